@@ -1,11 +1,11 @@
-// The aims of the design, and what this run reached.
+// Compares this run with the design's goals.
 import { deltasPerStream } from './bodies.ts';
 import type { Row } from './measure.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { addedChunkMicros, addedP50Ms, percent, shareForSameCpu } from './report.ts';
 import { formatTable } from './table.ts';
 
-export type Reached = {
+type Reached = {
   readonly wholeRows: readonly Row[];
   readonly streamRows: readonly Row[];
   readonly startMs: number;
@@ -21,8 +21,16 @@ export function aimsReport({ wholeRows, streamRows, startMs, openStreams }: Reac
   const share = shareForSameCpu(busiest);
   const megabytes = (openStreams.rssBytesBefore + 2_000 * openStreams.rssBytesEach) / 1e6;
   const rows = [
-    aim(`chat, ${busiest.clients} clients: half the relay's requests for the same CPU`, percent(share), share >= 0.5),
-    aim(`chat, ${alone.clients} client: under 1 ms added at p50`, `${addedP50Ms(alone).toFixed(2)} ms`, addedP50Ms(alone) < 1),
+    aim(
+      `chat, ${busiest.clients} clients: half the relay's requests for the same CPU`,
+      percent(share),
+      share >= 0.5,
+    ),
+    aim(
+      `chat, ${alone.clients} client: under 1 ms added at p50`,
+      `${addedP50Ms(alone).toFixed(2)} ms`,
+      addedP50Ms(alone) < 1,
+    ),
     aim('chat-burst: under 10 µs of CPU a chunk', `${burstMicros.toFixed(1)} µs`, burstMicros < 10),
     aim(
       'chat-stream: under 10 µs of CPU a chunk over the relay',
@@ -30,7 +38,11 @@ export function aimsReport({ wholeRows, streamRows, startMs, openStreams }: Reac
       addedChunkMicros(paced) < 10,
     ),
     aim('listens within 1 s of its start', `${startMs.toFixed(0)} ms`, startMs < 1_000),
-    aim(`2 000 open streams under 400 MB, from ${openStreams.count}`, `${megabytes.toFixed(0)} MB`, megabytes < 400),
+    aim(
+      `2 000 open streams under 400 MB, from ${openStreams.count}`,
+      `${megabytes.toFixed(0)} MB`,
+      megabytes < 400,
+    ),
   ];
   return formatTable(['aim', 'reached', ''], rows);
 }

@@ -1,9 +1,10 @@
-// Realistic fixed bodies: a request of about 1 KB and an answer of about 1 KB in each wire format, and a stream of 200 deltas in two.
+// Realistic fixed bodies: a request and an answer of about 1 KB in each wire format, and a stream
+// of 200 deltas in two of them.
 import { formatSse } from '../src/lib/sse.ts';
 
 export type WireFormat = 'chat' | 'messages' | 'responses';
 
-/** Deltas in each stream; the events that open and close it come on top. */
+/** Deltas in each stream, without its opening and closing events. */
 export const deltasPerStream = 200;
 
 const instructions =
@@ -12,7 +13,8 @@ const instructions =
 const history = [
   {
     role: 'user',
-    content: 'Hello! I ordered a pair of pruning shears last week, order 48213. Has the parcel left your warehouse yet?',
+    content:
+      'Hello! I ordered a pair of pruning shears last week, order 48213. Has the parcel left your warehouse yet?',
   },
   {
     role: 'assistant',
@@ -33,20 +35,29 @@ const answer =
   'from the postage of the parcel back to us, which is 4.90 within the country. If you like, refuse the parcel when it comes and we ' +
   'send the other model the same day; then you pay nothing at all. Shall I note the exchange for you now?';
 
-/** A request as JSON, for the model of that name. */
+/** Returns a request to the model as JSON. */
 export function requestBody(format: WireFormat, model: string, stream: boolean): string {
   const shared = { model, temperature: 0.7, stream };
   switch (format) {
     case 'chat':
-      return JSON.stringify({ ...shared, max_tokens: 512, messages: [{ role: 'system', content: instructions }, ...history] });
+      return JSON.stringify({
+        ...shared,
+        max_tokens: 512,
+        messages: [{ role: 'system', content: instructions }, ...history],
+      });
     case 'messages':
-      return JSON.stringify({ ...shared, max_tokens: 512, system: instructions, messages: history });
+      return JSON.stringify({
+        ...shared,
+        max_tokens: 512,
+        system: instructions,
+        messages: history,
+      });
     case 'responses':
       return JSON.stringify({ ...shared, max_output_tokens: 512, instructions, input: history });
   }
 }
 
-/** What an upstream of that format answers when no stream is asked for. */
+/** Returns an upstream's answer to a request that does not stream. */
 export function answerBody(format: WireFormat): string {
   return JSON.stringify(answers[format]);
 }
@@ -135,9 +146,12 @@ const answers: Record<WireFormat, object> = {
   },
 };
 
-/** The stream of an upstream, event by event. */
+/** Returns an upstream's stream, one event per element. */
 export function streamFrames(format: 'chat' | 'messages'): readonly string[] {
-  const words = Array.from({ length: deltasPerStream }, (_, index) => `${index === 0 ? '' : ' '}word${index}`);
+  const words = Array.from(
+    { length: deltasPerStream },
+    (_, index) => `${index === 0 ? '' : ' '}word${index}`,
+  );
   return format === 'chat' ? chatFrames(words) : messagesFrames(words);
 }
 
@@ -150,11 +164,22 @@ function chatFrames(words: readonly string[]): string[] {
     system_fingerprint: fingerprint,
     usage,
   } = answers.chat as Record<string, unknown>;
-  const head = { id, object: 'chat.completion.chunk', created, model, service_tier: tier, system_fingerprint: fingerprint };
+  const head = {
+    id,
+    object: 'chat.completion.chunk',
+    created,
+    model,
+    service_tier: tier,
+    system_fingerprint: fingerprint,
+  };
   const frame = (delta: object, reason: string | null = null) =>
     formatSse(
       null,
-      JSON.stringify({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }], usage: null }),
+      JSON.stringify({
+        ...head,
+        choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
+        usage: null,
+      }),
     );
   return [
     frame({ role: 'assistant', content: '', refusal: null }),
@@ -167,13 +192,21 @@ function chatFrames(words: readonly string[]): string[] {
 
 function messagesFrames(words: readonly string[]): string[] {
   const { usage, ...message } = answers.messages as Record<string, unknown>;
-  const frame = (type: string, fields: object = {}) => formatSse(type, JSON.stringify({ type, ...fields }));
+  const frame = (type: string, fields: object = {}) =>
+    formatSse(type, JSON.stringify({ type, ...fields }));
   return [
     frame('message_start', {
-      message: { ...message, content: [], stop_reason: null, usage: { ...(usage as object), output_tokens: 1 } },
+      message: {
+        ...message,
+        content: [],
+        stop_reason: null,
+        usage: { ...(usage as object), output_tokens: 1 },
+      },
     }),
     frame('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-    ...words.map((text) => frame('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })),
+    ...words.map((text) =>
+      frame('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
+    ),
     frame('content_block_stop', { index: 0 }),
     frame('message_delta', {
       delta: { stop_reason: 'end_turn', stop_sequence: null },

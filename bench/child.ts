@@ -1,4 +1,4 @@
-// A measured process: started on a core of its own where that can be arranged, and asked what it has used.
+// A measured process. It runs on its own core if possible, and reports its CPU time and memory.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -9,7 +9,7 @@ export type Usage = { readonly cpuMicros: number; readonly rssBytes: number };
 export type Child = {
   readonly port: number;
   readonly usage: () => Promise<Usage>;
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM and waits for the exit. */
   readonly stop: () => Promise<void>;
 };
 
@@ -19,27 +19,50 @@ export type ChildOptions = {
   readonly nodeArguments?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly core: Core;
-  /** Finds the port in what the process prints. */
+  /** Finds the port in the process's output. */
   readonly portPattern?: RegExp;
 };
 
-/** Contestants run on one core, in turn; everything that measures them shares the other. What is not compared runs on `any`. */
-export type Core = 'contestant' | 'bench' | 'any';
+/**
+ * Contestants take turns on one core; clients and upstream share the other. Processes that are not
+ * compared run on `any`.
+ */
+type Core = 'contestant' | 'bench' | 'any';
 const coreNumbers: Record<Core, string> = { contestant: '0', bench: '1', any: '0,1' };
 
-/** Whether processes can be kept on their cores: it takes `taskset`, which Linux has, and two cores. */
+/** True when processes can be pinned to cores: this needs Linux's `taskset` and two cores. */
 export const isPinned = pinSelf();
 
 const startTimeoutMs = 30_000;
 
-/** Starts the process and waits until it has printed its port. Throws with its output when it ends before. */
+/**
+ * Starts the process and waits until it has printed its port. Throws with its output when it exits
+ * before.
+ */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const { script, scriptArguments = [], nodeArguments = [], env = process.env, core, portPattern = /^(\d+)$/m } = options;
+  const {
+    script,
+    scriptArguments = [],
+    nodeArguments = [],
+    env = process.env,
+    core,
+    portPattern = /^(\d+)$/m,
+  } = options;
   const preload = ['--import', join(import.meta.dirname, 'child-usage.ts')];
-  const command = [...pinTo(core), process.execPath, ...preload, ...nodeArguments, script, ...scriptArguments];
-  const child = spawn(command[0]!, command.slice(1), { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const command = [
+    ...pinTo(core),
+    process.execPath,
+    ...preload,
+    ...nodeArguments,
+    script,
+    ...scriptArguments,
+  ];
+  const child = spawn(command[0]!, command.slice(1), {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   const port = await readPort(child, portPattern);
-  const failed = () => void endBench(`a process of the bench ended by itself: ${command.join(' ')}`);
+  const failed = () => void endBench(`a bench process exited on its own: ${command.join(' ')}`);
   child.once('exit', failed);
   return {
     port,
@@ -59,7 +82,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 async function readPort(child: ChildProcess, pattern: RegExp): Promise<number> {
   let output = '';
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const fail = (what: string) => reject(new Error(`a process of the bench ${what}:\n${output}`));
+  const fail = (what: string) => reject(new Error(`a bench process ${what}:\n${output}`));
   const timer = setTimeout(() => fail('did not start'), startTimeoutMs);
   const read = (chunk: Buffer) => {
     output += chunk.toString();
@@ -68,7 +91,7 @@ async function readPort(child: ChildProcess, pattern: RegExp): Promise<number> {
   };
   child.stdout!.on('data', read);
   child.stderr!.on('data', read);
-  const exited = () => fail('ended');
+  const exited = () => fail('exited');
   child.once('exit', exited);
   try {
     return await promise;
@@ -92,7 +115,9 @@ function pinTo(core: Core): string[] {
 function pinSelf(): boolean {
   if (availableParallelism() < 2) return false;
   try {
-    execFileSync('taskset', ['-a', '-c', '-p', coreNumbers.bench, String(process.pid)], { stdio: 'ignore' });
+    execFileSync('taskset', ['-a', '-c', '-p', coreNumbers.bench, String(process.pid)], {
+      stdio: 'ignore',
+    });
     return true;
   } catch {
     return false;

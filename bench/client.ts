@@ -1,5 +1,6 @@
-// An HTTP client that sends one request over and over on a bare socket and only finds where each answer ends. A real client would cost
-// more than the relay that is measured, and the clients share their core with the upstream.
+// An HTTP client that repeats one request on a bare socket and only looks for the end of each
+// answer. A real client would cost more than the measured relay, and clients share their core with
+// the upstream.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Request } from './workloads.ts';
@@ -16,72 +17,81 @@ export class Client {
   readonly #socket: Socket;
   readonly #request: Buffer;
   #answer = new AnswerEnd();
-  #exchange: PromiseWithResolvers<void> | null = null;
+  #pending: PromiseWithResolvers<void> | null = null;
 
   constructor(socket: Socket, request: Buffer) {
     this.#socket = socket;
     this.#request = request;
     socket.on('data', (bytes) => this.#read(bytes));
-    socket.on('error', (error) => this.#exchange?.reject(error));
-    socket.on('close', () => this.#exchange?.reject(new Error('the connection was closed')));
+    socket.on('error', (error) => this.#pending?.reject(error));
+    socket.on('close', () => this.#pending?.reject(new Error('the connection was closed')));
   }
 
-  /** Resolves at the end of the answer with the time of the first byte of its body. Throws when the status is not 200. */
+  /**
+   * Resolves at the end of the answer with the time of the body's first byte. Throws when the
+   * status is not 200.
+   */
   async send(): Promise<number> {
     this.#answer = new AnswerEnd();
-    this.#exchange = Promise.withResolvers<void>();
+    this.#pending = Promise.withResolvers<void>();
     this.#socket.write(this.#request);
-    await this.#exchange.promise;
+    await this.#pending.promise;
     return this.#answer.bodyAtMs;
   }
 
-  /** Sends, and resolves as soon as the answer has begun. */
+  /** Sends the request. Resolves when the answer begins. */
   async open(): Promise<void> {
     this.#socket.write(this.#request);
     await once(this.#socket, 'data');
   }
 
   close(): void {
-    this.#exchange = null;
+    this.#pending = null;
     this.#socket.destroy();
   }
 
   #read(bytes: Buffer): void {
     try {
-      if (this.#answer.push(bytes)) this.#exchange?.resolve();
+      if (this.#answer.push(bytes)) this.#pending?.resolve();
     } catch (error) {
-      this.#exchange?.reject(error);
+      this.#pending?.reject(error);
     }
   }
 }
 
 const emptyLine = '\r\n\r\n';
 
-/** Finds the end of an answer: by its length, or by the empty line after the last chunk, since no body here holds a carriage return. */
+/**
+ * Finds the end of an answer: by its length, or by the empty line after the last chunk, because no
+ * body here contains a carriage return.
+ */
 class AnswerEnd {
   bodyAtMs = 0;
   #head = '';
-  /** Bytes of the body that are to come; null when it comes in chunks. */
+  /** Bytes of the body still to come; null for a chunked body. */
   #left: number | null = null;
   #tail = '';
 
-  /** Whether the answer is complete with these bytes. */
+  /** Returns true when these bytes complete the answer. */
   push(bytes: Buffer): boolean {
     const body = this.bodyAtMs === 0 ? this.#readHead(bytes) : bytes;
     if (body.length === 0) return false;
     if (this.#left !== null) return (this.#left -= body.length) <= 0;
-    this.#tail = (this.#tail + body.toString('latin1', Math.max(0, body.length - emptyLine.length))).slice(-emptyLine.length);
+    this.#tail = (
+      this.#tail + body.toString('latin1', Math.max(0, body.length - emptyLine.length))
+    ).slice(-emptyLine.length);
     return this.#tail === emptyLine;
   }
 
-  /** Returns what follows the head. */
+  /** Returns the bytes after the head. */
   #readHead(bytes: Buffer): Buffer {
     const headBefore = this.#head.length;
     this.#head += bytes.toString('latin1');
     const end = this.#head.indexOf(emptyLine);
     const bodyStart = end + emptyLine.length;
     if (end === -1 || bodyStart === this.#head.length) return bytes.subarray(bytes.length);
-    if (!this.#head.startsWith('HTTP/1.1 200 ')) throw new Error(`a contestant answered: ${this.#head.slice(0, 2_000)}`);
+    if (!this.#head.startsWith('HTTP/1.1 200 '))
+      throw new Error(`a contestant answered: ${this.#head.slice(0, 2_000)}`);
     this.bodyAtMs = performance.now();
     const length = /\r\ncontent-length: (\d+)/i.exec(this.#head.slice(0, end))?.[1];
     if (length !== undefined) this.#left = Number(length);

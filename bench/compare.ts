@@ -1,4 +1,5 @@
-// The comparison: the gateway, the relay and the upstream alone under the same load, and what the gateway costs when it does nothing.
+// Compares the gateway, the relay and the bare upstream under the same load, then measures the idle
+// gateway.
 import { join } from 'node:path';
 import { aimsReport } from './aims.ts';
 import { startChild, type Child } from './child.ts';
@@ -18,8 +19,12 @@ export type Scale = {
   readonly starts: number;
 };
 
-/** Prints each table as soon as it is there. */
-export async function compare(installation: Installation, upstream: Child, scale: Scale): Promise<void> {
+/** Prints each table as soon as it is complete. */
+export async function compare(
+  installation: Installation,
+  upstream: Child,
+  scale: Scale,
+): Promise<void> {
   const { key, start } = installation;
   const relay = await startChild({
     script: join(import.meta.dirname, 'relay.ts'),
@@ -28,7 +33,7 @@ export async function compare(installation: Installation, upstream: Child, scale
   });
   const gateway = await start();
   const contestants = { upstream, relay, gateway, key };
-  // Paced streams run the code of the others, too seldom to warm anything up.
+  // Paced streams run the same code as the others, but too rarely to warm it up.
   const warming = [...wholeAnswers, ...streams].filter(({ play }) => play !== 'paced');
   await warmUp(contestants, warming, scale.warmUp);
   const wholeRows = await measureAll(contestants, wholeAnswers, scale.whole);
@@ -41,7 +46,10 @@ export async function compare(installation: Installation, upstream: Child, scale
   console.log(aimsReport({ wholeRows, streamRows, startMs, openStreams }));
 }
 
-/** The median time from the start of the process until it listens, with its database in place and every core to itself. */
+/**
+ * Returns the median time from process start to listening, with an existing database and all cores
+ * free.
+ */
 async function measureStart({ start }: Installation, times: number): Promise<number> {
   const measured: number[] = [];
   while (measured.length < times) {

@@ -1,4 +1,5 @@
-// Reads a CPU profile of V8 into microseconds of self time a request: by part of the program, and by function.
+// Converts a V8 CPU profile to microseconds of self time per request, by part of the program and by
+// function.
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatTable } from './table.ts';
@@ -7,26 +8,40 @@ import { formatTable } from './table.ts';
 export type CpuProfile = {
   readonly startTime: number;
   readonly nodes: readonly ProfileNode[];
-  /** Ids of nodes, and the microseconds from one sample to the next. */
+  /** Ids of nodes, and the microseconds between samples. */
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 };
-type ProfileNode = { readonly id: number; readonly callFrame: CallFrame; readonly children?: readonly number[] };
-type CallFrame = { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+type ProfileNode = {
+  readonly id: number;
+  readonly callFrame: CallFrame;
+  readonly children?: readonly number[];
+};
+type CallFrame = {
+  readonly functionName: string;
+  readonly url: string;
+  readonly lineNumber: number;
+};
 
-/** Samples outside of it (the start, the warm-up) do not count. */
-export type Span = { readonly fromMicros: number; readonly toMicros: number; readonly requests: number };
+/** The measured period. Samples outside it (start, warm-up) do not count. */
+export type Span = {
+  readonly fromMicros: number;
+  readonly toMicros: number;
+  readonly requests: number;
+};
 
 const partsMax = 25;
 const functionsMax = 30;
 const idle = '(idle)';
 
-/** One thread's profile as text. */
+/** Returns one thread's profile as text. */
 export function describeProfile(profile: CpuProfile, span: Span): string {
   const parts = partsOf(profile);
   const functions = new Map(profile.nodes.map(({ id, callFrame }) => [id, functionOf(callFrame)]));
   const table = (title: string, names: ReadonlyMap<number, string>, rowsMax: number) => {
-    const times = [...selfTimes(profile, span, names)].toSorted((one, other) => other[1] - one[1]).slice(0, rowsMax);
+    const times = [...selfTimes(profile, span, names)]
+      .toSorted((one, other) => other[1] - one[1])
+      .slice(0, rowsMax);
     return formatTable(
       [title, 'µs a request'],
       times.map(([name, micros]) => [name, (micros / span.requests).toFixed(1)]),
@@ -55,7 +70,7 @@ function selfTimes(
   return times;
 }
 
-/** The part of the program that each node counts for: native functions count for their caller's. */
+/** Returns each node's part of the program. Native functions count for their caller's part. */
 function partsOf({ nodes }: CpuProfile): Map<number, string> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parts = new Map<number, string>();
@@ -69,13 +84,15 @@ function partsOf({ nodes }: CpuProfile): Map<number, string> {
   return parts;
 }
 
-/** `src/gateway`, `fastify`, `node:streams`; null for native code. */
+/** Examples: `src/gateway`, `fastify`, `node:streams`; null for native code. */
 function partOf(url: string): string | null {
   const file = fileOf(url);
   if (file === '') return null;
   const builtIn = /^node:(?:internal\/)?([^/]+)/.exec(file)?.[1];
   if (builtIn !== undefined) return `node:${builtIn}`;
-  return /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? /^src\/[^/]+/.exec(file)?.[0] ?? file;
+  return (
+    /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? /^src\/[^/]+/.exec(file)?.[0] ?? file
+  );
 }
 
 function functionOf({ functionName, url, lineNumber }: CallFrame): string {
@@ -84,5 +101,7 @@ function functionOf({ functionName, url, lineNumber }: CallFrame): string {
 }
 
 function fileOf(url: string): string {
-  return url.startsWith('file:') ? relative(join(import.meta.dirname, '..'), fileURLToPath(url)) : url;
+  return url.startsWith('file:')
+    ? relative(join(import.meta.dirname, '..'), fileURLToPath(url))
+    : url;
 }

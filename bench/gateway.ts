@@ -1,4 +1,5 @@
-// The gateway as an operator would run it, with billing on: the real program, a live key with money, the books in a file on disk.
+// The gateway as an operator runs it, with billing on: the real program, a live key with money, the
+// ledger in a file on disk.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,16 +9,16 @@ import { modelFor, type Play } from './workloads.ts';
 
 const root = join(import.meta.dirname, '..');
 const entry = join(root, 'dist', 'current', 'main.js');
-/** As `npm start` has them. */
+/** The flags of `npm start`. */
 const nodeFlags = readFileSync(join(root, 'package.json'), 'utf8').match(/--[a-z-]+=\d+/g) ?? [];
 const plays: readonly Play[] = ['whole', 'burst', 'paced', 'silent', 'ahead'];
 
-/** A gateway's data folder, with an account and a live key in it. */
+/** A gateway's data folder with an account and a live key. */
 export type Installation = {
   readonly dataDir: string;
   readonly key: string;
   readonly start: (options?: Pick<ChildOptions, 'core' | 'nodeArguments'>) => Promise<Child>;
-  /** Proves the books, and removes the folder. Throws with the row that disagrees. */
+  /** Verifies the books and removes the folder. Throws when a row disagrees. */
   readonly remove: () => void;
 };
 
@@ -25,12 +26,20 @@ export function installGateway(upstreamPort: number): Installation {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const configPath = join(dataDir, 'tollgate.yaml');
   writeFileSync(configPath, JSON.stringify(configFor(`http://127.0.0.1:${upstreamPort}`)));
-  const env = { PATH: process.env['PATH'], PORT: '0', TOLLGATE_DATA_DIR: dataDir, TOLLGATE_CONFIG: configPath };
+  const env = {
+    PATH: process.env['PATH'],
+    PORT: '0',
+    TOLLGATE_DATA_DIR: dataDir,
+    TOLLGATE_CONFIG: configPath,
+  };
   const run = (...words: string[]) =>
-    JSON.parse(execFileSync(process.execPath, [entry, ...words, '--json'], { cwd: root, env, encoding: 'utf8' })) as Record<
-      string,
-      string
-    >;
+    JSON.parse(
+      execFileSync(process.execPath, [entry, ...words, '--json'], {
+        cwd: root,
+        env,
+        encoding: 'utf8',
+      }),
+    ) as Record<string, string>;
   const account = run('accounts', 'create', '--name', 'Bench', '--credit-usd', '1000000').id!;
   return {
     dataDir,
@@ -51,10 +60,18 @@ export function installGateway(upstreamPort: number): Installation {
   };
 }
 
-/** One provider and one model for each play of the upstream, for each of the two kinds of provider. */
+/** Configures one provider and one model per upstream script, for both kinds of provider. */
 function configFor(upstream: string): object {
-  const openai = (play: Play) => ({ kind: 'openai', base_url: `${upstream}/${play}/v1`, api_key: 'bench' });
-  const anthropic = (play: Play) => ({ kind: 'anthropic', base_url: `${upstream}/${play}`, api_key: 'bench' });
+  const openai = (play: Play) => ({
+    kind: 'openai',
+    base_url: `${upstream}/${play}/v1`,
+    api_key: 'bench',
+  });
+  const anthropic = (play: Play) => ({
+    kind: 'anthropic',
+    base_url: `${upstream}/${play}`,
+    api_key: 'bench',
+  });
   return {
     limits: { requests_per_minute: null },
     providers: Object.fromEntries(

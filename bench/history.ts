@@ -1,26 +1,25 @@
-// `npm run bench -- --history`: do the balance and the pages of a long history stay fast? The same reads on an account with a thousand
-// charges and on one with millions, in one database (`--charges 10000000`), for SQLite and
-// PostgreSQL: the one that TOLLGATE_BENCH_POSTGRES names, else that of the tests.
+// `npm run bench -- --history`: do balance and pages stay fast with a long history? Makes the same
+// reads on an account with a thousand charges and on one with millions (`--charges 10000000`) in
+// one database. Runs on SQLite and PostgreSQL (TOLLGATE_BENCH_POSTGRES, or that of the tests).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
-import { createAccount } from '../src/accounts/manage-accounts.ts';
+import { openAccount } from '../src/operations/accounts.ts';
 import { openDatabase } from '../src/db/database.ts';
 import type { Tables } from '../src/db/schema.ts';
-import { createKey } from '../src/keys/manage-keys.ts';
-import { type LedgerId, ledgerIdOf } from '../src/ledger/commands.ts';
-import { createLedgers } from '../src/ledger/create-ledgers.ts';
-import { listCharges, readBalance } from '../src/ledger/queries.ts';
+import { insertKey } from '../src/domain/keys/manage-keys.ts';
+import { type LedgerId, ledgerIdOf } from '../src/domain/ledger/commands.ts';
+import { listCharges, readBalance } from '../src/domain/ledger/reports/queries.ts';
 import { median } from './statistics.ts';
 import { createDatabase } from '../tests/support/postgres.ts';
 import { formatTable } from './table.ts';
-import { digestKeyFrom } from '../src/keys/key-text.ts';
+import { digestKeyFrom } from '../src/domain/keys/key-text.ts';
 import { createSecret } from '../src/lib/secrets.ts';
 
 const fewCharges = 1_000;
 const repeats = 200;
-/** A statement may not take longer than the database allows. */
+/** Limited because the database has a statement timeout. */
 const rowsAtOnce = 200_000;
 const firstMs = Date.UTC(2026, 0, 1);
 
@@ -32,9 +31,18 @@ export async function benchHistory(manyCharges: number): Promise<string> {
   };
   try {
     const rows: string[][] = [];
-    for (const [name, url] of Object.entries(stores)) rows.push(...(await benchStore(name, url, [fewCharges, manyCharges])));
+    for (const [name, url] of Object.entries(stores))
+      rows.push(...(await benchStore(name, url, [fewCharges, manyCharges])));
     return formatTable(
-      ['store', 'charges', 'balance', 'newest page', 'page in the middle', 'oldest page', 'by request id'],
+      [
+        'store',
+        'charges',
+        'balance',
+        'newest page',
+        'page in the middle',
+        'oldest page',
+        'by request id',
+      ],
       rows,
     );
   } finally {
@@ -42,13 +50,22 @@ export async function benchHistory(manyCharges: number): Promise<string> {
   }
 }
 
-async function benchStore(name: string, url: string, counts: readonly number[]): Promise<string[][]> {
+async function benchStore(
+  name: string,
+  url: string,
+  counts: readonly number[],
+): Promise<string[][]> {
   const database = openDatabase(url);
   await database.migrate();
   const rows: string[][] = [];
   for (const count of counts) {
-    const accountId = await createAccount(database, { name: `${count} charges` }, createLedgers);
-    const key = await createKey(database, digestKeyFrom(createSecret('bench')), { accountId, mode: 'live' });
+    const { id: accountId } = await openAccount(database, { name: `${count} charges` }, firstMs);
+    const key = await insertKey(
+      database,
+      digestKeyFrom(createSecret('bench')),
+      { accountId, mode: 'live' },
+      firstMs,
+    );
     const ledgerId = ledgerIdOf(accountId, 'live');
     await insertCharges(database.write, { ledgerId, keyId: key!.id, count });
     rows.push([name, String(count), ...(await readTimes(database.read, ledgerId, count))]);
@@ -59,7 +76,10 @@ async function benchStore(name: string, url: string, counts: readonly number[]):
 
 type Rows = { readonly ledgerId: LedgerId; readonly keyId: string; readonly count: number };
 
-/** Straight into the table, one a second: through the ledger, millions would take many minutes. */
+/**
+ * Inserts directly into the table, one charge per second: through the ledger, millions would take
+ * many minutes.
+ */
 async function insertCharges(db: Kysely<Tables>, { ledgerId, keyId, count }: Rows): Promise<void> {
   for (let first = 1; first <= count; first += rowsAtOnce) {
     const last = Math.min(first + rowsAtOnce - 1, count);
@@ -77,7 +97,10 @@ async function insertCharges(db: Kysely<Tables>, { ledgerId, keyId, count }: Row
 
 async function readTimes(db: Kysely<Tables>, ledgerId: LedgerId, count: number): Promise<string[]> {
   const page = (number: number | null) => {
-    const cursor = number === null ? null : { createdAtMs: firstMs + number * 1_000, id: `${ledgerId}-${number}` };
+    const cursor =
+      number === null
+        ? null
+        : { createdAtMs: firstMs + number * 1_000, id: `${ledgerId}-${number}` };
     return () => listCharges(db, { ledgerId, limit: 100, cursor });
   };
   const reads = [
@@ -85,7 +108,13 @@ async function readTimes(db: Kysely<Tables>, ledgerId: LedgerId, count: number):
     page(null),
     page(Math.floor(count / 2)),
     page(101),
-    () => listCharges(db, { ledgerId, limit: 1, cursor: null, holdId: `${ledgerId}-${Math.floor(count / 3)}` }),
+    () =>
+      listCharges(db, {
+        ledgerId,
+        limit: 1,
+        cursor: null,
+        holdId: `${ledgerId}-${Math.floor(count / 3)}`,
+      }),
   ];
   const times: string[] = [];
   for (const read of reads) times.push(`${(await medianMs(read)).toFixed(2)} ms`);

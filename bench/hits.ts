@@ -1,5 +1,5 @@
-// `npm run bench -- --hits`: how fast what is known already is answered, out of the cache and under an Idempotency-Key, against a bare
-// `node:http` server that answers the same bytes and does nothing else.
+// `npm run bench -- --hits`: how fast the gateway serves cache hits and idempotent replays, against
+// a bare `node:http` server that sends the same bytes.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BareAnswer } from './bare.ts';
@@ -16,34 +16,53 @@ type Hit = { readonly name: string; readonly asked: Request };
 type Measured = { readonly perSecond: number; readonly cpuMicros: number };
 
 const clients = 64;
-/** Many and short: the machine's own pace changes from one second to the next. */
+/** Many short rounds, because the machine's speed changes from second to second. */
 const rounds = 25;
 const warmUps = 12;
 export const hits: readonly Hit[] = (['whole', 'burst'] as const).flatMap((play) => {
   const body = (fields: object) =>
-    JSON.stringify({ ...(JSON.parse(requestBody('chat', modelFor(play, 'chat'), play === 'burst')) as object), ...fields });
+    JSON.stringify({
+      ...(JSON.parse(requestBody('chat', modelFor(play, 'chat'), play === 'burst')) as object),
+      ...fields,
+    });
   const path = '/v1/chat/completions';
   const shape = play === 'whole' ? 'whole' : 'stream';
   return [
     { name: `cache-hit-${shape}`, asked: { path, body: body({ temperature: 0 }) } },
-    { name: `replay-${shape}`, asked: { path, body: body({}), headers: { 'idempotency-key': `bench-${play}` } } },
+    {
+      name: `replay-${shape}`,
+      asked: { path, body: body({}), headers: { 'idempotency-key': `bench-${play}` } },
+    },
   ];
 });
 
-/** Medians of rounds in which the two take turns on one core, with the same requests and the same answers, head and body. */
-export async function benchHits({ dataDir, key, start }: Installation, durationMs: number): Promise<string> {
+/**
+ * Reports the medians of rounds in which both servers take turns on one core, with the same
+ * requests and answers, head and body.
+ */
+export async function benchHits(
+  { dataDir, key, start }: Installation,
+  durationMs: number,
+): Promise<string> {
   const gateway = await start();
   const answersPath = join(dataDir, 'answers.json');
   writeFileSync(answersPath, JSON.stringify(await readAnswers(gateway.port, key)));
   const script = join(import.meta.dirname, 'bare.ts');
-  const bareServer = await startChild({ script, scriptArguments: [answersPath], core: 'contestant' });
+  const bareServer = await startChild({
+    script,
+    scriptArguments: [answersPath],
+    core: 'contestant',
+  });
   const rows: string[][] = [];
   for (const { name, asked } of hits) {
     const targets = [
-      { child: bareServer, target: { port: bareServer.port, key, request: { ...asked, path: `/${name}` } } },
+      {
+        child: bareServer,
+        target: { port: bareServer.port, key, request: { ...asked, path: `/${name}` } },
+      },
       { child: gateway, target: { port: gateway.port, key, request: asked } },
     ];
-    // Lets the code of both be compiled.
+    // Warm-up: V8 compiles the code of both.
     for (const { child, target } of targets) await measure(child, target, durationMs * warmUps);
     const figures: Measured[][] = [];
     for (let round = 0; round < rounds; round++) {
@@ -54,22 +73,39 @@ export async function benchHits({ dataDir, key, start }: Installation, durationM
     rows.push(describe(name, figures));
   }
   await Promise.all([bareServer.stop(), gateway.stop()]);
-  return formatTable(['answered again', 'bare /s', 'gateway /s', 'of bare', 'bare CPU', 'gateway CPU', 'for the same CPU'], rows);
+  return formatTable(
+    [
+      'answered again',
+      'bare /s',
+      'gateway /s',
+      'of bare',
+      'bare CPU',
+      'gateway CPU',
+      'for the same CPU',
+    ],
+    rows,
+  );
 }
 
-/** What the gateway answers when it knows the answer, by path of the bare server. */
+/** Records the gateway's repeated answers, by path of the bare server. */
 async function readAnswers(port: number, key: string): Promise<Record<string, BareAnswer>> {
   const answers: Record<string, BareAnswer> = {};
   for (const { name, asked } of hits) {
     const send = () =>
       fetch(`http://127.0.0.1:${port}${asked.path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...asked.headers },
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${key}`,
+          ...asked.headers,
+        },
         body: asked.body,
       });
     await (await send()).text();
     const known = await send();
-    const headers = Object.fromEntries([...known.headers].filter(([header]) => !writtenByNode.has(header)));
+    const headers = Object.fromEntries(
+      [...known.headers].filter(([header]) => !writtenByNode.has(header)),
+    );
     answers[`/${name}`] = { headers, body: await known.text() };
   }
   return answers;

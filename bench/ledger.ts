@@ -1,22 +1,21 @@
-// `npm run bench -- --ledger`: settlements a second, each a hold and its charge, durable when answered; on one account, which every
-// request wants to write, and spread over a thousand. For SQLite, and for
-// PostgreSQL: the one that TOLLGATE_BENCH_POSTGRES names, else that of the tests.
+// `npm run bench -- --ledger`: settlements per second, each a durable hold and its durable charge,
+// on one contended account and spread over a thousand. Runs on SQLite and PostgreSQL
+// (TOLLGATE_BENCH_POSTGRES, or that of the tests).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccount } from '../src/accounts/manage-accounts.ts';
+import { openAccount } from '../src/operations/accounts.ts';
 import { openDatabase } from '../src/db/database.ts';
-import { createKey } from '../src/keys/manage-keys.ts';
-import { type Ledger, type LedgerId, ledgerIdOf } from '../src/ledger/commands.ts';
-import { createLedgers } from '../src/ledger/create-ledgers.ts';
+import { insertKey } from '../src/domain/keys/manage-keys.ts';
+import { type Ledger, type LedgerId, ledgerIdOf } from '../src/domain/ledger/commands.ts';
 import { record } from '../tests/support/ledger/test-ledger.ts';
-import { openLedger } from '../src/ledger/open-ledger.ts';
+import { openLedger } from '../src/domain/ledger/open-ledger.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { micros } from '../src/lib/money.ts';
 import { median, quantile } from './statistics.ts';
 import { createDatabase } from '../tests/support/postgres.ts';
 import { formatTable } from './table.ts';
-import { digestKeyFrom } from '../src/keys/key-text.ts';
+import { digestKeyFrom } from '../src/domain/keys/key-text.ts';
 import { createSecret } from '../src/lib/secrets.ts';
 
 type Payer = { readonly ledgerId: LedgerId; readonly keyId: string };
@@ -27,7 +26,7 @@ const inFlight = [1, 8, 64, 256];
 const owner = 'bench';
 const amountMicros = micros(1_000);
 
-/** `durationMs`: of each of the rounds, whose median is told. */
+/** Reports the median of several rounds of `durationMs` each. */
 export async function benchLedger(durationMs: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const stores = {
@@ -36,7 +35,8 @@ export async function benchLedger(durationMs: number): Promise<string> {
   };
   try {
     const rows: string[][] = [];
-    for (const [name, url] of Object.entries(stores)) rows.push(...(await benchStore(name, url, durationMs)));
+    for (const [name, url] of Object.entries(stores))
+      rows.push(...(await benchStore(name, url, durationMs)));
     return formatTable(['store', 'accounts', 'in flight', 'settlements/s', 'p50', 'p99'], rows);
   } finally {
     rmSync(folder, { recursive: true });
@@ -54,7 +54,8 @@ async function benchStore(name: string, url: string, durationMs: number): Promis
   ] as const) {
     for (const clients of inFlight) {
       const rounds = [];
-      for (let round = 0; round < 3; round++) rounds.push(await measure(ledger, of, { clients, durationMs }));
+      for (let round = 0; round < 3; round++)
+        rounds.push(await measure(ledger, of, { clients, durationMs }));
       rows.push([name, accounts, String(clients), ...describe(rounds)]);
     }
   }
@@ -76,8 +77,17 @@ async function addPayers(url: string): Promise<readonly Payer[]> {
   await database.migrate();
   const payers: Payer[] = [];
   for (let number = 0; number < accountsMany; number++) {
-    const accountId = await createAccount(database, { name: `Bench ${number}` }, createLedgers);
-    const key = await createKey(database, digestKeyFrom(createSecret('bench')), { accountId, mode: 'live' });
+    const { id: accountId } = await openAccount(
+      database,
+      { name: `Bench ${number}` },
+      systemClock.nowMs(),
+    );
+    const key = await insertKey(
+      database,
+      digestKeyFrom(createSecret('bench')),
+      { accountId, mode: 'live' },
+      systemClock.nowMs(),
+    );
     payers.push({ ledgerId: ledgerIdOf(accountId, 'live'), keyId: key!.id });
   }
   await database.close();
@@ -101,7 +111,11 @@ async function measure(
     }),
   );
   const seconds = (performance.now() - startMs) / 1_000;
-  return { perSecond: timesMs.length / seconds, p50Ms: median(timesMs), p99Ms: quantile(timesMs, 0.99) };
+  return {
+    perSecond: timesMs.length / seconds,
+    p50Ms: median(timesMs),
+    p99Ms: quantile(timesMs, 0.99),
+  };
 }
 
 let requests = 0;
@@ -118,7 +132,14 @@ async function chargeOnce(ledger: Ledger, payer: Payer): Promise<void> {
     owner,
   });
   if (held.type !== 'held') throw new Error(`not held: ${held.type}`);
-  const charged = await ledger.submit({ type: 'settle', holdId, ...payer, costMicros: micros(700), price: null, record });
+  const charged = await ledger.submit({
+    type: 'settle',
+    holdId,
+    ...payer,
+    costMicros: micros(700),
+    price: null,
+    record,
+  });
   if (charged.type !== 'charged') throw new Error(`not charged: ${charged.type}`);
 }
 

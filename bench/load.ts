@@ -1,18 +1,19 @@
-// The load: clients that each send a request, read the answer to its end and send the next, for a given time.
+// Generates the load: for a given time, each client sends a request, reads the whole answer and
+// sends the next.
 import { connectClient, type Client, type Target } from './client.ts';
 
 export type LoadOptions = { readonly clients: number; readonly durationMs: number };
 
 export type Load = {
   readonly elapsedMs: number;
-  /** Of each request: from its start until the first byte of the body, and until the end. */
+  /** Per request: time from its start to the body's first byte, and to the end. */
   readonly firstByteMs: readonly number[];
   readonly wholeMs: readonly number[];
 };
 
 const requestsMax = 100_000;
 
-/** `around` is called when every client is connected, so that what it measures is the load alone. */
+/** `around` is called when all clients are connected, so that it measures only the load. */
 export async function underLoad<Result>(
   target: Target,
   { clients, durationMs }: LoadOptions,
@@ -26,7 +27,7 @@ export async function underLoad<Result>(
   }
 }
 
-/** Requests that run when the time is up come to their end. */
+/** Requests that are running when the time is up are completed. */
 async function runLoad(clients: readonly Client[], durationMs: number): Promise<Load> {
   const firstByteMs: number[] = [];
   const wholeMs: number[] = [];

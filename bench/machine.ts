@@ -1,4 +1,5 @@
-// What the figures depend on: the processor, and how long the disk takes to make a write durable, of which each charge needs two.
+// What the results depend on: the processor, and how long the disk takes to make a write durable.
+// Each charge needs two such writes.
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { join } from 'node:path';

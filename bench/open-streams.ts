@@ -1,21 +1,36 @@
-// What a stream costs while it is open and silent: the memory of the process with many, less without, by their number.
+// Measures the memory of an open, silent stream: the process's memory with many streams, less the
+// memory without, divided by their number.
 import type { Child } from './child.ts';
 import { connectClient, type Client, type Target } from './client.ts';
 import { silentStream } from './workloads.ts';
 
-export type OpenStreams = { readonly count: number; readonly rssBytesBefore: number; readonly rssBytesEach: number };
+export type OpenStreams = {
+  readonly count: number;
+  readonly rssBytesBefore: number;
+  readonly rssBytesEach: number;
+};
 
-/** Opened together; also the first ones, which make the process load and compile what streams need. */
+/**
+ * How many are opened together. The first batch makes the process load and compile what streams
+ * need.
+ */
 const atOnce = 50;
 const settleMs = 500;
 
-/** `gateway` should be new, or what it has freed since its start hides what the streams take. */
-export async function measureOpenStreams(gateway: Child, { key, count }: { key: string; count: number }): Promise<OpenStreams> {
+/**
+ * `gateway` should be new: memory that it has freed since its start would hide what the streams
+ * take.
+ */
+export async function measureOpenStreams(
+  gateway: Child,
+  { key, count }: { key: string; count: number },
+): Promise<OpenStreams> {
   const target: Target = { port: gateway.port, request: silentStream.asked, key };
   const first = await openStreams(target, atOnce);
   const before = await settledRssBytes(gateway);
   const streams: Client[] = [];
-  while (streams.length < count) streams.push(...(await openStreams(target, Math.min(atOnce, count - streams.length))));
+  while (streams.length < count)
+    streams.push(...(await openStreams(target, Math.min(atOnce, count - streams.length))));
   const after = await settledRssBytes(gateway);
   for (const client of [...first, ...streams]) client.close();
   return { count, rssBytesBefore: before, rssBytesEach: (after - before) / count };

@@ -1,4 +1,4 @@
-// Where the gateway's time goes: its CPU profile under load. `--cpu-prof` writes one for each of its threads.
+// Profiles the gateway's CPU under load. `--cpu-prof` writes one profile per thread.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,11 +12,14 @@ const warmUpMs = 4_000;
 const loadMs = 8_000;
 const clients = 64;
 
-/** Throws when there is no workload of that name. */
+/** Throws when there is no workload with this name. */
 export async function profileGateway({ start, key }: Installation, name: string): Promise<string> {
   const all = [...wholeAnswers, ...streams, ...hits];
   const workload = all.find((one) => one.name === name);
-  if (!workload) throw new Error(`there is no workload ${name}; there are ${all.map((one) => one.name).join(', ')}`);
+  if (!workload)
+    throw new Error(
+      `there is no workload ${name}; there are ${all.map((one) => one.name).join(', ')}`,
+    );
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-profile-'));
   const gateway = await start({
     core: 'any',
@@ -30,12 +33,14 @@ export async function profileGateway({ start, key }: Installation, name: string)
     return { fromMicros, toMicros: nowMicros(), requests: wholeMs.length };
   });
   await gateway.stop();
-  const profiles = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile);
+  const profiles = readdirSync(folder).map(
+    (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile,
+  );
   rmSync(folder, { recursive: true });
   return profiles.map((profile) => describeProfile(profile, span)).join('\n\n');
 }
 
-/** V8 stamps its samples with the same monotonic clock. */
+/** V8's samples carry the same monotonic time. */
 function nowMicros(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }

@@ -1,16 +1,29 @@
-// A process that only passes on: node:http in, undici out, no parsing, no keys, no money. It is the limit that the gateway is measured
-// against. Takes the upstream's origin as its argument; prints its port.
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+// A process that only forwards: node:http in, undici out, no parsing, keys or money. It is the
+// limit that the gateway is measured against. Takes the upstream's origin as its argument; prints
+// its port.
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-const pool = new Pool(process.argv[2]!, { pipelining: 1, allowH2: false, keepAliveTimeout: 300_000 });
-
-const server = createServer({ keepAliveTimeout: 300_000, requestTimeout: 0 }, (request, response) => {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => relay(request, Buffer.concat(chunks), response));
+const pool = new Pool(process.argv[2]!, {
+  pipelining: 1,
+  allowH2: false,
+  keepAliveTimeout: 300_000,
 });
+
+const server = createServer(
+  { keepAliveTimeout: 300_000, requestTimeout: 0 },
+  (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => relay(request, Buffer.concat(chunks), response));
+  },
+);
 server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
 
 function relay({ url, headers }: IncomingMessage, body: Buffer, response: ServerResponse): void {
@@ -19,7 +32,10 @@ function relay({ url, headers }: IncomingMessage, body: Buffer, response: Server
     { method: 'POST', path: url!, headers: { authorization, 'content-type': contentType }, body },
     {
       onRequestStart: (controller) =>
-        void response.once('close', () => response.writableFinished || controller.abort(clientGone)),
+        void response.once(
+          'close',
+          () => response.writableFinished || controller.abort(clientGone),
+        ),
       onResponseStart: (_controller, status, answerHeaders) => {
         response.writeHead(status, answerHeaders as OutgoingHttpHeaders);
       },
@@ -34,4 +50,4 @@ function relay({ url, headers }: IncomingMessage, body: Buffer, response: Server
   );
 }
 
-const clientGone = new Error('the client has gone');
+const clientGone = new Error('the client disconnected');

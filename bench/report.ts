@@ -1,4 +1,4 @@
-// What the bench prints of its measurements: a table for each question.
+// Prints the measurements: one table per question.
 import { deltasPerStream } from './bodies.ts';
 import type { Row } from './measure.ts';
 import { formatTable } from './table.ts';
@@ -14,7 +14,10 @@ const throughput: readonly Column[] = [
   ['upstream/s', ({ figures }) => figures.upstream.requestsPerSecond.toFixed(0)],
   ['relay/s', ({ figures }) => figures.relay.requestsPerSecond.toFixed(0)],
   ['gateway/s', ({ figures }) => figures.gateway.requestsPerSecond.toFixed(0)],
-  ['of relay', ({ figures }) => percent(figures.gateway.requestsPerSecond / figures.relay.requestsPerSecond)],
+  [
+    'of relay',
+    ({ figures }) => percent(figures.gateway.requestsPerSecond / figures.relay.requestsPerSecond),
+  ],
   ['CPU relay µs', ({ figures }) => figures.relay.cpuMicrosPerRequest.toFixed(0)],
   ['CPU gateway µs', ({ figures }) => figures.gateway.cpuMicrosPerRequest.toFixed(0)],
   ['for the same CPU', (row) => percent(shareForSameCpu(row))],
@@ -32,10 +35,22 @@ const latency: readonly Column[] = [
 ];
 
 const streaming: readonly Column[] = [
-  ['relay chunks/s', ({ figures }) => (figures.relay.requestsPerSecond * deltasPerStream).toFixed(0)],
-  ['gateway chunks/s', ({ figures }) => (figures.gateway.requestsPerSecond * deltasPerStream).toFixed(0)],
-  ['CPU relay µs', ({ figures }) => (figures.relay.cpuMicrosPerRequest / deltasPerStream).toFixed(1)],
-  ['CPU gateway µs', ({ figures }) => (figures.gateway.cpuMicrosPerRequest / deltasPerStream).toFixed(1)],
+  [
+    'relay chunks/s',
+    ({ figures }) => (figures.relay.requestsPerSecond * deltasPerStream).toFixed(0),
+  ],
+  [
+    'gateway chunks/s',
+    ({ figures }) => (figures.gateway.requestsPerSecond * deltasPerStream).toFixed(0),
+  ],
+  [
+    'CPU relay µs',
+    ({ figures }) => (figures.relay.cpuMicrosPerRequest / deltasPerStream).toFixed(1),
+  ],
+  [
+    'CPU gateway µs',
+    ({ figures }) => (figures.gateway.cpuMicrosPerRequest / deltasPerStream).toFixed(1),
+  ],
   ['added µs', (row) => addedChunkMicros(row).toFixed(1)],
   ['first byte upstream', ({ figures }) => milliseconds(figures.upstream.firstByteP50Ms)],
   ['relay', ({ figures }) => milliseconds(figures.relay.firstByteP50Ms)],
@@ -55,19 +70,22 @@ export function streamsReport(rows: readonly Row[]): string {
 }
 
 /**
- * The gateway's requests for what the relay takes for one: their share of a core that each fills. Requests a second say the same on a
- * machine that does nothing else, and less elsewhere.
+ * The gateway's requests for the CPU time of one relay request. On an idle machine this equals the
+ * ratio of their requests per second; on a busy one it is more reliable.
  */
 export function shareForSameCpu({ figures: { gateway, relay } }: Row): number {
   return relay.cpuMicrosPerRequest / gateway.cpuMicrosPerRequest;
 }
 
-/** What the gateway puts on top of the upstream's own median. */
+/** The gateway's latency on top of the upstream's median. */
 export function addedP50Ms({ figures: { gateway, upstream } }: Row): number {
   return gateway.p50Ms - upstream.p50Ms;
 }
 
-/** CPU a chunk over the relay's, which is mostly the system's own price of reading and writing one. */
+/**
+ * CPU time per chunk above the relay's, which is mostly the system's cost of reading and writing a
+ * chunk.
+ */
 export function addedChunkMicros({ figures: { gateway, relay } }: Row): number {
   return (gateway.cpuMicrosPerRequest - relay.cpuMicrosPerRequest) / deltasPerStream;
 }

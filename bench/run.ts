@@ -1,6 +1,7 @@
-// `npm run bench [-- --quick]`: what the gateway adds to a request, in one run against a bare relay and the upstream alone.
-// `npm run bench -- --profile <workload>`: where its time goes; `--hits`: answers that are known already; `--slow-readers`: what streams
-// cost that nobody keeps up with; `--ledger`: the ledger alone; `--history`: its reads on a long history. README.md says how to read them.
+// `npm run bench [-- --quick]`: what the gateway adds to a request, in one run against a bare relay
+// and the bare upstream. Options: `--profile <workload>`: where its time goes; `--hits`: cache hits
+// and replays; `--slow-readers`: memory of streams that nobody reads fast enough; `--ledger`: the
+// ledger alone; `--history`: reads on a long history. README.md explains the results.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,7 +23,7 @@ const full: Scale = {
   openStreams: 2_000,
   starts: 5,
 };
-/** For a look while working: one round, and so at the mercy of what else the machine does. */
+/** For a quick look: one round, so other load on the machine distorts it. */
 const quick: Scale = {
   warmUp: { durationMs: 400, clients: 64 },
   whole: { rounds: 1, durationMs: 250, clients: [1, 64] },
@@ -51,13 +52,18 @@ if (values.history) {
   console.log(`\n${describeMachine(tmpdir())}\n\n${await benchHistory(Number(values.charges))}`);
   process.exit();
 }
-const upstream = await startChild({ script: join(import.meta.dirname, 'upstream.ts'), core: 'bench' });
+const upstream = await startChild({
+  script: join(import.meta.dirname, 'upstream.ts'),
+  core: 'bench',
+});
 const installation = installGateway(upstream.port);
 try {
   console.log(`\n${describeMachine(installation.dataDir)}\n`);
   if (values.hits) console.log(await benchHits(installation, values.quick ? 50 : 400));
-  else if (values['slow-readers']) console.log(await benchSlowReaders(installation, Number(values.readers)));
-  else if (values.profile === undefined) await compare(installation, upstream, values.quick ? quick : full);
+  else if (values['slow-readers'])
+    console.log(await benchSlowReaders(installation, Number(values.readers)));
+  else if (values.profile === undefined)
+    await compare(installation, upstream, values.quick ? quick : full);
   else console.log(await profileGateway(installation, values.profile));
 } finally {
   await upstream.stop();

@@ -1,5 +1,6 @@
-// What streams cost whose readers take a hundred bytes a second while their upstreams are half a megabyte ahead. Without an end to what
-// comes, the system's own buffers for two thousand sockets would be gigabytes; tests/integration/stream-discipline.test.ts does that with nine.
+// Measures streams whose readers take a hundred bytes per second while the upstream is half a
+// megabyte ahead. With unlimited data, the system's buffers for two thousand sockets would take
+// gigabytes; tests/integration/stream-discipline.test.ts tests that with nine.
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { requestBytes, type Target } from './client.ts';
@@ -9,21 +10,26 @@ import { streamAhead } from './workloads.ts';
 
 const bytesPerSecond = 100;
 const seconds = 30;
-/** Opened together. */
+/** How many are opened together. */
 const atOnce = 50;
 
-export async function benchSlowReaders({ key, start }: Installation, count: number): Promise<string> {
+export async function benchSlowReaders(
+  { key, start }: Installation,
+  count: number,
+): Promise<string> {
   const gateway = await start();
   const target: Target = { port: gateway.port, request: streamAhead.asked, key };
   const rssBytes = async () => (await gateway.usage()).rssBytes;
   const first = await openReaders(target, atOnce);
   const before = await rssBytes();
   const readers: Socket[] = [];
-  while (readers.length < count) readers.push(...(await openReaders(target, Math.min(atOnce, count - readers.length))));
+  while (readers.length < count)
+    readers.push(...(await openReaders(target, Math.min(atOnce, count - readers.length))));
   let peak = before;
   let bytes = 0;
   for (let second = 0; second < seconds; second++) {
-    for (const reader of readers) bytes += (reader.read(bytesPerSecond) as Buffer | null)?.length ?? 0;
+    for (const reader of readers)
+      bytes += (reader.read(bytesPerSecond) as Buffer | null)?.length ?? 0;
     peak = Math.max(peak, await rssBytes());
     await new Promise((resolve) => {
       setTimeout(resolve, 1_000);
@@ -35,7 +41,15 @@ export async function benchSlowReaders({ key, start }: Installation, count: numb
   await gateway.stop();
   const megabytes = (value: number) => `${(value / 1e6).toFixed(0)} MB`;
   return formatTable(
-    ['slow readers', 'still open', 'read each', 'memory before', 'peak', `after ${seconds} s`, 'each at the peak'],
+    [
+      'slow readers',
+      'still open',
+      'read each',
+      'memory before',
+      'peak',
+      `after ${seconds} s`,
+      'each at the peak',
+    ],
     [
       [
         String(count),
@@ -50,7 +64,7 @@ export async function benchSlowReaders({ key, start }: Installation, count: numb
   );
 }
 
-/** Sockets in paused mode, whose first bytes have come. */
+/** Opens sockets in paused mode. Resolves when the first bytes have arrived. */
 async function openReaders(target: Target, count: number): Promise<Socket[]> {
   const readers = Array.from({ length: count }, () => connect(target.port, '127.0.0.1'));
   await Promise.all(

@@ -1,42 +1,65 @@
-// A process that plays the model provider: fixed bytes on plain node:http, as fast as that goes. Prints its port.
+// A process that acts as the model provider: fixed bytes on plain node:http, as fast as possible.
+// Prints its port.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerBody, streamFrames, type WireFormat } from './bodies.ts';
 import { upstreamPath } from './workloads.ts';
 
-/** Between two events of a paced stream. All streams share one beat, as the streams of a model that batches its work do. */
+/**
+ * Time between two events of a paced stream. All streams share one timer, like the streams of a
+ * model that batches its work.
+ */
 const beatMs = 4;
 
-/** More than any reader of the bench takes, and no more than the system can keep for two thousand of them: its buffers take some first. */
+/**
+ * More than any reader of the bench takes, and no more than the system can buffer for two thousand
+ * of them.
+ */
 const aheadBytes = 512 * 1024;
 
 type Script = (response: ServerResponse) => void;
-type Playing = { readonly response: ServerResponse; readonly frames: readonly Buffer[]; next: number };
+type Playing = {
+  readonly response: ServerResponse;
+  readonly frames: readonly Buffer[];
+  next: number;
+};
 
 const scripts = new Map<string, Script>();
 const playing = new Set<Playing>();
 
-for (const format of ['chat', 'messages', 'responses'] as const) scripts.set(upstreamPath('whole', format), whole(format));
+for (const format of ['chat', 'messages', 'responses'] as const)
+  scripts.set(upstreamPath('whole', format), whole(format));
 for (const format of ['chat', 'messages'] as const) {
   const frames = streamFrames(format).map((frame) => Buffer.from(frame));
   const all = Buffer.concat(frames);
   scripts.set(upstreamPath('burst', format), (response) => openStream(response).end(all));
-  scripts.set(upstreamPath('paced', format), (response) => void playing.add({ response: openStream(response), frames, next: 0 }));
+  scripts.set(
+    upstreamPath('paced', format),
+    (response) => void playing.add({ response: openStream(response), frames, next: 0 }),
+  );
   const some = Buffer.concat(frames.slice(1, -2));
-  const much = Buffer.concat(Array.from({ length: Math.ceil(aheadBytes / some.length) }, () => some));
+  const much = Buffer.concat(
+    Array.from({ length: Math.ceil(aheadBytes / some.length) }, () => some),
+  );
   scripts.set(upstreamPath('ahead', format), (response) => void openStream(response).write(much));
-  scripts.set(upstreamPath('silent', format), (response) => void openStream(response).write(frames[0]));
+  scripts.set(
+    upstreamPath('silent', format),
+    (response) => void openStream(response).write(frames[0]),
+  );
 }
 
 setInterval(() => {
   for (const stream of playing) playNext(stream);
 }, beatMs);
 
-const server = createServer({ keepAliveTimeout: 300_000, requestTimeout: 0 }, (request, response) => {
-  const script = scripts.get(request.url ?? '');
-  request.on('end', () => (script ? script(response) : response.writeHead(404).end()));
-  request.resume();
-});
+const server = createServer(
+  { keepAliveTimeout: 300_000, requestTimeout: 0 },
+  (request, response) => {
+    const script = scripts.get(request.url ?? '');
+    request.on('end', () => (script ? script(response) : response.writeHead(404).end()));
+    request.resume();
+  },
+);
 server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
 
 function whole(format: WireFormat): Script {
@@ -46,7 +69,10 @@ function whole(format: WireFormat): Script {
 }
 
 function openStream(response: ServerResponse): ServerResponse {
-  return response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+  return response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+  });
 }
 
 function playNext(stream: Playing): void {

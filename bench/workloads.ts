@@ -1,19 +1,26 @@
-// What is asked of the contestants. The upstream and the relay get what the gateway would send upstream, so that all three move the same
-// bytes to and from the upstream.
+// The requests that contestants get. The upstream and the relay get what the gateway would send
+// upstream, so that all three exchange the same bytes with the upstream.
 import { requestBody, type WireFormat } from './bodies.ts';
 
-/** How the upstream plays its answer: whole, as a stream at once, as a stream in time, as a stream that says nothing after its first
- * event, or as one that is far ahead of its reader and has no end. */
+/**
+ * How the upstream answers: `whole`; `burst`: a stream, all at once; `paced`: a stream over time;
+ * `silent`: a stream that stops after its first event; `ahead`: an endless stream far ahead of its
+ * reader.
+ */
 export type Play = 'whole' | 'burst' | 'paced' | 'silent' | 'ahead';
 
-export type Request = { readonly path: string; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
+export type Request = {
+  readonly path: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 export type Workload = {
   readonly name: string;
   readonly play: Play;
-  /** For the gateway. */
+  /** Sent to the gateway. */
   readonly asked: Request;
-  /** For the upstream, and for the relay in front of it. */
+  /** Sent to the upstream, and to the relay in front of it. */
   readonly relayed: Request;
 };
 
@@ -42,12 +49,15 @@ export const streams: readonly Workload[] = [
 export const silentStream = workload('silent', 'silent', { client: 'chat', upstream: 'chat' });
 export const streamAhead = workload('ahead', 'ahead', { client: 'chat', upstream: 'chat' });
 
-/** The upstream's path of a play: its own prefix before the provider's path. */
+/** Returns the upstream's path for a script: a prefix of its own before the provider's path. */
 export function upstreamPath(play: Play, format: WireFormat): string {
   return `/${play}${paths[format]}`;
 }
 
-/** The gateway's model that leads to a play, at an upstream that speaks Messages or at one that speaks the other two. */
+/**
+ * Returns the gateway's model that reaches a script, at an upstream that speaks Messages or one
+ * that speaks the other two formats.
+ */
 export function modelFor(play: Play, upstream: WireFormat): string {
   return `bench-${play}-${upstream === 'messages' ? 'anthropic' : 'openai'}`;
 }
@@ -59,6 +69,9 @@ function workload(name: string, play: Play, { client, upstream }: Pair): Workloa
     name,
     play,
     asked: { path: paths[client], body: requestBody(client, model, stream) },
-    relayed: { path: upstreamPath(play, upstream), body: requestBody(upstream, 'upstream-model', stream) },
+    relayed: {
+      path: upstreamPath(play, upstream),
+      body: requestBody(upstream, 'upstream-model', stream),
+    },
   };
 }

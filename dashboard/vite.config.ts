@@ -1,4 +1,5 @@
-// Builds the web app, and serves it while it is worked on (`npm run dashboard`; the API is the gateway's on port 4000).
+// Builds the web app, and serves it during development (`npm run dashboard`, with a gateway on port
+// 4000).
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -9,21 +10,22 @@ export default defineConfig({
   root: import.meta.dirname,
   plugins: [singleIcons(), react(), paintWhenStarted()],
   build: {
-    // `scripts/build.mjs` says where; this is for a build by hand.
+    // Only for manual builds: `scripts/build.mjs` sets its own folder.
     outDir: join(import.meta.dirname, '..', 'dist', 'dashboard-by-hand'),
     emptyOutDir: true,
-    // Files of their own, under names that a browser can keep.
+    // No inlined assets: separate files can be cached.
     assetsInlineLimit: 0,
     manifest: 'manifest.json',
     reportCompressedSize: false,
-    // The bound that holds is of what the first page loads, compressed; a test checks it.
+    // A test limits the compressed size of the first page instead.
     chunkSizeWarningLimit: 1_000,
     target: 'es2023',
   },
   server: { port: 4001, proxy: { '/dashboard-api': gateway, '/v1': gateway } },
 });
 
-/** The package of icons is one file that names six thousand others: reading them all takes longer than the rest of the build. */
+/** Imports each icon from its own file. The package's index imports six thousand files,
+ * and reading them takes longer than the rest of the build. */
 function singleIcons(): Plugin {
   const imported = /import \{([^}]+)\} from '@tabler\/icons-react';/g;
   return {
@@ -45,14 +47,17 @@ function singleIcons(): Plugin {
   };
 }
 
-/** Nothing is shown until the script has chosen light or dark: no flash of the other. */
+/**
+ * Blocks rendering until the script has chosen light or dark, to avoid a flash of the wrong one.
+ */
 function paintWhenStarted(): Plugin {
   return {
     name: 'paint-when-started',
     apply: 'build',
     transformIndexHtml: {
       order: 'post',
-      handler: (html) => html.replace('<script type="module"', '<script type="module" blocking="render"'),
+      handler: (html) =>
+        html.replace('<script type="module"', '<script type="module" blocking="render"'),
     },
   };
 }

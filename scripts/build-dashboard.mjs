@@ -1,4 +1,4 @@
-// Builds the web app, and beside each file that text can shrink puts it compressed, as it is sent.
+// Builds the web app. Writes compressed copies beside the text files, ready to be sent.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,10 +7,13 @@ import { build } from 'vite';
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
-/** Smaller ones fit into one packet as they are. */
+/** Smaller files fit into one packet uncompressed. */
 const compressedFromBytes = 1_400;
 
-/** Into `folder`: `index.html`, `manifest.json` and `assets/`, whose names change with their content. */
+/**
+ * Writes `index.html`, `manifest.json` and `assets/` into `folder`. Names in `assets/` change with
+ * their content.
+ */
 export async function buildFiles(source, folder) {
   rmSync(folder, { recursive: true, force: true });
   await build({
@@ -27,7 +30,7 @@ export async function buildFiles(source, folder) {
 async function compress(path) {
   const content = readFileSync(path);
   if (content.length < compressedFromBytes) return;
-  // One step below the best: a quarter of the time, for three bytes in a hundred.
+  // One level below the maximum: a quarter of the time for 3 % more bytes.
   const [brotli, gzipped] = await Promise.all([
     compressBrotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }),
     compressGzip(content, { level: 9 }),

@@ -1,6 +1,6 @@
-// Makes a fresh clone ready to run: installs what the lock file names, links a Node that is new enough, and builds the server and
-// its dashboard.
-// Plain JavaScript for Node 20 and later, because it runs before the pinned Node is there.
+// Prepares a clone: installs the locked packages, links a recent Node, and builds the server and
+// its dashboard. Plain JavaScript for Node 20 and later, because it runs before the pinned Node is
+// installed.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -26,12 +26,17 @@ const nodeLink = join(root, 'node_modules', '.bin', 'tollgate-node');
 const nodeMinimum = [24, 15];
 const lockStaleMs = 10 * 60_000;
 
-/** Of each request little outlives its answer: with room for more of them, what does is looked for less often. Also in package.json's start. */
+/**
+ * A larger young generation: little of a request outlives its answer, so rarer collections are
+ * cheaper. package.json's start script has the same flag.
+ */
 export const nodeFlags = ['--min-semi-space-size=16'];
 
 /**
- * Installs the locked packages and builds the server with its dashboard when they are missing or out of date; does nothing, in a few milliseconds, when not.
- * @param {{ dev: boolean }} options `dev`: with what the tests and checks need. An installation with them also serves without.
+ * Installs the locked packages and builds the server and its dashboard if they are missing or out of
+ * date. Otherwise returns within milliseconds.
+ * @param {{ dev: boolean }} options `dev`: also installs what tests and checks need. Such an
+ * installation can also serve.
  * @returns {string} the path of a Node that runs Tollgate.
  */
 export function setUp({ dev }) {
@@ -55,50 +60,66 @@ function isInstalled(dev) {
 }
 
 function install(dev) {
-  console.error('Tollgate: installing packages (only the first time, and after an update) …');
-  const options = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(dev ? ['--include=dev'] : ['--omit=dev'])];
-  // Optional packages hold the pinned Node, so they are asked for whatever the user's npm settings say.
+  console.error('Tollgate: installing packages (only at the first start and after updates) …');
+  const options = [
+    'ci',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    ...(dev ? ['--include=dev'] : ['--omit=dev']),
+  ];
+  // Optional packages hold the pinned Node, so they are installed whatever the user's npm settings
+  // are.
   const result = spawnSync('npm', [...options, '--include=optional'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
-    // A production setting of the caller's must not hide the packages the tests need.
+    // A caller's NODE_ENV=production must not skip the packages that tests need.
     env: { ...process.env, NODE_ENV: '' },
   });
-  if (result.error) fail(`npm could not be started: ${result.error.message}. Install Node.js 20 or newer with npm.`);
-  if (result.status !== 0) fail('"npm ci" failed; its message is above.');
+  if (result.error)
+    fail(
+      `npm could not be started: ${result.error.message}. Install Node.js 20 or newer with npm.`,
+    );
+  if (result.status !== 0) fail('"npm ci" failed; see its message above.');
   mkdirSync(dirname(nodeLink), { recursive: true });
   rmSync(nodeLink, { force: true });
   symlinkSync(relative(dirname(nodeLink), findNode()), nodeLink);
   writeFileSync(stampPath, JSON.stringify({ lock: lockHash(), dev }));
 }
 
-/** A build is named by what it was made from. */
+/** A build's name is the hash of its sources. */
 function isBuilt() {
-  return existsSync(join(currentBuild, 'main.js')) && readlinkSync(currentBuild) === buildNames().server;
+  return (
+    existsSync(join(currentBuild, 'main.js')) && readlinkSync(currentBuild) === buildNames().server
+  );
 }
 
 function build() {
   const { server, dashboard } = buildNames();
   const command = [join(root, 'scripts', 'build.mjs'), server, dashboard];
   const result = spawnSync(nodeLink, command, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (result.status !== 0) fail('the server could not be built; the message is above.');
+  if (result.status !== 0) fail('the server could not be built; see the message above.');
 }
 
-/** The dashboard imports nothing of `src` but types, so that it need not be built again with it. */
+/** The dashboard imports only types from `src`, so it need not be rebuilt with it. */
 function buildNames() {
   const dashboard = `dashboard-${sourcesHash(['dashboard', 'scripts'])}`;
   return { dashboard, server: sourcesHash(['src', 'catalog', 'scripts'], dashboard) };
 }
 
 /**
- * Of names, sizes and times of change: reading every file would take longer than the rest of the check.
+ * Hashes names, sizes and modification times: reading every file would take longer than the rest of
+ * the check.
  * @param {string[]} folders
  */
 function sourcesHash(folders, seed = '') {
   const hash = createHash('sha256').update(lockHash() + seed);
   for (const folder of folders) {
-    for (const entry of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).toSorted()) {
+    for (const entry of readdirSync(join(root, folder), {
+      recursive: true,
+      encoding: 'utf8',
+    }).toSorted()) {
       const { size, mtimeMs } = statSync(join(root, folder, entry));
       hash.update(`${folder}/${entry} ${size} ${mtimeMs}\n`);
     }
@@ -106,9 +127,18 @@ function sourcesHash(folders, seed = '') {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** The Node that came with the packages; where none is made for this system, the one that runs this script if it is new enough. */
+/**
+ * Returns the Node from the packages, or the one that runs this script if none is installed for
+ * this system and it is recent enough.
+ */
 function findNode() {
-  const bundled = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
+  const bundled = join(
+    root,
+    'node_modules',
+    `node-${process.platform}-${process.arch}`,
+    'bin',
+    'node',
+  );
   for (const candidate of [bundled, process.execPath]) {
     if (existsSync(candidate) && isNewEnough(candidate)) return candidate;
   }
@@ -120,10 +150,13 @@ function findNode() {
 
 function isNewEnough(path) {
   try {
-    const [major, minor] = execFileSync(path, ['--version'], { encoding: 'utf8' }).slice(1).split('.').map(Number);
+    const [major, minor] = execFileSync(path, ['--version'], { encoding: 'utf8' })
+      .slice(1)
+      .split('.')
+      .map(Number);
     return major > nodeMinimum[0] || (major === nodeMinimum[0] && minor >= nodeMinimum[1]);
   } catch {
-    return false; // Built for another C library: the file is there, and does not start.
+    return false; // Built for another C library: the file exists but does not run.
   }
 }
 
@@ -133,7 +166,7 @@ function lockHash() {
     .digest('hex');
 }
 
-/** Two starts at once must not install over each other: the second waits for the first. */
+/** Two starts must not install at the same time: the second waits for the first. */
 function withLock(action) {
   for (;;) {
     try {

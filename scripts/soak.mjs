@@ -1,17 +1,21 @@
-// `npm run test:soak [-- <part> …]`: forms of the tests of `npm run test:all` that take hours, one part after the other, with their figures.
+// `npm run test:soak [-- <part> …]`: runs hours-long versions of the tests of `npm run test:all`,
+// one part after the other, and prints their figures.
 import { spawnSync } from 'node:child_process';
 import { setUp } from './setup.mjs';
 
 const parts = {
   histories: { files: ['tests/contract/histories.test.ts'], env: { TOLLGATE_HISTORIES: '10000' } },
-  races: { files: ['src/ledger/races.test.ts'], env: { TOLLGATE_RACES: '20000' } },
+  races: { files: ['src/domain/ledger/races.test.ts'], env: { TOLLGATE_RACES: '20000' } },
   'kills-sqlite': { files: ['tests/integration/crash.test.ts'], env: { TOLLGATE_KILLS: '500' } },
   'kills-postgres': {
     files: ['tests/integration/crash.test.ts'],
     env: { TOLLGATE_KILLS: '100', TOLLGATE_TEST_DATABASE: 'postgres' },
   },
-  'kills-replicas': { files: ['tests/volume/crashes/crash-replicas.test.ts'], env: { TOLLGATE_KILLS: '100' } },
-  // Every program of the integration tests on PostgreSQL.
+  'kills-replicas': {
+    files: ['tests/volume/crashes/crash-replicas.test.ts'],
+    env: { TOLLGATE_KILLS: '100' },
+  },
+  // The integration tests of the main paths, on PostgreSQL.
   postgres: {
     files: ['tests/integration/{money,keys,limits,hold-growth,metrics}.test.ts'],
     env: { TOLLGATE_TEST_DATABASE: 'postgres' },
@@ -23,16 +27,21 @@ const parts = {
 };
 
 const node = setUp({ dev: true });
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(parts, name));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !Object.hasOwn(parts, name));
 if (unknown.length > 0) {
-  console.error(`Tollgate: no such part: ${unknown.join(', ')}. There are ${Object.keys(parts).join(', ')}.`);
+  console.error(
+    `Tollgate: unknown part: ${unknown.join(', ')}. Choose from ${Object.keys(parts).join(', ')}.`,
+  );
   process.exit(1);
 }
-const failed = (asked.length > 0 ? asked : Object.keys(parts)).filter((name) => {
+const failed = (requested.length > 0 ? requested : Object.keys(parts)).filter((name) => {
   const { files, env } = parts[name];
   console.log(`\n── ${name}`);
-  return spawnSync(node, ['--test', ...files], { stdio: 'inherit', env: { ...process.env, ...env } }).status !== 0;
+  return (
+    spawnSync(node, ['--test', ...files], { stdio: 'inherit', env: { ...process.env, ...env } })
+      .status !== 0
+  );
 });
 console.log(failed.length === 0 ? '\nAll parts passed.' : `\nFailed: ${failed.join(', ')}`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,46 +1,53 @@
-// What a new installation is given at its first start, so that a newcomer has something to paste and somewhere to sign in.
-import { createAccountIn, findFirstAccount, readTerms } from './accounts/manage-accounts.ts';
-import { recordChange } from './audit/audit-log.ts';
+// Prepares a new installation at its first start: a test key to paste, and a link to the dashboard.
+import { findFirstAccount } from './domain/accounts/manage-accounts.ts';
+import { AuditedChanges } from './domain/audit/audited-changes.ts';
 import type { Database } from './db/database.ts';
-import { transact } from './db/transact.ts';
-import { type DigestKey, digestKeyFrom } from './keys/key-text.ts';
-import { createKey } from './keys/manage-keys.ts';
-import { createLedgers } from './ledger/create-ledgers.ts';
+import type { Clock } from './lib/clock.ts';
 import type { Secrets } from './lib/secrets.ts';
-import { createFirstRunLink } from './users/first-run.ts';
-import { renewSecondFactors } from './users/second-factor-secrets.ts';
-import { tidySignIns } from './users/upkeep.ts';
+import { createAccount } from './operations/accounts.ts';
+import { createKey } from './operations/keys.ts';
+import { createFirstRunLink } from './domain/users/first-run.ts';
+import { renewSecondFactors } from './domain/users/second-factor-secrets.ts';
+import { tidySignIns } from './domain/users/upkeep.ts';
 
 export type FirstStart = {
-  /** The first account; its test key only when it was made by this start. */
+  /** The oldest account. `testKey` is set only when this start created it. */
   readonly account: { readonly id: string; readonly testKey: string | null };
-  /** Of a link that makes the first user; null when there are users. */
+  /** The token of the link that creates the first user; null when there are users. */
   readonly linkToken: string | null;
 };
 
-export async function prepareFirstStart(database: Database, secrets: Secrets, nowMs: number): Promise<FirstStart> {
+export async function prepareFirstStart(
+  database: Database,
+  secrets: Secrets,
+  clock: Clock,
+): Promise<FirstStart> {
+  const nowMs = clock.nowMs();
   await tidySignIns(database, nowMs);
   await renewSecondFactors(database, secrets);
   return {
-    account: await ensureAccount(database, digestKeyFrom(secrets[0]), nowMs),
+    account: await ensureAccount(database, secrets, clock),
     linkToken: await createFirstRunLink(database, nowMs),
   };
 }
 
 const actor = { kind: 'service', id: 'first-start', name: 'First start', address: null } as const;
 
-/** An installation without accounts gets one with a test key. */
-async function ensureAccount(database: Database, digestKey: DigestKey, nowMs: number): Promise<FirstStart['account']> {
+/** Returns the oldest account. Creates one with a test key when there is none. */
+async function ensureAccount(
+  database: Database,
+  secrets: Secrets,
+  clock: Clock,
+): Promise<FirstStart['account']> {
   const first = await findFirstAccount(database);
   if (first !== null) return { id: first, testKey: null };
-  return transact(database, async (write) => {
-    const made = { ...database, write };
-    const { id: accountId } = await createAccountIn(write, { name: 'Default' }, { createLedgers, nowMs });
-    const note = (action: string, subject: string, after: object) =>
-      recordChange(made, { actor, change: { action, subject, before: null, after }, accountId }, nowMs);
-    await note('account.create', accountId, await readTerms(write, accountId));
-    const key = await createKey(made, digestKey, { accountId, mode: 'test', name: 'first test key' }, nowMs);
-    if (key) await note('key.create', key.id, key.listing);
-    return { id: accountId, testKey: key?.key ?? null };
+  return new AuditedChanges({ database, actorOf: () => actor, clock }).together(async (changes) => {
+    const { id } = await createAccount(changes, { name: 'Default' });
+    const made = await createKey(changes, secrets[0], {
+      accountId: id,
+      mode: 'test',
+      name: 'first test key',
+    });
+    return { id, testKey: made!.key };
   });
 }

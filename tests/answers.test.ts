@@ -1,4 +1,5 @@
-// Our own answers of upstreams read as their index says, each part of them on a line of its own.
+// Checks our own upstream answers against their index: each part of an answer is one line of
+// `reads`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AnswerCollector, type Answer } from '../src/canonical/answer.ts';
@@ -45,7 +46,9 @@ function describeEvents(events: readonly StreamEvent[]): string[] {
 }
 
 function describeAnswer({ content, stop, usage }: Answer): string[] {
-  const counts = Object.entries(usage ?? {}).flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []));
+  const counts = Object.entries(usage ?? {}).flatMap(([name, count]) =>
+    count > 0 ? [`${name} ${count}`] : [],
+  );
   return [
     ...content.flatMap(describePart),
     `stop: ${stop.reason}${stop.sequence === null ? '' : ` at ${JSON.stringify(stop.sequence)}`}`,
@@ -60,7 +63,10 @@ function describePart(part: AssistantPart): string[] {
     case 'refusal':
       return [`refusal: ${part.text}`];
     case 'thinking':
-      return [`${part.redacted ? 'hidden thinking' : 'thinking'}: ${part.text}`, ...describeSignature(part.signature)];
+      return [
+        `${part.redacted ? 'hidden thinking' : 'thinking'}: ${part.text}`,
+        ...describeSignature(part.signature),
+      ];
     case 'tool-call':
       return [`${part.kind} call ${withoutNewId(part.id)}: ${part.name} ${part.arguments}`];
   }
@@ -74,7 +80,7 @@ function describeCitation({ type, title, citedText, ...citation }: Citation): st
   return `citation: ${type} ${JSON.stringify({ title, citedText, ...citation })}`;
 }
 
-/** The gateway makes an id for a call that came without one. */
+/** The gateway generates an id for a call without one. */
 function withoutNewId(id: string): string {
   return id.replace(/^call_[0-9a-z]{26}$/, 'new');
 }

@@ -1,5 +1,6 @@
-// The tables of verdicts (src/formats/<wire>/field-verdicts.ts) against the official SDKs' types and against what the straight path does:
-// every field of a request, at any depth, has a verdict, and the verdict is what happens to it.
+// Checks the verdict tables (src/formats/<wire>/field-verdicts.ts) against the official SDKs' types
+// and the straight path: every request field, at any depth, has a verdict, and the verdict is what
+// happens.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
@@ -7,7 +8,8 @@ import type { ClientFormatName } from '../src/canonical/format-name.ts';
 import { verdictTable as chatTable } from '../src/formats/chat/field-verdicts.ts';
 import { hostTable, openAiTable } from '../src/formats/chat/host-fields.ts';
 import type { Verdict, VerdictTable } from '../src/formats/field-verdicts.ts';
-import type { ClientRequest, JsonObject, UpstreamRequest, UpstreamTarget } from '../src/formats/format.ts';
+import type { JsonObject } from '../src/lib/json.ts';
+import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../src/formats/format.ts';
 import { verdictTable as messagesTable } from '../src/formats/messages/field-verdicts.ts';
 import { clientFormats } from '../src/formats/registry.ts';
 import { verdictTable as responsesTable } from '../src/formats/responses/field-verdicts.ts';
@@ -19,11 +21,14 @@ type Wire = {
   readonly format: ClientFormatName;
   readonly table: VerdictTable;
   readonly types: readonly { readonly file: string; readonly type: string }[];
-  /** Fields that only older versions of the types know, that they leave open, or that a program of the vendor's own sends. */
+  /**
+   * Fields that only older types know, that the types leave open, or that the vendor's own program
+   * sends.
+   */
   readonly older?: readonly string[];
-  /** The body that a probe is added to. */
+  /** The body to which a probe is added. */
   readonly body: JsonObject;
-  /** What an object of a type must have beside the probe, so that the relay does not leave it out for another reason. */
+  /** Required fields of an object type, so that the relay does not drop it for another reason. */
   readonly needed: Readonly<Record<string, JsonObject>>;
 };
 
@@ -32,14 +37,21 @@ const wires: readonly Wire[] = [
   {
     format: 'chat',
     table: chatTable,
-    types: [{ file: 'openai/resources/chat/completions/completions.d.ts', type: 'ChatCompletionCreateParamsBase' }],
+    types: [
+      {
+        file: 'openai/resources/chat/completions/completions.d.ts',
+        type: 'ChatCompletionCreateParamsBase',
+      },
+    ],
     body: { model: 'm', messages: [{ role: 'user', content: 'Hi' }] },
     needed: {},
   },
   {
     format: 'responses',
     table: responsesTable,
-    types: [{ file: 'openai/resources/responses/responses.d.ts', type: 'ResponseCreateParamsBase' }],
+    types: [
+      { file: 'openai/resources/responses/responses.d.ts', type: 'ResponseCreateParamsBase' },
+    ],
     older: [
       'client_metadata',
       'namespace',
@@ -91,9 +103,11 @@ const target: UpstreamTarget = {
 for (const wire of wires) {
   const fields = wire.types.flatMap(readSdkFields);
 
-  test(`${wire.format}: every field that the official types know, at any depth, has a verdict`, () => {
+  test(`${wire.format}: every field of the official types, at any depth, has a verdict`, () => {
     assert.ok(fields.length > 150, `only ${fields.length} fields are read`);
-    const unknown = fields.filter((field) => verdictsOf(wire.table, field).length === 0 && !isCovered(wire.table, field));
+    const unknown = fields.filter(
+      (field) => verdictsOf(wire.table, field).length === 0 && !isCovered(wire.table, field),
+    );
     assert.deepEqual(
       unknown.map(({ path }) => path),
       [],
@@ -101,17 +115,22 @@ for (const wire of wires) {
     );
   });
 
-  test(`${wire.format}: no verdict is left over from older types, but for refusals, which may be meant for other hosts`, () => {
-    const known = new Set(fields.flatMap((field) => kindsOf(field).map((kind) => `${kind}.${field.name}`)));
+  test(`${wire.format}: no verdict is left over from older types, except refusals, which may apply to other hosts`, () => {
+    const known = new Set(
+      fields.flatMap((field) => kindsOf(field).map((kind) => `${kind}.${field.name}`)),
+    );
     const leftOver = Object.entries(wire.table).flatMap(([kind, verdicts]) =>
       Object.entries(verdicts)
-        .filter(([name, { rule }]) => rule !== 'refuse' && !known.has(`${kind}.${name}`) && !wire.older?.includes(name))
+        .filter(
+          ([name, { rule }]) =>
+            rule !== 'refuse' && !known.has(`${kind}.${name}`) && !wire.older?.includes(name),
+        )
         .map(([name]) => `${kind}.${name}`),
     );
     assert.deepEqual(leftOver, []);
   });
 
-  test(`${wire.format}: the straight path does with every field what its verdict says`, async (t) => {
+  test(`${wire.format}: the straight path treats every field as its verdict says`, async (t) => {
     const counts: Record<string, number> = {};
     for (const field of fields) {
       if (isCovered(wire.table, field)) continue;
@@ -123,17 +142,27 @@ for (const wire of wires) {
   });
 }
 
-test('what only other hosts of Chat know is refused by its name', () => {
+test('fields that only other Chat hosts know are refused by name', () => {
   const typed = new Set(readSdkFields(wires[0]!.types[0]!).map(({ name }) => name));
-  const others = Object.entries(chatTable.request).filter(([name, { rule }]) => rule === 'refuse' && !typed.has(name));
+  const others = Object.entries(chatTable.request).filter(
+    ([name, { rule }]) => rule === 'refuse' && !typed.has(name),
+  );
   assert.ok(others.length > 10);
   for (const [name] of others) refused(wires[0]!, { [name]: { probe: true } }, name);
 });
 
-test('a made-up type hides nothing: a field is refused for the place that it stands in, too', () => {
+test('an invented type hides nothing: a field is also refused by its position', () => {
   const [chat, responses, messages] = wires as [Wire, Wire, Wire];
-  refused(chat, { messages: [{ role: 'assistant', type: 'text', audio: { id: 'audio_1' } }] }, 'messages[0].audio');
-  refused(responses, { input: [{ type: 'message', role: 'user', content: 'x', conversation: 'c' }] }, 'input[0].conversation');
+  refused(
+    chat,
+    { messages: [{ role: 'assistant', type: 'text', audio: { id: 'audio_1' } }] },
+    'messages[0].audio',
+  );
+  refused(
+    responses,
+    { input: [{ type: 'message', role: 'user', content: 'x', conversation: 'c' }] },
+    'input[0].conversation',
+  );
   refused(responses, { reasoning: { mode: 'pro', type: 'message' } }, 'reasoning.mode');
   refused(messages, { container: 'c', type: 'tool_use' }, 'container');
   refused(
@@ -143,13 +172,14 @@ test('a made-up type hides nothing: a field is refused for the place that it sta
   );
 });
 
-test('names that every object has are unknown like any other', () => {
+test('names of Object.prototype are unknown fields like any other', () => {
   for (const wire of wires) {
-    for (const name of ['constructor', 'toString', '__proto__']) refused(wire, JSON.parse(`{"${name}":{"n":2}}`), name);
+    for (const name of ['constructor', 'toString', '__proto__'])
+      refused(wire, JSON.parse(`{"${name}":{"n":2}}`), name);
   }
 });
 
-test('what other hosts document goes to them, and not to OpenAI', () => {
+test('fields that other hosts document are sent to them, not to OpenAI', () => {
   const fields = {
     top_k: 20,
     min_p: 0.1,
@@ -162,7 +192,9 @@ test('what other hosts document goes to them, and not to OpenAI', () => {
         role: 'assistant',
         content: null,
         reasoning_details: [{ type: 'reasoning.text', of: 'any kind' }],
-        tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        tool_calls: [
+          { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } },
+        ],
       },
       { role: 'user', content: [{ type: 'video_url', video_url: { url: 'https://x.example' } }] },
     ],
@@ -174,12 +206,27 @@ test('what other hosts document goes to them, and not to OpenAI', () => {
   refused(chat, { messages: [fields.messages[1]] }, 'messages[0].content[0].type');
 });
 
-test('every field that the official types of an answer know may come back with the next turn', () => {
+test('every field of the official answer types may be sent back with the next turn', () => {
   const answers = [
-    { wire: wires[0]!, holder: 'messages', file: wires[0]!.types[0]!.file, type: 'ChatCompletionMessage' },
-    { wire: wires[1]!, holder: 'input', file: wires[1]!.types[0]!.file, type: 'ResponseOutputItem' },
+    {
+      wire: wires[0]!,
+      holder: 'messages',
+      file: wires[0]!.types[0]!.file,
+      type: 'ChatCompletionMessage',
+    },
+    {
+      wire: wires[1]!,
+      holder: 'input',
+      file: wires[1]!.types[0]!.file,
+      type: 'ResponseOutputItem',
+    },
     { wire: wires[2]!, holder: 'content', file: wires[2]!.types[0]!.file, type: 'ContentBlock' },
-    { wire: wires[2]!, holder: 'content', file: wires[2]!.types[1]!.file, type: 'BetaContentBlock' },
+    {
+      wire: wires[2]!,
+      holder: 'content',
+      file: wires[2]!.types[1]!.file,
+      type: 'BetaContentBlock',
+    },
   ];
   for (const { wire, holder, file, type } of answers) {
     const fields = readSdkFields({ file, type }).map((field) => ({
@@ -188,46 +235,91 @@ test('every field that the official types of an answer know may come back with t
     }));
     assert.ok(fields.length > 20, type);
     const table = wire.format === 'chat' ? openAiTable : wire.table;
-    const unknown = fields.filter((field) => verdictsOf(table, field).length === 0 && !isCovered(table, field));
-    // A sound that was answered is refused by its name.
+    const unknown = fields.filter(
+      (field) => verdictsOf(table, field).length === 0 && !isCovered(table, field),
+    );
+    // Audio from an earlier answer is refused by name.
     const names = unknown.map(({ path }) => path).filter((path) => !path.startsWith('audio.'));
     assert.deepEqual(names, [], type);
   }
 });
 
-test('what hosts and programs are known to add to a conversation passes', () => {
+test('fields that hosts and programs are known to add to a conversation pass', () => {
   const [chat, responses, messages] = wires as [Wire, Wire, Wire];
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
-  const assistant = (fields: object) => ({ messages: [{ role: 'assistant', content: 'x', ...fields }] });
+  const assistant = (fields: object) => ({
+    messages: [{ role: 'assistant', content: 'x', ...fields }],
+  });
   const signature = { provider_specific_fields: { thought_signature: 's' } };
   const pairs: readonly [Wire, JsonObject][] = [
-    // MiniMax, LiteLLM (twice), OpenRouter (twice), Mistral, Databricks
+    // Sources: MiniMax, LiteLLM (twice), OpenRouter (twice), Mistral, Databricks
     [chat, assistant({ name: 'MiniMax AI', audio_content: '' })],
     [chat, assistant({ tool_calls: [{ ...call, ...signature }] })],
     [chat, assistant({ tool_calls: [{ ...call, function: { ...call.function, ...signature } }] })],
-    [chat, assistant({ images: [{ type: 'image_url', index: 0, image_url: { url: 'data:image/png;base64,AA==' } }] })],
     [
       chat,
       assistant({
-        annotations: [{ type: 'file', file: { hash: 'h', name: 'a.pdf', content: [{ type: 'text', text: 'x' }] } }],
+        images: [{ type: 'image_url', index: 0, image_url: { url: 'data:image/png;base64,AA==' } }],
       }),
     ],
-    [chat, assistant({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'x' }], closed: true }] })],
-    [chat, assistant({ content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'x', signature: 's' }] }] })],
-    // Codex, Claude Code
+    [
+      chat,
+      assistant({
+        annotations: [
+          {
+            type: 'file',
+            file: { hash: 'h', name: 'a.pdf', content: [{ type: 'text', text: 'x' }] },
+          },
+        ],
+      }),
+    ],
+    [
+      chat,
+      assistant({
+        content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'x' }], closed: true }],
+      }),
+    ],
+    [
+      chat,
+      assistant({
+        content: [
+          { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x', signature: 's' }] },
+        ],
+      }),
+    ],
+    // Sources: Codex, Claude Code
     [
       responses,
-      { input: [{ role: 'user', content: 'x', internal_chat_message_metadata_passthrough: { turn_id: 't', any: ['y'] } }] },
+      {
+        input: [
+          {
+            role: 'user',
+            content: 'x',
+            internal_chat_message_metadata_passthrough: { turn_id: 't', any: ['y'] },
+          },
+        ],
+      },
     ],
-    [messages, { system: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', scope: 'global' } }] }],
+    [
+      messages,
+      {
+        system: [
+          { type: 'text', text: 'x', cache_control: { type: 'ephemeral', scope: 'global' } },
+        ],
+      },
+    ],
   ];
   for (const [wire, fields] of pairs) {
     const { body } = relay(wire, fields, { maxTokensField: 'max_tokens' });
-    for (const [name, value] of Object.entries(fields)) assert.deepEqual(body[name], value);
+    for (const [name, value] of Object.entries(fields))
+      assert.partialDeepStrictEqual(body[name], value);
   }
 });
 
-/** Of issue reports and hosts' documents: each raises the price or the amount, names state, or runs code. */
+/**
+ * Fields from issue reports and host documentation: each raises the price or the amount, names
+ * state, or runs code.
+ */
 const hostile =
   'n_predict max_output_tokens num_generations extra_body options MAX_TOKENS N custom_logit_processor bootstrap_host chat_template ' +
   'enable_code_interpreter __proto__ ignore_eos min_tokens allowed_token_ids mm_processor_kwargs documents input_ids lora_path session_params rid ' +
@@ -244,13 +336,17 @@ test('unknown names, in any case, at any depth and with any value, are refused o
   const anyName = (wire: Wire) =>
     fc.oneof(
       fc.constantFrom(...hostile.split(' ')),
-      fc.tuple(fc.constantFrom(...fieldsOf(wire)), anyCase).map(([{ name }, change]) => change(name)),
+      fc
+        .tuple(fc.constantFrom(...fieldsOf(wire)), anyCase)
+        .map(([{ name }, change]) => change(name)),
       fc.string({ minLength: 1, maxLength: 20 }),
     );
   const anyProbeOf = (wire: Wire) =>
     fc.record({
       format: fc.constant(wire.format),
-      place: fc.constantFrom(...fieldsOf(wire).filter((field) => !isCovered(wire.table, field) && field.name !== '*')),
+      place: fc.constantFrom(
+        ...fieldsOf(wire).filter((field) => !isCovered(wire.table, field) && field.name !== '*'),
+      ),
       name: anyName(wire),
       value: fc.jsonValue({ maxDepth: 2 }),
       isOpenAi: fc.boolean(),
@@ -263,12 +359,18 @@ test('unknown names, in any case, at any depth and with any value, are refused o
       const body = bodyWith(wire, { ...place, name }, value);
       const steps = concretePath({ ...place, name });
       const maxTokensField = isOpenAi ? 'max_completion_tokens' : 'max_tokens';
-      for (const write of [() => relay(wire, body, { maxTokensField }), () => translate(wire, body)]) {
+      for (const write of [
+        () => relay(wire, body, { maxTokensField }),
+        () => translate(wire, body),
+      ]) {
         const error = caught(write);
-        assert.ok(error instanceof ApiError && error.code === 'invalid_request', `${steps}: ${String(error)}`);
+        assert.ok(
+          error instanceof ApiError && error.code === 'invalid_request',
+          `${steps}: ${String(error)}`,
+        );
         if (error.param !== steps.slice(0, 200)) continue;
         reached++;
-        assert.match(error.message, /is not a field that is known here; .* `pass_fields`$/);
+        assert.match(error.message, /is an unknown field; .* `pass_fields`$/);
       }
     }),
     { numRuns: 3_000 },
@@ -278,7 +380,7 @@ test('unknown names, in any case, at any depth and with any value, are refused o
 
 const recordings = loadRecordings();
 
-test('what SDKs and programs were recorded to send, and what they were answered, names nothing that is unknown', () => {
+test('recorded requests and answers of SDKs and programs contain no unknown field', () => {
   type Answer = { choices?: { message: unknown }[]; output?: unknown; content?: unknown };
   const answered: Readonly<Record<ClientFormatName, (answer: Answer) => JsonObject[]>> = {
     chat: ({ choices = [] }) => choices.map(({ message }) => ({ messages: [message] })),
@@ -289,10 +391,17 @@ test('what SDKs and programs were recorded to send, and what they were answered,
   for (const { format, file, request, status, stream, bytes } of recordings) {
     const wire = wires.find((known) => known.format === format);
     if (!wire) continue;
-    const bodies = stream || status !== 200 ? [] : answered[wire.format](JSON.parse(bytes.toString('utf8')) as Answer);
-    for (const body of [...bodies, ...(request ? [JSON.parse(request.toString('utf8')) as JsonObject] : [])]) {
+    const bodies =
+      stream || status !== 200
+        ? []
+        : answered[wire.format](JSON.parse(bytes.toString('utf8')) as Answer);
+    for (const body of [
+      ...bodies,
+      ...(request ? [JSON.parse(request.toString('utf8')) as JsonObject] : []),
+    ]) {
       const error = caught(() => relay(wire, body, { maxTokensField: 'max_tokens' }));
-      if (error instanceof ApiError && error.message.includes('pass_fields')) unknown.add(`${file} ${error.param}`);
+      if (error instanceof ApiError && error.message.includes('pass_fields'))
+        unknown.add(`${file} ${error.param}`);
     }
   }
   const accepted =
@@ -319,9 +428,11 @@ function fieldsOf(wire: Wire): readonly SdkField[] {
   return fields;
 }
 
-/** In any kind of object. */
+/** Applies in any kind of object. */
 function isKnown({ format, table }: Wire, name: string): boolean {
-  return Object.values(format === 'chat' ? hostTable : table).some((fields) => Object.hasOwn(fields, name));
+  return Object.values(format === 'chat' ? hostTable : table).some((fields) =>
+    Object.hasOwn(fields, name),
+  );
 }
 
 function translate({ format, body }: Wire, fields: JsonObject): unknown {
@@ -331,15 +442,24 @@ function translate({ format, body }: Wire, fields: JsonObject): unknown {
 
 type Rule = Verdict['rule'];
 
-/** Each throws unless the relay does with the field what its rule says. */
+/** Each throws unless the relay treats the field as its verdict says. */
 const checks: Readonly<Record<Rule, (wire: Wire, field: SdkField) => void>> = {
   pass: (wire, field) => {
     const value = probeOf(wire, field);
-    assert.deepEqual(readProbe(relay(wire, bodyWith(wire, field, value)).body, field), value, field.path);
+    assert.deepEqual(
+      readProbe(relay(wire, bodyWith(wire, field, value)).body, field),
+      value,
+      field.path,
+    );
   },
   own: (wire, field) => checks.pass(wire, field),
   set: (wire, field) => {
-    assert.notEqual(readProbe(relay(wire, bodyWith(wire, field, 'a-probe')).body, field), 'a-probe', field.path);
+    const value = field.name === 'type' ? field.steps.at(-1)!.type : 'a-probe';
+    assert.notEqual(
+      readProbe(relay(wire, bodyWith(wire, field, value)).body, field),
+      value,
+      field.path,
+    );
   },
   drop: (wire, field) => {
     const { body, ignored } = relay(wire, bodyWith(wire, field, { probe: true }));
@@ -350,7 +470,7 @@ const checks: Readonly<Record<Rule, (wire: Wire, field: SdkField) => void>> = {
     const value = field.name === 'type' ? field.steps.at(-1)!.type : { probe: true };
     refused(wire, bodyWith(wire, field, value), concretePath(field));
   },
-  /** Passes as it came, or the tool is refused by its kind: never anything between. */
+  /** The field passes unchanged, or the tool's kind is refused. */
   tool: (wire, field) => {
     const value = probeOf(wire, field);
     const probe = bodyWith(wire, field, value);
@@ -363,21 +483,42 @@ const checks: Readonly<Record<Rule, (wire: Wire, field: SdkField) => void>> = {
   },
 };
 
-/** In the client's own data any name may stand. */
+/**
+ * The client's own data may contain any name. Function parameters without a type become an object
+ * schema with properties.
+ */
 function probeOf({ body, table }: Wire, field: SdkField): unknown {
   const { steps, name } = field;
   const last = steps.at(-1);
-  if (verdictsOf(table, field).some(({ rule }) => rule === 'own')) return { file_id: 'the client’s own', file_ids: ['x'] };
+  if (verdictsOf(table, field).some(({ rule }) => rule === 'own'))
+    return { type: 'object', properties: {}, file_id: 'the client’s own', file_ids: ['x'] };
   if (!last) return body[name] ?? 'a-probe';
   return name === 'type' ? (last.type ?? 'any') : 'a-probe';
 }
 
-function relay({ format, body }: Wire, fields: JsonObject, changes: Partial<UpstreamTarget> = {}): UpstreamRequest {
-  return clientFormats[format].relay.writeRequest(clientRequest({ ...body, ...fields }), { ...target, ...changes });
+function relay(
+  { format, body }: Wire,
+  fields: JsonObject,
+  changes: Partial<UpstreamTarget> = {},
+): UpstreamRequest {
+  const request = clientRequest({ ...body, ...fields, ...askedBehind(fields) });
+  return clientFormats[format].relay.writeRequest(request, { ...target, ...changes });
+}
+
+/** Appended to an input's items, because an input whose items are all left out is refused. */
+function askedBehind({ input }: JsonObject): JsonObject {
+  return Array.isArray(input) ? { input: [...input, { role: 'user', content: 'Hi' }] } : {};
 }
 
 function clientRequest(body: JsonObject): ClientRequest {
-  return { body, model: 'm', stream: true, maxOutputTokens: null, choices: 1, thinkingBudgetTokens: 0 };
+  return {
+    body,
+    model: 'm',
+    stream: true,
+    maxOutputTokens: null,
+    choices: 1,
+    thinkingBudgetTokens: 0,
+  };
 }
 
 function refused(wire: Wire, fields: JsonObject, param: string): void {
@@ -393,10 +534,12 @@ function refused(wire: Wire, fields: JsonObject, param: string): void {
   );
 }
 
-/** The kinds that a field has verdicts under. */
+/** The object types for which a field has verdicts. */
 function kindsOf({ steps }: SdkField): readonly string[] {
   const last = steps.at(-1);
-  return last ? [...(last.type === null ? [] : [last.type]), last.field, 'anywhere'] : ['request', 'anywhere'];
+  return last
+    ? [...(last.type === null ? [] : [last.type]), last.field, 'anywhere']
+    : ['request', 'anywhere'];
 }
 
 function verdictsOf(table: VerdictTable, field: SdkField): Verdict[] {
@@ -406,7 +549,7 @@ function verdictsOf(table: VerdictTable, field: SdkField): Verdict[] {
   });
 }
 
-/** The strictest counts, then that of the object's type. */
+/** The strictest verdict wins, then the one of the object's type. */
 function ruleOf(table: VerdictTable, field: SdkField): Rule {
   const rules = verdictsOf(table, field).map(({ rule }) => rule);
   const strictest = (['refuse', 'drop'] as const).find((rule) => rules.includes(rule));
@@ -416,19 +559,32 @@ function ruleOf(table: VerdictTable, field: SdkField): Rule {
 }
 
 function isInTool(table: VerdictTable, field: SdkField): boolean {
-  return holdersOf(field).some((holder) => verdictsOf(table, holder).some(({ rule }) => rule === 'tool'));
+  return holdersOf(field).some((holder) =>
+    verdictsOf(table, holder).some(({ rule }) => rule === 'tool'),
+  );
 }
 
-/** The fields that a field stands in, from the body inwards. */
+/** The fields that contain a field, from the body inwards. */
 function holdersOf({ steps }: SdkField): SdkField[] {
-  return steps.map(({ field }, index) => ({ steps: steps.slice(0, index), name: field, path: field }));
+  return steps.map(({ field }, index) => ({
+    steps: steps.slice(0, index),
+    name: field,
+    path: field,
+  }));
 }
 
-/** Whether it stands in a field that is refused, dropped or never looked into; or in an object whose type is refused. */
+/**
+ * True when it is inside a field that is refused, dropped or not inspected, or inside an object of
+ * a refused type.
+ */
 function isCovered(table: VerdictTable, field: SdkField): boolean {
-  const isRefusedKind = field.steps.some(({ type }) => type !== null && table[type]?.type?.rule === 'refuse');
+  const isRefusedKind = field.steps.some(
+    ({ type }) => type !== null && table[type]?.type?.rule === 'refuse',
+  );
   if (isRefusedKind && field.name !== 'type') return true;
-  const rules = holdersOf(field).flatMap((holder) => verdictsOf(table, holder).map(({ rule }) => rule));
+  const rules = holdersOf(field).flatMap((holder) =>
+    verdictsOf(table, holder).map(({ rule }) => rule),
+  );
   return rules.some((rule) => rule === 'refuse' || rule === 'own' || rule === 'drop');
 }
 

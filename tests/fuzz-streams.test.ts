@@ -1,33 +1,45 @@
-// Upstream streams that no provider would send, a hundred thousand in `npm run test:all -- fuzz`, through every reader, writer and relay: each ends as its format ends
-// an answer or an error, and none throws, hangs, counts absurdly or grows out of proportion.
+// Malformed upstream streams through every reader, writer and relay (a hundred thousand in `npm run
+// test:all -- fuzz`). Each must end as its format ends an answer or an error. None may throw, hang,
+// count absurdly or grow out of proportion.
 //
 //   TOLLGATE_TEST_SEED=123 FUZZ_STREAMS=1000000 node --test tests/fuzz-streams.test.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
 import { upstreamFormats } from '../src/formats/registry.ts';
-import { answerContext, clientNames, openPipe, playStream, type Played } from './support/pipes.ts';
+import {
+  answerContext,
+  clientNames,
+  openPipe,
+  playStream,
+  type StreamResult,
+} from './support/pipes.ts';
 import { eventsOf } from './support/plain/reading.ts';
 import { cutAtRandom, Random } from './support/random.ts';
 import { loadRecordings } from './support/recordings.ts';
 import { checkStream } from './support/stream-rules.ts';
 import { scaled } from './support/volume.ts';
-import { makeWildStream, splitEvents, type WireEvent } from './support/wild-streams.ts';
+import { makeMalformedStream, splitEvents, type WireEvent } from './support/malformed-streams.ts';
 
 const streams = Number(process.env.FUZZ_STREAMS ?? scaled(10_000, 100_000));
 
 const answers = loadRecordings().filter(({ status, stream }) => stream && status === 200);
 const upstreamNames = Object.keys(upstreamFormats) as UpstreamFormatName[];
-const pairs = upstreamNames.flatMap((upstream) => clientNames.map((client) => ({ upstream, client })));
+const pairs = upstreamNames.flatMap((upstream) =>
+  clientNames.map((client) => ({ upstream, client })),
+);
 
 for (const { upstream, client } of pairs) {
-  test(`wild streams of ${upstream} to a client of ${client}`, (t) => {
-    const sources = answers.filter(({ format }) => format === upstream).map(({ bytes }) => splitEvents(bytes.toString('utf8')));
+  test(`malformed ${upstream} streams end properly for a ${client} client`, (t) => {
+    const sources = answers
+      .filter(({ format }) => format === upstream)
+      .map(({ bytes }) => splitEvents(bytes.toString('utf8')));
     const count = Math.ceil(streams / pairs.length);
     const endings = { success: 0, error: 0 };
-    for (let index = 0; index < count; index++) endings[checkWildStream({ upstream, client, sources, index })]++;
+    for (let index = 0; index < count; index++)
+      endings[checkMalformedStream({ upstream, client, sources, index })]++;
     t.diagnostic(`${count} streams, ${endings.success} ended well, ${endings.error} with an error`);
-    // Were all of them refused at once, nothing would have been tried.
+    // If all were refused at once, nothing would have been tested.
     assert.ok(endings.success > count / 20 && endings.error > count / 20, JSON.stringify(endings));
   });
 }
@@ -39,10 +51,13 @@ type Case = {
   readonly index: number;
 };
 
-function checkWildStream({ upstream, client, sources, index }: Case): 'success' | 'error' {
+function checkMalformedStream({ upstream, client, sources, index }: Case): 'success' | 'error' {
   const random = new Random(`${upstream} ${client} ${index}`);
-  const bytes = makeWildStream(sources, random);
-  const context = answerContext(client, random.chance(0.2) && client === 'responses' ? { reasoning: { effort: 'low' } } : {});
+  const bytes = makeMalformedStream(sources, random);
+  const context = answerContext(
+    client,
+    random.chance(0.2) && client === 'responses' ? { reasoning: { effort: 'low' } } : {},
+  );
   try {
     const played = playStream(openPipe(upstream, client, context), cutAtRandom(bytes, random));
     checkSizes(played, bytes);
@@ -57,7 +72,7 @@ function checkWildStream({ upstream, client, sources, index }: Case): 'success' 
 }
 
 function checkEnding(
-  { text, pipe, failure }: Played,
+  { text, pipe, failure }: StreamResult,
   upstream: UpstreamFormatName,
   client: ClientFormatName,
 ): 'success' | 'error' {
@@ -65,19 +80,34 @@ function checkEnding(
   const ending = progress.status === 'finished' && failure === null ? 'success' : 'error';
   if (ending === 'success') assert.ok(progress.stop, 'a stream that succeeded says why it ended');
   if (upstream === client) checkRelayedEnd(text, client, ending);
-  // What an upstream's broken bytes were read as is no fault of ours.
-  else assert.equal(checkStream(client, text.replaceAll('\ufffd', '?'), { usageAsked: client === 'chat' }).ending, ending);
+  // Replacement characters from an upstream's broken bytes are not our fault.
+  else
+    assert.equal(
+      checkStream(client, text.replaceAll('\ufffd', '?'), { usageAsked: client === 'chat' }).ending,
+      ending,
+    );
   return ending;
 }
 
-const lastTypes: Readonly<Record<ClientFormatName, Readonly<Record<'success' | 'error', RegExp>>>> = {
-  responses: { success: /^event: response\.(completed|incomplete)\n/, error: /^event: response\.failed\n/ },
-  chat: { success: /^data: \[DONE\]$/, error: /^data: \{"error":\{/ },
-  messages: { success: /^event: message_stop\n/, error: /^event: error\n/ },
-};
+const lastTypes: Readonly<Record<ClientFormatName, Readonly<Record<'success' | 'error', RegExp>>>> =
+  {
+    responses: {
+      success: /^event: response\.(completed|incomplete)\n/,
+      error: /^event: response\.failed\n/,
+    },
+    chat: { success: /^data: \[DONE\]$/, error: /^data: \{"error":\{/ },
+    messages: { success: /^event: message_stop\n/, error: /^event: error\n/ },
+  };
 
-/** On the straight path an upstream's odd events pass as they came; that the stream ends, once and properly, is ours to see to. */
-function checkRelayedEnd(text: string, client: ClientFormatName, ending: 'success' | 'error'): void {
+/**
+ * On the straight path odd events pass unchanged; the gateway guarantees that the stream ends once
+ * and correctly.
+ */
+function checkRelayedEnd(
+  text: string,
+  client: ClientFormatName,
+  ending: 'success' | 'error',
+): void {
   assert.ok(text.endsWith('\n\n'));
   const frames = text.slice(0, -2).split('\n\n');
   assert.match(frames.at(-1)!, lastTypes[client][ending]);
@@ -91,30 +121,44 @@ function checkRelayedEnd(text: string, client: ClientFormatName, ending: 'succes
   assert.deepEqual(numbers, [...numbers.keys()], 'numbers have no gaps');
 }
 
-/** Untrusted counts never become absurd charges. */
-function checkCounts({ pipe: { progress } }: Played): void {
+/** Untrusted counts never cause absurd charges. */
+function checkCounts({ pipe: { progress } }: StreamResult): void {
   const { usage } = progress;
   for (const [name, count] of Object.entries(usage ?? {})) {
     assert.ok(Number.isInteger(count) && count >= 0 && count <= 100_000_000, `${name} is ${count}`);
   }
-  assert.ok(!usage || usage.reasoningTokens <= usage.outputTokens, 'reasoning is part of the output');
+  assert.ok(
+    !usage || usage.reasoningTokens <= usage.outputTokens,
+    'reasoning is part of the output',
+  );
 }
 
 /**
- * What is sent and counted is in proportion to what came. A control character is one byte of UTF-8 and six of JSON, and a Responses stream
- * says each text up to five times; a broken byte becomes three.
+ * Output and counts are in proportion to the input. A control character is one byte in UTF-8 and
+ * six in JSON, and a Responses stream sends each text up to five times; a broken byte becomes
+ * three.
  */
-function checkSizes({ text, pipe }: Played, bytes: Uint8Array): void {
+function checkSizes({ text, pipe }: StreamResult, bytes: Uint8Array): void {
   const events = bytes.length / 10;
-  assert.ok(text.length <= 30 * bytes.length + 1_000 * Math.min(events, 100) + 20_000, `${bytes.length} became ${text.length}`);
+  assert.ok(
+    text.length <= 30 * bytes.length + 1_000 * Math.min(events, 100) + 20_000,
+    `${bytes.length} became ${text.length}`,
+  );
   assert.ok(
     pipe.progress.output.bytes <= 3 * bytes.length,
     `${bytes.length} bytes were counted as ${pipe.progress.output.bytes}`,
   );
 }
 
-/** However the bytes are cut, the same comes out; the ids that a host left out are made up anew each time. */
-function checkUnsplit(played: Played, bytes: Uint8Array, open: () => ReturnType<typeof openPipe>): void {
+/**
+ * The result does not depend on how the bytes are cut, except for ids that the host left out, which
+ * are generated each time.
+ */
+function checkUnsplit(
+  played: StreamResult,
+  bytes: Uint8Array,
+  open: () => ReturnType<typeof openPipe>,
+): void {
   const withoutIds = (text: string) => text.replaceAll(/call_[0-9a-z]{26}/g, 'call_new');
   assert.equal(withoutIds(playStream(open(), [bytes]).text), withoutIds(played.text));
 }

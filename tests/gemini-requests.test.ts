@@ -1,4 +1,4 @@
-// Every request that is written for Gemini is one that its SDK's types know, whatever was asked for and whichever model it goes to.
+// Every request written for Gemini matches its SDK's types, for any content and any model.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
@@ -9,7 +9,13 @@ import {
   type Message,
   type UserPart,
 } from '../src/canonical/request.ts';
-import { anyText, anyThinking, canonicalRequest, upstreamTarget, weatherTool } from './support/formats/gemini.ts';
+import {
+  anyText,
+  anyThinking,
+  canonicalRequest,
+  upstreamTarget,
+  weatherTool,
+} from './support/formats/gemini.ts';
 import { record } from './support/plain-record.ts';
 import { writeRequest } from '../src/formats/gemini/write-request.ts';
 import { findRequestBreaches } from './support/gemini-types.ts';
@@ -56,15 +62,25 @@ const messages: fc.Arbitrary<Message[]> = fc.array(
   fc.oneof(
     record({ role: fc.constant('system' as const), content: fc.array(text, { maxLength: 2 }) }),
     record({ role: fc.constant('user' as const), content: fc.array(userPart, { maxLength: 3 }) }),
-    record({ role: fc.constant('assistant' as const), content: fc.array(assistantPart, { maxLength: 4 }) }),
-    record({ role: fc.constant('tool' as const), content: fc.array(result, { minLength: 1, maxLength: 3 }) }),
+    record({
+      role: fc.constant('assistant' as const),
+      content: fc.array(assistantPart, { maxLength: 4 }),
+    }),
+    record({
+      role: fc.constant('tool' as const),
+      content: fc.array(result, { minLength: 1, maxLength: 3 }),
+    }),
   ),
   { maxLength: 6 },
 );
 const requests: fc.Arbitrary<CanonicalRequest> = record({
   system: fc.array(text, { maxLength: 2 }),
   messages,
-  tools: fc.constantFrom([], [weatherTool], [weatherTool, { ...weatherTool, name: 'now', parameters: null, strict: true }]),
+  tools: fc.constantFrom(
+    [],
+    [weatherTool],
+    [weatherTool, { ...weatherTool, name: 'now', parameters: null, strict: true }],
+  ),
   toolChoice: fc.constantFrom(
     null,
     { type: 'auto' as const },
@@ -84,11 +100,17 @@ const requests: fc.Arbitrary<CanonicalRequest> = record({
   outputFormat: fc.constantFrom(
     { type: 'text' as const },
     { type: 'json' as const },
-    { type: 'json-schema' as const, name: 'x', description: 'y', schema: { type: 'object' }, strict: true },
+    {
+      type: 'json-schema' as const,
+      name: 'x',
+      description: 'y',
+      schema: { type: 'object' },
+      strict: true,
+    },
   ),
 }).map((fields) => canonicalRequest(fields));
 
-test('requests are of the official types, or refused', () => {
+test('requests match the official types or are refused', () => {
   let written = 0;
   fc.assert(
     fc.property(requests, fc.constantFrom(...models), fc.boolean(), (request, model, thinking) => {
@@ -113,11 +135,18 @@ function write(request: CanonicalRequest, model: string, thinking: boolean) {
 }
 
 function assertAlternates(contents: readonly { readonly role: string }[]): void {
-  for (const [index, { role }] of contents.entries()) assert.notEqual(role, contents[index - 1]?.role);
+  for (const [index, { role }] of contents.entries())
+    assert.notEqual(role, contents[index - 1]?.role);
 }
 
-test('the types notice a field that is not theirs', () => {
-  assert.deepEqual(findRequestBreaches({ contents: [{ role: 'user', parts: [{ text: 'x' }] }] }), []);
-  assert.match(findRequestBreaches({ contents: [{ role: 'user', parts: [{ txt: 'x' }] }] }).join(), /additional properties/);
+test('the type check notices an unknown field', () => {
+  assert.deepEqual(
+    findRequestBreaches({ contents: [{ role: 'user', parts: [{ text: 'x' }] }] }),
+    [],
+  );
+  assert.match(
+    findRequestBreaches({ contents: [{ role: 'user', parts: [{ txt: 'x' }] }] }).join(),
+    /additional properties/,
+  );
   assert.deepEqual(findRequestBreaches({ surprise: 1 }), ['surprise is not known']);
 });

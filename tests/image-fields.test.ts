@@ -1,15 +1,17 @@
-// Every field of OpenAI's image requests, as the installed SDK's types have them: what becomes of each is decided, and written down in
-// docs/images.md. A new version of the SDK that brings a new field fails here until that has been done.
+// Every field of OpenAI's image requests, as in the installed SDK's types, has a verdict that
+// docs/images.md documents. A new SDK version with a new field fails here until both exist.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
-import { parseImageRequest } from '../src/images/image-request.ts';
+import { parseImageRequest } from '../src/domain/images/image-request.ts';
 import { readSdkFields } from './support/sdk-fields.ts';
 
-/** What a value that asks for something does. `read`: it is part of the request. */
-const verdicts: Readonly<Record<string, { readonly value: unknown; readonly verdict: 'read' | 'ignored' | 'refused' }>> = {
+/** The effect of setting the field. `read`: it becomes part of the request. */
+const verdicts: Readonly<
+  Record<string, { readonly value: unknown; readonly verdict: 'read' | 'ignored' | 'refused' }>
+> = {
   prompt: { value: 'x', verdict: 'read' },
   model: { value: 'x', verdict: 'read' },
   n: { value: 2, verdict: 'read' },
@@ -20,7 +22,7 @@ const verdicts: Readonly<Record<string, { readonly value: unknown; readonly verd
   background: { value: 'transparent', verdict: 'refused' },
   stream: { value: true, verdict: 'refused' },
   partial_images: { value: 1, verdict: 'refused' },
-  // In the form of the edits endpoint its files are read as `images`.
+  // The form of the edits endpoint sends its files as `images`.
   image: { value: 'x', verdict: 'refused' },
   mask: { value: 'x', verdict: 'refused' },
   markup: { value: 'x', verdict: 'refused' },
@@ -46,14 +48,16 @@ function verdictOn(name: string, value: unknown): string {
   }
 }
 
-test('every field that the SDK knows has a verdict', () => {
+test('every field of the SDK has a verdict', () => {
   const file = 'openai/resources/images.d.ts';
-  const fields = ['ImageGenerateParamsBase', 'ImageEditParamsBase'].flatMap((type) => readSdkFields({ file, type }));
+  const fields = ['ImageGenerateParamsBase', 'ImageEditParamsBase'].flatMap((type) =>
+    readSdkFields({ file, type }),
+  );
   const names = new Set(fields.filter(({ steps }) => steps.length === 0).map(({ name }) => name));
   assert.deepEqual([...names].toSorted(), Object.keys(verdicts).toSorted());
 });
 
-test('and the verdict is what happens, and is written down', () => {
+test('each verdict is what happens, and is documented', () => {
   const guide = readFileSync(join(import.meta.dirname, '..', 'docs', 'images.md'), 'utf8');
   for (const [name, { value, verdict }] of Object.entries(verdicts)) {
     assert.equal(verdictOn(name, value), verdict, name);

@@ -1,5 +1,5 @@
-// The gateway ends a stream itself when nothing more can be held for it: wherever that falls, the client reads a proper stream that stopped
-// at its length limit, with all that came before.
+// The gateway ends a stream itself when its hold cannot grow. Wherever that happens, the client
+// reads a valid stream that stopped at its length limit, with everything that came before.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClientFormatName } from '../src/canonical/format-name.ts';
@@ -14,7 +14,7 @@ const cutsPerStream = 12;
 
 for (const recording of loadRecordings().filter(isWholeStream)) {
   for (const client of clientNames) {
-    test(`${recording.file} to a client of ${client}, ended by the gateway`, () => {
+    test(`${recording.file} to a ${client} client is ended properly by the gateway`, () => {
       const random = new Random(recording.file + client);
       for (let cut = 0; cut < cutsPerStream; cut++) endSomewhere(recording, client, random);
     });
@@ -22,30 +22,41 @@ for (const recording of loadRecordings().filter(isWholeStream)) {
 }
 
 function isWholeStream({ format, stream, status, bytes }: Recording): boolean {
-  return stream && status === 200 && readPlainly(format, true, bytes.toString('utf8')).stop !== 'failed';
+  return (
+    stream && status === 200 && readPlainly(format, true, bytes.toString('utf8')).stop !== 'failed'
+  );
 }
 
-function endSomewhere({ file, format, bytes }: Recording, client: ClientFormatName, random: Random): void {
+function endSomewhere(
+  { file, format, bytes }: Recording,
+  client: ClientFormatName,
+  random: Random,
+): void {
   const parser = new SseParser();
   const events = [...parser.push(bytes), ...parser.end()];
   const pipe = openPipe(format, client, answerContext(client));
   let sent = '';
   for (const event of events.slice(0, 1 + random.below(events.length))) sent += pipe.push(event);
-  // The gateway opens a stream with its first frame, and one that has ended needs no end.
+  // The gateway opens a stream with its first frame, and a finished stream needs no ending.
   if (sent === '' || pipe.progress.status !== 'running') return;
   const bytesBefore = pipe.progress.output.bytes;
-  const ended = sent + pipe.limit() + pipe.close(': cost_micros=1 balance_cents=2');
+  const ended = sent + pipe.limit() + pipe.close(0.000001);
   assert.equal(pipe.progress.status, 'finished');
   assert.ok(pipe.progress.output.bytes >= bytesBefore, 'nothing that came is forgotten');
   const straight = format === client;
   if (isAsked(file, 'rules') || !straight) {
-    assert.equal(checkStream(client, ended, { usageAsked: client === 'chat', straight }).ending, 'success');
+    assert.equal(
+      checkStream(client, ended, { usageAsked: client === 'chat', straight }).ending,
+      'success',
+    );
   }
   const reading = readPlainly(client, true, ended);
   if (!hadStopped(reading.stop, client, sent)) assert.equal(reading.stop, 'length');
 }
 
-/** The upstream's own reason stands where it had come already. */
+/** The upstream's own stop reason, if it had already come. */
 function hadStopped(stop: string | null, client: ClientFormatName, sent: string): boolean {
-  return stop !== 'length' && client !== 'responses' && readPlainly(client, true, sent).stop === stop;
+  return (
+    stop !== 'length' && client !== 'responses' && readPlainly(client, true, sent).stop === stop
+  );
 }

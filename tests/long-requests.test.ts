@@ -1,22 +1,31 @@
-// Long conversations and tool lists on every pair: the work grows with their length, not with its square, and no list is too long for the
-// stack. Processor time is measured against a tenth of the same conversation.
+// Long conversations and tool lists on every pair: processing time grows linearly, not with the
+// square of the length, and no list is too long for the stack. CPU time is compared with a tenth of
+// the same conversation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lowerCustomTools } from '../src/canonical/custom-tools.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import { makeAnswerable } from '../src/formats/adapting/answerable.ts';
+import { separateCalls } from '../src/formats/adapting/consistent-calls.ts';
+import { lowerCustomTools } from '../src/formats/adapting/custom-tools.ts';
 import type { UpstreamTarget } from '../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
+import { fitRequestNames } from '../src/formats/translated-tool-names.ts';
 import { scaled } from './support/volume.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 type Shape = (count: number) => Readonly<Record<ClientFormatName, Body>>;
 
 const schema = { type: 'object', properties: { city: { type: 'string' } } };
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 const bodies = (chat: unknown[], responses: unknown[], messages: unknown[]) => ({
   chat: { model: 'm', messages: [...chat, { role: 'user', content: 'Go on' }] },
   responses: { model: 'm', input: [...responses, { role: 'user', content: 'Go on' }] },
-  messages: { model: 'm', max_tokens: 99, messages: [...messages, { role: 'user', content: 'Go on' }] },
+  messages: {
+    model: 'm',
+    max_tokens: 99,
+    messages: [...messages, { role: 'user', content: 'Go on' }],
+  },
 });
 
 const shapes: Readonly<Record<string, Shape>> = {
@@ -27,7 +36,11 @@ const shapes: Readonly<Record<string, Shape>> = {
         { role: 'assistant', content: null, tool_calls: [chatCall(index)] },
         { role: 'tool', tool_call_id: `c${index}`, content: 'r' },
       ]).flat(),
-      times(count, (index) => [{ role: 'user', content: 'q' }, responsesCall(index), responsesResult(index)]).flat(),
+      times(count, (index) => [
+        { role: 'user', content: 'q' },
+        responsesCall(index),
+        responsesResult(index),
+      ]).flat(),
       times(count, (index) => [
         { role: 'assistant', content: [messagesCall(index)] },
         { role: 'user', content: [messagesResult(index)] },
@@ -45,6 +58,18 @@ const shapes: Readonly<Record<string, Shape>> = {
         { role: 'user', content: times(count, messagesResult) },
       ],
     ),
+  'calls of one id': (count) =>
+    bodies(
+      times(count, () => [
+        { role: 'assistant', content: null, tool_calls: [chatCall(0)] },
+        { role: 'tool', tool_call_id: 'c0', content: 'r' },
+      ]).flat(),
+      times(count, () => [responsesCall(0), responsesResult(0)]).flat(),
+      [
+        { role: 'assistant', content: times(count, () => messagesCall(0)) },
+        { role: 'user', content: times(count, () => messagesResult(0)) },
+      ],
+    ),
   'answers without a question between them': (count) =>
     bodies(
       times(count, () => ({ role: 'assistant', content: 'a' })),
@@ -53,9 +78,18 @@ const shapes: Readonly<Record<string, Shape>> = {
     ),
   'empty answers': (count) =>
     bodies(
-      times(count, (index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: index % 2 === 0 ? 'q' : '' })),
-      times(count, (index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: index % 2 === 0 ? 'q' : [] })),
-      times(count, (index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: index % 2 === 0 ? 'q' : [] })),
+      times(count, (index) => ({
+        role: index % 2 === 0 ? 'user' : 'assistant',
+        content: index % 2 === 0 ? 'q' : '',
+      })),
+      times(count, (index) => ({
+        role: index % 2 === 0 ? 'user' : 'assistant',
+        content: index % 2 === 0 ? 'q' : [],
+      })),
+      times(count, (index) => ({
+        role: index % 2 === 0 ? 'user' : 'assistant',
+        content: index % 2 === 0 ? 'q' : [],
+      })),
     ),
   instructions: (count) =>
     bodies(
@@ -77,13 +111,68 @@ const shapes: Readonly<Record<string, Shape>> = {
       [],
       [],
     ),
+  'reasoning among texts': (count) =>
+    bodies(
+      [
+        {
+          role: 'assistant',
+          content: times(count, () => ({ type: 'text', text: 'ab' })),
+          reasoning_details: times(count, (index) => ({
+            type: 'reasoning.text',
+            text: 'Hm',
+            id: `after_${index}_0`,
+            index,
+            signature: 's',
+            format: 'anthropic-claude-v1',
+          })),
+        },
+      ],
+      times(count, () => [
+        {
+          type: 'reasoning',
+          summary: [{ type: 'summary_text', text: 'Hm' }],
+          encrypted_content: 's',
+        },
+        { role: 'assistant', content: 'ab' },
+      ]).flat(),
+      [
+        {
+          role: 'assistant',
+          content: times(count, () => [
+            { type: 'thinking', thinking: 'Hm', signature: 's' },
+            { type: 'text', text: 'ab' },
+          ]).flat(),
+        },
+      ],
+    ),
+  'thought signatures of empty texts': (count) =>
+    bodies(
+      [
+        {
+          role: 'assistant',
+          content: 'x',
+          reasoning_details: times(2 * count, () => sealed('empty-text.AAAA')),
+        },
+      ],
+      [],
+      [],
+    ),
 };
 
 function chatCall(index: number): object {
-  return { id: `c${index}`, type: 'function', function: { name: 'tool', arguments: '{"city":"Paris"}' } };
+  return {
+    id: `c${index}`,
+    type: 'function',
+    function: { name: 'tool', arguments: '{"city":"Paris"}' },
+  };
 }
 function responsesCall(index: number): object {
-  return { type: 'function_call', call_id: `c${index}`, name: 'tool', arguments: '{"city":"Paris"}' };
+  return {
+    type: 'function_call',
+    call_id: `c${index}`,
+    name: 'tool',
+    arguments: '{"city":"Paris"}',
+  };
 }
 function responsesResult(index: number): object {
   return { type: 'function_call_output', call_id: `c${index}`, output: 'r' };
@@ -111,10 +200,14 @@ function translate(client: ClientFormatName, upstream: UpstreamFormatName, body:
   const request = format.parseRequest(body, { chatMaxTokens: null });
   if (client === upstream) return format.relay.writeRequest(request, target).body;
   format.ignoredFields?.(request);
-  return upstreamFormats[upstream].writeRequest(lowerCustomTools(format.readRequest(request)).request, target).body;
+  const { toolNames, writeRequest } = upstreamFormats[upstream];
+  const asked = separateCalls(
+    makeAnswerable(lowerCustomTools(format.readRequest(request)).request),
+  );
+  return writeRequest(fitRequestNames(asked, toolNames).request, target).body;
 }
 
-/** Of this process alone, whatever else the machine does; the garbage collector's included. */
+/** CPU time of this process only, including the garbage collector's. */
 function cpuMsOf(run: () => unknown): number {
   const start = process.cpuUsage();
   run();
@@ -122,7 +215,10 @@ function cpuMsOf(run: () => unknown): number {
   return (user + system) / 1_000;
 }
 
-/** Items of a long list; the bound above which time is compared grows with its square, as what is looked for does. */
+/**
+ * Items of a long list. The time above which runs are compared grows with its square, like the
+ * defect that is searched for.
+ */
 const manyCount = scaled(8_000, 30_000);
 const boundMs = 3_000 * (manyCount / 30_000) ** 2;
 
@@ -130,13 +226,15 @@ const clients = Object.keys(clientFormats) as ClientFormatName[];
 const upstreams = Object.keys(upstreamFormats) as UpstreamFormatName[];
 
 for (const [name, shape] of Object.entries(shapes)) {
-  test(`${name}: ten times as many take nothing like a hundred times as long, on every pair`, () => {
+  test(`${name}: time grows linearly with their number, on every pair`, () => {
     const [few, many] = [shape(manyCount / 10), shape(manyCount)];
     for (const client of clients) {
       for (const upstream of upstreams) {
-        const short = Math.min(...times(2, () => cpuMsOf(() => translate(client, upstream, few[client]))));
+        const short = Math.min(
+          ...times(2, () => cpuMsOf(() => translate(client, upstream, few[client]))),
+        );
         const long = cpuMsOf(() => translate(client, upstream, many[client]));
-        // Code whose time grew with the square of the length took from six seconds to seventeen for 30,000.
+        // Code with quadratic time took six to seventeen seconds for 30,000.
         assert.ok(
           long < boundMs || long < short * 40,
           `${client} on ${upstream}: ${short.toFixed(1)} ms, then ${long.toFixed(1)} ms`,
@@ -146,7 +244,7 @@ for (const [name, shape] of Object.entries(shapes)) {
   });
 }
 
-test('a message with more parts than a function takes arguments is translated on every pair', () => {
+test('a message with more parts than a function may have arguments is translated on every pair', () => {
   const parts = (type: string) => times(scaled(130_000, 200_000), () => ({ type, text: 'a' }));
   const [text, input] = [parts('text'), parts('input_text')];
   const body = bodies(
@@ -166,10 +264,11 @@ test('a message with more parts than a function takes arguments is translated on
     ],
   );
   for (const client of clients)
-    for (const upstream of upstreams) assert.ok(translate(client, upstream, body[client]).model !== '');
+    for (const upstream of upstreams)
+      assert.ok(translate(client, upstream, body[client]).model !== '');
 });
 
-test('500 tools and 2 000 messages reach every upstream, and none is lost', () => {
+test('500 tools and 2 000 messages all reach every upstream', () => {
   const names = times(500, (index) => `tool_${index}`);
   const conversation = shapes['turns with calls']!(667);
   const tools: Readonly<Record<ClientFormatName, unknown[]>> = {
@@ -179,12 +278,19 @@ test('500 tools and 2 000 messages reach every upstream, and none is lost', () =
   };
   for (const client of clients) {
     for (const upstream of upstreams) {
-      const text = JSON.stringify(translate(client, upstream, { ...conversation[client], tools: tools[client] }));
+      const text = JSON.stringify(
+        translate(client, upstream, { ...conversation[client], tools: tools[client] }),
+      );
       const told = new Set(text.match(/"name":"tool_\d+"/g));
-      for (const name of names) assert.ok(told.has(`"name":"${name}"`), `${client} on ${upstream}: ${name}`);
+      for (const name of names)
+        assert.ok(told.has(`"name":"${name}"`), `${client} on ${upstream}: ${name}`);
       const ids = Map.groupBy(text.match(/"c\d+"/g) ?? [], (id) => id);
       for (let index = 0; index < 667; index++) {
-        assert.equal(ids.get(`"c${index}"`)?.length, 2, `${client} on ${upstream}: call and result ${index}`);
+        assert.equal(
+          ids.get(`"c${index}"`)?.length,
+          2,
+          `${client} on ${upstream}: call and result ${index}`,
+        );
       }
     }
   }

@@ -1,5 +1,6 @@
-// Every answer of an upstream, our own and the recorded ones, through the formats themselves: whatever the bytes are split into, each client reads what the provider said.
-// The same through the started program is in integration/recordings.test.ts.
+// Runs every upstream answer, our own and the recorded ones, through the formats: however the bytes
+// are split, each client reads the provider's content. integration/recordings.test.ts does the same
+// through the started program.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerEvents } from './support/canonical/answers.ts';
@@ -19,7 +20,7 @@ const answers = loadRecordings().filter(({ status }) => status === 200);
 
 for (const recording of answers) {
   for (const client of clientNames) {
-    test(`${recording.file} to a client of ${client}`, () => {
+    test(`${recording.file} reaches a ${client} client complete`, () => {
       if (recording.stream) checkSplits(recording, client);
       else checkWhole(recording, client);
     });
@@ -38,7 +39,9 @@ function checkSplits({ file, format, bytes }: Recording, client: ClientFormatNam
       assert.equal(ending, recorded.stop === 'failed' ? 'error' : 'success');
     }
     if (recorded.stop !== 'failed')
-      assertAgrees(readPlainly(client, true, text), recorded, client, { stop: isAsked(file, 'stop') });
+      assertAgrees(readPlainly(client, true, text), recorded, client, {
+        stop: isAsked(file, 'stop'),
+      });
   }
 }
 
@@ -47,7 +50,10 @@ function checkWhole({ file, format, bytes }: Recording, client: ClientFormatName
   const recorded = readPlainly(format, false, bytes.toString('utf8'));
   const written = writeWhole(format, client, body, answerContext(client));
   if (recorded.stop === 'failed') assert.equal(written, null);
-  else assertAgrees(readPlainly(client, false, JSON.stringify(written)), recorded, client, { stop: isAsked(file, 'stop') });
+  else
+    assertAgrees(readPlainly(client, false, JSON.stringify(written)), recorded, client, {
+      stop: isAsked(file, 'stop'),
+    });
 }
 
 for (const { file, format, stream, bytes } of answers) {
@@ -55,15 +61,22 @@ for (const { file, format, stream, bytes } of answers) {
     const text = bytes.toString('utf8');
     const recorded = readPlainly(format, stream, text);
     if (recorded.stop === 'failed') return;
-    const answer = stream ? collect(format, bytes) : upstreamFormats[format].readAnswer(JSON.parse(text));
+    const answer = stream
+      ? collect(format, bytes)
+      : upstreamFormats[format].readAnswer(JSON.parse(text));
     for (const client of clientNames) {
       const context = answerContext(client);
       const whole = JSON.stringify(clientFormats[client].writeAnswer(answer, context));
-      assertAgrees(readPlainly(client, false, whole), recorded, client, { stop: isAsked(file, 'stop') });
+      assertAgrees(readPlainly(client, false, whole), recorded, client, {
+        stop: isAsked(file, 'stop'),
+      });
       const writer = clientFormats[client].writeStream(context);
-      const streamed = [...answerEvents(answer)].map(writer.push).join('') + writer.end() + writer.close('');
+      const streamed =
+        [...answerEvents(answer)].map(writer.push).join('') + writer.end() + writer.close(0.5);
       if (isAsked(file, 'stop')) checkStream(client, streamed, { usageAsked: client === 'chat' });
-      assertAgrees(readPlainly(client, true, streamed), recorded, client, { stop: isAsked(file, 'stop') });
+      assertAgrees(readPlainly(client, true, streamed), recorded, client, {
+        stop: isAsked(file, 'stop'),
+      });
     }
   });
 }
@@ -72,7 +85,8 @@ function collect(format: Recording['format'], bytes: Uint8Array) {
   const parser = new SseParser();
   const reader = upstreamFormats[format].readStream();
   const collector = new AnswerCollector();
-  for (const event of [...parser.push(bytes), ...parser.end()]) for (const read of reader.push(event)) collector.push(read);
+  for (const event of [...parser.push(bytes), ...parser.end()])
+    for (const read of reader.push(event)) collector.push(read);
   for (const read of reader.end()) collector.push(read);
   assert.ok(collector.answer, 'the stream finishes');
   return collector.answer;

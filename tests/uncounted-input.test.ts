@@ -1,5 +1,6 @@
-// No part of a request reaches a provider that the hold has not counted: whatever a client puts an address into, on the straight path and
-// in translation, in a message and in a tool's result, is refused, or holds all of the model's context; an image holds its vendor's most.
+// No part of a request reaches a provider without being covered by the hold. Wherever a client puts
+// a URL (straight path or translated, in a message or a tool result), the request is refused or
+// holds the model's whole context. An image holds its vendor's maximum.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
@@ -36,7 +37,7 @@ const anyPart = fc
     scheme: fc.constantFrom('https', 'HTTPS', 'gs', 's3', ' https', `${' '.repeat(40)}https`),
     hasText: fc.boolean(),
   })
-  // Words are words: an address among them is read by nobody.
+  // A URL inside text is not fetched by anyone.
   .filter(({ kind, field }) => !/text|thinking/.test(field ?? kind))
   .map(({ kind, field, shape, scheme, hasText }): Part => {
     const payload = { [field ?? kind]: shape(address.replace('https', scheme)) };
@@ -45,7 +46,7 @@ const anyPart = fc
 
 type Part = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** Every place of a part, by the client's format. */
+/** Every position of a part, by client format. */
 const places: Readonly<Record<ClientFormatName, readonly ((part: Part) => object)[]>> = {
   chat: [
     (part) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, part] }] }),
@@ -61,9 +62,18 @@ const places: Readonly<Record<ClientFormatName, readonly ((part: Part) => object
   ],
   messages: [
     (part) => ({ messages: [{ role: 'user', content: [part] }] }),
-    (part) => ({ messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: [part] }] }] }),
     (part) => ({
-      messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'content', content: [part] } }] }],
+      messages: [
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: [part] }] },
+      ],
+    }),
+    (part) => ({
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'document', source: { type: 'content', content: [part] } }],
+        },
+      ],
     }),
     (part) => ({ system: [part], messages: [{ role: 'user', content: 'x' }] }),
   ],
@@ -83,7 +93,7 @@ const anyRequest = fc.record({
   part: anyPart,
 });
 
-test('what holds an address is refused, or held for as all that the model can read', () => {
+test('a part with a URL is refused, or its hold covers the whole context', () => {
   const counts = { refused: 0, images: 0, whole: 0 };
   fc.assert(
     fc.property(anyRequest, ({ client, upstream, place, part }) => {
@@ -91,19 +101,30 @@ test('what holds an address is refused, or held for as all that the model can re
       const sent = write(client, upstream, body);
       if (sent === null || !reaches(sent)) return void counts.refused++;
       const { upper } = estimateInputTokens(body);
-      const isImage = ['image', 'image_url', 'input_image', 'computer_screenshot'].includes(part.type);
+      const isImage = ['image', 'image_url', 'input_image', 'computer_screenshot'].includes(
+        part.type,
+      );
       counts[isImage ? 'images' : 'whole']++;
-      assert.ok(upper >= (isImage ? 12_000 : 100_000_000), `${client} to ${upstream}: ${JSON.stringify(body)} holds ${upper}`);
+      assert.ok(
+        upper >= (isImage ? 12_000 : 100_000_000),
+        `${client} to ${upstream}: ${JSON.stringify(body)} holds ${upper}`,
+      );
     }),
     { numRuns: 8_000 },
   );
   for (const [what, count] of Object.entries(counts)) assert.ok(count > 0, `${what}: ${count}`);
 });
 
-/** What goes up; null: the request is refused. */
+/** What is sent upstream; null: the request is refused. */
 function write(client: ClientFormatName, upstream: UpstreamFormatName, body: object): unknown {
   const format = clientFormats[client];
-  const target = { model: 'm', stream: false, maxOutputTokens: 100, thinking: true, maxTokensField: targets[upstream] };
+  const target = {
+    model: 'm',
+    stream: false,
+    maxOutputTokens: 100,
+    thinking: true,
+    maxTokensField: targets[upstream],
+  };
   try {
     const request: ClientRequest = format.parseRequest(body, { chatMaxTokens: null });
     if (client === upstream) return format.relay.writeRequest(request, target).body;

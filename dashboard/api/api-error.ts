@@ -1,12 +1,12 @@
-// What goes wrong in a call, as every page sees it.
+// The one error type of all calls to the gateway.
 
-/** `status` 0: the gateway was not reached. */
+/** `status` is 0 when the gateway could not be reached. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
-  /** Of the registry in docs/errors.md, or `unreachable`. */
+  /** A code from docs/errors.md, or `unreachable`. */
   readonly code: string;
-  /** The field that is wrong, as it is called in the body or query. */
+  /** Name of the invalid field in the body or query. */
   readonly param: string | null;
   readonly requestId: string | null;
   readonly details: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Of an answer that is not a success; whatever its body is. */
+/** Reads an error response. Accepts any body. */
 export async function readApiError(response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const body = await response.text().catch(() => '');
@@ -40,7 +40,7 @@ export async function readApiError(response: Response): Promise<ApiError> {
   return new ApiError({
     status,
     code: textOf(error.code) ?? 'unknown',
-    message: textOf(error.message) ?? `The gateway answered with ${status}.`,
+    message: textOf(error.message) ?? `The gateway answered with status ${status}.`,
     param: textOf(error.param),
     requestId: textOf(error.request_id) ?? headers.get('x-request-id'),
     details: isRecord(error.details) ? error.details : {},
@@ -48,7 +48,7 @@ export async function readApiError(response: Response): Promise<ApiError> {
   });
 }
 
-/** For `catch`: anything that was thrown. */
+/** Turns anything a `catch` receives into an ApiError. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,4 +1,5 @@
-// The public endpoints, called by whoever is signed in with a key of the account, whose text need not be known.
+// Calls the public endpoints with one of the account's keys. The session authorizes the call; the
+// browser knows only the key's id, not its secret.
 import { ApiError, readApiError } from './api-error.ts';
 
 export type KeyCall = {
@@ -10,11 +11,22 @@ export type KeyCall = {
   readonly signal: AbortSignal;
 };
 
-/** The answer, whose body is still to be read. Throws ApiError: what the gateway said, or code `unreachable`. */
-export async function callWithKey({ account, key, path, body, signal }: KeyCall): Promise<Response> {
+/** Returns the response with its body unread. Throws ApiError. */
+export async function callWithKey({
+  account,
+  key,
+  path,
+  body,
+  signal,
+}: KeyCall): Promise<Response> {
   const url = `/dashboard-api/accounts/${encodeURIComponent(account)}/keys/${encodeURIComponent(key)}${path}`;
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal }).catch((cause: unknown) => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+    signal,
+  }).catch((cause: unknown) => {
     if (signal.aborted) throw cause;
     const message = 'The gateway cannot be reached. Check your connection and try again.';
     throw new ApiError({ status: 0, code: 'unreachable', message, cause });
@@ -23,15 +35,12 @@ export async function callWithKey({ account, key, path, body, signal }: KeyCall)
   return response;
 }
 
-/** What was charged, in microdollars, by the head of a whole answer; null: it says nothing. */
-export function costInHead(response: Response): number | null {
-  // The middle of its name is the service's own.
-  for (const [name, value] of response.headers) if (/^x-.+-cost-micros$/.test(name)) return Number(value);
+/**
+ * Returns the charge in microdollars from the headers of a whole answer; null when there is none.
+ */
+export function costFromHeaders(response: Response): number | null {
+  // The middle of the header's name depends on the service's name.
+  for (const [name, value] of response.headers)
+    if (/^x-.+-cost-micros$/.test(name)) return Number(value);
   return null;
-}
-
-/** The same by a comment of a stream, as `cost_micros=12 balance_cents=3`; null: it is another comment. */
-export function costInComment(comment: string): number | null {
-  const match = /\bcost_micros=(\d+)/.exec(comment);
-  return match && Number(match[1]);
 }

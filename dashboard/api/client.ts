@@ -1,6 +1,12 @@
-// Calls of the gateway's dashboard API, typed by the contract: `await api('GET /accounts/:account/keys', { params, query })`.
+// Client of the dashboard API, typed by the contract:
+// `await api('GET /accounts/:account/keys', { params, query })`.
 import type { Contract } from '../../src/dashboard-contract/contract.ts';
-import type { BodyOf, OutputOf, ParametersOf, QueryOf } from '../../src/dashboard-contract/endpoint.ts';
+import type {
+  BodyOf,
+  OutputOf,
+  ParametersOf,
+  QueryOf,
+} from '../../src/dashboard-contract/endpoint.ts';
 import { ApiError, readApiError } from './api-error.ts';
 
 export const apiPath = '/dashboard-api';
@@ -14,14 +20,16 @@ export type Query<Key extends EndpointKey> = QueryOf<Contract[Key]>;
 export type Body<Key extends EndpointKey> = BodyOf<Contract[Key]>;
 type Params<Key extends EndpointKey> = ParametersOf<Key>;
 
-/** A part may be left out where it has no field, or none that is required. */
+/** Makes a part optional when it has no required field. */
 type Part<Name extends string, Fields> = string extends keyof Fields
   ? { readonly [N in Name]?: Fields }
   : Partial<Fields> extends Fields
     ? { readonly [N in Name]?: Fields }
     : { readonly [N in Name]: Fields };
 
-export type Input<Key extends EndpointKey> = Part<'params', Params<Key>> & Part<'query', Query<Key>> & Part<'body', Body<Key>>;
+export type Input<Key extends EndpointKey> = Part<'params', Params<Key>> &
+  Part<'query', Query<Key>> &
+  Part<'body', Body<Key>>;
 
 type AnyInput = {
   readonly params?: Readonly<Record<string, string>>;
@@ -29,22 +37,31 @@ type AnyInput = {
   readonly body?: unknown;
 };
 
-/** Throws ApiError: what the gateway said, or code `unreachable`. */
-export async function api<Key extends EndpointKey>(key: Key, input: Input<Key>, signal?: AbortSignal): Promise<Output<Key>> {
+/** Throws ApiError, with code `unreachable` when no response came. */
+export async function api<Key extends EndpointKey>(
+  key: Key,
+  input: Input<Key>,
+  signal?: AbortSignal,
+): Promise<Output<Key>> {
   const [method, path] = key.split(' ') as [string, string];
   const { params, query, body } = input as AnyInput;
   return call<Output<Key>>(method, fillPath(path, params) + queryText(query), body, signal);
 }
 
-/**
- * For what the contract does not list. `path` is below `/dashboard-api`; a body is sent as JSON. Throws ApiError.
- * A 204 gives undefined.
- */
-async function call<Answer>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
+/** Calls a path below `/dashboard-api`. Returns undefined for a 204. Throws ApiError. */
+async function call<Answer>(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<Answer> {
   const response = await reach(apiPath + path, {
     method,
     signal,
-    headers: { accept: 'application/json', ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      accept: 'application/json',
+      ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+    },
     body: method === 'GET' ? undefined : JSON.stringify(body ?? {}),
   });
   if (!response.ok) throw await readApiError(response);
@@ -62,15 +79,18 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
 }
 
 function fillPath(path: string, params: AnyInput['params']): string {
-  return path.replaceAll(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(params?.[name] ?? ''));
+  return path.replaceAll(/:(\w+)/g, (_whole, name: string) =>
+    encodeURIComponent(params?.[name] ?? ''),
+  );
 }
 
-/** Empty and missing values are left out; a list becomes one parameter for each of its members. */
+/** Skips empty and missing values. A list becomes one parameter per member. */
 export function queryText(query: AnyInput['query']): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     for (const single of Array.isArray(value) ? value : [value]) {
-      if (single !== undefined && single !== null && single !== '') search.append(name, String(single));
+      if (single !== undefined && single !== null && single !== '')
+        search.append(name, String(single));
     }
   }
   return search.size === 0 ? '' : `?${search}`;

@@ -1,9 +1,9 @@
-// Who is signed in, and what this installation offers. Asked for once, before any page.
+// The signed-in user and the features of this installation. Loaded once, before any page.
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { api, type Output } from './client.ts';
 
 export type SessionInfo = Output<'GET /session'>;
-export type User = NonNullable<SessionInfo['user']>;
+type User = NonNullable<SessionInfo['user']>;
 
 export const sessionQuery = queryOptions({
   queryKey: ['GET /session'],
@@ -11,25 +11,28 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Whoever asks, signed in or not. */
+/** Returns the session of a user or of a visitor. */
 export function useSession(): SessionInfo {
   return useSuspenseQuery(sessionQuery).data;
 }
 
-/** What the operator calls the service; the program's own name where that was left as it comes. */
+/** Returns the service's name. An unchanged default becomes the program's own name. */
 export function useServiceName(): string {
   const { service_name: name } = useSession().features;
   return name === 'Service' ? 'Tollgate' : name;
 }
 
-/** On pages behind the sign-in, where there is one. */
+/** Returns the signed-in user. For pages that require sign-in. */
 export function useUser(): User {
   const { user } = useSession();
-  if (!user) throw new Error('Nobody is signed in.');
+  if (!user) throw new Error('No user is signed in.');
   return user;
 }
 
-/** The session has ended. A fresh page forgets all that the user has seen. `next`: where to come back to. */
-export function leave(next?: string): void {
+/**
+ * Loads the sign-in page afresh, so that nothing of the session stays in memory. `next`: the
+ * address to return to.
+ */
+export function goToSignIn(next?: string): void {
   location.assign(next === undefined ? '/sign-in' : `/sign-in?${new URLSearchParams({ next })}`);
 }

@@ -1,5 +1,6 @@
-// The contract as React hooks. `:account` in a path is the account that is chosen, unless said otherwise.
+// The contract as React hooks. `:account` in a path defaults to the chosen account.
 import {
+  keepPreviousData,
   useInfiniteQuery,
   useMutation,
   useQuery,
@@ -7,23 +8,30 @@ import {
   type UseMutationResult,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import { useAccountId } from '../app/account.ts';
+import { useAccountId } from './account.ts';
 import type { ApiError } from './api-error.ts';
-import { api, type ChangeKey, type EndpointKey, type Input, type Output, type ReadKey } from './client.ts';
+import {
+  api,
+  type ChangeKey,
+  type EndpointKey,
+  type Input,
+  type Output,
+  type ReadKey,
+} from './client.ts';
 
 type Params = Readonly<Record<string, string>>;
 
-/** As the call takes it, with `account` filled in. */
+/** Input of a call, without the account, which the hook fills in. */
 type HookInput<Key extends EndpointKey> = Omit<Input<Key>, 'params' | 'body'> & {
   readonly params?: Partial<Params>;
 };
 
-export type ReadOptions = {
-  /** False: not asked yet. */
+type ReadOptions = {
+  /** False delays the request. */
   readonly enabled?: boolean;
-  /** Asked again every so many milliseconds while the page is looked at. */
+  /** Interval between requests while the page is visible. */
   readonly refetchMs?: number;
-  /** While new filters load, what was there before stays (`isPlaceholderData`). */
+  /** Keeps the previous data on screen while new filters load (`isPlaceholderData`). */
   readonly keepPrevious?: boolean;
 };
 
@@ -39,26 +47,29 @@ export function useApi<Key extends ReadKey>(
     queryFn: ({ signal }) => api(key, filled as Input<Key>, signal),
     enabled,
     refetchInterval: refetchMs ?? false,
-    placeholderData: keepPrevious ? (previous) => previous : undefined,
+    placeholderData: keepPrevious ? keepPreviousData : undefined,
   });
 }
 
 type RowOf<Value> = Value extends { readonly data: readonly (infer Row)[] } ? Row : never;
 
 export type Pages<Row> = {
-  /** Of all pages so far; undefined while the first is loading. */
+  /** Rows of all loaded pages; undefined while the first page loads. */
   readonly rows: readonly Row[] | undefined;
   readonly error: ApiError | null;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   readonly loadMore: () => void;
   readonly retry: () => void;
-  /** The rows are of other filters, which were left: show them dimmed. */
+  /** The rows belong to the previous filters. Show them dimmed. */
   readonly isStale: boolean;
 };
 
-/** A list with keyset pages (`{ data, next_cursor }`), for `DataTable`'s `pages`. */
-export function useApiPages<Key extends ReadKey>(key: Key, input: HookInput<Key>): Pages<RowOf<Output<Key>>> {
+/** Loads a list page by page (`{ data, next_cursor }`), for the `pages` of a `DataTable`. */
+export function useApiPages<Key extends ReadKey>(
+  key: Key,
+  input: HookInput<Key>,
+): Pages<RowOf<Output<Key>>> {
   type Row = RowOf<Output<Key>>;
   type PageOf = { readonly data: readonly Row[]; readonly next_cursor: string | null };
   const filled = useFilled(key, input);
@@ -66,12 +77,16 @@ export function useApiPages<Key extends ReadKey>(key: Key, input: HookInput<Key>
     queryKey: [key, filled, 'pages'],
     queryFn: async ({ pageParam, signal }) => {
       const query = { ...filled.query, ...(pageParam === null ? {} : { cursor: pageParam }) };
-      return (await api(key, { ...filled, query } as unknown as Input<Key>, signal)) as unknown as PageOf;
+      return (await api(
+        key,
+        { ...filled, query } as unknown as Input<Key>,
+        signal,
+      )) as unknown as PageOf;
     },
     initialPageParam: null,
     getNextPageParam: (last) => last.next_cursor,
     select: ({ pages: all }) => all.flatMap(({ data }) => data),
-    placeholderData: (previous) => previous,
+    placeholderData: keepPreviousData,
   });
   return {
     rows: pages.data,
@@ -84,13 +99,14 @@ export function useApiPages<Key extends ReadKey>(key: Key, input: HookInput<Key>
   };
 }
 
-export type ChangeOptions<Key extends ChangeKey> = {
-  /** What is asked anew afterwards: endpoints, all their pages and filters. */
+type ChangeOptions<Key extends ChangeKey> = {
+  /** Endpoints to reload after the change, with all their pages and filters. */
   readonly invalidates?: readonly ReadKey[];
   readonly onSuccess?: (output: Output<Key>) => void;
 };
 
-type ChangeInput<Key extends ChangeKey> = HookInput<Key> & Pick<Input<Key>, Extract<'body', keyof Input<Key>>>;
+type ChangeInput<Key extends ChangeKey> = HookInput<Key> &
+  Pick<Input<Key>, Extract<'body', keyof Input<Key>>>;
 
 /**
  * `const create = useChange('POST /accounts/:account/keys', { invalidates: ['GET /accounts/:account/keys'] });`
@@ -103,7 +119,8 @@ export function useChange<Key extends ChangeKey>(
   const client = useQueryClient();
   const account = useAccountId();
   return useMutation<Output<Key>, ApiError, ChangeInput<Key>>({
-    mutationFn: (input) => api(key, fillAccount(key, input as AnyHookInput, account) as unknown as Input<Key>),
+    mutationFn: (input) =>
+      api(key, fillAccount(key, input as AnyHookInput, account) as unknown as Input<Key>),
     onSuccess: async (output) => {
       onSuccess?.(output);
       await Promise.all(invalidates.map((name) => client.invalidateQueries({ queryKey: [name] })));
@@ -111,7 +128,10 @@ export function useChange<Key extends ChangeKey>(
   });
 }
 
-type AnyHookInput = { readonly params?: Partial<Params>; readonly query?: Readonly<Record<string, unknown>> };
+type AnyHookInput = {
+  readonly params?: Partial<Params>;
+  readonly query?: Readonly<Record<string, unknown>>;
+};
 
 function useFilled(key: string, input: object) {
   return fillAccount(key, input, useAccountId());

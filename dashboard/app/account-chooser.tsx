@@ -1,10 +1,10 @@
 import { Group, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconCheck, IconSelector } from '@tabler/icons-react';
 import { useSession } from '../api/session.ts';
-import { useChosenAccount, useSwitchAccount } from './account.ts';
+import { useChosenAccount, useSwitchAccount } from '../api/account.ts';
 import classes from './account-chooser.module.css';
 
-/** Which account the pages are of. With a single one there is nothing to choose, and its name is shown. */
+/** Menu to switch accounts. Shows only the name when the user has a single account. */
 export function AccountChooser() {
   const { accounts } = useSession();
   const chosen = useChosenAccount();
@@ -34,7 +34,7 @@ export function AccountChooser() {
           <Menu.Item
             key={id}
             onClick={() => switchAccount(id)}
-            rightSection={id === chosen?.id ? <IconCheck size={16} aria-label="shown" /> : null}
+            rightSection={id === chosen?.id ? <IconCheck size={16} aria-label="selected" /> : null}
           >
             <Group gap={6} wrap="nowrap">
               <Text size="md" truncate>

@@ -1,4 +1,4 @@
-// When a page cannot be shown at all.
+// Full-page errors.
 import { Button, Center, Group, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useRouter } from '@tanstack/react-router';
@@ -6,26 +6,35 @@ import { toApiError } from '../api/api-error.ts';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { ButtonLink } from '../parts/link.tsx';
 
-/** The router's error boundary: for what a page threw, or could not load. */
-export function ErrorPage({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
+/** The router's error boundary. */
+export function ErrorPage({
+  error,
+  reset,
+}: {
+  readonly error: unknown;
+  readonly reset: () => void;
+}) {
   const router = useRouter();
   useDocumentTitle('Something went wrong');
   const retry = () => {
     reset();
     void router.invalidate();
   };
-  // A page's file of an older build is gone after an update: the new build has it under another name.
+  // After an update, files of the old build are gone. The new build has other file names.
   if (isMissingFile(error)) {
     return (
-      <Notice title="There is a newer version" text="The dashboard was updated while this page was open.">
-        <Button onClick={() => location.reload()}>Load the new version</Button>
+      <Notice
+        title="A new version is available"
+        text="The dashboard was updated while this page was open."
+      >
+        <Button onClick={() => location.reload()}>Reload</Button>
       </Notice>
     );
   }
   return (
     <Center p="xl">
       <Stack w="100%" maw={560}>
-        <Title order={1}>This page cannot be shown</Title>
+        <Title order={1}>This page could not be loaded</Title>
         <ErrorNotice error={toApiError(error)} onRetry={retry} />
       </Stack>
     </Center>
@@ -35,13 +44,17 @@ export function ErrorPage({ error, reset }: { readonly error: unknown; readonly 
 export function NotFoundPage() {
   useDocumentTitle('Page not found');
   return (
-    <Notice title="There is no such page" text="The address may be mistyped, or the page may have moved.">
+    <Notice title="Page not found" text="Check the address, or start from the overview.">
       <ButtonLink to="/">Go to the overview</ButtonLink>
     </Notice>
   );
 }
 
-type NoticeProps = { readonly title: string; readonly text: string; readonly children: React.ReactNode };
+type NoticeProps = {
+  readonly title: string;
+  readonly text: string;
+  readonly children: React.ReactNode;
+};
 
 function Notice({ title, text, children }: NoticeProps) {
   return (
@@ -58,5 +71,8 @@ function Notice({ title, text, children }: NoticeProps) {
 }
 
 function isMissingFile(error: unknown): boolean {
-  return error instanceof TypeError && /dynamically imported module|importing a module script failed/i.test(error.message);
+  return (
+    error instanceof TypeError &&
+    /dynamically imported module|importing a module script failed/i.test(error.message)
+  );
 }

@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core';
 import iconUrl from './icon.svg';
 
-/** The name that the operator gave the service, beside the sign of it. */
+/** The icon and the service's name. */
 export function Logo({ name }: { readonly name: string }) {
   return (
     <Group gap={10} wrap="nowrap">

@@ -1,4 +1,4 @@
-// Where the web app begins.
+// Entry point of the web app.
 import './global.css';
 import '@mantine/core/styles.layer.css';
 import '@mantine/notifications/styles.layer.css';
@@ -10,20 +10,30 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './query-client.ts';
 import { createAppRouter } from './router.tsx';
-import { leave } from '../api/session.ts';
-import { nonceOf } from './nonce.ts';
+import { goToSignIn } from '../api/session.ts';
 import { cssVariables, theme } from './theme.ts';
+
+// The page's Content-Security-Policy allows only styles that carry this response's nonce.
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+
+// Read by the packages that lock scrolling behind a dialog.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const queryClient = createQueryClient(() => {
   const { href, pathname } = router.state.location;
   if (pathname === '/sign-in') return;
-  leave(href);
+  goToSignIn(href);
 });
 const router = createAppRouter(queryClient);
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto" getStyleNonce={nonceOf}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>

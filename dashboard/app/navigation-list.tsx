@@ -3,9 +3,13 @@ import { Link } from '@tanstack/react-router';
 import type { NavigationItem } from './navigation.ts';
 import classes from './navigation-list.module.css';
 
-type Props = { readonly label: string; readonly showsLabel?: boolean; readonly items: readonly NavigationItem[] };
+type Props = {
+  readonly label: string;
+  readonly showsLabel?: boolean;
+  readonly items: readonly NavigationItem[];
+};
 
-/** Links to pages; the one that is shown is marked, also for screen readers. */
+/** Links to pages. The current page is marked, also for screen readers. */
 export function NavigationList({ label, showsLabel = false, items }: Props) {
   return (
     <nav aria-label={label} className={classes.list}>
@@ -17,7 +21,11 @@ export function NavigationList({ label, showsLabel = false, items }: Props) {
       <ul>
         {items.map(({ to, label: name, icon: Icon }) => (
           <li key={to}>
-            <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }} className={classes.link}>
+            <Link
+              to={to}
+              activeOptions={{ exact: to === '/', includeSearch: false }}
+              className={classes.link}
+            >
               <Icon size={18} stroke={1.6} aria-hidden />
               {name}
             </Link>

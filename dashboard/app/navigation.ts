@@ -1,4 +1,4 @@
-// Every page that can be gone to from the side, and by name (`mod+K`).
+// Every page in the side navigation and the command palette (`mod+K`).
 import {
   IconActivity,
   IconBook2,
@@ -37,7 +37,7 @@ export type NavigationItem = {
     | '/operator/audit';
   readonly label: string;
   readonly icon: ComponentType<IconProps>;
-  /** What else somebody may type who looks for it. */
+  /** Further words that find the page in the command palette. */
   readonly keywords: string;
   readonly description: string;
 };
@@ -48,7 +48,7 @@ export const accountPages: readonly NavigationItem[] = [
     label: 'Overview',
     icon: IconLayoutDashboard,
     keywords: 'home balance chart spend',
-    description: 'Balance, spend and recent errors',
+    description: 'Balance, spending and recent errors',
   },
   {
     to: '/keys',
@@ -62,16 +62,22 @@ export const accountPages: readonly NavigationItem[] = [
     label: 'Usage',
     icon: IconActivity,
     keywords: 'requests log export csv cost',
-    description: 'Every request and what it cost',
+    description: 'Requests and their costs',
   },
   {
     to: '/models',
     label: 'Models',
     icon: IconCube,
     keywords: 'prices catalogue context',
-    description: 'What can be called, and its prices',
+    description: 'Available models and their prices',
   },
-  { to: '/playground', label: 'Playground', icon: IconMessages, keywords: 'chat try image', description: 'Try a model' },
+  {
+    to: '/playground',
+    label: 'Playground',
+    icon: IconMessages,
+    keywords: 'chat try image',
+    description: 'Try a model',
+  },
   {
     to: '/billing',
     label: 'Billing',
@@ -84,7 +90,7 @@ export const accountPages: readonly NavigationItem[] = [
     label: 'Settings',
     icon: IconSettings,
     keywords: 'members invite password two-factor sessions profile',
-    description: 'Account, members and your sign-in',
+    description: 'Your profile, the account and its members',
   },
 ];
 
@@ -108,21 +114,21 @@ export const operatorPages: readonly NavigationItem[] = [
     label: 'Users',
     icon: IconUsers,
     keywords: 'operator people password reset sign-in',
-    description: 'Operator: everybody who can sign in',
+    description: 'Everyone who can sign in',
   },
   {
     to: '/operator/payments',
     label: 'Payments',
     icon: IconCash,
     keywords: 'operator stripe card unmatched',
-    description: 'Operator: payments that found no account',
+    description: 'Payments without an account',
   },
   {
     to: '/operator/providers',
     label: 'Providers',
     icon: IconPlugConnected,
     keywords: 'operator health latency errors',
-    description: 'Health of the providers',
+    description: 'Health and latency of providers',
   },
   {
     to: '/operator/catalogue',
@@ -136,13 +142,13 @@ export const operatorPages: readonly NavigationItem[] = [
     label: 'Configuration',
     icon: IconAdjustments,
     keywords: 'operator settings config',
-    description: 'What the configuration says',
+    description: 'Settings of this gateway',
   },
   {
     to: '/operator/audit',
     label: 'Audit log',
     icon: IconClipboardList,
     keywords: 'operator changes history who',
-    description: 'Every change, by whom',
+    description: 'Who changed what, and when',
   },
 ];

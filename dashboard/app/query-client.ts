@@ -1,4 +1,4 @@
-// How answers are kept and asked for again, and what happens everywhere when the session has ended.
+// Caching and retries of API calls, and the reaction to an ended session.
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { ApiError } from '../api/api-error.ts';
 
@@ -12,8 +12,9 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 15_000,
-        // What the gateway refused, it refuses again.
-        retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+        // A refused request would be refused again, so only network and server errors are retried.
+        retry: (count, error) =>
+          count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
         refetchOnWindowFocus: true,
       },
       mutations: { retry: false },
@@ -21,7 +22,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
   });
 }
 
-/** The session has ended, or there never was one. */
+/** The session has ended, or the visitor never signed in. */
 function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401 && error.code === 'not_signed_in';
 }

@@ -1,4 +1,4 @@
-// Every address of the web app. Pages are loaded when they are gone to; each exports `Page`.
+// Every route of the web app. Pages load on demand; each exports `Page`.
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -13,12 +13,9 @@ import {
 import type { ReactNode } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import { ErrorPage, NotFoundPage } from './error-page.tsx';
-import { AccountPages } from './account-pages.tsx';
-import { PagePending } from './page-pending.tsx';
-import { PublicShell } from './public-shell.tsx';
-import { Root } from './root.tsx';
+import { AccountLayout, PagePending, PublicLayout, Root } from './layouts.tsx';
 import { Shell } from './shell.tsx';
-import { parseSearch, writeSearch, type Search } from './url-state.ts';
+import { parseSearch, writeSearch, type Search } from '../parts/url-state.ts';
 
 type Context = { readonly queryClient: QueryClient };
 
@@ -34,13 +31,17 @@ const app = createRoute({
   beforeLoad: async ({ context, location }) => {
     const { user } = await context.queryClient.ensureQueryData(sessionQuery);
     if (!user)
-      throw redirect({ to: '/sign-in', search: { next: location.href === '/' ? undefined : location.href }, replace: true });
+      throw redirect({
+        to: '/sign-in',
+        search: { next: location.href === '/' ? undefined : location.href },
+        replace: true,
+      });
     return { user };
   },
   component: Shell,
 });
 
-const account = createRoute({ getParentRoute: () => app, id: 'account', component: AccountPages });
+const account = createRoute({ getParentRoute: () => app, id: 'account', component: AccountLayout });
 
 const operator = createRoute({
   getParentRoute: () => app,
@@ -83,8 +84,9 @@ const operatorChildren = [
 const visitor = createRoute({
   getParentRoute: () => root,
   id: 'visitor',
-  beforeLoad: ({ context }) => context.queryClient.ensureQueryData(sessionQuery).then(() => undefined),
-  component: PublicShell,
+  beforeLoad: ({ context }) =>
+    context.queryClient.ensureQueryData(sessionQuery).then(() => undefined),
+  component: PublicLayout,
 });
 
 const signInChildren = [
@@ -97,17 +99,25 @@ const signInChildren = [
   page(visitor, '/verify-email', () => import('../pages/sign-in/verify-email.tsx')),
 ] as const;
 
-/** The file is loaded when its page is gone to, or about to be. */
+/** A route whose file loads when the user opens the page, or is about to. */
 function page<Parent extends AnyRoute, const Path extends string>(
   parent: Parent,
   path: Path,
   load: () => Promise<{ readonly Page: () => ReactNode }>,
 ) {
-  return createRoute({ getParentRoute: () => parent, path, component: lazyRouteComponent(load, 'Page') });
+  return createRoute({
+    getParentRoute: () => parent,
+    path,
+    component: lazyRouteComponent(load, 'Page'),
+  });
 }
 
 const routeTree = root.addChildren([
-  app.addChildren([account.addChildren(accountChildren), settings, operator.addChildren(operatorChildren)]),
+  app.addChildren([
+    account.addChildren(accountChildren),
+    settings,
+    operator.addChildren(operatorChildren),
+  ]),
   visitor.addChildren(signInChildren),
 ]);
 

@@ -1,14 +1,13 @@
-// What is around every page of somebody signed in: navigation at the side, account, mode and user above it.
-import { AppShell, Burger, Group, ScrollArea } from '@mantine/core';
+// The frame of every signed-in page: navigation at the side; search, mode and user menu on top.
+import { AppShell, Burger, Group, ScrollArea, Switch } from '@mantine/core';
 import { useDisclosure, useWindowEvent } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useServiceName, useUser } from '../api/session.ts';
-import { useChosenAccount, useMode } from './account.ts';
+import { useChosenAccount, useMode, useSetMode } from '../api/account.ts';
 import { AccountChooser } from './account-chooser.tsx';
-import { JumpBox, JumpButton } from './jump-box.tsx';
+import { CommandPalette, CommandPaletteButton } from './command-palette.tsx';
 import { Logo } from './logo.tsx';
-import { ModeSwitch } from './mode-switch.tsx';
 import { accountPages, operatorPages } from './navigation.ts';
 import { NavigationList } from './navigation-list.tsx';
 import classes from './shell.module.css';
@@ -25,13 +24,13 @@ export function Shell() {
   useWindowEvent('keydown', (event) => {
     if (event.key === 'Escape') close();
   });
-  // On a phone, choosing a page puts the navigation away.
+  // On a phone, opening a page closes the navigation.
   useEffect(close, [pathname, close]);
-  const main = useFocusOfPage(pathname);
+  const main = useFocusOnNavigation(pathname);
   return (
     <>
       <a href="#page" className={classes.skip}>
-        Skip to the page
+        Skip to content
       </a>
       <AppShell
         layout="alt"
@@ -42,8 +41,15 @@ export function Shell() {
         <AppShell.Header>
           <Group h="100%" px={{ base: 'md', sm: 'xl' }} justify="space-between" wrap="nowrap">
             <Group gap="sm" wrap="nowrap">
-              <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" aria-expanded={isOpen} />
-              <JumpButton />
+              <Burger
+                opened={isOpen}
+                onClick={toggle}
+                hiddenFrom="sm"
+                size="sm"
+                aria-label="Navigation"
+                aria-expanded={isOpen}
+              />
+              <CommandPaletteButton />
             </Group>
             <Group gap="sm" wrap="nowrap">
               {isAccountPage && account && <ModeSwitch />}
@@ -55,20 +61,31 @@ export function Shell() {
           <AppShell.Section className={classes.top}>
             <Group justify="space-between" wrap="nowrap">
               <Logo name={name} />
-              <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Close the navigation" />
+              <Burger
+                opened={isOpen}
+                onClick={toggle}
+                hiddenFrom="sm"
+                size="sm"
+                aria-label="Close navigation"
+              />
             </Group>
             <AccountChooser />
           </AppShell.Section>
           <AppShell.Section grow component={ScrollArea} className={classes.pages}>
             {account && <NavigationList label="Account" items={accountPages} />}
-            {!account && <NavigationList label="You" items={accountPages.filter(({ to }) => to === '/settings')} />}
+            {!account && (
+              <NavigationList
+                label="Personal"
+                items={accountPages.filter(({ to }) => to === '/settings')}
+              />
+            )}
             {isOperator && <NavigationList label="Operator" showsLabel items={operatorPages} />}
           </AppShell.Section>
         </AppShell.Navbar>
         <AppShell.Main>
           {isAccountPage && account && mode === 'test' && (
             <div className={classes.test} role="note">
-              Test mode: the sandbox answers, and nothing costs money.
+              Test mode: the sandbox answers and charges play money.
             </div>
           )}
           <div id="page" ref={main} tabIndex={-1} className={classes.page}>
@@ -76,13 +93,29 @@ export function Shell() {
           </div>
         </AppShell.Main>
       </AppShell>
-      <JumpBox />
+      <CommandPalette />
     </>
   );
 }
 
-/** After going to another page, keyboard and screen reader are at its beginning. */
-function useFocusOfPage(pathname: string) {
+/** Switches all pages between live and test keys, requests and money. */
+function ModeSwitch() {
+  const mode = useMode();
+  const setMode = useSetMode();
+  return (
+    <Switch
+      color="orange"
+      size="sm"
+      labelPosition="left"
+      label="Test mode"
+      checked={mode === 'test'}
+      onChange={(event) => setMode(event.currentTarget.checked ? 'test' : 'live')}
+    />
+  );
+}
+
+/** Moves keyboard and screen-reader focus to the start of each new page. */
+function useFocusOnNavigation(pathname: string) {
   const main = useRef<HTMLDivElement>(null);
   const shown = useRef(pathname);
   useEffect(() => {

@@ -1,7 +1,8 @@
-// How everything looks: one accent, cool greys, system fonts, and colours that can be read on each other in light and in dark.
+// Colours, fonts and component defaults. All colour pairs meet WCAG contrast in light and dark
+// mode.
 import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 
-/** Of buttons, links, focus and whatever is chosen. The rest is grey. */
+/** Colour of buttons, links, focus and selections. Everything else is grey. */
 const accent: MantineColorsTuple = [
   '#eff4fe',
   '#dde7fc',
@@ -28,7 +29,7 @@ const gray: MantineColorsTuple = [
   '#191f2a',
 ];
 
-/** Text first, then what is dimmed, borders, surfaces and the page. */
+/** From text to dimmed text, borders, surfaces and the page. */
 const dark: MantineColorsTuple = [
   '#dde1e8',
   '#b9c0cb',
@@ -81,19 +82,6 @@ const red: MantineColorsTuple = [
   '#681814',
 ];
 
-/** For series in charts, in this order; told apart by people who see few colours, too. */
-export const chartColors = [
-  '#4d76e4',
-  '#1d9e8d',
-  '#e0a030',
-  '#c9527c',
-  '#8a63d2',
-  '#5f9e3f',
-  '#38a3d1',
-  '#b5744a',
-  '#7c8798',
-] as const;
-
 const dialogStyles = {
   content: { background: 'var(--tollgate-surface)' },
   header: { background: 'var(--tollgate-surface)' },
@@ -105,8 +93,10 @@ export const theme = createTheme({
   primaryShade: 6,
   colors: { accent, gray, dark, green, orange, red },
   black: '#191f2a',
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", Arial, sans-serif',
-  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  fontFamily:
+    'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", Arial, sans-serif',
+  fontFamilyMonospace:
+    'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.25rem' },
   lineHeights: { xs: '1.4', sm: '1.45', md: '1.5', lg: '1.5', xl: '1.4' },
   headings: {
@@ -134,17 +124,30 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'sm' } },
     Badge: {
       defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 500, fz: 'xs' },
-      // In a table, the column is as wide as its badges, not the other way round.
+      // Keeps table columns at least as wide as their badges.
       styles: { root: { minWidth: 'max-content', letterSpacing: 0 } },
     },
     CloseButton: { defaultProps: { 'aria-label': 'Close' } },
-    Tooltip: { defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } } },
+    Tooltip: {
+      defaultProps: {
+        withArrow: true,
+        openDelay: 250,
+        events: { hover: true, focus: true, touch: true },
+      },
+    },
     Modal: {
-      defaultProps: { centered: true, radius: 'lg', overlayProps: { backgroundOpacity: 0.45, blur: 2 } },
+      defaultProps: {
+        centered: true,
+        radius: 'lg',
+        overlayProps: { backgroundOpacity: 0.45, blur: 2 },
+      },
       styles: dialogStyles,
     },
-    Drawer: { defaultProps: { overlayProps: { backgroundOpacity: 0.45, blur: 2 }, position: 'right' }, styles: dialogStyles },
-    // The placeholder that it would focus first may not stand in a menu.
+    Drawer: {
+      defaultProps: { overlayProps: { backgroundOpacity: 0.45, blur: 2 }, position: 'right' },
+      styles: dialogStyles,
+    },
+    // The focus placeholder is not allowed inside a menu.
     Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
     Popover: { defaultProps: { shadow: 'md' } },
     Paper: { defaultProps: { radius: 'lg' } },
@@ -157,13 +160,15 @@ export const theme = createTheme({
     },
     Skeleton: { defaultProps: { radius: 'sm' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
-    PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show or hide the password' } } },
+    PasswordInput: {
+      defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show or hide password' } },
+    },
   },
 });
 
 const statusColors = ['accent', 'gray', 'green', 'orange', 'red'];
 
-/** Mantine's own tints of text are too pale to be read on its tinted surfaces. */
+/** Mantine's default text tints have too little contrast on its tinted surfaces. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
@@ -177,8 +182,14 @@ export const cssVariables: CSSVariablesResolver = () => ({
     ...Object.fromEntries(
       statusColors.flatMap((color) => [
         [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-7)`],
-        [`--mantine-color-${color}-light`, `var(--mantine-color-${color}-${color === 'gray' ? 1 : 0})`],
-        [`--mantine-color-${color}-light-hover`, `var(--mantine-color-${color}-${color === 'gray' ? 2 : 1})`],
+        [
+          `--mantine-color-${color}-light`,
+          `var(--mantine-color-${color}-${color === 'gray' ? 1 : 0})`,
+        ],
+        [
+          `--mantine-color-${color}-light-hover`,
+          `var(--mantine-color-${color}-${color === 'gray' ? 2 : 1})`,
+        ],
       ]),
     ),
   },
@@ -193,8 +204,14 @@ export const cssVariables: CSSVariablesResolver = () => ({
     ...Object.fromEntries(
       statusColors.flatMap((color) => [
         [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-3)`],
-        [`--mantine-color-${color}-light`, `color-mix(in srgb, var(--mantine-color-${color}-5) 16%, transparent)`],
-        [`--mantine-color-${color}-light-hover`, `color-mix(in srgb, var(--mantine-color-${color}-5) 22%, transparent)`],
+        [
+          `--mantine-color-${color}-light`,
+          `color-mix(in srgb, var(--mantine-color-${color}-5) 16%, transparent)`,
+        ],
+        [
+          `--mantine-color-${color}-light-hover`,
+          `color-mix(in srgb, var(--mantine-color-${color}-5) 22%, transparent)`,
+        ],
       ]),
     ),
   },

@@ -7,27 +7,38 @@ import {
   VisuallyHidden,
   type MantineColorScheme,
 } from '@mantine/core';
-import { IconCheck, IconDeviceDesktop, IconLogout, IconMoon, IconSettings, IconSun } from '@tabler/icons-react';
+import {
+  IconCheck,
+  IconDeviceDesktop,
+  IconLogout,
+  IconMoon,
+  IconSettings,
+  IconSun,
+} from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { leave, useUser } from '../api/session.ts';
+import { goToSignIn, useUser } from '../api/session.ts';
 import { showError } from '../parts/notify.ts';
 
 const schemes = [
-  { value: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+  { value: 'auto', label: 'System', icon: IconDeviceDesktop },
   { value: 'light', label: 'Light', icon: IconSun },
   { value: 'dark', label: 'Dark', icon: IconMoon },
-] as const satisfies readonly { readonly value: MantineColorScheme; readonly label: string; readonly icon: unknown }[];
+] as const satisfies readonly {
+  readonly value: MantineColorScheme;
+  readonly label: string;
+  readonly icon: unknown;
+}[];
 
-/** Who is signed in, light or dark, and the way out. */
+/** Shows the user and offers settings, appearance and sign-out. */
 export function UserMenu() {
   const user = useUser();
   const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const signOutHere = async () => {
+  const signOut = async () => {
     try {
       await api('POST /auth/sign-out', {});
-      leave();
+      goToSignIn();
     } catch (error) {
       showError(error);
     }
@@ -37,7 +48,7 @@ export function UserMenu() {
       <Menu.Target>
         <UnstyledButton style={{ borderRadius: '50%' }}>
           <Avatar name={user.name} color="accent" size={32} radius="xl" aria-hidden />
-          <VisuallyHidden>You: {user.name}</VisuallyHidden>
+          <VisuallyHidden>User menu: {user.name}</VisuallyHidden>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
@@ -50,7 +61,10 @@ export function UserMenu() {
           </Text>
         </Menu.Label>
         <Menu.Divider />
-        <Menu.Item leftSection={<IconSettings size={16} aria-hidden />} onClick={() => void navigate({ to: '/settings' })}>
+        <Menu.Item
+          leftSection={<IconSettings size={16} aria-hidden />}
+          onClick={() => void navigate({ to: '/settings' })}
+        >
           Settings
         </Menu.Item>
         <Menu.Divider />
@@ -60,14 +74,19 @@ export function UserMenu() {
             key={value}
             closeMenuOnClick={false}
             leftSection={<Icon size={16} aria-hidden />}
-            rightSection={colorScheme === value ? <IconCheck size={16} aria-label="chosen" /> : null}
+            rightSection={
+              colorScheme === value ? <IconCheck size={16} aria-label="selected" /> : null
+            }
             onClick={() => setColorScheme(value)}
           >
             {label}
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOutHere()}>
+        <Menu.Item
+          leftSection={<IconLogout size={16} aria-hidden />}
+          onClick={() => void signOut()}
+        >
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

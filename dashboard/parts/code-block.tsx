@@ -4,13 +4,13 @@ import classes from './code-block.module.css';
 
 type Props = {
   readonly code: string;
-  /** What it is, for screen readers: `Request with curl`. */
+  /** Label for screen readers: `Request with curl`. */
   readonly label: string;
-  /** What is copied instead, where a secret is shown in part only. */
+  /** Text to copy when it differs from the text shown, such as a masked secret. */
   readonly copied?: string;
 };
 
-/** Code to copy. Long lines scroll. */
+/** Code with a copy button. Long lines scroll. */
 export function CodeBlock({ code, label, copied = code }: Props) {
   return (
     <div className={classes.block}>
@@ -18,15 +18,15 @@ export function CodeBlock({ code, label, copied = code }: Props) {
         <code>{code}</code>
       </pre>
       <div className={classes.copy}>
-        <CopyButton text={copied} label="Copy the code" />
+        <CopyButton text={copied} label="Copy code" />
       </div>
     </div>
   );
 }
 
-export type CodeSample = Props & { readonly language: string };
+type CodeSample = Props & { readonly language: string };
 
-/** The same in several languages: `<CodeTabs samples={[{ language: 'curl', label: 'With curl', code }]} />` */
+/** The same code in several languages: `<CodeTabs samples={[{ language: 'curl', label: 'With curl', code }]} />` */
 export function CodeTabs({ samples }: { readonly samples: readonly CodeSample[] }) {
   return (
     <Tabs defaultValue={samples[0]?.language} keepMounted={false}>

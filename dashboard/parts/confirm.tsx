@@ -1,22 +1,24 @@
-// Asks before something that cannot be taken back.
+// Confirmation dialog for changes that cannot be undone.
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { toApiError, type ApiError } from '../api/api-error.ts';
 import { ErrorNotice } from './error-notice.tsx';
 
-export type Question = {
+type Question = {
   /** `Revoke the key “build”?` */
   readonly title: string;
-  /** What will happen. */
+  /** Describes what will happen. */
   readonly text: ReactNode;
-  /** On the button: `Revoke`. */
+  /** Label of the button: `Revoke`. */
   readonly action: string;
-  /** Red, for what destroys. */
+  /** Makes the button red, for destructive actions. */
   readonly danger?: boolean;
-  /** Must be typed first. */
+  /** Text that the user must type first. */
   readonly typed?: string;
-  /** Done when confirmed; while it runs the dialog waits, and if it throws the dialog says why and stays. */
+  /**
+   * Runs after confirmation. The dialog waits for it, and stays open with the error if it throws.
+   */
   readonly run: () => Promise<unknown>;
 };
 
@@ -28,7 +30,14 @@ export function confirm(question: Question): void {
   });
 }
 
-function ConfirmDialog({ text, action, danger = false, typed, run, onClose }: Question & { readonly onClose: () => void }) {
+function ConfirmDialog({
+  text,
+  action,
+  danger = false,
+  typed,
+  run,
+  onClose,
+}: Question & { readonly onClose: () => void }) {
   const [entered, setEntered] = useState('');
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);

@@ -1,19 +1,18 @@
 import { ActionIcon, Button, Tooltip, type MantineSize } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
-import { copyText } from './copy-text.ts';
 import { showError } from './notify.ts';
 
 type Props = {
   readonly text: string;
-  /** What is copied, for the tooltip and screen readers: `Copy the key`. */
+  /** Label for the tooltip and screen readers: `Copy key`. */
   readonly label?: string;
-  /** With the label written out. */
+  /** Shows the label on the button. */
   readonly wide?: boolean;
   readonly size?: MantineSize;
 };
 
-/** `<CopyButton text={id} label="Copy the id" />` */
+/** `<CopyButton text={id} label="Copy ID" />` */
 export function CopyButton({ text, label = 'Copy', wide = false, size = 'sm' }: Props) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
@@ -23,7 +22,8 @@ export function CopyButton({ text, label = 'Copy', wide = false, size = 'sm' }: 
   }, [isCopied]);
   const copy = async () => {
     if (await copyText(text)) setCopied(true);
-    else showError(new Error('The browser does not allow copying here. Select the text and copy it by hand.'));
+    else
+      showError(new Error('Your browser blocked copying. Select the text and copy it manually.'));
   };
   const icon = isCopied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />;
   if (wide) {
@@ -45,4 +45,34 @@ export function CopyButton({ text, label = 'Copy', wide = false, size = 'sm' }: 
       </ActionIcon>
     </Tooltip>
   );
+}
+
+/**
+ * Copies a text to the clipboard. Returns false when the browser forbids it. Also works over plain
+ * http, where there is no Clipboard API.
+ */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const focused = document.activeElement;
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.setAttribute('readonly', '');
+  Object.assign(field.style, { position: 'fixed', opacity: '0' });
+  // An open dialog traps the focus, so the field must be inside it.
+  (focused?.closest('[role="dialog"]') ?? document.body).append(field);
+  field.select();
+  try {
+    return document.execCommand('copy');
+  } finally {
+    field.remove();
+    if (focused instanceof HTMLElement) focused.focus();
+  }
 }

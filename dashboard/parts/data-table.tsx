@@ -1,4 +1,4 @@
-// Rows of anything: a table on a desk, cards on a phone; with what is shown while they load, when there are none and when they fail.
+// A list of rows: a table on a desktop, cards on a phone, with loading, empty and error states.
 import { Button, Center, Skeleton, Table, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ReactNode } from 'react';
@@ -8,35 +8,35 @@ import classes from './data-table.module.css';
 import { ErrorNotice } from './error-notice.tsx';
 
 export type Column<Row> = {
-  /** The heading, and the label on a phone. Empty: of buttons. */
+  /** Heading of the column, and label on a phone. Empty for a column of buttons. */
   readonly title: string;
   readonly render: (row: Row) => ReactNode;
-  /** `right`: figures. */
+  /** `right` for numbers. */
   readonly align?: 'left' | 'right';
   readonly width?: number | string;
-  /** On a phone: `title` heads the card, `hidden` is left out. */
+  /** On a phone, `title` becomes the card's heading and `hidden` is left out. */
   readonly phone?: 'title' | 'hidden';
 };
 
 type Source<Row> =
-  /** Undefined while they are loading. */
+  /** `rows` is undefined while loading. */
   | {
       readonly rows: readonly Row[] | undefined;
       readonly error?: ApiError | null;
       readonly onRetry?: () => void;
       readonly pages?: undefined;
     }
-  /** Of `useApiPages`. */
+  /** From `useApiPages`. */
   | { readonly pages: Pages<Row>; readonly rows?: undefined };
 
 type Props<Row> = Source<Row> & {
-  /** What the rows are, for screen readers: `API keys`. */
+  /** Label for screen readers: `API keys`. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rowKey: (row: Row) => string;
-  /** An `EmptyState`. */
+  /** Shown when there are no rows: an `EmptyState`. */
   readonly empty: ReactNode;
-  /** Makes rows open something. The first column is then what the keyboard reaches. */
+  /** Makes rows clickable. For the keyboard, the first column becomes a button. */
   readonly onOpen?: (row: Row) => void;
 };
 
@@ -57,7 +57,11 @@ export function DataTable<Row>(props: Props<Row>) {
   if (rows?.length === 0) return empty;
   const View = isPhone ? Cards : Rows;
   return (
-    <div className={classes.rows} data-stale={pages?.isStale || undefined} aria-busy={rows === undefined || pages?.isStale}>
+    <div
+      className={classes.rows}
+      data-stale={pages?.isStale || undefined}
+      aria-busy={rows === undefined || pages?.isStale}
+    >
       <View {...props} rows={rows} />
       {error && (
         <div className={classes.notice}>
@@ -77,7 +81,9 @@ export function DataTable<Row>(props: Props<Row>) {
 
 const skeletonRows = [0, 1, 2, 3, 4];
 
-type ViewProps<Row> = Pick<Props<Row>, 'label' | 'columns' | 'rowKey' | 'onOpen'> & { readonly rows: readonly Row[] | undefined };
+type ViewProps<Row> = Pick<Props<Row>, 'label' | 'columns' | 'rowKey' | 'onOpen'> & {
+  readonly rows: readonly Row[] | undefined;
+};
 
 function Rows<Row>({ label, columns, rowKey, rows, onOpen }: ViewProps<Row>) {
   return (
@@ -113,11 +119,15 @@ function Rows<Row>({ label, columns, rowKey, rows, onOpen }: ViewProps<Row>) {
                 <Table.Tr
                   key={rowKey(row)}
                   data-opens={onOpen !== undefined || undefined}
-                  onClick={onOpen && ((event) => opensByClick(event.target) && onOpen(row))}
+                  onClick={onOpen && ((event) => isRowClick(event.target) && onOpen(row))}
                 >
                   {columns.map(({ title, render, align }, index) => (
                     <Table.Td key={title || index} ta={align}>
-                      {index === 0 && onOpen ? <OpenButton onOpen={() => onOpen(row)}>{render(row)}</OpenButton> : render(row)}
+                      {index === 0 && onOpen ? (
+                        <OpenButton onOpen={() => onOpen(row)}>{render(row)}</OpenButton>
+                      ) : (
+                        render(row)
+                      )}
                     </Table.Td>
                   ))}
                 </Table.Tr>
@@ -150,7 +160,11 @@ function Cards<Row>({ label, columns, rowKey, rows, onOpen }: ViewProps<Row>) {
         <li key={rowKey(row)} className={classes.card}>
           <div className={classes.cardTitle}>
             {titleColumn &&
-              (onOpen ? <OpenButton onOpen={() => onOpen(row)}>{titleColumn.render(row)}</OpenButton> : titleColumn.render(row))}
+              (onOpen ? (
+                <OpenButton onOpen={() => onOpen(row)}>{titleColumn.render(row)}</OpenButton>
+              ) : (
+                titleColumn.render(row)
+              ))}
           </div>
           {fields.map(({ title, render }, index) =>
             title === '' ? (
@@ -170,7 +184,13 @@ function Cards<Row>({ label, columns, rowKey, rows, onOpen }: ViewProps<Row>) {
   );
 }
 
-function OpenButton({ onOpen, children }: { readonly onOpen: () => void; readonly children: ReactNode }) {
+function OpenButton({
+  onOpen,
+  children,
+}: {
+  readonly onOpen: () => void;
+  readonly children: ReactNode;
+}) {
   return (
     <UnstyledButton className={classes.open} onClick={onOpen}>
       {children}
@@ -178,8 +198,10 @@ function OpenButton({ onOpen, children }: { readonly onOpen: () => void; readonl
   );
 }
 
-/** Buttons and links in a row do what they say, and a text that is being selected opens nothing. */
-function opensByClick(target: EventTarget): boolean {
-  const isControl = target instanceof Element && target.closest('a, button, input, [role="menuitem"], [role="switch"]') !== null;
+/** Ignores clicks on a row's own buttons and links, and clicks that select text. */
+function isRowClick(target: EventTarget): boolean {
+  const isControl =
+    target instanceof Element &&
+    target.closest('a, button, input, [role="menuitem"], [role="switch"]') !== null;
   return !isControl && getSelection()?.isCollapsed !== false;
 }

@@ -1,10 +1,10 @@
-// Everything about one thing of a list, beside the list.
+// A drawer with the details of one list item.
 import { Drawer, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useLast } from './use-last.ts';
 
 type DetailDrawerProps<Item> = {
-  /** null: closed. */
+  /** Null closes the drawer. */
   readonly item: Item | null;
   readonly onClose: () => void;
   readonly title: (item: Item) => string;
@@ -12,7 +12,7 @@ type DetailDrawerProps<Item> = {
 };
 
 export function DetailDrawer<Item>({ item, onClose, title, children }: DetailDrawerProps<Item>) {
-  // It keeps what it shows while it closes.
+  // Keeps the content visible while the drawer slides out.
   const shown = useLast(item);
   return (
     <Drawer

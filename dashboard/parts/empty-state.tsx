@@ -6,11 +6,11 @@ type Props = {
   readonly icon: ComponentType<IconProps>;
   readonly title: string;
   readonly text?: ReactNode;
-  /** What to do about it: a button. */
+  /** A button for the next step. */
   readonly action?: ReactNode;
 };
 
-/** Where there is nothing yet, or nothing that fits the filters: says why, and what to do. */
+/** Explains why a list is empty and what to do next. */
 export function EmptyState({ icon: Icon, title, text, action }: Props) {
   return (
     <Center py={56} px="md">

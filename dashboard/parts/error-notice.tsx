@@ -8,10 +8,10 @@ type Props = {
   readonly onRetry?: () => void;
 };
 
-/** What went wrong, in the gateway's words, with the request id that its operator can look up. */
+/** The gateway's error message, with the request id for the operator. */
 export function ErrorNotice({ error, onRetry }: Props) {
   const { message } = error;
-  // Of a wrong password there is nothing to look up.
+  // A wrong password leaves nothing for the operator to look up.
   const requestId = error.status === 401 ? null : error.requestId;
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} role="alert">
@@ -28,7 +28,7 @@ export function ErrorNotice({ error, onRetry }: Props) {
               <Text size="xs">
                 Request <Code>{requestId}</Code>
               </Text>
-              <CopyButton text={requestId} label="Copy the request id" size="xs" />
+              <CopyButton text={requestId} label="Copy request ID" size="xs" />
             </Group>
           )}
         </Group>

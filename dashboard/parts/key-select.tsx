@@ -1,20 +1,23 @@
-// One of the account's keys, found by name among however many there are.
+// Select field for one of the account's keys, with search on the server.
 import { Select, Text, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import type { Output } from '../api/client.ts';
 import { useApi } from '../api/use-api.ts';
-import type { Mode } from '../app/account.ts';
+import type { Mode } from '../api/account.ts';
 
 export type Key = Output<'GET /accounts/:account/keys'>['data'][number];
 
-type Props = Omit<SelectProps, 'data' | 'value' | 'onChange' | 'label' | 'searchValue' | 'onSearchChange' | 'renderOption'> & {
-  /** For screen readers. */
+type Props = Omit<
+  SelectProps,
+  'data' | 'value' | 'onChange' | 'label' | 'searchValue' | 'onSearchChange' | 'renderOption'
+> & {
+  /** Label for screen readers. */
   readonly label: string;
   readonly mode: Mode;
-  /** Only those that can be used now. */
+  /** Offers only active keys. */
   readonly onlyActive?: boolean;
-  /** The id. */
+  /** Id of the selected key. */
   readonly value: string | null;
   readonly onChange: (key: Key | null) => void;
 };
@@ -31,7 +34,11 @@ export function KeySelect({ label, mode, onlyActive = false, value, onChange, ..
     { query: { mode, limit: keysShown, search: search || undefined, ...state } },
     { keepPrevious: true },
   );
-  const chosen = useApi('GET /accounts/:account/keys/:key', { params: { key: value ?? '' } }, { enabled: value !== null });
+  const chosen = useApi(
+    'GET /accounts/:account/keys/:key',
+    { params: { key: value ?? '' } },
+    { enabled: value !== null },
+  );
   const keys = new Map((found.data?.data ?? []).map((key) => [key.id, key]));
   if (chosen.data && value !== null) keys.set(value, chosen.data);
   const nameOf = (id: string) => keys.get(id)?.name || keys.get(id)?.hint || id;
@@ -45,9 +52,9 @@ export function KeySelect({ label, mode, onlyActive = false, value, onChange, ..
       searchable
       searchValue={typed}
       onSearchChange={setTyped}
-      // What the gateway found, also by what does not stand in the name.
+      // The gateway has filtered already, by more than the name.
       filter={({ options }) => options}
-      nothingFoundMessage={found.isFetching ? 'Searching…' : 'No such key'}
+      nothingFoundMessage={found.isFetching ? 'Searching…' : 'No matching keys'}
       renderOption={({ option }) => (
         <div>
           <Text size="sm">{option.label}</Text>

@@ -1,4 +1,5 @@
-// Mantine's links and buttons, led by the router: addresses are checked by the compiler, and account and mode are kept.
+// Mantine links and buttons for the router. The compiler checks addresses; account and mode are
+// kept.
 import { Anchor, Button, type AnchorProps, type ButtonProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 import type { ComponentPropsWithRef } from 'react';
@@ -9,4 +10,6 @@ type Link<Props> = Props & Omit<ComponentPropsWithRef<'a'>, keyof Props>;
 export const AppLink = createLink((props: Link<AnchorProps>) => <Anchor {...props} />);
 
 /** `<ButtonLink to="/keys" variant="default">Keys</ButtonLink>` */
-export const ButtonLink = createLink((props: Link<ButtonProps>) => <Button component="a" {...props} />);
+export const ButtonLink = createLink((props: Link<ButtonProps>) => (
+  <Button component="a" {...props} />
+));

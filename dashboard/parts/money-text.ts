@@ -1,20 +1,28 @@
-// Money as text: whole microdollars in, every digit that counts out.
+// Formats money: whole microdollars in, text with every significant digit out.
 const microsPerDollar = 1_000_000;
 
-/** Exactly: `$0.000123`, `$12.50`, `−$1,234.005`. At least two decimals, at most six. */
+/** Formats the exact amount with two to six decimals: `$0.000123`, `$12.50`, `−$1,234.005`. */
 export function usdText(micros: number): string {
-  return signed(micros, (amount) => dollars(Math.trunc(amount / microsPerDollar)) + decimals(amount % microsPerDollar, 6));
+  return signed(
+    micros,
+    (amount) =>
+      dollars(Math.trunc(amount / microsPerDollar)) + decimals(amount % microsPerDollar, 6),
+  );
 }
 
-/** For large figures: from a dollar on in whole cents, rounded towards zero, so that never more is shown than there is; exactly below. */
+/**
+ * Formats amounts from one dollar in whole cents, rounded towards zero so that it never shows more
+ * than there is. Smaller amounts are exact.
+ */
 export function shortUsdText(micros: number): string {
   if (Math.abs(micros) < microsPerDollar) return usdText(micros);
   return usdText(Math.trunc(micros / 10_000) * 10_000);
 }
 
 /**
- * Of another currency than ours: `¥500`, `€12.50`, `KWD 1.250`. A payment's smallest units are booked as if they were cents, and a yen has none.
- * `currency`: ISO 4217, in lower case as Stripe writes it.
+ * Formats other currencies: `¥500`, `€12.50`, `KWD 1.250`. Payments are booked as if the currency's
+ * smallest unit were a cent, so the number of decimals must be undone here. `currency`: lower-case
+ * ISO 4217, as Stripe writes it.
  */
 export function foreignText(micros: number, currency: string): string {
   const format = new Intl.NumberFormat('en-US', { style: 'currency', currency });
@@ -22,7 +30,10 @@ export function foreignText(micros: number, currency: string): string {
   return format.format(micros / 10_000 / 10 ** maximumFractionDigits);
 }
 
-/** Of a text that somebody typed, `1,250.5`; null where it is no amount, or has more than six decimals. */
+/**
+ * Parses typed text such as `1,250.5`. Returns null for anything else, or for more than six
+ * decimals.
+ */
 export function microsFromText(text: string): number | null {
   const match = /^\$?\s*(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d{0,6}))?$/.exec(text.trim());
   if (!match || (match[1] === undefined && !match[2])) return null;

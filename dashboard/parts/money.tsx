@@ -2,9 +2,9 @@ import { Text, type TextProps } from '@mantine/core';
 import { shortUsdText, usdText } from './money-text.ts';
 
 type Props = Omit<TextProps, 'children'> & {
-  /** Whole microdollars; null: unknown, shown as a dash. */
+  /** Whole microdollars. Null or undefined shows a dash. */
   readonly micros: number | null | undefined;
-  /** For large figures: whole cents from a dollar on; all digits are in the tooltip. */
+  /** Shows amounts from one dollar in whole cents. The tooltip has all digits. */
   readonly short?: boolean;
 };
 
@@ -20,7 +20,13 @@ export function Money({ micros, short = false, ...text }: Props) {
   const exact = usdText(micros);
   const shown = short ? shortUsdText(micros) : exact;
   return (
-    <Text span inherit title={shown === exact ? undefined : exact} style={{ whiteSpace: 'nowrap' }} {...text}>
+    <Text
+      span
+      inherit
+      title={shown === exact ? undefined : exact}
+      style={{ whiteSpace: 'nowrap' }}
+      {...text}
+    >
       {shown}
     </Text>
   );

@@ -1,15 +1,21 @@
-// Short messages in the corner, for what has no better place.
+// Short notifications in the corner of the screen.
 import { notifications } from '@mantine/notifications';
 import { toApiError } from '../api/api-error.ts';
 
-/** `showDone('The key was revoked.')` */
-export function showDone(message: string): void {
+/** `showSuccess('Key revoked.')` */
+export function showSuccess(message: string): void {
   notifications.show({ message, color: 'green', autoClose: 4_000, withBorder: true });
 }
 
-/** For what failed outside a form: what the gateway said, with the request id to quote. */
+/** Shows an error outside a form: the gateway's message with the request id. */
 export function showError(thrown: unknown): void {
   const { message, requestId } = toApiError(thrown);
   const text = requestId ? `${message} (${requestId})` : message;
-  notifications.show({ title: 'That did not work', message: text, color: 'red', autoClose: 10_000, withBorder: true });
+  notifications.show({
+    title: 'Something went wrong',
+    message: text,
+    color: 'red',
+    autoClose: 10_000,
+    withBorder: true,
+  });
 }

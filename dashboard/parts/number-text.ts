@@ -1,16 +1,16 @@
-// Counts, shares and durations as text, in the reader's own locale.
+// Formats counts, shares and durations. Numbers follow the reader's locale; units are English.
 
 /** `1,234,567` */
 export function countText(count: number): string {
   return count.toLocaleString();
 }
 
-/** `1.2M`, for figures where the exact count is no use. */
+/** `1.2M`, for places where the exact count does not matter. */
 export function shortCountText(count: number): string {
-  return count.toLocaleString(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+  return count.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 }
 
-/** Of a share from 0 to 1: `12.5%`. */
+/** Formats a share from 0 to 1: `12.5%`. */
 export function shareText(share: number): string {
   return share.toLocaleString(undefined, { style: 'percent', maximumFractionDigits: 1 });
 }
@@ -18,6 +18,7 @@ export function shareText(share: number): string {
 /** `840 ms`, `12.4 s`, `3 min 5 s` */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
+  if (ms < 60_000)
+    return `${(ms / 1_000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }

@@ -6,11 +6,11 @@ import { useServiceName } from '../api/session.ts';
 type Props = {
   readonly title: string;
   readonly description?: ReactNode;
-  /** Buttons, at the right. */
+  /** Buttons on the right. */
   readonly actions?: ReactNode;
 };
 
-/** The head of each page: its name, also as the title of the browser's tab. */
+/** Heading of a page. Also sets the title of the browser tab. */
 export function PageHeader({ title, description, actions }: Props) {
   const service = useServiceName();
   useDocumentTitle(`${title} · ${service}`);

@@ -5,14 +5,14 @@ import classes from './panel.module.css';
 type Props = Omit<PaperProps, 'children'> & {
   readonly title?: ReactNode;
   readonly description?: ReactNode;
-  /** At the right of the title. */
+  /** Buttons to the right of the title. */
   readonly actions?: ReactNode;
-  /** Without inner space: for tables that reach the edge. */
+  /** No padding, for tables that reach the edge. */
   readonly flush?: boolean;
   readonly children?: ReactNode;
 };
 
-/** A bordered part of a page with a heading of the second order. */
+/** A bordered section of a page with a level-2 heading. */
 export function Panel({ title, description, actions, flush = false, children, ...paper }: Props) {
   return (
     <Paper component="section" className={classes.panel} {...paper}>

@@ -6,12 +6,12 @@ import { ErrorNotice } from './error-notice.tsx';
 
 type Props<Data> = {
   readonly query: UseQueryResult<Data, ApiError>;
-  /** In the shape of what is coming; else a few lines. */
+  /** Placeholder while loading; defaults to a few lines. */
   readonly skeleton?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 };
 
-/** `<QueryView query={useApi(…)}>{(data) => …}</QueryView>`: the data, or that it is loading, or why it is not there. */
+/** `<QueryView query={useApi(…)}>{(data) => …}</QueryView>`: shows the data, a placeholder or the error. */
 export function QueryView<Data>({ query, skeleton, children }: Props<Data>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;

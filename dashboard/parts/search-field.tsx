@@ -4,24 +4,26 @@ import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 
 type Props = Omit<TextInputProps, 'value' | 'onChange' | 'label'> & {
-  /** For screen readers, and as the placeholder. */
+  /** Placeholder, and label for screen readers. */
   readonly label: string;
   readonly value: string;
-  /** A quarter of a second after the last letter. */
+  /** Called 250 ms after the last keystroke. */
   readonly onSearch: (text: string) => void;
 };
 
 /** `<SearchField label="Search keys" value={filters.q} onSearch={(q) => setFilters({ q })} />` */
 export function SearchField({ label, value, onSearch, ...input }: Props) {
   const [typed, setTyped] = useState(value);
-  const [known, setKnown] = useState(value);
-  // Changed from elsewhere: by going back, by clearing all filters. What was typed meanwhile stays when it was only searched for.
-  if (value !== known) {
-    setKnown(value);
+  const [applied, setApplied] = useState(value);
+  // The value changed outside the field, by browser navigation or by clearing all filters. Text
+  // typed
+  // after a search started is kept.
+  if (value !== applied) {
+    setApplied(value);
     setTyped(value);
   }
   const search = useDebouncedCallback((text: string) => {
-    setKnown(text);
+    setApplied(text);
     onSearch(text);
   }, 250);
   const change = (text: string) => {
@@ -34,7 +36,11 @@ export function SearchField({ label, value, onSearch, ...input }: Props) {
       aria-label={label}
       placeholder={label}
       leftSection={<IconSearch size={16} aria-hidden />}
-      rightSection={typed === '' ? null : <CloseButton size="sm" aria-label="Clear" onClick={() => change('')} />}
+      rightSection={
+        typed === '' ? null : (
+          <CloseButton size="sm" aria-label="Clear" onClick={() => change('')} />
+        )
+      }
       value={typed}
       onChange={(event) => change(event.currentTarget.value)}
       {...input}

@@ -6,11 +6,11 @@ type Props = {
   readonly label: string;
   /** Undefined while it is loading. */
   readonly value: ReactNode | undefined;
-  /** A line below: what it is compared with, what is left. */
+  /** A line of explanation below the figure. */
   readonly hint?: ReactNode;
 };
 
-/** One figure: `<Stat label="Balance" value={<Money short micros={balance} />} hint="$2.00 held" />`. Several in a `SimpleGrid`. */
+/** One figure: `<Stat label="Balance" value={<Money micros={balance} />} hint="$2.00 held" />` */
 export function Stat({ label, value, hint }: Props) {
   return (
     <Panel>

@@ -1,4 +1,4 @@
-// An account's statement: credits and debits one by one, charges by day. The newest line first.
+// An account's statement, newest first: each credit and debit, and the charges of each day.
 import { Badge, Text } from '@mantine/core';
 import { IconReceipt } from '@tabler/icons-react';
 import type { Output } from '../api/client.ts';
@@ -13,7 +13,7 @@ type Line = Output<'GET /accounts/:account/statement'>['data'][number];
 
 type Props = {
   readonly pages: Pages<Line>;
-  /** Where there is no line yet. */
+  /** Shown when the statement is empty. */
   readonly emptyText: string;
 };
 
@@ -24,15 +24,15 @@ export function StatementTable({ pages, emptyText }: Props) {
       pages={pages}
       columns={columns}
       rowKey={(line) => (line.kind === 'charges' ? line.day : line.id)}
-      empty={<EmptyState icon={IconReceipt} title="Nothing has moved yet" text={emptyText} />}
+      empty={<EmptyState icon={IconReceipt} title="No entries yet" text={emptyText} />}
     />
   );
 }
 
 const columns: readonly Column<Line>[] = [
-  { title: 'What', phone: 'title', render: (line) => <What line={line} /> },
+  { title: 'Entry', phone: 'title', render: (line) => <Entry line={line} /> },
   {
-    title: 'When',
+    title: 'Date',
     render: (line) =>
       line.kind === 'charges' ? (
         <>
@@ -47,13 +47,15 @@ const columns: readonly Column<Line>[] = [
   },
   { title: 'Amount', align: 'right', render: (line) => <Amount micros={line.amount_micros} /> },
   {
-    title: 'Available after',
+    title: 'Balance after',
     align: 'right',
-    render: (line) => (line.kind === 'charges' ? null : <Money micros={line.available_micros} c="dimmed" />),
+    render: (line) => (
+      <Money micros={line.kind === 'charges' ? null : line.available_micros} c="dimmed" />
+    ),
   },
 ];
 
-function What({ line }: { readonly line: Line }) {
+function Entry({ line }: { readonly line: Line }) {
   if (line.kind === 'charges') {
     return (
       <>

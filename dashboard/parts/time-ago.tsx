@@ -1,29 +1,29 @@
-// Times that a reader sees. The exact one is always in the tooltip.
+// Times on a page, with the exact time in a tooltip.
 import { Text, Tooltip, type TextProps } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
 import { dateTimeText, dayText, relativeText } from './time-text.ts';
 
 type Props = Omit<TextProps, 'children'> & {
-  /** ISO text; null: never. */
+  /** ISO time. Null or undefined shows `never`. */
   readonly at: string | null | undefined;
-  /** Instead of a dash when there is none. */
+  /** Text for a missing time; defaults to a dash. */
   readonly never?: string;
 };
 
 /** `<TimeAgo at={key.last_used_at} never="Never" />`: 5 minutes ago */
 export function TimeAgo({ at, never = '–', ...text }: Props) {
-  const nowMs = useMinute();
-  if (!at) return <Never text={never} {...text} />;
+  const nowMs = useCurrentMinute();
+  if (!at) return <NoTime text={never} {...text} />;
   return <TimeText at={at} text={relativeText(Date.parse(at), nowMs)} {...text} />;
 }
 
 /** `<DateTime at={charge.created_at} />`: 22 Nov 2026, 14:05:09 */
 export function DateTime({ at, never = '–', ...text }: Props) {
-  if (!at) return <Never text={never} {...text} />;
+  if (!at) return <NoTime text={never} {...text} />;
   return <TimeText at={at} text={dateTimeText(new Date(at))} {...text} />;
 }
 
-/** A day of the ledger, which begins at midnight UTC: `2026-11-22` or a time in it. */
+/** A UTC day: `2026-11-22`, or any time in it. */
 export function Day({ at, ...text }: Props & { readonly at: string }) {
   return (
     <Text span inherit {...text}>
@@ -32,7 +32,7 @@ export function Day({ at, ...text }: Props & { readonly at: string }) {
   );
 }
 
-function Never({ text, ...props }: Omit<TextProps, 'children'> & { readonly text: string }) {
+function NoTime({ text, ...props }: Omit<TextProps, 'children'> & { readonly text: string }) {
   return (
     <Text span inherit c="dimmed" {...props}>
       {text}
@@ -40,7 +40,11 @@ function Never({ text, ...props }: Omit<TextProps, 'children'> & { readonly text
   );
 }
 
-function TimeText({ at, text, ...props }: Omit<Props, 'at' | 'never'> & { readonly at: string; readonly text: string }) {
+function TimeText({
+  at,
+  text,
+  ...props
+}: Omit<Props, 'at' | 'never'> & { readonly at: string; readonly text: string }) {
   const date = new Date(at);
   return (
     <Tooltip label={`${dateTimeText(date)} (${dateTimeText(date, { utc: true })})`}>
@@ -55,8 +59,8 @@ const listeners = new Set<() => void>();
 let minute = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One clock for all times on the page. */
-function useMinute(): number {
+/** All times on the page share one timer. */
+function useCurrentMinute(): number {
   return useSyncExternalStore(subscribe, () => minute);
 }
 

@@ -4,7 +4,7 @@ import { relativeText } from './time-text.ts';
 
 const nowMs = Date.UTC(2026, 10, 22, 12);
 
-test('how long ago something was is said in the largest unit that fits', () => {
+test('relative times use the largest unit that fits', () => {
   const cases: readonly [number, string][] = [
     [0, 'just now'],
     [-59_000, 'just now'],

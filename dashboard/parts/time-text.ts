@@ -1,4 +1,4 @@
-// Times as text. The reader's own locale and time zone, except where days are the ledger's: those are of UTC.
+// Formats times in the reader's locale and time zone. Ledger days are in UTC.
 const units = [
   { unit: 'year', ms: 365 * 86_400_000 },
   { unit: 'month', ms: 30 * 86_400_000 },
@@ -7,21 +7,28 @@ const units = [
   { unit: 'minute', ms: 60_000 },
 ] as const;
 
-/** `5 minutes ago`, `in 3 hours`, `just now`; in English, like the rest of the page. */
+/** `5 minutes ago`, `in 3 hours`, `just now`: English, like the rest of the page. */
 export function relativeText(atMs: number, nowMs: number): string {
   const distance = atMs - nowMs;
   const fitting = units.find(({ ms }) => Math.abs(distance) >= ms);
   if (!fitting) return 'just now';
-  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(Math.trunc(distance / fitting.ms), fitting.unit);
+  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(
+    Math.trunc(distance / fitting.ms),
+    fitting.unit,
+  );
 }
 
-/** `22 Nov 2026, 14:05:09`, in the reader's zone, or in UTC and saying so. */
+/** `22 Nov 2026, 14:05:09` in the reader's time zone, or with `UTC` appended. */
 export function dateTimeText(at: Date, { utc = false }: { readonly utc?: boolean } = {}): string {
-  const text = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', timeZone: utc ? 'UTC' : undefined });
+  const text = at.toLocaleString(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    timeZone: utc ? 'UTC' : undefined,
+  });
   return utc ? `${text} UTC` : text;
 }
 
-/** `22 Nov 2026`, a day of UTC, as `2026-11-22` or a whole time. */
+/** `22 Nov 2026`: the UTC day of `2026-11-22` or of a full ISO time. */
 export function dayText(day: string): string {
   return new Date(day.length === 10 ? `${day}T00:00:00Z` : day).toLocaleDateString(undefined, {
     dateStyle: 'medium',

@@ -4,8 +4,8 @@ import type { ApiError } from '../api/api-error.ts';
 import { showFieldError } from './form-errors.ts';
 
 /**
- * Sends a form of `@mantine/form` and says what came of it: at the field that the gateway names, else as `error`, for an `ErrorNotice`.
- * `fields`: the API's name of each field to the form's.
+ * Submits a Mantine form. An error appears at the field that the gateway names, else in `error`, for
+ * an `ErrorNotice`. `fields` maps the API's field names to the form's.
  *
  *   const { onSubmit, error, isSubmitting } = useFormSubmit(form, (values) => create.mutateAsync({ body: values }), { name: 'name' });
  *   <form onSubmit={onSubmit} noValidate>

@@ -18,12 +18,24 @@ const anyCitation: fc.Arbitrary<Citation> = record<UrlCitation>({
   span: fc.option(record({ start: fc.nat(9), end: fc.integer({ min: 10, max: 99 }) })),
   reference: fc.option(text),
 });
-const signature = record({ vendor: fc.constantFrom('anthropic' as const, 'openai' as const), value: fc.base64String() });
+const signature = record({
+  vendor: fc.constantFrom('anthropic' as const, 'openai' as const),
+  value: fc.base64String(),
+});
 const anyPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   record({ type: fc.constant('text' as const), text }),
-  record({ type: fc.constant('text' as const), text, citations: fc.array(anyCitation, { minLength: 1, maxLength: 3 }) }),
+  record({
+    type: fc.constant('text' as const),
+    text,
+    citations: fc.array(anyCitation, { minLength: 1, maxLength: 3 }),
+  }),
   record({ type: fc.constant('refusal' as const), text }),
-  record({ type: fc.constant('thinking' as const), text, signature: fc.option(signature), redacted: fc.boolean() }),
+  record({
+    type: fc.constant('thinking' as const),
+    text,
+    signature: fc.option(signature),
+    redacted: fc.boolean(),
+  }),
   record({
     type: fc.constant('tool-call' as const),
     id: text,

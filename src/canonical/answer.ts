@@ -1,4 +1,5 @@
-// A whole answer, and how a stream is collected into one: a client that does not stream gets what a streaming one could have collected.
+// A whole answer, and the code that collects a stream into one: a client that does not stream gets
+// what a streaming client could have collected.
 import type { AssistantPart } from './request.ts';
 import type { Stop, StreamEvent } from './event.ts';
 import type { Usage } from './usage.ts';
@@ -9,7 +10,7 @@ export type Answer = {
   readonly usage: Usage | null;
 };
 
-/** Gathers a stream into an answer. `null` until the stream has finished. */
+/** Collects a stream into an answer. `null` until the stream has finished. */
 export class AnswerCollector {
   readonly #content: AssistantPart[] = [];
   #answer: Answer | null = null;
@@ -23,26 +24,45 @@ export class AnswerCollector {
         this.#content.push({ type: 'refusal', text: '' });
         return;
       case 'thinking-start':
-        this.#content.push({ type: 'thinking', text: '', signature: null, redacted: event.redacted });
+        this.#content.push({
+          type: 'thinking',
+          text: '',
+          signature: null,
+          redacted: event.redacted,
+        });
         return;
       case 'tool-call-start':
-        this.#content.push({ type: 'tool-call', id: event.id, name: event.name, arguments: '', kind: event.kind });
+        this.#content.push({
+          type: 'tool-call',
+          id: event.id,
+          name: event.name,
+          arguments: '',
+          kind: event.kind,
+        });
         return;
       case 'text-delta':
       case 'refusal-delta':
       case 'thinking-delta':
-        this.#replaceLast((part) => ('text' in part ? { ...part, text: part.text + event.text } : part));
+        this.#replaceLast((part) =>
+          'text' in part ? { ...part, text: part.text + event.text } : part,
+        );
         return;
       case 'citation':
         this.#replaceLast((part) =>
-          part.type === 'text' ? { ...part, citations: [...(part.citations ?? []), event.citation] } : part,
+          part.type === 'text'
+            ? { ...part, citations: [...(part.citations ?? []), event.citation] }
+            : part,
         );
         return;
       case 'tool-call-delta':
-        this.#replaceLast((part) => (part.type === 'tool-call' ? { ...part, arguments: part.arguments + event.text } : part));
+        this.#replaceLast((part) =>
+          part.type === 'tool-call' ? { ...part, arguments: part.arguments + event.text } : part,
+        );
         return;
       case 'thinking-signature':
-        this.#replaceLast((part) => (part.type === 'thinking' ? { ...part, signature: event.signature } : part));
+        this.#replaceLast((part) =>
+          part.type === 'thinking' ? { ...part, signature: event.signature } : part,
+        );
         return;
       case 'finish':
         this.#answer = { content: this.#content, stop: event.stop, usage: event.usage };

@@ -1,9 +1,10 @@
-// Where an answer's words come from. A text block carries its citations, in streams between its deltas. Formats keep what both sides
-// know; a field that only one vendor has is null elsewhere, and never made up.
+// Sources of an answer's words. A text block carries its citations, in streams between its deltas.
+// Formats keep what both sides have; a field that only one vendor has is null elsewhere, and never
+// invented.
 
 export type Citation = UrlCitation | SearchResultCitation | DocumentCitation;
 
-/** A page of the web. */
+/** A web page. */
 export type UrlCitation = {
   readonly type: 'url';
   readonly url: string;
@@ -16,10 +17,13 @@ export type UrlCitation = {
   readonly reference: string | null;
 };
 
-/** UTF-16 code units, as strings are indexed here; `end` is not in it. */
+/** In UTF-16 code units, as JavaScript indexes strings; `end` is exclusive. */
 export type TextSpan = { readonly start: number; readonly end: number };
 
-/** A result of the caller's own search, which it gave as a block of the conversation. Its source is often, not always, a URL. */
+/**
+ * A result of the caller's own search, sent as a block of the conversation. Its source is often,
+ * not always, a URL.
+ */
 export type SearchResultCitation = {
   readonly type: 'search-result';
   readonly source: string;
@@ -29,17 +33,24 @@ export type SearchResultCitation = {
   readonly blocks: TextSpan;
 };
 
-/** A document of the conversation, counted from its first. */
+/** A document of the conversation, counted from the first. */
 export type DocumentCitation = {
   readonly type: 'document';
   readonly documentIndex: number;
   readonly title: string | null;
   readonly citedText: string;
   /** The first and the one after the last. Pages count from 1, characters and content blocks from 0. */
-  readonly place: { readonly unit: 'char' | 'page' | 'block'; readonly start: number; readonly end: number };
+  readonly place: {
+    readonly unit: 'char' | 'page' | 'block';
+    readonly start: number;
+    readonly end: number;
+  };
 };
 
-/** A citation as formats that know the web alone can say it; null: it is of a document of the conversation, which they cannot name. */
+/**
+ * A citation for formats that can only cite the web; null when it cites a document of the
+ * conversation, which they cannot name.
+ */
 export function asUrlCitation(citation: Citation): UrlCitation | null {
   if (citation.type === 'url') return citation;
   if (citation.type === 'document' || !/^https?:\/\//i.test(citation.source)) return null;
@@ -47,13 +58,22 @@ export function asUrlCitation(citation: Citation): UrlCitation | null {
   return { type: 'url', url: source, title, citedText, span: null, reference: null };
 }
 
-/** The span that a format without "the whole block" writes. `blockStart`: what stands ahead of the block in the same text. */
-export function placeSpan(span: TextSpan | null, { blockStart, length }: { blockStart: number; length: number }): TextSpan {
+/**
+ * The span for a format that cannot cite a whole block. `blockStart`: length of the text ahead of
+ * the block.
+ */
+export function placeSpan(
+  span: TextSpan | null,
+  { blockStart, length }: { blockStart: number; length: number },
+): TextSpan {
   const { start, end } = span ?? { start: 0, end: length };
   return { start: blockStart + start, end: blockStart + end };
 }
 
-/** Reads two indexes of an upstream. null when they are none, or hold nothing: OpenRouter sends 0 and 0 for a place that it does not know. */
+/**
+ * Reads two indexes of an upstream. Returns null when they are invalid or empty: OpenRouter sends 0
+ * and 0 for an unknown place.
+ */
 export function readSpan(start: unknown, end: unknown): TextSpan | null {
   if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end)) return null;
   const span = { start: start as number, end: end as number };

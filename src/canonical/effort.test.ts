@@ -5,9 +5,9 @@ import { budgetOfEffort, effortOfBudget, nearestEffort } from './effort.ts';
 import { effortLevels } from './request.ts';
 
 test('a budget is the level whose budget is nearest', () => {
-  const levels = [0, 1, 1_024, 4_608, 4_609, 8_192, 16_384, 16_385, 24_576, 31_999, 40_000, 65_536, 1_000_000].map(
-    effortOfBudget,
-  );
+  const levels = [
+    0, 1, 1_024, 4_608, 4_609, 8_192, 16_384, 16_385, 24_576, 31_999, 40_000, 65_536, 1_000_000,
+  ].map(effortOfBudget);
   const expected = 'none low low low medium medium medium high high xhigh xhigh max max';
   assert.deepEqual(levels, expected.split(' '));
 });

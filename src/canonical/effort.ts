@@ -1,6 +1,6 @@
-// How hard a model thinks, in the two ways that exist: a level of effort and a budget of tokens. One mapping for all formats.
-// ai.google.dev/gemini-api/docs/openai gives 1 024, 8 192 and 24 576 tokens for low, medium and high (read 2026-11-20); what lies above
-// high carries on from there.
+// How hard a model thinks, expressed in two ways: a level of effort or a budget of tokens. One
+// mapping serves all formats. ai.google.dev/gemini-api/docs/openai gives 1,024, 8,192 and 24,576
+// tokens for low, medium and high (read 2026-11-20); the levels above high continue from there.
 import { effortLevels, type Effort } from './request.ts';
 
 export const budgetOfEffort: Readonly<Record<Effort, number>> = {
@@ -17,10 +17,12 @@ export const budgetOfEffort: Readonly<Record<Effort, number>> = {
 export function effortOfBudget(budgetTokens: number): Effort {
   if (budgetTokens <= 0) return 'none';
   const distance = (effort: Effort) => Math.abs(budgetOfEffort[effort] - budgetTokens);
-  return rising.reduce((nearest, effort) => (distance(effort) < distance(nearest) ? effort : nearest));
+  return rising.reduce((nearest, effort) =>
+    distance(effort) < distance(nearest) ? effort : nearest,
+  );
 }
 
-/** Each with a budget of its own. */
+/** The levels that have a budget. */
 const rising: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 /**
@@ -29,7 +31,9 @@ const rising: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
  */
 export function nearestEffort(effort: Effort, known: readonly Effort[]): Effort {
   const lower = known.filter(
-    (level) => effortLevels.indexOf(level) <= effortLevels.indexOf(effort) && (level !== 'none' || effort === 'none'),
+    (level) =>
+      effortLevels.indexOf(level) <= effortLevels.indexOf(effort) &&
+      (level !== 'none' || effort === 'none'),
   );
   return lower.at(-1) ?? known.find((level) => level !== 'none') ?? 'none';
 }

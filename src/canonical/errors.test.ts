@@ -8,7 +8,8 @@ const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'errors.
 
 test('docs/errors.md says what the registry says, row by row', () => {
   const rows = Object.entries(errorKinds).map(
-    ([code, kind]) => `| ${kind.status} | \`${code}\` | ${kind.retry ? 'yes' : 'no'} | ${kind.meaning} | ${kind.remedy} |`,
+    ([code, kind]) =>
+      `| ${kind.status} | \`${code}\` | ${kind.retry ? 'yes' : 'no'} | ${kind.meaning} | ${kind.remedy} |`,
   );
   const written = page.split('\n').filter((line) => /^\| \d{3} \|/.test(line));
   assert.deepEqual(written, rows);
@@ -16,11 +17,17 @@ test('docs/errors.md says what the registry says, row by row', () => {
 
 test('an error takes its status from the registry', () => {
   assert.equal(new ApiError('insufficient_balance', 'x').status, 402);
-  assert.equal(new ApiError('rate_limit_exceeded', 'x', { retryAfterSeconds: 3 }).retryAfterSeconds, 3);
+  assert.equal(
+    new ApiError('rate_limit_exceeded', 'x', { retryAfterSeconds: 3 }).retryAfterSeconds,
+    3,
+  );
 });
 
 test('what a message or a path quotes of the request is cut', () => {
-  const error = invalidRequest(`metadata.${'x'.repeat(5_000)}`, `metadata.${'x'.repeat(5_000)} must be a string`);
+  const error = invalidRequest(
+    `metadata.${'x'.repeat(5_000)}`,
+    `metadata.${'x'.repeat(5_000)} must be a string`,
+  );
   assert.equal(error.message.length, 1_000);
   assert.equal(error.param?.length, 200);
   assert.deepEqual([invalidRequest('a', 'b').param, invalidRequest('a', 'b').message], ['a', 'b']);

@@ -1,169 +1,182 @@
-// The one registry of everything a client can be told went wrong. docs/errors.md is kept in step by a test.
+// The one registry of client-visible errors. A test compares it with docs/errors.md.
 
-/** `retry`: whether the same request can succeed later without a change. `hint`: what a developer or operator does about it. */
-type ErrorKind = { readonly status: number; readonly retry: boolean; readonly meaning: string; readonly remedy: string };
+/** `retry`: the same request can succeed later. `remedy`: what a developer or operator can do. */
+type ErrorKind = {
+  readonly status: number;
+  readonly retry: boolean;
+  readonly meaning: string;
+  readonly remedy: string;
+};
 
 export const errorKinds = {
   invalid_request: {
     status: 400,
     retry: false,
-    meaning: 'The request is malformed; `param` names the field.',
+    meaning: 'The request is malformed. `param` names the field.',
     remedy: 'Change the field as the message says.',
   },
   context_length_exceeded: {
     status: 400,
     retry: false,
-    meaning: 'The prompt is longer than the model takes.',
-    remedy: 'Shorten the input or choose a model with a larger context.',
+    meaning: 'The prompt is longer than the model allows.',
+    remedy: 'Shorten the input, or choose a model with a larger context.',
   },
   invalid_api_key: {
     status: 401,
     retry: false,
-    meaning: 'The API key is missing, wrong, revoked, disabled or expired, or two different ones were sent.',
+    meaning:
+      'The API key is missing, wrong, revoked, disabled or expired, or the request has two different keys.',
     remedy: 'Send one valid key as `Authorization: Bearer <key>` or `x-api-key`.',
   },
   not_signed_in: {
     status: 401,
     retry: false,
-    meaning: 'The dashboard was asked without a session, or with one that has ended.',
+    meaning: 'The dashboard request has no session, or its session has ended.',
     remedy: 'Sign in.',
   },
   sign_in_failed: {
     status: 401,
     retry: false,
-    meaning: 'The e-mail address, the password or the code is wrong, or the code was used before.',
+    meaning: 'The e-mail address, password or code is wrong, or the code was already used.',
     remedy: 'Try again, or ask for a new password.',
   },
   insufficient_balance: {
     status: 402,
     retry: false,
-    meaning: 'The balance, less what running requests hold, does not cover the most this request can cost.',
-    remedy: 'Top up, lower the output limit to what the message says is affordable, or wait for running requests to end.',
+    meaning:
+      'The balance, less what running requests hold, does not cover the most this request can cost.',
+    remedy:
+      'Top up, lower the output limit to what the message says is affordable, or wait until running requests end.',
   },
   model_not_allowed_for_key: {
     status: 403,
     retry: false,
-    meaning: "The model is not in the key's allowed list.",
+    meaning: "The model is not in the key's list of allowed models.",
     remedy: "Use an allowed model, or change the key's list.",
   },
   address_not_allowed: {
     status: 403,
     retry: false,
-    meaning: 'The key, or its account, may not be used from the address that the request came from.',
+    meaning: "The request's address is not in the allowed list of the key or its account.",
     remedy: 'Send from an allowed address, or change the list.',
   },
   account_frozen: {
     status: 403,
     retry: false,
-    meaning: 'The account is frozen by the operator.',
+    meaning: 'The operator has frozen the account.',
     remedy: 'Contact the operator.',
   },
   loss_budget_exceeded: {
     status: 403,
     retry: false,
     meaning:
-      'In the last 30 days the account has brought about more unpaid cost than it may: answers that cannot be passed on, or costs beyond its balance and caps.',
+      'In the last 30 days the account caused more unpaid cost than its loss budget allows: answers that cannot be passed on, or costs beyond its balance and caps.',
     remedy:
-      'Wait until `resets_at`, or ask the operator, who can forgive the losses or raise the budget. Running requests go on.',
+      'Wait until `resets_at`, or ask the operator to forgive the losses or raise the budget. Running requests continue.',
   },
   not_permitted: {
     status: 403,
     retry: false,
-    meaning: 'The signed-in user may not do this, or the request came from the page of another site.',
+    meaning: 'The signed-in user may not do this, or the request came from another site.',
     remedy: 'Ask an owner of the account, or an operator.',
   },
   model_not_found: {
     status: 404,
     retry: false,
-    meaning: 'No such model, or none of its providers is switched on.',
+    meaning: 'The model does not exist, or none of its providers is switched on.',
     remedy: 'List the models with `GET /v1/models`.',
   },
   not_found: {
     status: 404,
     retry: false,
-    meaning: 'No such path.',
-    remedy: 'Check the path; the API lives under `/v1`.',
+    meaning: 'The path does not exist.',
+    remedy: 'Check the path. The API is under `/v1`.',
   },
   method_not_allowed: {
     status: 405,
     retry: false,
-    meaning: 'The path exists, the method does not.',
-    remedy: 'Use a method of the `Allow` header.',
+    meaning: 'The path exists, but does not support this method.',
+    remedy: 'Use a method from the `Allow` header.',
   },
   conflict: {
     status: 409,
     retry: false,
-    meaning: 'In the dashboard: it was done before, or something has changed meanwhile.',
-    remedy: 'Look again, then decide anew.',
+    meaning: 'In the dashboard: the change was already made, or something else changed meanwhile.',
+    remedy: 'Reload, check, and try again.',
   },
   request_too_large: {
     status: 413,
     retry: false,
     meaning: 'The body is larger than `server.body_limit_bytes`.',
-    remedy: 'Send less, or let the operator raise the limit.',
+    remedy: 'Send a smaller body, or ask the operator to raise the limit.',
   },
   unsupported_media_type: {
     status: 415,
     retry: false,
-    meaning: 'The body is not JSON by its content type (for image edits, nor a form), or is compressed.',
+    meaning:
+      'The content type is not JSON (for image edits, nor a form), or the body is compressed.',
     remedy: 'Send uncompressed JSON with `Content-Type: application/json`.',
   },
   idempotency_conflict: {
     status: 422,
     retry: false,
-    meaning: 'The Idempotency-Key was used with another body, method or path.',
+    meaning: 'The Idempotency-Key was already used with another body, method or path.',
     remedy: 'Use a new key for a new request.',
   },
   idempotency_body_not_retained: {
     status: 422,
     retry: false,
     meaning:
-      'The request with this Idempotency-Key succeeded and was charged, but its answer was not kept: it was too long, or its account keeps none.',
+      'The request with this Idempotency-Key succeeded and was charged, but its response was not stored, because it was too long or the account stores none.',
     remedy:
-      'It never runs twice under this key: use a new one to run it anew, or let the operator raise `idempotency.body_limit_bytes`.',
+      'The request never runs again under this key. Use a new key to run it again, or ask the operator to raise `idempotency.body_limit_bytes`.',
   },
   key_daily_limit_reached: {
     status: 429,
     retry: false,
-    meaning: "The key's daily cap, less what its running requests hold, does not cover the most this request can cost.",
-    remedy: 'Wait for 00:00 UTC, raise the cap, or use another key.',
+    meaning:
+      "The key's daily cap, less what its running requests hold, does not cover the most this request can cost.",
+    remedy:
+      'Lower the field that the message names; wait until running requests end, or until 00:00 UTC; raise the cap; or use another key.',
   },
   key_monthly_limit_reached: {
     status: 429,
     retry: false,
-    meaning: "The key's monthly cap, less what its running requests hold, does not cover the most this request can cost.",
-    remedy: 'Wait for the next month (UTC), raise the cap, or use another key.',
+    meaning:
+      "The key's monthly cap, less what its running requests hold, does not cover the most this request can cost.",
+    remedy:
+      'Lower the field that the message names; wait until running requests end, or until the next month (UTC); raise the cap; or use another key.',
   },
   rate_limit_exceeded: {
     status: 429,
     retry: true,
     meaning:
-      'The key or its account sends more requests or tokens a minute, or more requests at once, than it may; or too many wrong keys came from the address.',
-    remedy: 'Wait as long as `Retry-After` says.',
+      'The key or its account exceeds its requests a minute, tokens a minute or requests at once, or the address sent too many wrong keys.',
+    remedy: 'Wait for the time in `Retry-After`.',
   },
   internal_error: {
     status: 500,
     retry: true,
-    meaning: "The gateway's own fault. Nothing was charged.",
-    remedy: 'Retry; report the request id if it persists.',
+    meaning: 'The gateway failed. Nothing was charged.',
+    remedy: 'Retry. Report the request id if it happens again.',
   },
   upstream_error: {
     status: 502,
     retry: true,
-    meaning: 'The provider failed or answered what cannot be read. Nothing was charged.',
-    remedy: 'Retry; the operator sees the cause.',
+    meaning: 'The provider failed, or its answer could not be read. Nothing was charged.',
+    remedy: 'Retry. The operator sees the cause in the log.',
   },
   upstream_unavailable: {
     status: 503,
     retry: true,
     meaning:
-      'The provider is overloaded or cannot be reached, the gateway cannot read or write its database, or it is shutting down. Nothing was charged.',
+      'The provider is overloaded or unreachable, the gateway cannot use its database, or the gateway is shutting down. Nothing was charged.',
     remedy: 'Retry after `Retry-After`.',
   },
   overloaded: {
     status: 503,
     retry: true,
-    meaning: 'The gateway itself has more work than it can do. Nothing was charged.',
+    meaning: 'The gateway is overloaded. Nothing was charged.',
     remedy: 'Retry after `Retry-After`.',
   },
   upstream_timeout: {
@@ -176,7 +189,7 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
-/** Thrown anywhere on a request's way; the server writes it in the shape of the endpoint. `message` is for the client. */
+/** Thrown anywhere while a request is handled; the server writes it in the endpoint's format. `message` is for the client. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -209,9 +222,16 @@ export class ApiError extends Error {
   }
 }
 
-/** A 400 that names the field and says what to do. Both may quote what the client sent, megabytes perhaps, and are cut to be read. */
-export function invalidRequest(param: string | null, message: string, details: ApiError['details'] = null): ApiError {
-  return new ApiError('invalid_request', shorten(message, 1_000), { param: param && shorten(param, 200), details });
+/** A 400 that names the field and says what to do. Both texts may quote megabytes of the request, so they are cut short. */
+export function invalidRequest(
+  param: string | null,
+  message: string,
+  details: ApiError['details'] = null,
+): ApiError {
+  return new ApiError('invalid_request', shorten(message, 1_000), {
+    param: param && shorten(param, 200),
+    details,
+  });
 }
 
 function shorten(text: string, charactersMax: number): string {

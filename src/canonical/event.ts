@@ -1,5 +1,5 @@
-// The whole vocabulary of a streamed answer. Blocks never overlap: a start, its deltas, its end, then the next block.
-// A stream is `start`, blocks, then exactly one of `finish` and `error`.
+// The events of a streamed answer. Blocks never overlap: a start, its deltas, its end, then the
+// next block. A stream is `start`, blocks, then exactly one `finish` or `error`.
 import type { Citation } from './citation.ts';
 import type { Signature } from './request.ts';
 import type { Usage } from './usage.ts';
@@ -19,7 +19,12 @@ export type StreamEvent =
   | { readonly type: 'thinking-delta'; readonly text: string }
   | { readonly type: 'thinking-signature'; readonly signature: Signature }
   | { readonly type: 'thinking-end' }
-  | { readonly type: 'tool-call-start'; readonly id: string; readonly name: string; readonly kind: 'function' | 'custom' }
+  | {
+      readonly type: 'tool-call-start';
+      readonly id: string;
+      readonly name: string;
+      readonly kind: 'function' | 'custom';
+    }
   /** A piece of the arguments as they come, not valid JSON by itself. */
   | { readonly type: 'tool-call-delta'; readonly text: string }
   | { readonly type: 'tool-call-end' }
@@ -28,12 +33,22 @@ export type StreamEvent =
 
 /** Why the model stopped. */
 export type Stop = {
-  readonly reason: 'end' | 'stop-sequence' | 'tool-calls' | 'length' | 'content-filter' | 'refusal' | 'pause';
+  readonly reason:
+    | 'end'
+    | 'stop-sequence'
+    | 'tool-calls'
+    | 'length'
+    | 'content-filter'
+    | 'refusal'
+    | 'pause';
   /** The sequence that was met, where the upstream names it. */
   readonly sequence: string | null;
 };
 
-/** What went wrong upstream. `status` is the HTTP status, or null when there was none (connection, cut stream, unreadable body). */
+/**
+ * An upstream's failure. `status` is the HTTP status, or null when there was none (connection, cut
+ * stream, unreadable body).
+ */
 export type UpstreamFailure = {
   readonly kind: 'status' | 'connection' | 'timeout' | 'broken-stream' | 'unreadable';
   readonly status: number | null;

@@ -1,5 +1,5 @@
-// What a model that makes images is, once read: its prices, where it runs, and which parameters it takes.
-import type { Picos } from '../lib/money.ts';
+// An image model as the catalogue has it: prices, routes and parameters.
+import type { Picos, PicosPerToken } from '../lib/money.ts';
 
 export const imageModes = ['text-to-image', 'edit', 'reference'] as const;
 export type ImageMode = (typeof imageModes)[number];
@@ -13,7 +13,7 @@ export type ImageQuality = (typeof imageQualities)[number];
 export const imageResolutions = ['1k', '2k', '4k'] as const;
 export type ImageResolution = (typeof imageResolutions)[number];
 
-/** What an image is priced by, and what may choose the upstream's model: its quality or its resolution. */
+/** The quality or resolution of an image. It sets the price and may choose the upstream's model. */
 export type ImageTier = ImageQuality | ImageResolution;
 
 export type ImageFormat = 'png' | 'jpeg' | 'webp';
@@ -40,7 +40,7 @@ export type ImageModel = {
   readonly price: ImagePrice | null;
 };
 
-/** How a family says what an image should be: by pixels and quality, or by shape and resolution. */
+/** A family describes an image by pixels and quality, or by shape and resolution. */
 export type ImageParameters = (SizedParameters | ShapedParameters) & {
   /** The file formats that can be asked for; none: the upstream chooses. */
   readonly outputFormats: readonly ImageFormat[];
@@ -55,10 +55,13 @@ export type SizedParameters = {
 export type ShapedParameters = {
   readonly kind: 'shape';
   readonly aspectRatio: { readonly default: string; readonly allowed: readonly string[] };
-  readonly resolution: { readonly default: ImageResolution; readonly allowed: readonly ImageResolution[] };
+  readonly resolution: {
+    readonly default: ImageResolution;
+    readonly allowed: readonly ImageResolution[];
+  };
 };
 
-/** Pixels. */
+/** In pixels. */
 export type SizeRule = {
   readonly multipleOf: number;
   readonly sideMin: number;
@@ -76,12 +79,39 @@ export type ImageRoute = {
   readonly upstreamModels: Readonly<Partial<Record<ImageTier, string>>>;
 };
 
-/** As the provider charges it or the operator states it (`isListPrice`: then no markup is added). */
+/** The provider's price, or the operator's own (`isListPrice`: no markup is added then). */
 export type ImagePrice = {
   readonly isListPrice: boolean;
   /** Whether an output price is of a megapixel, or else of an image. */
   readonly perMegapixel: boolean;
-  readonly output: Readonly<Partial<Record<ImageTier, Picos>>>;
-  /** Of one image that is put in, once for each image that comes out. */
-  readonly input: Readonly<Partial<Record<ImageTier, Picos>>>;
+  /** Of an image, or of its first megapixel. */
+  readonly output: PicosByTier;
+  /** Of each megapixel of an image after its first. */
+  readonly furtherMegapixel: PicosByTier;
+  /** Of one image that is put in, or of a megapixel of it; once for each image that comes out. */
+  readonly input: PicosByTier;
+  readonly inputPerMegapixel: boolean;
+  /** Where the provider bills by tokens: then what it counted is charged, and the prices above are for answers that it did not count. */
+  readonly tokens: ImageTokenPrices | null;
 };
+
+/**
+ * Prices of tokens: of the prompt and the input images, fresh or from the provider's cache, and of
+ * the output images.
+ */
+export type ImageTokenPrices = Readonly<
+  Record<'text' | 'cachedText' | 'image' | 'cachedImage' | 'output', PicosPerToken>
+>;
+
+/** A provider's own count for all images of one call. Untrusted. 0: not counted. */
+export type ImageUsage = {
+  /** Prompt and images, cached or not. */
+  readonly inputTokens: number;
+  /** Those of `inputTokens` that are images; null: not told. */
+  readonly imageTokens: number | null;
+  readonly cachedTextTokens: number;
+  readonly cachedImageTokens: number;
+  readonly outputTokens: number;
+};
+
+export type PicosByTier = Readonly<Partial<Record<ImageTier, Picos>>>;

@@ -1,6 +1,7 @@
-// The size of what a model has generated, which our own count is made from where the upstream gives none. Reasoning counts by its text or
-// by what is sealed in its signatures, whichever is more: the text is often a summary of it, or missing.
-import { utf8Length } from '../lib/tokens.ts';
+// Measures what a model has generated; our own count is made from it when the upstream gives none.
+// Reasoning counts by its text or by the data sealed in its signatures, whichever is larger,
+// because the text is often a summary, or missing.
+import { utf8Length } from '../lib/tokens-from-bytes.ts';
 import type { StreamEvent } from './event.ts';
 import type { AssistantPart } from './request.ts';
 
@@ -21,7 +22,11 @@ export class OutputMeter {
 
   /** Text, refusals, and the arguments of calls. */
   addText(text: string): void {
-    this.#written += utf8Length(text);
+    this.addBytes(utf8Length(text));
+  }
+
+  addBytes(bytes: number): void {
+    this.#written += bytes;
   }
 
   addReasoning(text: string): void {
@@ -70,7 +75,7 @@ export class OutputMeter {
   }
 }
 
-/** The bytes of a whole answer: those of the stream that it could have been. */
+/** Returns the bytes of a whole answer, as its stream would have them. */
 export function countOutputBytes(content: readonly AssistantPart[]): number {
   return meterOf(content).bytes;
 }

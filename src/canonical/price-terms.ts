@@ -1,12 +1,16 @@
-// The price that a charge was made at, in full: kept beside the charge, so that it can be recomputed whatever the catalogue says later.
-// Whole picodollars are added up as big integers and rounded up once, to a microdollar.
+// The full price terms of a charge. They are kept beside the charge, so that it can be recomputed
+// whatever the catalogue says later. Whole picodollars are added as big integers and rounded up
+// once, to a microdollar.
 import { hash } from 'node:crypto';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../lib/money.ts';
 import type { Usage } from './usage.ts';
 
 const zeroPicos = 0 as PicosPerToken;
 
-/** Picodollars: a token of each kind, one web search, and one image of the kind that was asked for, its input images included. */
+/**
+ * Picodollars: a token of each kind, one web search, and one image of the kind that was asked for, its input images included. `request` is
+ * charged once, whatever came: images that are billed by tokens, of which a charge keeps no count.
+ */
 export type UnitPrices = {
   readonly input: PicosPerToken;
   readonly output: PicosPerToken;
@@ -15,9 +19,10 @@ export type UnitPrices = {
   readonly cacheWrite1h: PicosPerToken;
   readonly search: Picos;
   readonly image: Picos;
+  readonly request: Picos;
 };
 
-/** For what has one price alone. */
+/** Terms of something that has one price. */
 export const noPrices: UnitPrices = {
   input: zeroPicos,
   output: zeroPicos,
@@ -26,18 +31,22 @@ export const noPrices: UnitPrices = {
   cacheWrite1h: zeroPicos,
   search: 0n,
   image: 0n,
+  request: 0n,
 };
 
-/** As the account pays it, markup and multiplier included, and as the operator does. */
+/**
+ * `list`: what the account pays, markup and multiplier included. `upstream`: what the operator
+ * pays.
+ */
 export type PriceTerms = { readonly list: UnitPrices; readonly upstream: UnitPrices };
 
-/** Terms as the ledger keeps them, once however many charges were made by them. */
+/** Terms as the ledger stores them, once for all charges that share them. */
 export type KeptPrice = { readonly id: string; readonly terms: string };
 
-/** What a request used, of all that has a price. */
-export type Quantities = { readonly usage: Usage; readonly searches: number; readonly images: number };
+/** The priced quantities of a request. */
+type Quantities = { readonly usage: Usage; readonly searches: number; readonly images: number };
 
-/** What a request costs at these prices. */
+/** Returns the cost of a request at these prices. */
 export function costOf(prices: UnitPrices, { usage, searches, images }: Quantities): Micros {
   return roundUpToMicro(
     BigInt(usage.inputTokens) * BigInt(prices.input) +
@@ -46,32 +55,42 @@ export function costOf(prices: UnitPrices, { usage, searches, images }: Quantiti
       BigInt(usage.cacheWrite1hTokens) * BigInt(prices.cacheWrite1h) +
       BigInt(usage.outputTokens) * BigInt(prices.output) +
       BigInt(searches) * prices.search +
-      BigInt(images) * prices.image,
+      BigInt(images) * prices.image +
+      prices.request,
   );
 }
 
 const order = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'search'] as const;
 
-/** The same terms have the same id on every machine. */
+/** Equal terms have the same id on every machine. */
 export function keepPrice({ list, upstream }: PriceTerms): KeptPrice {
   const terms = JSON.stringify({ list: writeUnits(list), upstream: writeUnits(upstream) });
   return { id: hash('sha256', terms, 'base64url').slice(0, 22), terms };
 }
 
-/** Terms without images are written as they were before there were any: they keep their ids. */
-function writeUnits(prices: UnitPrices): string[] {
+/**
+ * Terms without images or a request price are written as before those existed, so their ids stay
+ * the same.
+ */
+function writeUnits({ image, request, ...prices }: UnitPrices): string[] {
   const units = order.map((unit) => String(prices[unit]));
-  return prices.image === 0n ? units : [...units, String(prices.image)];
+  if (request !== 0n) return [...units, String(image), String(request)];
+  return image === 0n ? units : [...units, String(image)];
 }
 
-/** Reverses `keepPrice`. Throws on a text that it did not write. */
+/** Reverses `keepPrice`. Throws on text that it did not write. */
 export function readKeptTerms(terms: string): PriceTerms {
-  const { list, upstream } = JSON.parse(terms) as { list: readonly string[]; upstream: readonly string[] };
+  const { list, upstream } = JSON.parse(terms) as {
+    list: readonly string[];
+    upstream: readonly string[];
+  };
   return { list: readUnits(list), upstream: readUnits(upstream) };
 }
 
 function readUnits(values: readonly string[]): UnitPrices {
-  const [input, output, cacheRead, cacheWrite, cacheWrite1h] = values.map(Number) as PicosPerToken[];
+  const [input, output, cacheRead, cacheWrite, cacheWrite1h] = values.map(
+    Number,
+  ) as PicosPerToken[];
   return {
     input: input!,
     output: output!,
@@ -80,5 +99,6 @@ function readUnits(values: readonly string[]): UnitPrices {
     cacheWrite1h: cacheWrite1h!,
     search: BigInt(values[5]!),
     image: BigInt(values[6] ?? 0),
+    request: BigInt(values[7] ?? 0),
   };
 }

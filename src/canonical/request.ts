@@ -1,5 +1,6 @@
-// A model request in the gateway's own terms: what every client format is read into and every upstream format written from,
-// when the two differ. Same format on both sides never comes through here (the straight path).
+// A model request in the gateway's own terms. When client and upstream formats differ, the client's
+// format is read into it and the upstream's written from it. Equal formats never use it (the
+// straight path).
 
 import type { Citation } from './citation.ts';
 
@@ -66,7 +67,10 @@ export type MediaSource =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string };
 
-/** Reasoning of an earlier turn. `signature` is opaque and goes back only to the vendor that made it, byte for byte. */
+/**
+ * Reasoning of an earlier turn. `signature` is opaque and goes back, byte for byte, only to the
+ * vendor that made it.
+ */
 export type ThinkingPart = {
   readonly type: 'thinking';
   readonly text: string;
@@ -112,10 +116,10 @@ export type ToolChoice =
   | { readonly type: 'none' }
   | { readonly type: 'tool'; readonly name: string };
 
-/** The levels in order; the spec's three in the middle. */
+/** The levels in order; the three of the spec are in the middle. */
 export const effortLevels = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof effortLevels)[number];
-/** At most one of the two is set by the caller. `budgetTokens` counts towards the output limit. */
+/** The caller sets at most one of the two. `budgetTokens` counts towards the output limit. */
 export type Reasoning = { readonly effort: Effort | null; readonly budgetTokens: number | null };
 
 export type OutputFormat =

@@ -1,7 +1,8 @@
-// The language between those who find pages on the web, a provider or the sandbox, and the search that makes one answer of them.
+// Types shared by the sources of web pages (a provider or the sandbox) and the search that turns
+// their pages into one answer.
 import type { UpstreamFailure } from './event.ts';
 
-/** A page as its finder tells of it, unchecked. */
+/** A page as its source describes it. Unchecked. */
 export type FoundPage = {
   /** HTML, like `snippet`; '' where there is none. */
   readonly title: string;
@@ -14,14 +15,21 @@ export type FoundPage = {
   readonly score: number | null;
 };
 
-/** `num`: the most pages that are wanted. */
+/** `num`: the maximum number of pages. */
 export type PageSearch = { readonly query: string; readonly num: number };
 
+/** `lostCalls`: calls that the provider may bill although they returned nothing; left out: none. */
 export type Found =
-  | { readonly kind: 'found'; readonly pages: readonly FoundPage[] }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
+  /** `calls`: as many as its provider bills; left out: one. */
+  | {
+      readonly kind: 'found';
+      readonly pages: readonly FoundPage[];
+      readonly calls?: number;
+      readonly lostCalls?: number;
+    }
+  | { readonly kind: 'failure'; readonly failure: UpstreamFailure; readonly lostCalls?: number };
 
-/** Finds pages, best first. An abort ends it at once, with a failure. */
+/** Finds pages, best first. An abort ends the search at once, with a failure. */
 export type SearchSource = {
   readonly name: string;
   readonly find: (search: PageSearch, signal: AbortSignal) => Promise<Found>;

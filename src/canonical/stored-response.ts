@@ -1,4 +1,4 @@
-// A successful answer as it was sent, kept for whoever sends the request again.
+// A successful answer as it was sent, stored for requests that repeat it.
 import type { Micros } from '../lib/money.ts';
 import { totalInputTokens, type Usage } from './usage.ts';
 
@@ -15,23 +15,39 @@ export type StoredResponse = {
   readonly worth?: AnswerWorth;
 };
 
-/** What an answer was charged at when it was made, and its tokens, cached input included: what is saved each time it is given again. */
-export type AnswerWorth = { readonly costMicros: Micros; readonly inputTokens: number; readonly outputTokens: number };
+/** The original charge and tokens of an answer, cached input included: what each replay saves. */
+export type AnswerWorth = {
+  readonly costMicros: Micros;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+};
 
-export function worthOf({ costMicros, usage }: { readonly costMicros: Micros; readonly usage: Usage }): AnswerWorth {
+export function worthOf({
+  costMicros,
+  usage,
+}: {
+  readonly costMicros: Micros;
+  readonly usage: Usage;
+}): AnswerWorth {
   return { costMicros, inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens };
 }
 
-/** As it stands in a row. */
+/** As a database row has it. */
 type WorthColumns = {
   readonly cost_micros: Micros | null;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
 };
 
-export function worthOfRow({ cost_micros: costMicros, input_tokens: inputTokens, output_tokens: outputTokens }: WorthColumns) {
-  return costMicros === null ? {} : { worth: { costMicros, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 } };
+export function worthOfRow({
+  cost_micros: costMicros,
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+}: WorthColumns) {
+  return costMicros === null
+    ? {}
+    : { worth: { costMicros, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 } };
 }
 
-/** One whose body was kept. */
+/** A stored response whose body was kept. */
 export type WholeResponse = StoredResponse & { readonly body: string };

@@ -1,6 +1,8 @@
-// Google's thought signatures. Gemini puts one on a part of any kind and wants it back on that part; the canonical model, and with it every
-// client format, has signatures on reasoning alone. So each travels in a reasoning block of its own, or the one before its call, and its
-// value says where it belongs: `call.<id>.<signature>`. Chat keeps no order between reasoning and text, so the place must be written.
+// Google's thought signatures. Gemini puts one on a part of any kind and wants it back on that
+// part. The canonical model and every client format have signatures on reasoning only. So each
+// signature travels in a reasoning block, its own or the one before its call, and its value says
+// where it belongs: `call.<id>.<signature>`. Chat keeps no order between reasoning and text, so the
+// place must be part of the value.
 import type { Signature } from './request.ts';
 
 export type SignedPlace =
@@ -15,10 +17,19 @@ export function sealSignature(place: SignedPlace, value: string): Signature {
   return { vendor: 'google', value: `${label}.${value}` };
 }
 
-/** Reverses `sealSignature`. One that another gateway passed on has no place: nearly all of them are those of calls. */
-export function openSignature(sealed: string): { readonly place: SignedPlace; readonly value: string } {
+/**
+ * Reverses `sealSignature`. A signature that came through another gateway has no place; nearly all
+ * of those belong to calls.
+ */
+export function openSignature(sealed: string): {
+  readonly place: SignedPlace;
+  readonly value: string;
+} {
   const labelEnd = sealed.lastIndexOf('.');
-  return { place: readPlace(sealed.slice(0, Math.max(labelEnd, 0))), value: sealed.slice(labelEnd + 1) };
+  return {
+    place: readPlace(sealed.slice(0, Math.max(labelEnd, 0))),
+    value: sealed.slice(labelEnd + 1),
+  };
 }
 
 function readPlace(label: string): SignedPlace {

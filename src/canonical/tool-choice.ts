@@ -1,13 +1,29 @@
-// A choice of tools that asks for what the request does not have. Providers differ in what they make of it: some ignore it.
+// Refuses a tool choice that the request's tools cannot satisfy. Providers handle it differently;
+// some ignore it.
 import { invalidRequest } from './errors.ts';
 import type { CanonicalRequest } from './request.ts';
 
-/** Throws ApiError `invalid_request` for a tool that is not among the tools, or a call that must be made without any. */
-export function requireChosenTool({ toolChoice, tools }: Pick<CanonicalRequest, 'toolChoice' | 'tools'>): void {
+/**
+ * Throws ApiError `invalid_request` for a tool that is not defined, or a required call without
+ * tools.
+ */
+export function requireChosenTool({
+  toolChoice,
+  tools,
+}: Pick<CanonicalRequest, 'toolChoice' | 'tools'>): void {
   if (toolChoice?.type === 'required' && tools.length === 0) {
-    throw invalidRequest('tool_choice', 'tool_choice asks for a tool call, but the request has no tools');
+    throw invalidRequest(
+      'tool_choice',
+      'tool_choice asks for a tool call, but the request has no tools',
+    );
   }
   if (toolChoice?.type !== 'tool' || tools.some((tool) => tool.name === toolChoice.name)) return;
-  const names = tools.length === 0 ? 'it has none' : `it has ${tools.map((tool) => `\`${tool.name}\``).join(', ')}`;
-  throw invalidRequest('tool_choice', `tool_choice names \`${toolChoice.name}\`, which is no tool of this request: ${names}`);
+  const names =
+    tools.length === 0
+      ? 'it has none'
+      : `it has ${tools.map((tool) => `\`${tool.name}\``).join(', ')}`;
+  throw invalidRequest(
+    'tool_choice',
+    `tool_choice names \`${toolChoice.name}\`, which is no tool of this request: ${names}`,
+  );
 }

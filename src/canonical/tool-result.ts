@@ -1,7 +1,13 @@
-// The result of a tool for formats that cannot mark it as failed: Chat and Responses.
+// Tool results for formats that cannot mark them as failed: Chat and Responses.
 import type { ToolResultPart } from './request.ts';
 
-/** The content, with a line ahead of it where the tool failed: the model must not take the words of an error for a result. */
-export function contentWithFailure({ content, isError }: ToolResultPart): ToolResultPart['content'] {
+/**
+ * The content, with a line ahead of it when the tool failed, so that the model does not take an
+ * error for a result.
+ */
+export function contentWithFailure({
+  content,
+  isError,
+}: ToolResultPart): ToolResultPart['content'] {
   return isError ? [{ type: 'text', text: '[The tool call failed.]' }, ...content] : content;
 }

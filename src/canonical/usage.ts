@@ -1,6 +1,7 @@
-// Tokens of one request in disjoint buckets, so that no token is billed twice whatever the wire format counts into what.
+// Token counts of one request in disjoint buckets. No token is billed twice, whatever the wire
+// format counts into what.
 
-import { tokensFromBytes } from '../lib/tokens.ts';
+import { tokensFromBytes } from '../lib/tokens-from-bytes.ts';
 
 export type Usage = {
   /** Input that was neither read from nor written to the upstream's prompt cache. */
@@ -25,19 +26,24 @@ export const noUsage: Usage = {
   reasoningTokens: 0,
 };
 
-/** Every input token, cached or not: what usage records and price tiers count. */
+/** All input tokens, cached or not: what usage records show and price tiers count. */
 export function totalInputTokens(usage: Usage): number {
-  return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+  return (
+    usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens
+  );
 }
 
-/** Our own count of input and output, used where the upstream has counted none. */
-export type OwnCount = { readonly estimatedInputTokens: number; readonly outputBytes: number };
+/** Our own count of input and output, used when the upstream has counted none. */
+type OwnCount = { readonly estimatedInputTokens: number; readonly outputBytes: number };
 
 /**
  * Completes the upstream's count `told`. Input and output are judged separately: one that is 0 was not counted, and our own count replaces it.
  * Returns `told` itself when nothing had to be replaced. `told` null means that the upstream sent no count; all zeros, that it used nothing.
  */
-export function countUsage(told: Usage | null, { estimatedInputTokens, outputBytes }: OwnCount): Usage {
+export function countUsage(
+  told: Usage | null,
+  { estimatedInputTokens, outputBytes }: OwnCount,
+): Usage {
   const counted = told ?? noUsage;
   const hasInput = totalInputTokens(counted) > 0;
   const hasOutput = counted.outputTokens > 0;
@@ -50,19 +56,26 @@ export function countUsage(told: Usage | null, { estimatedInputTokens, outputByt
   };
 }
 
-/** The later of two counts of one answer. Input or output that the later one lacks is taken from the earlier one. */
+/**
+ * Merges two counts of one answer: the later one wins. Input or output that it lacks comes from the
+ * earlier one.
+ */
 export function mergeUsage(earlier: Usage | null, later: Usage | null): Usage | null {
   if (!earlier || !later) return later ?? earlier;
   const { outputTokens, reasoningTokens } = later.outputTokens > 0 ? later : earlier;
   return { ...(totalInputTokens(later) > 0 ? later : earlier), outputTokens, reasoningTokens };
 }
 
-/** null where nothing is counted. */
+/** Returns null when nothing is counted. */
 export function unlessEmpty(usage: Usage): Usage | null {
   return totalInputTokens(usage) > 0 || usage.outputTokens > 0 ? usage : null;
 }
 
-/** A token count from an upstream, which is untrusted input: a whole number from 0 to `max`, else null. */
+/**
+ * Reads a token count of an upstream. Untrusted: returns a whole number from 0 to `max`, else null.
+ */
 export function readTokenCount(value: unknown, max = 100_000_000): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max ? value : null;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max
+    ? value
+    : null;
 }

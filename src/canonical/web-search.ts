@@ -1,14 +1,20 @@
-// Searches of the web: the endpoint's own, and those that a model's provider runs itself on the straight path, the one kind of tool that is
-// sold by the call.
+// Web searches: the endpoint's own, and those that a model's provider runs on the straight path.
+// The latter are the one kind of tool that is sold by the call.
 
-/** Stands for the endpoint where a model's id would: in a key's list of models, in an account's multipliers, in charges. */
+/**
+ * Takes the place of a model id for the search endpoint: in a key's list of models, in an account's
+ * multipliers, in charges.
+ */
 export const searchModelId = 'web-search';
 
-/** As the configuration prices them. The preview of a search has a price of its own; Chat's `web_search_options` is billed as one. */
+/**
+ * The kinds of searches that the configuration prices. A preview search has its own price; Chat's
+ * `web_search_options` is billed as one.
+ */
 export const searchToolNames = ['web_search', 'web_search_preview'] as const;
 export type SearchToolName = (typeof searchToolNames)[number];
 
-/** A search tool as a request asks for it. */
+/** A search tool as a request defines it. */
 export type SearchTool = {
   readonly name: SearchToolName;
   /** The most searches that the caller allows; null: it leaves that to the gateway. */
@@ -17,10 +23,15 @@ export type SearchTool = {
   readonly limitField: string | null;
 };
 
-/** More than one request needs; it keeps what is held within reason. */
+/** More than any request needs; it keeps the hold reasonable. */
 export const searchesPerRequestMax = 100;
 
-/** A count of searches from an upstream, which is untrusted input: a whole number that is not absurd, else null. */
+/**
+ * Reads an upstream's count of searches. Untrusted: returns a whole number within reason, else
+ * null.
+ */
 export function readSearchCount(value: unknown): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 1_000_000 ? value : null;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 1_000_000
+    ? value
+    : null;
 }

@@ -1,58 +1,66 @@
 // `tollgate accounts …`
-import {
-  type AccountChange,
-  createAccountIn,
-  listAccounts,
-  raiseCacheGeneration,
-  readTerms,
-  updateAccount,
-} from '../accounts/manage-accounts.ts';
-import type { Change } from '../audit/audit-log.ts';
-import { changedFields } from '../audit/changed-fields.ts';
-import { removePurgedOf } from '../cache/purged-accounts.ts';
-import { loadCatalog } from '../catalog/load-catalog.ts';
+import type { AccountChange } from '../domain/accounts/manage-accounts.ts';
+import { listAccounts } from '../domain/accounts/search-accounts.ts';
+import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
-import type { Database } from '../db/database.ts';
-import { dropBodies } from '../idempotency/purge.ts';
 import { type Micros, zeroMicros } from '../lib/money.ts';
 import { systemClock } from '../lib/clock.ts';
-import { newIdWithPrefix } from '../lib/ids.ts';
-import { ledgerIdOf } from '../ledger/commands.ts';
-import { createLedgers } from '../ledger/create-ledgers.ts';
-import { readLossStandings } from '../ledger/loss-budget.ts';
-import { forgiveLosses } from '../ledger/loss-days.ts';
-import { openLedgerInProcess } from '../ledger/open-ledger.ts';
-import { changesBy } from './audit.ts';
-import { resolveModelId, withInstallation, type Installation } from './installation.ts';
+import { ledgerIdOf } from '../domain/ledger/commands.ts';
+import { readLossStandings } from '../domain/ledger/reports/loss-budget.ts';
+import { openLedgerInProcess } from '../domain/ledger/open-ledger.ts';
+import {
+  createAccount,
+  forgiveLosses,
+  purgeAccount,
+  updateAccount,
+} from '../operations/accounts.ts';
+import { type Adjustment, adjustBalance } from '../operations/balances.ts';
+import { resolveModelIds, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
-import { none, type OrNone } from './parse.ts';
-import { requestLimitsOf, type RequestLimitOptions } from './request-limits.ts';
+import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
 
 type NewAccount = JsonOption &
-  RequestLimitOptions & { readonly name: string; readonly creditUsd?: Micros; readonly priceMultiplier?: number };
+  RequestLimitOptions & {
+    readonly name: string;
+    readonly creditUsd?: Micros;
+    readonly priceMultiplier?: number;
+  };
 
-export async function createAccountCommand({ name, creditUsd, priceMultiplier, ...options }: NewAccount): Promise<void> {
-  await withInstallation(async (installation) => {
+export async function createAccountCommand({
+  name,
+  creditUsd,
+  priceMultiplier,
+  ...options
+}: NewAccount): Promise<void> {
+  await withInstallation('accounts create', async (installation) => {
     const account = { name, priceMultiplierPpm: priceMultiplier, limits: requestLimitsOf(options) };
-    const id = await changesBy('accounts create', installation.database).commit(async ({ write }) => {
-      const made = await createAccountIn(write, account, { createLedgers, nowMs: systemClock.nowMs() });
-      return {
-        result: made.id,
-        change: changeOfAccount('create', made.id, { before: null, after: await readTerms(write, made.id) }),
-      };
-    });
+    const { id } = await createAccount(installation.changes, account);
     if (creditUsd !== undefined) {
-      await adjust(installation, { type: 'credit', accountId: id, mode: 'live', amountMicros: creditUsd, note: 'first credit' });
+      await adjust(installation, {
+        kind: 'credit',
+        accountId: id,
+        mode: 'live',
+        amountMicros: creditUsd,
+        note: 'first credit',
+      });
     }
-    printResult(options, { id, name }, `Account ${id} (${name}). Make a key: tollgate keys create --account ${id} --mode live`);
+    printResult(
+      options,
+      { id, name },
+      `Created account ${id} (${name}). Create a key: tollgate keys create --account ${id} --mode live`,
+    );
   });
 }
 
 export async function listAccountsCommand(options: JsonOption): Promise<void> {
-  await withInstallation(async ({ config, database }) => {
-    const standings = await readLossStandings(database.read, { limits: config.limits, nowMs: systemClock.nowMs() });
+  await withInstallation('accounts list', async ({ config, database }) => {
+    const standings = await readLossStandings(database.read, {
+      limits: config.limits,
+      nowMs: systemClock.nowMs(),
+    });
     const accounts = (await listAccounts(database)).map((account) => {
-      const { provokedMicros = zeroMicros, isExceeded = false } = standings.get(ledgerIdOf(account.id, 'live')) ?? {};
+      const { provokedMicros = zeroMicros, isExceeded = false } =
+        standings.get(ledgerIdOf(account.id, 'live')) ?? {};
       return { ...account, provoked_loss_micros: provokedMicros, loss_budget_exceeded: isExceeded };
     });
     const rows = accounts.map((account) => [
@@ -63,7 +71,11 @@ export async function listAccountsCommand(options: JsonOption): Promise<void> {
       dollars(account.provoked_loss_micros) + (account.loss_budget_exceeded ? ' (refused)' : ''),
       account.created_at,
     ]);
-    printResult(options, accounts, formatTable(['ACCOUNT', 'NAME', 'LIVE', 'TEST', 'PROVOKED LOSSES', 'CREATED'], rows));
+    printResult(
+      options,
+      accounts,
+      formatTable(['ACCOUNT', 'NAME', 'LIVE', 'TEST', 'PROVOKED LOSSES', 'CREATED'], rows),
+    );
   });
 }
 
@@ -76,56 +88,38 @@ type AccountOptions = JsonOption &
     readonly forgiveLosses?: true;
   };
 
-export async function updateAccountCommand(accountId: string, options: AccountOptions): Promise<void> {
-  await withInstallation(async ({ config, database }) => {
-    const change = changeOf(config, options);
-    await changesBy('accounts update', database).commit(async (changing) => {
-      const terms = await updateAccount(changing, accountId, change);
-      if (!terms) throw noAccount(accountId);
-      const fields = changedFields(terms.before, terms.after);
-      return { result: null, change: fields && changeOfAccount('update', accountId, fields) };
-    });
-    const forgiven = options.forgiveLosses ? await forgive(database, accountId) : {};
-    const erased = options.retainResponses === 'off' ? await eraseResponses(database, accountId) : {};
-    const done = `Account ${accountId} is changed; a running gateway follows within seconds.`;
-    printResult(options, { id: accountId, ...erased, ...forgiven }, done);
-  });
-}
-
-async function forgive(database: Database, accountId: string) {
-  return changesBy('accounts update', database).commit(async ({ write }) => {
-    const after = { forgiven_loss_micros: await forgiveLosses(write, accountId) };
-    return { result: after, change: changeOfAccount('forgive-losses', accountId, { before: null, after }) };
+export async function updateAccountCommand(
+  accountId: string,
+  options: AccountOptions,
+): Promise<void> {
+  await withInstallation('accounts update', async ({ config, changes }) => {
+    const updated = await updateAccount(changes, accountId, changeOf(config, options));
+    if (!updated) throw noAccount(accountId);
+    const forgiven = options.forgiveLosses ? await forgiveLosses(changes, accountId) : {};
+    const done = `Account ${accountId} was changed. Running gateways apply the change within seconds.`;
+    printResult(options, { id: accountId, ...updated.erased, ...forgiven }, done);
   });
 }
 
 export async function purgeAccountCommand(accountId: string, options: JsonOption): Promise<void> {
-  await withInstallation(async ({ database }) => {
-    await changesBy('accounts purge', database).commit(async (changing) => {
-      if (!(await raiseCacheGeneration(changing, accountId))) throw noAccount(accountId);
-      return { result: null, change: changeOfAccount('purge', accountId, { before: null, after: null }) };
-    });
-    const erased = await eraseResponses(database, accountId);
+  await withInstallation('accounts purge', async ({ changes }) => {
+    const erased = await purgeAccount(changes, accountId);
+    if (!erased) throw noAccount(accountId);
     const done =
-      `${erased.cached_responses_erased} cached answers and ${erased.replayed_responses_erased} answers kept for replay are erased. ` +
-      'No gateway serves them any more: one that runs follows within seconds.';
+      `Erased ${erased.cached_responses_erased} cached answers and ${erased.replayed_responses_erased} answers kept for replay. ` +
+      'Running gateways stop serving them within seconds.';
     printResult(options, { id: accountId, ...erased }, done);
   });
 }
 
-/** After the generation was raised: nothing of it is served while it goes. */
-async function eraseResponses(database: Database, accountId: string) {
-  return {
-    cached_responses_erased: await removePurgedOf(database, accountId),
-    replayed_responses_erased: await dropBodies(database, accountId),
-  };
-}
-
 function changeOf(config: Config, options: AccountOptions): AccountChange {
   const { priceMultiplier, model, frozen, retainResponses } = options;
-  if (model !== undefined && priceMultiplier === undefined) throw new CommandFailed('--model needs --price-multiplier beside it');
+  if (model !== undefined && priceMultiplier === undefined)
+    throw new CommandFailed('--model works only with --price-multiplier');
   if (model === undefined && priceMultiplier === none) {
-    throw new CommandFailed('--price-multiplier none clears the price of a --model; for all models give 1');
+    throw new CommandFailed(
+      '--price-multiplier none works only with --model; to reset all models, use --price-multiplier 1',
+    );
   }
   return {
     limits: requestLimitsOf(options),
@@ -137,75 +131,72 @@ function changeOf(config: Config, options: AccountOptions): AccountChange {
     ...(priceMultiplier !== undefined &&
       model !== undefined && {
         modelPrice: {
-          modelId: resolveModelId(loadCatalog(config), model),
-          multiplierPpm: priceMultiplier === none ? null : priceMultiplier,
+          modelId: resolveModelIds(loadCatalog(config), [model])[0]!,
+          multiplierPpm: orNull(priceMultiplier),
         },
       }),
   };
 }
 
-type AdjustmentOptions = JsonOption & { readonly usd: Micros; readonly test?: true; readonly note?: string };
+type AdjustmentOptions = JsonOption & {
+  readonly usd: Micros;
+  readonly test?: true;
+  readonly note?: string;
+};
 
-export async function creditAccountCommand(accountId: string, options: AdjustmentOptions): Promise<void> {
+export async function creditAccountCommand(
+  accountId: string,
+  options: AdjustmentOptions,
+): Promise<void> {
   await adjustAccount('credit', accountId, options);
 }
 
-export async function debitAccountCommand(accountId: string, options: AdjustmentOptions): Promise<void> {
+export async function debitAccountCommand(
+  accountId: string,
+  options: AdjustmentOptions,
+): Promise<void> {
   await adjustAccount('debit', accountId, options);
 }
 
 async function adjustAccount(
-  type: 'credit' | 'debit',
+  kind: 'credit' | 'debit',
   accountId: string,
   { usd, test, note, ...options }: AdjustmentOptions,
 ): Promise<void> {
-  await withInstallation(async (installation) => {
+  await withInstallation(`accounts ${kind}`, async (installation) => {
     const mode = test ? 'test' : 'live';
-    const adjustment = { type, accountId, mode, amountMicros: usd, note: note ?? 'by command line' } as const;
+    const adjustment = {
+      kind,
+      accountId,
+      mode,
+      amountMicros: usd,
+      note: note ?? 'by command line',
+    } as const;
     const { entryId, availableMicros } = await adjust(installation, adjustment);
-    const done = type === 'credit' ? 'credited' : 'debited';
+    const done = kind === 'credit' ? 'credited' : 'debited';
     printResult(
       options,
-      { id: entryId, account_id: accountId, mode, [`${done}_micros`]: usd, available_micros: availableMicros },
+      {
+        id: entryId,
+        account_id: accountId,
+        mode,
+        [`${done}_micros`]: usd,
+        available_micros: availableMicros,
+      },
       `${dollars(usd)} ${done} (${accountId}, ${mode}). Available now: ${dollars(availableMicros)}`,
     );
   });
 }
 
-type Adjustment = {
-  readonly type: 'credit' | 'debit';
-  readonly accountId: string;
-  readonly mode: 'live' | 'test';
-  readonly amountMicros: Micros;
-  readonly note: string;
-};
-
-async function adjust(
-  { database }: Installation,
-  { type, accountId, mode, amountMicros, note }: Adjustment,
-): Promise<{ readonly entryId: string; readonly availableMicros: Micros }> {
+async function adjust({ database, changes }: Installation, adjustment: Adjustment) {
   const ledger = await openLedgerInProcess(database.url);
   try {
-    const entryId = newIdWithPrefix('ent');
-    const after = { entry_id: entryId, mode, amount_micros: amountMicros, note };
-    const auditRow = changesBy(`accounts ${type}`, database).rowOf(changeOfAccount(type, accountId, { before: null, after }));
-    const ledgerId = ledgerIdOf(accountId, mode);
-    const outcome = await ledger.submit({ type, entryId, ledgerId, amountMicros, note, auditRow });
-    if (outcome.type === 'unknown-ledger') throw noAccount(accountId);
-    if (outcome.type !== 'credited' && outcome.type !== 'debited')
-      throw new Error(`the ledger answered a ${type} with ${outcome.type}`);
-    return { entryId, availableMicros: outcome.availableMicros };
+    const outcome = await adjustBalance(changes, ledger, adjustment);
+    if (outcome.kind !== 'booked') throw noAccount(adjustment.accountId);
+    return outcome;
   } finally {
     await ledger.close();
   }
-}
-
-function changeOfAccount(
-  command: 'create' | 'update' | 'forgive-losses' | 'purge' | 'credit' | 'debit',
-  accountId: string,
-  { before, after }: Pick<Change, 'before' | 'after'>,
-) {
-  return { action: `account.${command}`, subject: accountId, accountId, before, after };
 }
 
 function noAccount(accountId: string): CommandFailed {

@@ -1,11 +1,19 @@
-// What every command but `serve` works on: the configuration and the migrated database of this installation, also beside a running gateway.
-import type { Catalog } from '../catalog/catalog.ts';
-import { resolveKeyModel } from '../catalog/resolve-key-model.ts';
+// The configuration and the migrated database that commands work on. A gateway may be running on
+// the same installation.
+import type { Catalog } from '../domain/catalog/catalog.ts';
+import { AuditedChanges } from '../domain/audit/audited-changes.ts';
+import { resolveKeyModels } from '../domain/catalog/resolve-key-model.ts';
 import type { Config } from '../config/schema.ts';
 import { loadConfig } from '../config/load.ts';
 import { loadSecrets } from '../config/secret.ts';
-import { explainDatabaseError, isPostgresUrl, openDatabase, type Database } from '../db/database.ts';
-import { requireSecrets } from '../keys/needed-secrets.ts';
+import {
+  explainDatabaseError,
+  isPostgresUrl,
+  openDatabase,
+  type Database,
+} from '../db/database.ts';
+import { requireSecrets } from '../domain/keys/needed-secrets.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Secrets } from '../lib/secrets.ts';
 import { CommandFailed } from './output.ts';
 
@@ -13,16 +21,35 @@ export type Installation = {
   readonly config: Config;
   readonly database: Database;
   readonly secrets: Secrets;
+  /** The command's changes. Each writes its audit row. */
+  readonly changes: AuditedChanges;
 };
 
-export async function withInstallation(action: (installation: Installation) => Promise<void>): Promise<void> {
+/**
+ * `command`: the command's name, such as `keys create`. `mayLackSecrets`: run even when a secret
+ * that the database needs is missing.
+ */
+export async function withInstallation(
+  command: string,
+  action: (installation: Installation) => Promise<void>,
+  { mayLackSecrets = false } = {},
+): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
-  const secrets = loadSecrets(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
-  const database = openDatabase(config.database.url, { isPatient: true });
+  const secrets = loadSecrets(process.env, config.dataDir, {
+    isShared: isPostgresUrl(config.database.url),
+  });
+  const database = openDatabase(config.database.url, { noQueryTimeout: true });
+  const actor = {
+    kind: 'command',
+    id: command,
+    name: `tollgate ${command}`,
+    address: null,
+  } as const;
+  const changes = new AuditedChanges({ database, actorOf: () => actor, clock: systemClock });
   try {
     await database.migrate();
-    await requireSecrets(database, secrets);
-    await action({ config, database, secrets });
+    if (!mayLackSecrets) await requireSecrets(database, secrets);
+    await action({ config, database, secrets, changes });
   } catch (error) {
     throw explainDatabaseError(error, config.database.url);
   } finally {
@@ -30,9 +57,9 @@ export async function withInstallation(action: (installation: Installation) => P
   }
 }
 
-/** The catalogue's id of a model by any of its names; searches of the web have one too, though they are no model. */
-export function resolveModelId(catalog: Catalog, name: string): string {
-  const id = resolveKeyModel(catalog, name);
-  if (id === null) throw new CommandFailed(`there is no model '${name}'; "tollgate models list" shows them`);
-  return id;
+/** Resolves names and aliases to model ids. */
+export function resolveModelIds(catalog: Catalog, names: readonly string[]): string[] {
+  const unknown = (name: string) =>
+    new CommandFailed(`there is no model '${name}'; "tollgate models list" shows them`);
+  return resolveKeyModels(catalog, names, unknown);
 }

@@ -1,42 +1,45 @@
-// The program's log: lines of JSON as pino writes them. Those without an error in them are made here, since V8's own JSON takes a quarter of
-// the time, and each request has one.
+// The program's log: JSON lines in pino's format. Lines without an error are formatted here,
+// because V8's own JSON takes a quarter of pino's time and every request logs one.
 import { pino } from 'pino';
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../lib/clock.ts';
-import { jsonMembers, type Logger } from '../lib/log.ts';
+import type { Logger } from '../lib/log.ts';
+import { openLogOutput } from './log-output.ts';
 
 type Level = Config['log']['level'];
 type Lines = {
   readonly write: (line: string) => void;
-  /** Lets nothing wait any longer. */
-  readonly hand: () => void;
+  /** Passes the batch to the output at once. */
+  readonly writeBatch: () => void;
 };
 
-/** In characters. */
-const batchLength = 64 * 1_024;
+const batchCharacters = 64 * 1_024;
 
 /**
- * `flush`: writes what waits, at once. Lines are written in batches, off the requests' way: warnings and errors with what came before them
- * at once, the others at the latest a second later.
+ * Opens the log on standard output. Lines are written in batches, outside the requests' path. A
+ * warning or an error writes its batch at once; other lines wait a second at most. `flush` writes
+ * everything synchronously.
  */
 export function openLog(level: Level): { readonly log: Logger; readonly flush: () => void } {
-  const destination = pino.destination({ dest: 1, sync: false });
-  // Gathered here: the destination would measure all that waits anew with each line.
+  const output = openLogOutput(1, () =>
+    log.warn({}, 'earlier log lines are missing because they could not be written'),
+  );
   let batch = '';
-  const hand = () => {
-    if (batch !== '') destination.write(batch);
+  const writeBatch = () => {
+    if (batch !== '') output.write(batch);
     batch = '';
   };
   const write = (line: string) => {
     batch += line;
-    if (batch.length >= batchLength) hand();
+    if (batch.length >= batchCharacters) writeBatch();
   };
-  systemClock.every(1_000, hand);
+  systemClock.every(1_000, writeBatch);
   const flush = () => {
-    hand();
-    destination.flushSync();
+    writeBatch();
+    output.flush();
   };
-  return { log: createLog(level, { write, hand }), flush };
+  const log = createLog(level, { write, writeBatch });
+  return { log, flush };
 }
 
 export function createLog(level: Level, lines: Lines, nowMs = systemClock.nowMs): Logger {
@@ -44,20 +47,27 @@ export function createLog(level: Level, lines: Lines, nowMs = systemClock.nowMs)
   const log = pino({ level, base: null, timestamp: () => `,"time":"${isoTime(nowMs())}"` }, lines);
   const writerOf = (name: 'debug' | 'info' | 'warn' | 'error') => {
     const number = log.levels.values[name]!;
-    return (fields: object | string, message: string) => {
+    return (fields: object, message: string) => {
       if (number < log.levelVal) return;
-      if (typeof fields === 'object' && 'err' in fields) log[name](fields, message);
+      if ('err' in fields) log[name](fields, message);
       else {
-        const members = typeof fields === 'string' ? fields : jsonMembers(fields);
-        lines.write(`{"level":${number},"time":"${isoTime(nowMs())}"${members},"msg":${JSON.stringify(message)}}\n`);
+        const members = jsonMembers(fields);
+        lines.write(
+          `{"level":${number},"time":"${isoTime(nowMs())}"${members},"msg":${JSON.stringify(message)}}\n`,
+        );
       }
-      if (number >= log.levels.values['warn']!) lines.hand();
+      if (number >= log.levels.values['warn']!) lines.writeBatch();
     };
   };
-  return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
+  return {
+    debug: writerOf('debug'),
+    info: writerOf('info'),
+    warn: writerOf('warn'),
+    error: writerOf('error'),
+  };
 }
 
-/** A time is written once for all lines of its millisecond. */
+/** Formats a time once for all lines of the same millisecond. */
 function isoTimes(): (nowMs: number) => string {
   let lastMs = -1;
   let text = '';
@@ -66,4 +76,10 @@ function isoTimes(): (nowMs: number) => string {
     lastMs = nowMs;
     return text;
   };
+}
+
+/** Returns the members of a JSON object, with a comma ahead. */
+function jsonMembers(fields: object): string {
+  const members = JSON.stringify(fields).slice(1, -1);
+  return members === '' ? '' : `,${members}`;
 }

@@ -1,11 +1,12 @@
 // `tollgate models …`
 import type { ImageModel } from '../canonical/image-model.ts';
-import type { Catalog } from '../catalog/catalog.ts';
-import { checkCatalog, type CatalogProblem } from '../catalog/check-catalog.ts';
-import { imagePricesOf } from '../catalog/image-listing.ts';
-import { loadCatalog } from '../catalog/load-catalog.ts';
-import { priceFor } from '../catalog/price.ts';
-import type { Model } from '../catalog/model.ts';
+import type { Catalog } from '../domain/catalog/catalog.ts';
+import { checkCatalog, type CatalogProblem } from '../domain/catalog/check-catalog.ts';
+import { imagePricesOf } from '../domain/catalog/image-listing.ts';
+import { loadCatalog, readBuiltInCatalog } from '../domain/catalog/load-catalog.ts';
+import { readBuiltInImageCatalog } from '../domain/catalog/load-image-catalog.ts';
+import { priceFor } from '../domain/catalog/price.ts';
+import type { Model } from '../domain/catalog/model.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { usdPerMillionFromPicos } from '../lib/money.ts';
@@ -27,22 +28,53 @@ export async function listModelsCommand(options: JsonOption): Promise<void> {
     model.output_price_per_1m === null ? 'unknown' : `$${model.output_price_per_1m}`,
   ]);
   const images = catalog.images.list().map((model) => describeImageModel(config, catalog, model));
-  const table = formatTable(['MODEL', 'LIVE BY', 'INPUT', 'OUTPUT', 'USD/M IN', 'USD/M OUT'], rows);
+  const table = formatTable(
+    ['MODEL', 'LIVE ROUTES', 'INPUT', 'OUTPUT', 'USD/M IN', 'USD/M OUT'],
+    rows,
+  );
   const imageTable = formatTable(
-    ['IMAGE MODEL', 'LIVE BY', 'MODE', 'USD AN IMAGE (AT 1 MEGAPIXEL)', 'USD PER IMAGE PUT IN'],
+    ['IMAGE MODEL', 'LIVE ROUTES', 'MODE', 'USD PER IMAGE (1 MEGAPIXEL)', 'USD PER INPUT IMAGE'],
     images.map(imageRow),
   );
-  printResult(options, [...models, ...images], `${table}\n\n${imageTable}`);
+  printResult(options, [...models, ...images], `${table}\n\n${imageTable}\n\n${priceDates}`);
 }
 
-/** What keeps models from running, and what the operator should know of them. */
+const priceDates = `Prices that the configuration does not set come from the built-in catalogue (models of ${readBuiltInCatalog().as_of}, image models of ${readBuiltInImageCatalog().as_of}).`;
+
+/** Lists what keeps models from running, and prices that no second source confirms. */
 export async function checkModelsCommand(options: JsonOption): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const catalog = loadCatalog(config);
-  const problems = checkCatalog(catalog, { markup: config.pricing.markup, nowMs: systemClock.nowMs() }).map(inWords);
+  const problems = [
+    ...checkCatalog(catalog, { markup: config.pricing.markup, nowMs: systemClock.nowMs() }).map(
+      describeProblem,
+    ),
+    ...unconfirmedPrices(config),
+  ];
   const rows = problems.map(({ id, problem }) => [id, problem]);
-  const text = [formatTable(['MODEL', 'PROBLEM'], rows), ...catalog.warnings.map((warning) => `note: ${warning}`)].join('\n');
-  printResult(options, problems, problems.length === 0 ? 'Every model has a price and a live route.' : text);
+  const text = [
+    formatTable(['MODEL', 'PROBLEM'], rows),
+    ...catalog.warnings.map((warning) => `note: ${warning}`),
+  ].join('\n');
+  printResult(
+    options,
+    problems,
+    problems.length === 0
+      ? 'Every model has a live route and a price that a second source confirms.'
+      : text,
+  );
+}
+
+/** Built-in prices that no other list confirms. Prices that the operator sets are not checked. */
+function unconfirmedPrices(config: Config): { id: string; problem: string }[] {
+  return readBuiltInCatalog()
+    .models.filter(
+      ({ id, checked }) => checked === undefined && config.models[id]?.prices === undefined,
+    )
+    .map(({ id, note }) => ({
+      id,
+      problem: `its price has no second source${note === undefined ? '' : `: ${note}`}`,
+    }));
 }
 
 function describeModel(config: Config, catalog: Catalog, model: Model) {
@@ -57,7 +89,15 @@ function describeModel(config: Config, catalog: Catalog, model: Model) {
     max_output_tokens: model.maxOutputTokens,
     input_price_per_1m: price && usdPerMillionFromPicos(price.list.base.input),
     output_price_per_1m: price && usdPerMillionFromPicos(price.list.base.output),
+    prices_as_of: isBuiltInPrice(config, model.id) ? readBuiltInCatalog().as_of : null,
   };
+}
+
+function isBuiltInPrice(config: Config, id: string): boolean {
+  return (
+    config.models[id]?.prices === undefined &&
+    readBuiltInCatalog().models.some((model) => model.id === id)
+  );
 }
 
 function describeImageModel({ pricing }: Config, { images }: Catalog, model: ImageModel) {
@@ -74,7 +114,13 @@ function describeImageModel({ pricing }: Config, { images }: Catalog, model: Ima
   };
 }
 
-function imageRow({ id, live, routes, mode, image_prices: prices }: ReturnType<typeof describeImageModel>): string[] {
+function imageRow({
+  id,
+  live,
+  routes,
+  mode,
+  image_prices: prices,
+}: ReturnType<typeof describeImageModel>): string[] {
   const inputs = Object.values(prices?.input_image ?? {});
   return [
     id,
@@ -89,11 +135,16 @@ function imageRow({ id, live, routes, mode, image_prices: prices }: ReturnType<t
   ];
 }
 
-function inWords({ id, type, problem, providers }: CatalogProblem) {
-  if (problem === 'no-route') return { id, problem: `no provider of it is switched on (${providers.join(', ')})` };
+function describeProblem({ id, type, problem, providers }: CatalogProblem) {
+  if (problem === 'no-route')
+    return { id, problem: `no provider of it is switched on (${providers.join(', ')})` };
   return { id, problem: `no price${type === 'chat' ? ' in effect' : ''}: it never runs` };
 }
 
 function currentPrice(config: Config, model: Model) {
-  return priceFor(model, { nowMs: systemClock.nowMs(), markup: config.pricing.markup, multiplierPpm: listPricePpm });
+  return priceFor(model, {
+    nowMs: systemClock.nowMs(),
+    markup: config.pricing.markup,
+    multiplierPpm: listPricePpm,
+  });
 }

@@ -1,8 +1,8 @@
-// What commands print: JSON for programs, aligned columns for people.
+// Command output: JSON for programs, aligned columns for people.
 
 import { formatUsd, type Micros } from '../lib/money.ts';
 
-/** An expected failure: its message is for the person at the terminal. The exit code is 1. */
+/** An expected failure. Its message is shown to the user; the exit code is 1. */
 export class CommandFailed extends Error {}
 
 export type JsonOption = { readonly json?: true };
@@ -16,9 +16,14 @@ export function dollars(value: Micros): string {
   return formatUsd(value).replace(/^-?/, '$&$$');
 }
 
-/** Rows under their headings, each column as wide as its widest cell. */
-export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map((row) => row[column]!.length)));
+/** Formats a table. Each column is as wide as its widest cell. */
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => row[column]!.length)),
+  );
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, column) => cell.padEnd(widths[column]!))

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { Command, InvalidArgumentError } from 'commander';
 import { none, parseCount, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
 
-test('amounts are read exactly, to the microdollar', () => {
+test('amounts are parsed exactly, to the microdollar', () => {
   assert.equal(parseUsd('12.50'), 12_500_000);
   assert.equal(parseUsd('0.000001'), 1);
   assert.equal(parseUsdCap('0'), 0);
 });
 
-test('a slip in an amount is told, not guessed at', () => {
+test('a typing error in an amount is refused', () => {
   for (const text of ['', 'ten', '1,50', '0.0000001', '1e3', '0x10', ' ', '--5']) {
     assert.throws(() => parseUsd(text), InvalidArgumentError, text);
     assert.throws(() => parseUsdCap(text), InvalidArgumentError, text);
@@ -18,19 +18,25 @@ test('a slip in an amount is told, not guessed at', () => {
   assert.throws(() => parseUsdCap('-1'), InvalidArgumentError);
 });
 
-test('names, counts and lists are read strictly', () => {
+test('names, counts and lists are parsed strictly', () => {
   assert.equal(parseName(' Ada '), 'Ada');
   assert.equal(parseCount('600'), 600);
   assert.deepEqual(parseModelList('a, b'), ['a', 'b']);
-  for (const text of ['-1', '1.5', 'many']) assert.throws(() => parseCount(text), InvalidArgumentError, text);
-  for (const text of ['', 'a,,b', ',']) assert.throws(() => parseModelList(text), InvalidArgumentError, text);
+  for (const text of ['-1', '1.5', 'many'])
+    assert.throws(() => parseCount(text), InvalidArgumentError, text);
+  for (const text of ['', 'a,,b', ','])
+    assert.throws(() => parseModelList(text), InvalidArgumentError, text);
   assert.throws(() => parseName(' '), InvalidArgumentError);
 });
 
-test('"none" reaches the action of a command as what clears a limit', async () => {
+test('"none" reaches a command as the value that clears a limit', async () => {
   for (const parse of [parseUsdCap, parseCount, parseModelList] as const) {
     let seen: unknown;
-    const command = new Command().option('--limit <value>', 'a limit', parse as (text: string) => unknown);
+    const command = new Command().option(
+      '--limit <value>',
+      'a limit',
+      parse as (text: string) => unknown,
+    );
     command.action((options: { limit?: unknown }) => {
       seen = options.limit;
     });

@@ -1,20 +1,30 @@
 // `tollgate report`
-import { type ReportGroup, type ReportRow, report } from '../ledger/report.ts';
-import type { Mode } from '../ledger/commands.ts';
+import { type ReportGroup, type ReportRow, report } from '../domain/ledger/reports/report.ts';
+import type { Mode } from '../domain/ledger/commands.ts';
 import { withInstallation } from './installation.ts';
 import { dollars, formatTable, printResult, type JsonOption } from './output.ts';
 
-export type ReportOptions = JsonOption & {
+type ReportOptions = JsonOption & {
   readonly by: ReportGroup;
   readonly mode: Mode;
   readonly from: number;
   readonly to: number;
 };
 
-export async function reportCommand({ by, mode, from, to, ...options }: ReportOptions): Promise<void> {
-  await withInstallation(async ({ database }) => {
+export async function reportCommand({
+  by,
+  mode,
+  from,
+  to,
+  ...options
+}: ReportOptions): Promise<void> {
+  await withInstallation('report', async ({ database }) => {
     const rows = await report(database.read, { by, mode, fromMs: from, toMs: to });
-    printResult(options, { by, mode, from: dateOf(from), to: dateOf(to), rows: rows.map(toJson) }, forPeople(by, rows));
+    printResult(
+      options,
+      { by, mode, from: dateOf(from), to: dateOf(to), rows: rows.map(toJson) },
+      formatReport(by, rows),
+    );
   });
 }
 
@@ -36,9 +46,19 @@ function toJson(row: ReportRow): object {
   };
 }
 
-function forPeople(by: ReportGroup, rows: readonly ReportRow[]): string {
-  if (rows.length === 0) return 'Nothing was charged in this time.';
-  const headings = [by, 'requests', 'input tokens', 'output tokens', 'revenue', 'cost', 'uncollected', 'failed', 'margin'];
+function formatReport(by: ReportGroup, rows: readonly ReportRow[]): string {
+  if (rows.length === 0) return 'Nothing was charged in this period.';
+  const headings = [
+    by,
+    'requests',
+    'input tokens',
+    'output tokens',
+    'revenue',
+    'cost',
+    'uncollected',
+    'failed',
+    'margin',
+  ];
   const cells = rows.map((row) => [
     row.group || '(failed requests)',
     String(row.requests),

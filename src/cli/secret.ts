@@ -1,78 +1,68 @@
-// `tollgate secret …`: replaces the installation's secret. A running gateway goes on with what it read at its start.
-import { loadConfig } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
-import { addSecret, loadSecrets, newSecretText, removeSecrets, secretFileOf } from '../config/secret.ts';
-import { explainDatabaseError, isPostgresUrl, openDatabase, type Database } from '../db/database.ts';
-import { transact } from '../db/transact.ts';
-import { findKeysUnderOtherSecrets, forgetSecretsBut, readNotedSecrets, takeUpSecrets } from '../keys/needed-secrets.ts';
+// `tollgate secret …`: replaces the installation's secret. A running gateway keeps the secrets that
+// it read at its start.
+import { secretFileOf } from '../config/secret.ts';
+import { findKeysUnderOtherSecrets, readRegisteredSecrets } from '../domain/keys/needed-secrets.ts';
 import { systemClock } from '../lib/clock.ts';
-import { createSecret, type Secrets } from '../lib/secrets.ts';
-import { countSecondFactorsUnderOthers } from '../users/second-factor-secrets.ts';
-import { changesBy } from './audit.ts';
+import { countSecondFactorsUnderOthers } from '../domain/users/second-factor-secrets.ts';
+import { retireSecrets, rotateSecret } from '../operations/secrets.ts';
+import { withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, printResult, type JsonOption } from './output.ts';
 
-type Place = {
-  readonly config: Config;
-  readonly database: Database;
-  readonly secrets: Secrets;
-  /** null: the environment gives the secret. */
-  readonly file: string | null;
-};
+/** `file`: null when the environment provides the secret. */
+type SecretInstallation = Installation & { readonly file: string | null };
 
-/** Sessions, cached answers and the replays of an Idempotency-Key end by themselves within this. */
+/** Sessions, cached answers and replays of an Idempotency-Key expire within this time. */
 const shortLivedMs = 7 * 24 * 60 * 60_000;
 
 export async function rotateSecretCommand(options: JsonOption): Promise<void> {
-  await withSecrets(async ({ database, secrets, file }) => {
+  await withSecrets('rotate', async ({ changes, secrets, file }) => {
     const [{ id: before }] = secrets;
-    if (file === null) return printResult(options, { rotated: false, current: before }, howInTheEnvironment(before));
-    // Books that no gateway of this version has served yet do not know what they need.
-    await takeUpSecrets(database, secrets, systemClock.nowMs());
-    const made = newSecretText();
-    const { id: after } = createSecret(made);
-    await transact(database, async (write) => {
-      await changesBy('secret rotate', database).note({ write }, changeOf('secret.rotate', before, after));
-      // Last, since nothing undoes it.
-      addSecret(file, made);
-    });
+    if (file === null)
+      return printResult(
+        options,
+        { rotated: false, current: before },
+        environmentInstructions(before),
+      );
+    const after = await rotateSecret(changes, { secrets, file });
     printResult(
       options,
       { rotated: true, current: after, previous: before },
       [
-        `The new secret has the key id ${after}. The one before (${before}) stays in ${file} and is accepted.`,
-        'Now restart the gateway: until then it goes on with the one before, and does not know keys that commands make.',
-        'Copy the file to where you keep it beside your backups. "tollgate secret status" says when the one before can end.',
+        `The new secret has the key id ${after}. The previous secret (${before}) stays in ${file} and is still accepted.`,
+        'Restart the gateway now. Until then it uses the previous secret and refuses keys that commands create.',
+        'Copy the file to where you store it for your backups. "tollgate secret status" says when the previous secret can be retired.',
       ].join('\n'),
     );
   });
 }
 
 export async function secretStatusCommand(options: JsonOption): Promise<void> {
-  await withSecrets(async (place) => {
-    const status = await readStatus(place);
+  await withSecrets('status', async (installation) => {
+    const status = await readStatus(installation);
     printResult(options, status, describe(status));
   });
 }
 
 export async function retireSecretCommand(options: JsonOption & { force?: true }): Promise<void> {
-  await withSecrets(async (place) => {
-    const { database, file } = place;
-    const status = await readStatus(place);
+  await withSecrets('retire', async (installation) => {
+    const { changes, file } = installation;
+    const status = await readStatus(installation);
     const { current } = status;
     const losses = lossesOf(status);
-    if (status.ending.length === 0) return printResult(options, { retired: [], current }, describe(status));
+    if (status.ending.length === 0)
+      return printResult(options, { retired: [], current }, describe(status));
     if (losses.length > 0 && !options.force) {
-      throw new CommandFailed(`${status.ending.join(', ')} cannot end yet: ${losses.join('; ')}. --force ends it all the same`);
+      throw new CommandFailed(
+        `${status.ending.join(', ')} cannot be retired yet: ${losses.join('; ')}. --force retires it anyway`,
+      );
     }
-    await changesBy('secret retire', database).commit(async ({ write }) => {
-      await forgetSecretsBut(write, current);
-      return { result: null, change: changeOf('secret.retire', status.ending.join(', '), current) };
-    });
-    // Afterwards, since books that need a secret are not served without it; in a transaction, since a rotation may be at the file as well.
-    if (file !== null) await transact(database, async () => removeSecrets(file, status.ending));
-    const what = `Ended: ${status.ending.join(', ')}. `;
-    const rest = file === null ? 'Remove TOLLGATE_SECRETS_ACCEPTED, and restart the gateways.' : 'Restart the gateway.';
-    const lost = losses.length === 0 ? '' : `\nThis stops to work: ${losses.join('; ')}.`;
+    await retireSecrets(changes, { ending: status.ending, current, file });
+    const what = `Retired: ${status.ending.join(', ')}. `;
+    const rest =
+      file === null
+        ? 'Remove TOLLGATE_SECRETS_ACCEPTED, and restart the gateways.'
+        : 'Restart the gateway.';
+    const lost = losses.length === 0 ? '' : `\nNo longer working: ${losses.join('; ')}.`;
     printResult(options, { retired: status.ending, current, lost: losses }, what + rest + lost);
   });
 }
@@ -81,28 +71,37 @@ type Status = {
   /** Key ids. */
   readonly current: string;
   readonly accepted: readonly string[];
-  /** The books need them, and they are not given. */
+  /** Key ids of secrets that the database needs and that were not provided. */
   readonly missing: readonly string[];
-  /** The key ids of the secrets that `secret retire` removes. */
+  /** Key ids of the secrets that `secret retire` removes. */
   readonly ending: readonly string[];
-  /** Whether the gateway that started last used the current secret. */
+  /** True when the gateway that started last used the current secret. */
   readonly in_use: boolean;
-  /** Ids of the keys that are not digested under the current one. */
+  /** Ids of API keys whose digest was made with another secret. */
   readonly keys: readonly string[];
   readonly authenticator_apps: number;
   readonly users_with_backup_codes: number;
-  /** Sessions, replays and links to images that were made before have run out by then; null: no gateway uses the current one. */
+  /**
+   * When the last session, replay and image link from before the rotation expires; null: no gateway
+   * uses the current secret yet.
+   */
   readonly short_lived_until: string | null;
   readonly can_retire: boolean;
 };
 
-async function readStatus({ config, database, secrets, file }: Place): Promise<Status> {
+async function readStatus({
+  config,
+  database,
+  secrets,
+  file,
+}: SecretInstallation): Promise<Status> {
   const [current, ...accepted] = secrets;
   const given = secrets.map(({ id }) => id);
-  const noted = await readNotedSecrets(database.read);
+  const noted = await readRegisteredSecrets(database.read);
   const notedIds = noted.map(({ id }) => id);
   const [newest] = noted;
-  // An accepted secret that the books do not know may be the next current one.
+  // When the environment provides the secrets, an accepted secret that the database does not know
+  // may be the next current one.
   const others = file === null ? notedIds : [...notedIds, ...given];
   const isInUse = newest?.id === current.id;
   const { apps, backupCodes } = await countSecondFactorsUnderOthers(database, current);
@@ -121,13 +120,20 @@ async function readStatus({ config, database, secrets, file }: Place): Promise<S
   return { ...status, can_retire: status.ending.length > 0 && lossesOf(status).length === 0 };
 }
 
-/** What stops working when every secret but the current one is removed. */
+/** Describes what stops working when every secret but the current one is removed. */
 function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
-  const { keys, authenticator_apps: apps, users_with_backup_codes: users, short_lived_until: until } = status;
+  const {
+    keys,
+    authenticator_apps: apps,
+    users_with_backup_codes: users,
+    short_lived_until: until,
+  } = status;
   const shown = keys.slice(0, 10).join(', ') + (keys.length > 10 ? ', …' : '');
   return [
     ...(status.in_use ? [] : [`no gateway has started with ${status.current} yet`]),
-    ...(keys.length === 0 ? [] : [`${keys.length} API keys were not used since the rotation (${shown})`]),
+    ...(keys.length === 0
+      ? []
+      : [`${keys.length} API keys were not used since the rotation (${shown})`]),
     ...(apps === 0 ? [] : [`authenticator apps of ${apps} users are not under the current secret`]),
     ...(users === 0 ? [] : [`${users} users have backup codes from before the rotation`]),
     ...(until === null || Date.parse(until) <= systemClock.nowMs()
@@ -141,45 +147,37 @@ function describe(status: Status): string {
   const losses = lossesOf(status);
   return [
     `Current secret: ${current}${status.in_use ? '' : ' (no gateway has started with it yet)'}`,
-    ...(accepted.length === 0 ? [] : [`Accepted beside it: ${accepted.join(', ')}`]),
-    ...(missing.length === 0 ? [] : [`Needed by these books and not given: ${missing.join(', ')}`]),
+    ...(accepted.length === 0 ? [] : [`Also accepted: ${accepted.join(', ')}`]),
+    ...(missing.length === 0 ? [] : [`Needed by the database but missing: ${missing.join(', ')}`]),
     ...(ending.length === 0 ? ['No other secret is needed.'] : endingLines(ending, losses)),
   ].join('\n');
 }
 
 function endingLines(ending: readonly string[], losses: readonly string[]): string[] {
   const names = ending.join(', ');
-  if (losses.length === 0) return [`Nothing needs ${names} any more: "tollgate secret retire" ends it.`];
-  return [`Needed still: ${names}`, ...losses.map((loss) => `  - ${loss}`)];
+  if (losses.length === 0)
+    return [`Nothing needs ${names} any more. "tollgate secret retire" removes it.`];
+  return [`Still needed: ${names}`, ...losses.map((loss) => `  - ${loss}`)];
 }
 
-function changeOf(action: string, before: string, after: string) {
-  return { action, subject: 'secret', accountId: null, before: { key_id: before }, after: { key_id: after } };
-}
-
-function howInTheEnvironment(current: string): string {
+function environmentInstructions(current: string): string {
   return [
-    `TOLLGATE_SECRET (key id ${current}) is set where the gateways are started, so it is changed there:`,
-    '1. Make a new one: openssl rand -hex 32',
-    '2. Set TOLLGATE_SECRETS_ACCEPTED to the new one, and restart each gateway, so that all of them know it.',
-    '3. Set TOLLGATE_SECRET to the new one and TOLLGATE_SECRETS_ACCEPTED to the one before, and restart each gateway.',
-    '4. When "tollgate secret status" says that nothing needs the one before: "tollgate secret retire", remove',
-    '   TOLLGATE_SECRETS_ACCEPTED, and restart each gateway.',
-    'A gateway that is alone can leave out step 2.',
+    `TOLLGATE_SECRET (key id ${current}) comes from the environment of the gateways. Change it there:`,
+    '1. Create a new secret: openssl rand -hex 32',
+    '2. Set TOLLGATE_SECRETS_ACCEPTED to the new secret and restart each gateway, so that all of them accept it.',
+    '3. Set TOLLGATE_SECRET to the new secret and TOLLGATE_SECRETS_ACCEPTED to the old one, and restart each gateway.',
+    '4. When "tollgate secret status" says that nothing needs the old secret, run "tollgate secret retire", remove',
+    '   TOLLGATE_SECRETS_ACCEPTED and restart each gateway.',
+    'With a single gateway, skip step 2.',
   ].join('\n');
 }
 
-/** Unlike other commands also where a secret that the books need is missing. */
-async function withSecrets(action: (place: Place) => Promise<void>): Promise<void> {
-  const config = loadConfig({ env: process.env, cwd: process.cwd() });
-  const secrets = loadSecrets(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
-  const database = openDatabase(config.database.url, { isPatient: true });
-  try {
-    await database.migrate();
-    await action({ config, database, secrets, file: secretFileOf(process.env, config.dataDir) });
-  } catch (error) {
-    throw explainDatabaseError(error, config.database.url);
-  } finally {
-    await database.close();
-  }
+/** Unlike other commands, these also run when a secret that the database needs is missing. */
+function withSecrets(
+  command: 'rotate' | 'status' | 'retire',
+  action: (installation: SecretInstallation) => Promise<void>,
+): Promise<void> {
+  const withFile = (installation: Installation) =>
+    action({ ...installation, file: secretFileOf(process.env, installation.config.dataDir) });
+  return withInstallation(`secret ${command}`, withFile, { mayLackSecrets: true });
 }

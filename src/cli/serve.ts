@@ -1,4 +1,4 @@
-// `tollgate serve`: starts the gateway, says how to use it, and stops it when told to.
+// `tollgate serve`: starts the gateway, prints how to use it, and stops it on a signal.
 import type { Worker } from 'node:worker_threads';
 import { startApp, type App } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
@@ -10,34 +10,54 @@ import { openLog } from './log.ts';
 import { CommandFailed } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
 
-/** `ledgerWorker`: started ahead, since it takes as long to load as some of what this file imports. */
+/** `ledgerWorker`: started early, because it loads as slowly as some of this file's imports. */
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
-  const secrets = loadSecrets(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
-  const release = isPostgresUrl(config.database.url) ? () => {} : claimServing(sqlitePathOf(config.database.url));
+  const secrets = loadSecrets(process.env, config.dataDir, {
+    isShared: isPostgresUrl(config.database.url),
+  });
+  const release = isPostgresUrl(config.database.url)
+    ? () => {}
+    : claimServing(sqlitePathOf(config.database.url));
   const { log, flush } = openLog(config.log.level);
   const onLedgerFailure = (err: Error) => {
-    log.error({ err }, 'the books cannot be written any more: the process ends');
+    log.error({ err }, 'the ledger can no longer be written; the process ends');
     flush();
     process.exit(1);
   };
-  const app = await startApp({ config, secrets, log, onLedgerFailure, ledgerWorker, clock: systemClock }).catch(
-    (error: unknown) => {
-      throw explainStart(error, config);
-    },
-  );
-  // Before anything is printed: whoever waits for the address may end the program as soon as it has read it.
+  const app = await startApp({
+    config,
+    secrets,
+    log,
+    onLedgerFailure,
+    ledgerWorker,
+    clock: systemClock,
+  }).catch((error: unknown) => {
+    throw explainStart(error, config);
+  });
+  // Set up before anything is printed: a script that waits for the address may send a signal as
+  // soon as it reads it.
   stopOnSignal(app, { log, flush, release });
-  for (const warning of [...config.warnings, ...app.gateway.catalog.warnings]) log.warn({}, warning);
+  for (const warning of [...config.warnings, ...app.gateway.catalog.warnings])
+    log.warn({}, warning);
   console.log(welcome(app, config));
   log.info({ url: app.url, providers: switchedOn(config) }, 'listening');
 }
 
-/** Ctrl-C reaches every process of a group, and npm and the `tollgate` command pass it on besides: one intent, told two or three times. */
+/**
+ * Ctrl-C reaches every process of the group, and npm and the `tollgate` command forward it as well.
+ * Signals within this time count as one.
+ */
 const sameSignalMs = 1_000;
 
-/** The first signal drains; a later one ends at once. What nobody caught is logged and ends the process: its state cannot be trusted. */
-function stopOnSignal(app: App, { log, flush, release }: ReturnType<typeof openLog> & { readonly release: () => void }): void {
+/**
+ * The first signal drains; a later one exits at once. An uncaught error is logged and ends the
+ * process, because its state cannot be trusted.
+ */
+function stopOnSignal(
+  app: App,
+  { log, flush, release }: ReturnType<typeof openLog> & { readonly release: () => void },
+): void {
   let stoppingSinceMs: number | null = null;
   const stop = (signal: string) => {
     const nowMs = systemClock.elapsedMs();
@@ -57,7 +77,7 @@ function stopOnSignal(app: App, { log, flush, release }: ReturnType<typeof openL
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   const die = (err: unknown) => {
-    log.error({ err }, 'an error that nothing caught: the process ends');
+    log.error({ err }, 'uncaught error; the process ends');
     flush();
     process.exit(1);
   };
@@ -66,9 +86,12 @@ function stopOnSignal(app: App, { log, flush, release }: ReturnType<typeof openL
 }
 
 function explainStart(error: unknown, { server, database }: Config): unknown {
-  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return explainDatabaseError(error, database.url);
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error))
+    return explainDatabaseError(error, database.url);
   if (error.code === 'EADDRINUSE') {
-    return new CommandFailed(`port ${server.port} on ${server.host} is taken. Stop what listens there, or set PORT to another.`);
+    return new CommandFailed(
+      `port ${server.port} on ${server.host} is already in use. Stop the program that listens there, or set PORT to another port.`,
+    );
   }
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'EACCES' || error.code === 'ENOTFOUND') {
     return new CommandFailed(
@@ -85,20 +108,24 @@ function welcome(app: App, config: Config): string {
     `Tollgate listens on ${app.url}`,
     '',
     ...dashboardLines(app.publicUrl, linkToken),
-    ...(account.testKey === null ? laterStart(account.id) : firstStart(app.url, account.testKey, exampleModel(app))),
+    ...(account.testKey === null
+      ? laterStart(account.id)
+      : firstStart(app.url, account.testKey, exampleModel(app))),
     ...providerLines(app, config),
     ...(config.test_mode.enabled
-      ? ['Test keys are answered by the built-in sandbox with play money; docs/test-mode.md lists what it can do.']
+      ? [
+          'Test keys are answered by the built-in sandbox with play money; docs/test-mode.md lists what it can do.',
+        ]
       : []),
     '',
   ].join('\n');
 }
 
-/** The link makes its user an operator: it is shown as long as there is none. */
+/** The link makes its user an operator. It is shown until the first user exists. */
 function dashboardLines(url: string, linkToken: string | null): string[] {
   if (linkToken === null) return [`Dashboard: ${url}`, ''];
   return [
-    'Open the dashboard and make yourself its first user (the link works once, for 24 hours):',
+    'Open the dashboard and become its first user (the link works once, within 24 hours):',
     `${url}/first-run?token=${linkToken}`,
     '',
   ];
@@ -107,19 +134,23 @@ function dashboardLines(url: string, linkToken: string | null): string[] {
 function providerLines({ gateway }: App, config: Config): string[] {
   const names = switchedOn(config);
   const runsModels = gateway.providers.byName.size + gateway.providers.images.size > 0;
-  const remedy = 'live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.';
+  const remedy =
+    'live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.';
   if (names.length === 0) return [`No provider is switched on yet: ${remedy}`];
-  return [`Providers switched on: ${names.join(', ')}.`, ...(runsModels ? [] : [`None of them runs models: ${remedy}`])];
+  return [
+    `Providers switched on: ${names.join(', ')}.`,
+    ...(runsModels ? [] : [`None of them runs models: ${remedy}`]),
+  ];
 }
 
-/** Of chat models, of images and of searches. */
+/** Enabled providers of all kinds: chat, images and search. */
 function switchedOn({ providers }: Config): string[] {
   return Object.keys(providers).filter((name) => providers[name]!.enabled);
 }
 
 function firstStart(url: string, testKey: string, model: string): string[] {
   return [
-    `Your test key, shown only now: ${testKey}`,
+    `Your test key, shown only once: ${testKey}`,
     '',
     'Try it:',
     `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${testKey}" -H "Content-Type: application/json" ` +
@@ -130,7 +161,7 @@ function firstStart(url: string, testKey: string, model: string): string[] {
 
 function laterStart(accountId: string): string[] {
   return [
-    `Keys are shown once, when they are made. Make another: npx tollgate keys create --account ${accountId} --mode test`,
+    `Keys are shown only when they are created. Create another: npx tollgate keys create --account ${accountId} --mode test`,
     '',
   ];
 }

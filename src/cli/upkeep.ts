@@ -1,10 +1,14 @@
-// `tollgate migrate` and `tollgate verify`
-import { compareBookings } from '../billing/compare-bookings.ts';
+// `tollgate migrate`, `tollgate verify` and `tollgate backup`
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { compareBookings } from '../domain/billing/compare-bookings.ts';
 import { loadConfig } from '../config/load.ts';
-import { openDatabase } from '../db/database.ts';
-import { type Verification, verify } from '../ledger/verify.ts';
+import { loadSecrets, secretFileOf } from '../config/secret.ts';
+import { isPostgresUrl, openDatabase, sqlitePathOf } from '../db/database.ts';
+import { backUpSqlite } from '../db/sqlite-backup.ts';
+import { type Verification, verify } from '../domain/ledger/reports/verify.ts';
 import { withInstallation } from './installation.ts';
-import { dollars, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, dollars, printResult, type JsonOption } from './output.ts';
 
 export async function migrateCommand(options: JsonOption): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
@@ -14,27 +18,53 @@ export async function migrateCommand(options: JsonOption): Promise<void> {
     printResult(
       options,
       { migrations },
-      migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`,
+      migrations.length === 0 ? 'The database is up to date.' : `Applied: ${migrations.join(', ')}`,
     );
   } finally {
     await database.close();
   }
 }
 
-/** Exits with 1 when a row disagrees. */
+/** Exits with 1 when the ledger's tables disagree. */
 export async function verifyCommand(options: JsonOption): Promise<void> {
-  await withInstallation(async ({ database }) => {
+  await withInstallation('verify', async ({ database }) => {
     const result = await verify(database.read, [compareBookings]);
     if (!result.ok) process.exitCode = 1;
     const text = result.ok
       ? `The books are whole: ${result.ledgers} ledgers, ${result.entries} entries, ${result.charges} charges. ` +
-        `Lost: ${dollars(result.uncollectedMicros)} for want of room, ${dollars(result.failedMicros)} on failed requests.`
+        `Losses: ${dollars(result.uncollectedMicros)} uncollected, ${dollars(result.failedMicros)} on failed requests.`
       : `The books disagree in ${result.problem.table} ${result.problem.id}, ${result.problem.column}: ` +
         `expected ${JSON.stringify(result.problem.expected)}, found ${JSON.stringify(result.problem.found)}.`;
     printResult(options, result.ok ? toJson(result) : result, text);
   });
 }
 
-function toJson({ uncollectedMicros, failedMicros, ...counts }: Extract<Verification, { ok: true }>): object {
+function toJson({
+  uncollectedMicros,
+  failedMicros,
+  ...counts
+}: Extract<Verification, { ok: true }>): object {
   return { ...counts, uncollected_micros: uncollectedMicros, failed_micros: failedMicros };
+}
+
+/** Copies the database in this process, so the running gateway keeps serving. */
+export async function backupCommand(file: string, options: JsonOption): Promise<void> {
+  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  if (isPostgresUrl(config.database.url)) {
+    throw new CommandFailed(
+      'these books are on PostgreSQL. Use its own backup tool: pg_dump --format=custom --file=<file> "$DATABASE_URL". See docs/operations.md.',
+    );
+  }
+  const target = resolve(file);
+  const source = sqlitePathOf(config.database.url);
+  if (!existsSync(source)) throw new CommandFailed(`there is no database at ${source}`);
+  if (existsSync(target)) throw new CommandFailed(`${target} already exists; name a new file`);
+  const bytes = await backUpSqlite(source, target);
+  const secret = secretFileOf(process.env, config.dataDir) ?? 'TOLLGATE_SECRET';
+  const ids = loadSecrets(process.env, config.dataDir, { isShared: false }).map(({ id }) => id);
+  printResult(
+    options,
+    { file: target, bytes, secret_ids: ids },
+    `${target} (${bytes} bytes). Keep ${secret} with it (key id ${ids.join(', ')}): without it, no API key in the backup works.`,
+  );
 }

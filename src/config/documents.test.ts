@@ -1,4 +1,4 @@
-// Keeps what is published about the configuration in step with the schema that is enforced.
+// Keeps the published documents in step with the schema that is enforced.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,11 +18,15 @@ const guide = readFileSync(join(docs, 'configuration.md'), 'utf8');
 const outdated = 'run: node_modules/.bin/tollgate-node src/config/write-docs.ts && npm run format';
 const example = /```yaml\n([^`]*)```/u.exec(guide)![1]!;
 
-test('docs/config.schema.json is made from the schema', () => {
-  assert.deepEqual(JSON.parse(readFileSync(join(docs, 'config.schema.json'), 'utf8')), configJsonSchema(), outdated);
+test('docs/config.schema.json matches the schema', () => {
+  assert.deepEqual(
+    JSON.parse(readFileSync(join(docs, 'config.schema.json'), 'utf8')),
+    configJsonSchema(),
+    outdated,
+  );
 });
 
-test('the table of all fields in docs/configuration.md is made from the schema', () => {
+test('the table of all fields in docs/configuration.md matches the schema', () => {
   assert.equal(replaceFieldTable(guide), guide, outdated);
 });
 
@@ -31,8 +35,10 @@ test('every value of the configuration has a description', () => {
   assert.deepEqual(bare, []);
 });
 
-test('every known provider stands in the guide with its kind, address and variable', () => {
-  for (const [name, { kind, baseUrl, keyVariable, addressVariable }] of Object.entries(knownProviders)) {
+test('the guide lists every known provider with its kind, address and variable', () => {
+  for (const [name, { kind, baseUrl, keyVariable, addressVariable }] of Object.entries(
+    knownProviders,
+  )) {
     const variable = keyVariable ?? addressVariable;
     const address = baseUrl === null ? 'your own' : `\`${baseUrl}\``;
     const row = `| \`${name}\` | \`${kind}\` | ${address} | ${variable === undefined ? 'none' : `\`${variable}\``}`;
@@ -40,12 +46,15 @@ test('every known provider stands in the guide with its kind, address and variab
   }
 });
 
-test('the example of the guide is a valid file, to the loader and to the published schema', () => {
+test('the guide’s example is valid for the loader and the published schema', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-example-'));
   try {
     writeFileSync(join(folder, 'tollgate.yaml'), example);
     const config = loadConfig({ env: { OPENAI_API_KEY: 'k' }, cwd: folder });
-    assert.deepEqual([config.providers['openai']!.enabled, config.providers['anthropic']!.enabled], [true, false]);
+    assert.deepEqual(
+      [config.providers['openai']!.enabled, config.providers['anthropic']!.enabled],
+      [true, false],
+    );
     assert.deepEqual(config.warnings, []);
   } finally {
     rmSync(folder, { recursive: true });
@@ -53,7 +62,7 @@ test('the example of the guide is a valid file, to the loader and to the publish
   assert(accepts(parse(example)));
 });
 
-test('the published schema takes what the loader takes, and refuses what it refuses', () => {
+test('the published schema accepts and refuses the same files as the loader', () => {
   assert(accepts({}));
   assert(accepts({ server: { port: '${PORT}' }, limits: { chat_max_tokens: null } }));
   assert(accepts({ models: { m: { prices: [{ input: 1, output: 2 }] } } }));
@@ -66,11 +75,16 @@ function accepts(value: unknown): boolean {
   return Schema.Check(configJsonSchema(), value);
 }
 
-/** What is not a section: a union of sections is looked into, a union of values is one value. */
+/**
+ * Every field that is not a section. A union of sections is searched; a union of values is one
+ * value.
+ */
 function valuesOf(schema: FieldSchema, path: string): { path: string; schema: FieldSchema }[] {
   const inner = branchesOf(schema).flatMap((branch) => [
     ...Object.entries({ ...branch.properties, ...branch.patternProperties }),
     ...(branch.items?.properties ? [['[]', branch.items] as const] : []),
   ]);
-  return inner.length === 0 ? [{ path, schema }] : inner.flatMap(([name, child]) => valuesOf(child, `${path}.${name}`));
+  return inner.length === 0
+    ? [{ path, schema }]
+    : inner.flatMap(([name, child]) => valuesOf(child, `${path}.${name}`));
 }

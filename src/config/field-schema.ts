@@ -1,4 +1,5 @@
-// Walks a schema by field names. Schemas are plain JSON Schema; this reads the part of it that the configuration uses.
+// Walks a schema by field names. Schemas are plain JSON Schema; this supports the keywords that the
+// configuration uses.
 import type { TSchema } from 'typebox';
 import { isObject } from '../lib/json.ts';
 
@@ -23,7 +24,7 @@ export function asFieldSchema(schema: TSchema): FieldSchema {
   return schema;
 }
 
-/** The schema of a field or list item; null when there is no such field. */
+/** Returns the schema of a field or list item, or null when there is no such field. */
 export function childSchemaOf(schema: FieldSchema, name: string | number): FieldSchema | null {
   for (const branch of branchesOf(schema)) {
     const child = typeof name === 'number' ? branch.items : namedChildOf(branch, name);
@@ -41,19 +42,27 @@ export function fieldNamesOf(schema: FieldSchema): string[] {
   return branchesOf(schema).flatMap((branch) => Object.keys(branch.properties ?? {}));
 }
 
-/** What names must look like where they are free to choose; null where they are not. */
+/** Returns the pattern for freely chosen names, or null when names are fixed. */
 export function namePatternOf(schema: FieldSchema): string | null {
-  const patterns = branchesOf(schema).flatMap((branch) => Object.keys(branch.patternProperties ?? {}));
+  const patterns = branchesOf(schema).flatMap((branch) =>
+    Object.keys(branch.patternProperties ?? {}),
+  );
   return patterns[0] ?? null;
 }
 
-/** Whether a secret belongs here or further in: a key is easily written where its section should stand. */
+/**
+ * Returns true when the field is a secret or contains one: people often write a key in place of its
+ * section.
+ */
 export function holdsSecret(schema: FieldSchema): boolean {
-  const inner = [...Object.values(schema.properties ?? {}), ...Object.values(schema.patternProperties ?? {})];
+  const inner = [
+    ...Object.values(schema.properties ?? {}),
+    ...Object.values(schema.patternProperties ?? {}),
+  ];
   return schema.writeOnly === true || inner.some(holdsSecret);
 }
 
-/** The value with its missing fields added, where the schema has a default for them. */
+/** Returns the value with missing fields set to the schema's defaults. */
 export function withDefaults(schema: FieldSchema, value: unknown): unknown {
   if (!isObject(value)) return value;
   const filled = Object.entries(value).map(([name, child]) => {
@@ -63,11 +72,16 @@ export function withDefaults(schema: FieldSchema, value: unknown): unknown {
   const missing = Object.entries(schema.properties ?? {}).filter(
     ([name, child]) => !(name in value) && child.default !== undefined,
   );
-  const added = missing.map(([name, child]) => [name, withDefaults(child, structuredClone(child.default))]);
+  const added = missing.map(([name, child]) => [
+    name,
+    withDefaults(child, structuredClone(child.default)),
+  ]);
   return Object.fromEntries([...filled, ...added]) as unknown;
 }
 
 function namedChildOf(schema: FieldSchema, name: string): FieldSchema | undefined {
   if (schema.properties && Object.hasOwn(schema.properties, name)) return schema.properties[name];
-  return Object.entries(schema.patternProperties ?? {}).find(([pattern]) => new RegExp(pattern, 'u').test(name))?.[1];
+  return Object.entries(schema.patternProperties ?? {}).find(([pattern]) =>
+    new RegExp(pattern, 'u').test(name),
+  )?.[1];
 }

@@ -1,11 +1,12 @@
-// The table of all fields in docs/configuration.md, made from the schema.
+// Generates the table of all fields in docs/configuration.md from the schema.
 import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
 import { ConfigFile } from './schema.ts';
 
-const tableBegin = '<!-- fields: begin (made from src/config/schema.ts by src/config/write-docs.ts) -->';
+const tableBegin =
+  '<!-- fields: begin (made from src/config/schema.ts by src/config/write-docs.ts) -->';
 const tableEnd = '<!-- fields: end -->';
 
-/** The text of docs/configuration.md with its table made anew; everything outside the two marks is kept. */
+/** Returns docs/configuration.md with a new table. Everything outside the two marks is kept. */
 export function replaceFieldTable(text: string): string {
   const [before, rest] = splitAt(text, tableBegin);
   const [, after] = splitAt(rest, tableEnd);
@@ -20,20 +21,23 @@ function splitAt(text: string, mark: string): [before: string, after: string] {
 
 function fieldTable(): string {
   const rows = fieldsOf(asFieldSchema(ConfigFile), '').map(
-    ({ path, schema }) => `| \`${path}\` | ${kindOf(schema)} | ${defaultOf(schema)} | ${schema.description} |`,
+    ({ path, schema }) =>
+      `| \`${path}\` | ${kindOf(schema)} | ${defaultOf(schema)} | ${schema.description} |`,
   );
   return ['| Field | Value | Default | Meaning |', '|---|---|---|---|', ...rows, ''].join('\n');
 }
 
 type Field = { readonly path: string; readonly schema: FieldSchema };
 
-/** Every field that has a meaning of its own: values, and the sections that have a description. */
+/** Every documented field: values, and sections that have a description. */
 function fieldsOf(schema: FieldSchema, path: string): Field[] {
   const inner = branchesOf(schema).flatMap((branch) => [
     ...Object.entries(branch.properties ?? {}).flatMap(([name, child]) =>
       fieldsOf(child, path === '' ? name : `${path}.${name}`),
     ),
-    ...Object.values(branch.patternProperties ?? {}).flatMap((child) => fieldsOf(child, `${path}.<name>`)),
+    ...Object.values(branch.patternProperties ?? {}).flatMap((child) =>
+      fieldsOf(child, `${path}.<name>`),
+    ),
     ...(branch.items && schema.type === 'array' ? fieldsOf(branch.items, `${path}[]`) : []),
   ]);
   return schema.description === undefined ? inner : [{ path, schema }, ...inner];
@@ -67,5 +71,7 @@ function rangeOf({ minimum, maximum }: FieldSchema): string {
 
 function defaultOf({ default: byDefault }: FieldSchema): string {
   if (byDefault === undefined) return '';
-  return typeof byDefault === 'object' && byDefault !== null ? 'none' : `\`${JSON.stringify(byDefault)}\``;
+  return typeof byDefault === 'object' && byDefault !== null
+    ? 'none'
+    : `\`${JSON.stringify(byDefault)}\``;
 }

@@ -1,10 +1,17 @@
-// From the fields as written to the fields as meant: variables filled in, empty sections dropped, the whole checked against the
-// schema, defaults added.
+// Turns the written fields into values: expands variables, drops empty sections, validates against
+// the schema and adds defaults.
 import { isObject } from '../lib/json.ts';
 import { compileSchema } from '../lib/schema.ts';
 import { ConfigError, formatPath, parsePath, type FieldPath } from './config-error.ts';
 import type { ConfigFileText } from './config-file.ts';
-import { asFieldSchema, branchesOf, childSchemaOf, holdsSecret, withDefaults, type FieldSchema } from './field-schema.ts';
+import {
+  asFieldSchema,
+  branchesOf,
+  childSchemaOf,
+  holdsSecret,
+  withDefaults,
+  type FieldSchema,
+} from './field-schema.ts';
 import { ConfigFile } from './schema.ts';
 import { findUnknownField } from './unknown-field.ts';
 import { expandVariables, unmaskVariables } from './variables.ts';
@@ -13,14 +20,17 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type FieldValues = {
   readonly fields: ConfigFile;
-  /** Providers whose `api_key` names an unset variable, with the variable: they are off. */
+  /** Providers whose `api_key` names an unset variable, with the variable. They are disabled. */
   readonly unsetKeys: ReadonlyMap<string, string>;
-  /** Providers whose `api_key` came from a variable of the operator's choice. */
+  /** Providers whose `api_key` comes from a variable that the file names. */
   readonly expandedKeys: ReadonlySet<string>;
   readonly faultAt: FaultAt;
 };
 
-/** Makes the error for a field. `problem` is a clause without its subject; what follows its "; got" is hidden where it may be secret. */
+/**
+ * Creates the error for a field. `problem` is a clause without its subject; the text after its ";
+ * got" is hidden when it may be secret.
+ */
 export type FaultAt = (
   path: FieldPath,
   what: { readonly problem: string; readonly remedy: string },
@@ -30,7 +40,7 @@ export type FaultAt = (
 const schema = asFieldSchema(ConfigFile);
 let check: ReturnType<typeof compileSchema> | null = null;
 
-/** Throws ConfigError for the first field that is wrong. Without a file: the defaults. */
+/** Throws ConfigError for the first wrong field. Without a file, all fields have their defaults. */
 export function readFieldValues(file: ConfigFileText | null, env: Environment): FieldValues {
   const reading: Reading = { file, env, expanded: new Map(), unsetKeys: new Map() };
   const root = file?.root ?? {};
@@ -41,53 +51,85 @@ export function readFieldValues(file: ConfigFileText | null, env: Environment): 
   const problem = check(fields);
   if (problem) throw schemaFault(reading, parsePath(problem.path), problem.message);
   const { unsetKeys } = reading;
-  return { fields, unsetKeys, expandedKeys: expandedKeysOf(reading), faultAt: (...fault) => faultAt(reading, ...fault) };
+  return {
+    fields,
+    unsetKeys,
+    expandedKeys: expandedKeysOf(reading),
+    faultAt: (...fault) => faultAt(reading, ...fault),
+  };
 }
 
 type Reading = {
   readonly file: ConfigFileText | null;
   readonly env: Environment;
-  /** The variables behind a field's value, by its path. */
+  /** The variables in a field's value, by its path. */
   readonly expanded: Map<string, readonly string[]>;
   readonly unsetKeys: Map<string, string>;
 };
 
-function faultAt(reading: Reading, ...[path, { problem, remedy }, part = 'value']: Parameters<FaultAt>): ConfigError {
-  const place = reading.file?.placeOf(path, part) ?? null;
+function faultAt(
+  reading: Reading,
+  ...[path, { problem, remedy }, part = 'value']: Parameters<FaultAt>
+): ConfigError {
+  const location = reading.file?.locationOf(path, part) ?? null;
   return new ConfigError({
-    place,
+    location,
     field: unmaskVariables(formatPath(path)),
     problem: withoutSecrets(reading, path, problem),
     remedy,
   });
 }
 
-/** What was found is quoted after "; got": not for a secret, nor for what the environment holds. */
+/**
+ * The found value follows "; got". It is hidden for secrets and for values from the environment.
+ */
 function withoutSecrets({ expanded }: Reading, path: FieldPath, problem: string): string {
   const [expected] = problem.split('; got ');
   if (expected === problem) return problem;
   const variables = expanded.get(formatPath(path));
-  if (variables) return `${expected}; got what the environment variable ${variables.join(' with ')} holds`;
+  if (variables)
+    return `${expected}; got what the environment variable ${variables.join(' with ')} holds`;
   const at = schemaAt(path);
-  return at && holdsSecret(at) ? `${expected}; got something else (not shown, it is a secret)` : problem;
+  return at && holdsSecret(at)
+    ? `${expected}; got something else (not shown, it is a secret)`
+    : problem;
 }
 
-function expandFields(reading: Reading, at: FieldSchema | null, value: unknown, path: FieldPath): unknown {
+function expandFields(
+  reading: Reading,
+  at: FieldSchema | null,
+  value: unknown,
+  path: FieldPath,
+): unknown {
   if (typeof value === 'string') return expandText(reading, at, value, path);
-  if (Array.isArray(value)) return value.map((item, index) => expandField(reading, at, item, [...path, index]));
+  if (Array.isArray(value))
+    return value.map((item, index) => expandField(reading, at, item, [...path, index]));
   if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([name, child]) => [name, expandField(reading, at, child, [...path, name])] as const);
+  const entries = Object.entries(value).map(
+    ([name, child]) => [name, expandField(reading, at, child, [...path, name])] as const,
+  );
   return Object.fromEntries(entries.filter(([, child]) => child !== undefined));
 }
 
-/** A section or list whose lines are all commented out is null in YAML: it counts as left out. */
-function expandField(reading: Reading, parent: FieldSchema | null, value: unknown, path: FieldPath): unknown {
+/** YAML reads a section with only comments as null; it counts as left out. */
+function expandField(
+  reading: Reading,
+  parent: FieldSchema | null,
+  value: unknown,
+  path: FieldPath,
+): unknown {
   const child = parent && childSchemaOf(parent, path.at(-1)!);
-  const isSection = child !== null && branchesOf(child).every(({ type }) => type === 'object' || type === 'array');
+  const isSection =
+    child !== null && branchesOf(child).every(({ type }) => type === 'object' || type === 'array');
   return value === null && isSection ? undefined : expandFields(reading, child, value, path);
 }
 
-function expandText(reading: Reading, at: FieldSchema | null, text: string, path: FieldPath): unknown {
+function expandText(
+  reading: Reading,
+  at: FieldSchema | null,
+  text: string,
+  path: FieldPath,
+): unknown {
   if (text.includes('\0')) {
     throw faultAt(reading, path, {
       problem: 'must hold no NUL character',
@@ -100,7 +142,7 @@ function expandText(reading: Reading, at: FieldSchema | null, text: string, path
       return expanded.text;
     case 'expanded':
       reading.expanded.set(formatPath(path), expanded.variables);
-      return asMeant(at, expanded.text);
+      return asType(at, expanded.text);
     case 'unset':
       return unsetVariable(reading, path, expanded.variable);
     case 'malformed':
@@ -112,11 +154,13 @@ function expandText(reading: Reading, at: FieldSchema | null, text: string, path
   });
 }
 
-/** Where the schema wants a number or a truth value, a variable's text is read as one. */
-function asMeant(at: FieldSchema | null, text: string): unknown {
-  const types = at === null ? [] : branchesOf(at).map(({ type, enum: words }) => (words ? 'string' : type));
+/** Converts a variable's text when the schema expects a number or a boolean. */
+function asType(at: FieldSchema | null, text: string): unknown {
+  const types =
+    at === null ? [] : branchesOf(at).map(({ type, enum: words }) => (words ? 'string' : type));
   if (types.includes('string')) return text;
-  if ((types.includes('integer') || types.includes('number')) && /^-?\d+(\.\d+)?$/u.test(text)) return Number(text);
+  if ((types.includes('integer') || types.includes('number')) && /^-?\d+(\.\d+)?$/u.test(text))
+    return Number(text);
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   return types.includes('null') && text === 'null' ? null : text;
 }
@@ -135,7 +179,9 @@ function unsetVariable(reading: Reading, path: FieldPath, variable: string): und
 function expandedKeysOf({ expanded }: Reading): Set<string> {
   const paths = [...expanded.keys()].map(parsePath);
   return new Set(
-    paths.filter(([section, , field]) => section === 'providers' && field === 'api_key').map(([, name]) => String(name)),
+    paths
+      .filter(([section, , field]) => section === 'providers' && field === 'api_key')
+      .map(([, name]) => String(name)),
   );
 }
 
@@ -144,7 +190,9 @@ function schemaFault(reading: Reading, path: FieldPath, problem: string): Config
 }
 
 function remedyOf(at: FieldSchema | null): string {
-  const meaning = at?.description ? `About the field: ${at.description}` : 'docs/configuration.md describes it.';
+  const meaning = at?.description
+    ? `About the field: ${at.description}`
+    : 'docs/configuration.md describes it.';
   if (at?.default === undefined || isObject(at.default)) return meaning;
   return `${meaning} Default: ${JSON.stringify(at.default)}.`;
 }

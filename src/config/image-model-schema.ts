@@ -1,14 +1,20 @@
-// A model that makes images as it is written down, in the configuration and in the built-in catalogue alike. Every field is optional
-// here: an entry may override one field of a built-in model. What a new model needs is in catalog/load-image-catalog.ts.
+// The schema of an image model's entry, in the configuration and in the built-in catalogue. Every
+// field is optional, because an entry may override one field of a built-in model.
+// domain/catalog/load-image-catalog.ts checks what a new model needs.
 import { Type, type Static } from 'typebox';
-import { imageFamilies, imageModes, imageQualities, imageResolutions } from '../canonical/image-model.ts';
+import {
+  imageFamilies,
+  imageModes,
+  imageQualities,
+  imageResolutions,
+} from '../canonical/image-model.ts';
 import type { DeepReadonly } from './model-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 const usd = (description: string) => Type.Number({ minimum: 0, maximum: 1_000, description });
 const tiers = [...imageQualities, ...imageResolutions] as const;
 
-const OutputPrices = Type.Partial(
+const TierPrices = Type.Partial(
   Type.Object(
     {
       low: usd('USD for quality `low`.'),
@@ -22,41 +28,81 @@ const OutputPrices = Type.Partial(
   ),
 );
 
-const Prices = Type.Object(
+const perMillion = (description: string) =>
+  Type.Number({ minimum: 0, maximum: 100_000, description });
+
+const TokenPrices = Type.Object(
   {
-    output: OutputPrices,
-    per_megapixel: Type.Optional(
-      Type.Boolean({
-        description:
-          'Whether `output` is the price of a megapixel (1024 × 1024; a part counts as a whole one) or of an image. Left out: a megapixel where the family takes a `size`.',
-      }),
+    text: perMillion('Tokens of the prompt.'),
+    cached_text: Type.Optional(
+      perMillion("Prompt tokens from the provider's cache. Default: as `text`."),
     ),
-    input_image: Type.Optional(
-      Type.Union([usd('USD for each image that is put in, for every image that comes out.'), OutputPrices], {
-        description:
-          'USD for each image that is put in, for every image that comes out; one price, or one for each quality or resolution. Left out: 0.',
-      }),
+    image: perMillion('Tokens of the input images.'),
+    cached_image: Type.Optional(
+      perMillion("Input image tokens from the provider's cache. Default: as `image`."),
     ),
+    output: perMillion('Tokens of the output images.'),
   },
   {
     ...closed,
     description:
-      'USD, as accounts pay it: `pricing.markup` is not added. Every quality of its family has a price, or every resolution. A model without a price never runs.',
+      'USD per million tokens, for a provider that bills images by tokens. Its count is charged, up to the hold. The other prices apply to answers without a count. Default: the other prices apply to all answers.',
+  },
+);
+
+const Prices = Type.Object(
+  {
+    output: TierPrices,
+    further_megapixel: Type.Optional(
+      Type.Partial(TierPrices, {
+        description:
+          'USD for each megapixel of an image after its first, if `output` is the price of a megapixel. Default: as the first.',
+      }),
+    ),
+    per_megapixel: Type.Optional(
+      Type.Boolean({
+        description:
+          '`output` is the price of a megapixel (1024 × 1024; a part counts as a whole one), not of an image. Default: `true` if the family takes a `size`.',
+      }),
+    ),
+    input_image: Type.Optional(
+      Type.Union([usd('USD for each input image, for every output image.'), TierPrices], {
+        description:
+          'USD for each input image, for every output image; one price, or one for each quality or resolution. Default: 0.',
+      }),
+    ),
+    input_per_megapixel: Type.Optional(
+      Type.Boolean({
+        description:
+          '`input_image` is the price of a megapixel of the input image (a part counts as a whole one, four at most), not of the image. Default: `false`.',
+      }),
+    ),
+    tokens: Type.Optional(TokenPrices),
+  },
+  {
+    ...closed,
+    description:
+      'USD, as accounts pay them, without `pricing.markup`. Every quality or every resolution of the family needs a price. A model without a price never runs.',
   },
 );
 
 const upstreamModel = (tier: (typeof tiers)[number]) =>
-  Type.Optional(Type.String({ minLength: 1, description: `The provider's id of the model for \`${tier}\`.` }));
+  Type.Optional(
+    Type.String({ minLength: 1, description: `The provider's id for the model for \`${tier}\`.` }),
+  );
 
 const Route = Type.Object(
   {
     provider: Type.String({
       minLength: 1,
       description:
-        'The name of a provider under `providers`, or of a known one, that makes images: of kind `openai`, `openai-compatible`, `bfl` or `google`.',
+        "A provider's name under `providers`, or a known provider, that makes images: of kind `openai`, `openai-compatible`, `bfl` or `google`.",
     }),
     model: Type.Optional(
-      Type.String({ minLength: 1, description: "The provider's own id of the model, for every quality or resolution." }),
+      Type.String({
+        minLength: 1,
+        description: "The provider's own id for the model, for every quality and resolution.",
+      }),
     ),
     models: Type.Optional(
       Type.Object(
@@ -74,43 +120,58 @@ const Route = Type.Object(
 export const ImageModelEntry = Type.Object(
   {
     display_name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'The readable name. A new model: its id.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'The display name. Default for a new model: its id.',
+      }),
     ),
     owned_by: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'Who made it. A new model: the provider of its first route.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description:
+          'Who made the model. Default for a new model: the provider of its first route.',
+      }),
     ),
     created: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-        description: 'The day it was released. A new model: the day of the built-in catalogue.',
+        description:
+          'The day of release. Default for a new model: the day of the built-in catalogue.',
       }),
     ),
     mode: Type.Optional(
       Type.Enum([...imageModes], {
         description:
-          '`text-to-image` takes no images, `edit` exactly one, `reference` one or more. A new model needs it; that of a built-in one is fixed.',
+          '`text-to-image` takes no images, `edit` exactly one, `reference` one or more. Required for a new model; fixed for a built-in one.',
       }),
     ),
     family: Type.Optional(
       Type.Enum([...imageFamilies], {
         description:
-          'Which parameters it takes, and their limits: `gpt-image` and `flux-2` take `size` and `quality`, `nano-banana` takes `aspect_ratio` and `resolution`. A new model needs it; that of a built-in one is fixed.',
+          'Decides the parameters and their limits: `gpt-image` and `flux-2` take `size` and `quality`, `nano-banana` takes `aspect_ratio` and `resolution`. Required for a new model; fixed for a built-in one.',
       }),
     ),
     input_images_max: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 64,
-        description: "The most images that a `reference` model takes. Left out: its family's.",
+        description: "The most input images of a `reference` model. Default: its family's.",
       }),
     ),
     images_max: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10, description: "The most images of one request (`n`). Left out: its family's." }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 10,
+        description: "The most images of one request (`n`). Default: its family's.",
+      }),
     ),
     routes: Type.Optional(
       Type.Array(Route, {
         minItems: 1,
-        description: 'Where it runs, in order: the later ones are fallbacks. A new model needs one.',
+        description:
+          'Where the model runs, in order; later routes are fallbacks. A new model needs at least one.',
       }),
     ),
     prices: Type.Optional(Prices),

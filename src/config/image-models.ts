@@ -1,11 +1,20 @@
-// Checks of `image_models` that a schema cannot express. What needs the built-in catalogue as well is checked when the two are joined.
+// Checks of `image_models` that a schema cannot express. Checks that need the built-in catalogue
+// run when the two are merged.
 import type { FieldPath } from './config-error.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
 import type { ImagePricesEntry, ImageRouteEntry } from './image-model-schema.ts';
-import { imageParametersOfKind, isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
+import {
+  imageParametersOfKind,
+  isProviderName,
+  kindOfProvider,
+  knownProviders,
+} from './known-providers.ts';
 import { checkDay } from './models.ts';
 
-/** Throws ConfigError for a route to a provider that there is not or that makes no images, or for a price that cannot be kept exactly. */
+/**
+ * Throws ConfigError for a route to an unknown provider or one that makes no images, and for a
+ * price that cannot be stored exactly.
+ */
 export function checkImageModels({ fields, faultAt }: FieldValues): void {
   for (const [id, entry] of Object.entries(fields.image_models)) {
     for (const [index, route] of (entry.routes ?? []).entries()) {
@@ -37,21 +46,31 @@ function checkRoute(
   }
   if ((model === undefined) !== (models === undefined)) return;
   throw faultAt(path, {
-    problem: model === undefined ? 'has neither `model` nor `models`' : 'has both `model` and `models`',
-    remedy: 'Write `model` where one model makes every quality or resolution, else `models: { low: …, medium: …, high: … }`.',
+    problem:
+      model === undefined ? 'has neither `model` nor `models`' : 'has both `model` and `models`',
+    remedy:
+      'Write `model` where one model makes every quality or resolution, else `models: { low: …, medium: …, high: … }`.',
   });
 }
 
-const kindsWithImages = Object.entries(imageParametersOfKind).flatMap(([kind, parameters]) => (parameters ? [kind] : []));
+const kindsWithImages = Object.entries(imageParametersOfKind).flatMap(([kind, parameters]) =>
+  parameters ? [kind] : [],
+);
 
-/** A microdollar is the finest price that is kept. */
-function checkPrices(faultAt: FaultAt, { output, input_image: input }: ImagePricesEntry, path: FieldPath): void {
+/** Prices are stored in microdollars. */
+function checkPrices(faultAt: FaultAt, prices: ImagePricesEntry, path: FieldPath): void {
+  const { output, further_megapixel: further, input_image: input } = prices;
   checkDecimals(faultAt, output, [...path, 'output']);
+  checkDecimals(faultAt, further ?? {}, [...path, 'further_megapixel']);
   if (typeof input === 'number') checkDecimals(faultAt, { input_image: input }, path);
   else checkDecimals(faultAt, input ?? {}, [...path, 'input_image']);
 }
 
-function checkDecimals(faultAt: FaultAt, prices: Readonly<Record<string, number | undefined>>, path: FieldPath): void {
+function checkDecimals(
+  faultAt: FaultAt,
+  prices: Readonly<Record<string, number | undefined>>,
+  path: FieldPath,
+): void {
   for (const [name, value] of Object.entries(prices)) {
     if (value === undefined || Number(value.toFixed(6)) === value) continue;
     throw faultAt([...path, name], {

@@ -1,5 +1,6 @@
-// The JSON Schema of the file for editors, published as docs/config.schema.json. It says what may be written, which is more than what
-// the values must be in the end: fields with a default may be missing, and `${VARIABLE}` may stand for a number.
+// The JSON Schema of the file for editors, published as docs/config.schema.json. It describes what
+// may be written, which is more than the final values: fields with a default may be missing, and
+// `${VARIABLE}` may replace a number.
 import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
 import { ConfigFile } from './schema.ts';
 
@@ -18,7 +19,9 @@ function publish(schema: FieldSchema): FieldSchema {
   if (schema.type === 'object') return publishObject(schema);
   if (schema.type === 'array') return { ...schema, items: publish(schema.items!) };
   const takesText = branchesOf(schema).some((branch) => branch.type === 'string');
-  const isScalar = branchesOf(schema).every((branch) => branch.type !== 'object' && branch.type !== 'array');
+  const isScalar = branchesOf(schema).every(
+    (branch) => branch.type !== 'object' && branch.type !== 'array',
+  );
   if (!isScalar) return { ...schema, anyOf: schema.anyOf!.map(publish) };
   return takesText ? schema : withReference(schema);
 }
@@ -35,7 +38,9 @@ function publishObject(schema: FieldSchema): FieldSchema {
 }
 
 function publishEach(schemas: Readonly<Record<string, FieldSchema>>): Record<string, FieldSchema> {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, publish(schema)]));
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, publish(schema)]),
+  );
 }
 
 function withReference(schema: FieldSchema): FieldSchema {

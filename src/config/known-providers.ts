@@ -1,7 +1,11 @@
-// The providers that have a usual name, address and key variable: their variable alone switches them on.
-// Addresses and variables as their own documentation and SDKs have them, collected 2026-11-20.
+// Providers with a default name, address and key variable; setting the variable is enough to enable
+// one. Addresses and variables come from the providers' own documentation and SDKs, collected
+// 2026-11-20.
 
-/** What each kind speaks, so that a route cannot ask for what its provider does not understand. None: it runs no chat models. */
+/**
+ * The formats of each kind, so that a route cannot use one that its provider does not support.
+ * Empty: it runs no chat models.
+ */
 export const formatsOfKind = {
   openai: ['responses', 'chat'],
   'openai-compatible': ['chat'],
@@ -17,15 +21,24 @@ export const formatsOfKind = {
 
 export type ProviderKindName = keyof typeof formatsOfKind;
 
-/** The kinds that search the web, in the order in which they are asked unless the file says otherwise. */
-export const searchKinds = ['brave', 'tavily', 'serper', 'exa', 'searxng'] as const satisfies readonly ProviderKindName[];
-export type SearchKindName = (typeof searchKinds)[number];
+/** Web search kinds, in the default order of calls. */
+export const searchKinds = [
+  'brave',
+  'tavily',
+  'serper',
+  'exa',
+  'searxng',
+] as const satisfies readonly ProviderKindName[];
+type SearchKindName = (typeof searchKinds)[number];
 
 export function isSearchKind(kind: ProviderKindName): kind is SearchKindName {
   return (searchKinds as readonly ProviderKindName[]).includes(kind);
 }
 
-/** By what each kind is told what an image should be: pixels and quality, or shape and resolution. null: it makes none. */
+/**
+ * The image parameters of each kind: pixels and quality, or aspect ratio and resolution. null: it
+ * makes no images.
+ */
 export const imageParametersOfKind: Readonly<Record<ProviderKindName, 'size' | 'shape' | null>> = {
   openai: 'size',
   'openai-compatible': 'size',
@@ -41,18 +54,35 @@ export const imageParametersOfKind: Readonly<Record<ProviderKindName, 'size' | '
 
 export type KnownProvider = {
   readonly kind: ProviderKindName;
-  /** With `/v1` for the two openai kinds and bfl, without a version for anthropic and google. null: it has none but the operator's. */
+  /**
+   * With `/v1` for the two openai kinds and bfl, without a version for anthropic and google. null:
+   * the operator must set it.
+   */
   readonly baseUrl: string | null;
-  /** The environment variable its own SDK reads; null: it runs without a key, so only the file switches it on. */
+  /**
+   * The environment variable that its own SDK reads. null: it needs no key, so only the file
+   * enables it.
+   */
   readonly keyVariable: string | null;
-  /** The environment variable of its address, which switches it on by itself, where it has no usual one. */
+  /**
+   * The environment variable of its address, for a provider without a default address. Setting it
+   * enables the provider.
+   */
   readonly addressVariable?: string;
 };
 
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   openai: { kind: 'openai', baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
-  anthropic: { kind: 'anthropic', baseUrl: 'https://api.anthropic.com', keyVariable: 'ANTHROPIC_API_KEY' },
-  google: { kind: 'google', baseUrl: 'https://generativelanguage.googleapis.com', keyVariable: 'GEMINI_API_KEY' },
+  anthropic: {
+    kind: 'anthropic',
+    baseUrl: 'https://api.anthropic.com',
+    keyVariable: 'ANTHROPIC_API_KEY',
+  },
+  google: {
+    kind: 'google',
+    baseUrl: 'https://generativelanguage.googleapis.com',
+    keyVariable: 'GEMINI_API_KEY',
+  },
   bfl: { kind: 'bfl', baseUrl: 'https://api.bfl.ai/v1', keyVariable: 'BFL_API_KEY' },
   xai: compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
   deepseek: compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
@@ -61,7 +91,10 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   moonshotai: compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
   zai: compatible('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),
   minimax: compatible('https://api.minimax.io/v1', 'MINIMAX_API_KEY'),
-  alibaba: compatible('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
+  alibaba: compatible(
+    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    'DASHSCOPE_API_KEY',
+  ),
   meta: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
   cohere: compatible('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
   openrouter: compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
@@ -69,21 +102,28 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   fireworks: compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
   ollama: compatible('http://127.0.0.1:11434/v1', null),
   vllm: compatible('http://127.0.0.1:8000/v1', null),
-  brave: { kind: 'brave', baseUrl: 'https://api.search.brave.com/res/v1', keyVariable: 'BRAVE_API_KEY' },
+  brave: {
+    kind: 'brave',
+    baseUrl: 'https://api.search.brave.com/res/v1',
+    keyVariable: 'BRAVE_API_KEY',
+  },
   tavily: { kind: 'tavily', baseUrl: 'https://api.tavily.com', keyVariable: 'TAVILY_API_KEY' },
   serper: { kind: 'serper', baseUrl: 'https://google.serper.dev', keyVariable: 'SERPER_API_KEY' },
   exa: { kind: 'exa', baseUrl: 'https://api.exa.ai', keyVariable: 'EXA_API_KEY' },
   searxng: { kind: 'searxng', baseUrl: null, keyVariable: null, addressVariable: 'SEARXNG_URL' },
 };
 
-/** The gateway's own, behind test keys. */
+/** The gateway's own provider, used by test keys. */
 export const reservedProviderName = 'sandbox';
 
 export function isProviderName(name: string): boolean {
   return Object.hasOwn(knownProviders, name);
 }
 
-/** The kind of a provider of the file or of a known one; undefined where the file is to say it and does not. */
+/**
+ * Returns the kind of a configured or known provider; undefined when the file must state it and
+ * does not.
+ */
 export function kindOfProvider(
   providers: Readonly<Record<string, { readonly kind?: ProviderKindName | undefined }>>,
   name: string,

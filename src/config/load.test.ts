@@ -28,8 +28,8 @@ function loadFault(yaml: string | null, env: Environment = {}): ConfigError {
   throw new assert.AssertionError({ message: `accepted: ${yaml ?? JSON.stringify(env)}` });
 }
 
-describe('what is set where', () => {
-  test('without a file and an environment there are only defaults', () => {
+describe('sources', () => {
+  test('without a file and an environment, all settings have defaults', () => {
     const { config, cwd } = load(null);
     assert.deepEqual(config.server.port, 4_000);
     assert.deepEqual(config.limits, {
@@ -58,8 +58,9 @@ describe('what is set where', () => {
     assert.deepEqual(config.warnings, []);
   });
 
-  test('the environment goes over the file, the file over the defaults', () => {
-    const yaml = 'server: { host: 10.0.0.1, port: 5000, body_limit_bytes: 2048 }\ndatabase: { url: "sqlite:books.db" }';
+  test('the environment overrides the file, and the file the defaults', () => {
+    const yaml =
+      'server: { host: 10.0.0.1, port: 5000, body_limit_bytes: 2048 }\ndatabase: { url: "sqlite:books.db" }';
     const fromFile = load(yaml);
     assert.equal(fromFile.config.server.port, 5_000);
     assert.equal(fromFile.config.server.body_limit_bytes, 2_048);
@@ -75,7 +76,7 @@ describe('what is set where', () => {
     assert.deepEqual([config.database.url, config.dataDir], ['sqlite:/srv/t.db', '/srv/data']);
   });
 
-  test('a database on a server is named by its address, under both names of the scheme', () => {
+  test('both schemes of a PostgreSQL URL are accepted', () => {
     for (const url of [
       'postgres://u:p%40ss@db.internal:5433/tollgate?sslmode=verify-full',
       'postgresql:///tollgate?host=/run/pg',
@@ -85,36 +86,65 @@ describe('what is set where', () => {
     }
   });
 
-  test('TOLLGATE_CONFIG names another file, which must be there', () => {
+  test('TOLLGATE_CONFIG names another file, which must exist', () => {
     const path = join(folder, 'other.yaml');
     writeFileSync(path, 'service: { name: Acme }');
-    assert.equal(load('service: { name: Wrong }', { TOLLGATE_CONFIG: path }).config.service.name, 'Acme');
-    assert.match(loadFault(null, { TOLLGATE_CONFIG: 'absent.yaml' }).message, /absent\.yaml does not exist\. Create it/);
+    assert.equal(
+      load('service: { name: Wrong }', { TOLLGATE_CONFIG: path }).config.service.name,
+      'Acme',
+    );
+    assert.match(
+      loadFault(null, { TOLLGATE_CONFIG: 'absent.yaml' }).message,
+      /absent\.yaml does not exist\. Create it/,
+    );
   });
 
   test('an empty variable counts as unset', () => {
-    const { config } = load(null, { HOST: '', PORT: '', DATABASE_URL: '', TOLLGATE_CONFIG: '', OPENAI_API_KEY: '' });
-    assert.deepEqual([config.server.host, config.server.port, config.providers], ['127.0.0.1', 4_000, {}]);
+    const { config } = load(null, {
+      HOST: '',
+      PORT: '',
+      DATABASE_URL: '',
+      TOLLGATE_CONFIG: '',
+      OPENAI_API_KEY: '',
+    });
+    assert.deepEqual(
+      [config.server.host, config.server.port, config.providers],
+      ['127.0.0.1', 4_000, {}],
+    );
   });
 
-  test('an empty section counts as left out, and an empty file is worth a warning', () => {
+  test('an empty section counts as left out, and an empty file causes a warning', () => {
     assert.equal(load('server:\naliases:\nmodels:\n').config.server.port, 4_000);
-    assert.match(load('# nothing yet\n').config.warnings.join(), /tollgate\.yaml holds no fields; the defaults apply/);
+    assert.match(
+      load('# nothing yet\n').config.warnings.join(),
+      /tollgate\.yaml holds no fields; the defaults apply/,
+    );
     assert.equal(load('').config.warnings.length, 1);
   });
 
-  test('a text with a NUL, which no database takes, is refused', () => {
-    assert.match(loadFault('service: { name: "a\\0b" }').message, /service\.name must hold no NUL character/);
+  test('a text with a NUL character is refused', () => {
+    assert.match(
+      loadFault('service: { name: "a\\0b" }').message,
+      /service\.name must hold no NUL character/,
+    );
   });
 
-  test('a limit of null is no limit', () => {
+  test('a limit of null means no limit', () => {
     const { config } = load('limits: { chat_max_tokens: null, requests_per_minute: null }');
-    for (const trusted of ['true', '2', '[10.0.0.7, 2001:db8::/32]']) load(`server: { trust_proxy: ${trusted} }`);
-    assert.deepEqual([config.limits.chat_max_tokens, config.limits.requests_per_minute], [null, null]);
+    for (const origins of ['"*"', 'https://app.example.com, "http://localhost:5173"'])
+      load(`server: { cors_origins: [${origins}] }`);
+    for (const trusted of ['true', '2', '[10.0.0.7, 2001:db8::/32]'])
+      load(`server: { trust_proxy: ${trusted} }`);
+    assert.deepEqual(
+      [config.limits.chat_max_tokens, config.limits.requests_per_minute],
+      [null, null],
+    );
   });
 
-  test('nothing in the result can be changed', () => {
-    const { config } = load('providers: { local: { kind: openai-compatible, base_url: "http://h/v1", api_key: none } }');
+  test('the result is deeply frozen', () => {
+    const { config } = load(
+      'providers: { local: { kind: openai-compatible, base_url: "http://h/v1", api_key: none } }',
+    );
     const frozen = [
       config,
       config.server,
@@ -126,7 +156,7 @@ describe('what is set where', () => {
     assert(frozen.every((value) => Object.isFrozen(value)));
   });
 
-  test('addresses lose their last slash', () => {
+  test('addresses lose their trailing slash', () => {
     const { config } = load(
       'server: { public_url: "https://llm.example.com/" }\nproviders: { openai: { api_key: k, base_url: "http://h/v1/" } }',
     );
@@ -136,7 +166,7 @@ describe('what is set where', () => {
 });
 
 describe('variables in the file', () => {
-  test('stand for the environment in values, also in flow style without quotes', () => {
+  test('are expanded in values, also in flow style without quotes', () => {
     const { config } = load(
       'service: { name: ${NAME} }\nserver:\n  public_url: https://${HOSTNAME}.example.com\n  port: ${WEB}\n',
       {
@@ -150,22 +180,37 @@ describe('variables in the file', () => {
     assert.equal(config.server.port, 8_080);
   });
 
-  test('a key made of digits stays text', () => {
-    assert.equal(load('providers: { openai: { api_key: ${K} } }', { K: '12345' }).config.providers['openai']!.api_key, '12345');
+  test('a key of digits stays text', () => {
+    assert.equal(
+      load('providers: { openai: { api_key: ${K} } }', { K: '12345' }).config.providers['openai']!
+        .api_key,
+      '12345',
+    );
   });
 
-  test('what a variable holds is never expanded again', () => {
-    const { config } = load('providers: { openai: { api_key: ${K} } }', { K: '${OTHER}$${X}', OTHER: 'no' });
+  test('a variable’s value is never expanded again', () => {
+    const { config } = load('providers: { openai: { api_key: ${K} } }', {
+      K: '${OTHER}$${X}',
+      OTHER: 'no',
+    });
     assert.equal(config.providers['openai']!.api_key, '${OTHER}$${X}');
   });
 
-  test('a doubled dollar is a literal one', () => {
-    assert.equal(load("providers: { openai: { api_key: 'a$${b}c' } }").config.providers['openai']!.api_key, 'a${b}c');
+  test('a doubled dollar is a literal dollar', () => {
+    assert.equal(
+      load("providers: { openai: { api_key: 'a$${b}c' } }").config.providers['openai']!.api_key,
+      'a${b}c',
+    );
   });
 
-  test('an unset one switches a provider off, and stops the start anywhere else', () => {
-    const { config } = load('providers: { openai: { kind: openai, api_key: ${MISSING} } }', { OPENAI_API_KEY: 'usual' });
-    assert.deepEqual([config.providers['openai']!.enabled, config.providers['openai']!.api_key], [false, null]);
+  test('an unset variable disables a provider, and stops the start anywhere else', () => {
+    const { config } = load('providers: { openai: { kind: openai, api_key: ${MISSING} } }', {
+      OPENAI_API_KEY: 'usual',
+    });
+    assert.deepEqual(
+      [config.providers['openai']!.enabled, config.providers['openai']!.api_key],
+      [false, null],
+    );
     const fault = loadFault('service:\n  name: ${MISSING}\n');
     assert.match(
       fault.message,
@@ -175,8 +220,12 @@ describe('variables in the file', () => {
 });
 
 describe('providers', () => {
-  test('the usual variable alone switches one on', () => {
-    const { config } = load(null, { OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b', GROQ_API_KEY: 'c' });
+  test('the usual variable alone enables a provider', () => {
+    const { config } = load(null, {
+      OPENAI_API_KEY: 'a',
+      ANTHROPIC_API_KEY: 'b',
+      GROQ_API_KEY: 'c',
+    });
     assert.deepEqual(Object.keys(config.providers), ['openai', 'anthropic', 'groq']);
     const { timeouts, ...groq } = config.providers['groq']!;
     assert.deepEqual(groq, {
@@ -191,24 +240,31 @@ describe('providers', () => {
     assert.deepEqual(timeouts, { connect_ms: 5_000, idle_ms: 120_000, total_ms: 1_800_000 });
   });
 
-  test('says which unknown fields pass and whether the host takes a salt', () => {
+  test('a provider’s passed fields and cache salt are read', () => {
     const { config } = load(
       'providers: { vllm: { kind: openai-compatible, base_url: "http://v/v1", api_key: none, pass_fields: [a, b.c], cache_salt: true } }',
     );
     const { pass_fields, cache_salt } = config.providers['vllm']!;
     assert.deepEqual([pass_fields, cache_salt], [['a', 'b.c'], true]);
-    assert.throws(() => load('models: { m: { pass_fields: ["a[0].b"] } }'), /models\.m\.pass_fields\[0\] must/);
+    assert.throws(
+      () => load('models: { m: { pass_fields: ["a[0].b"] } }'),
+      /models\.m\.pass_fields\[0\] must/,
+    );
   });
 
-  test('GEMINI_API_KEY switches Google on', () => {
+  test('GEMINI_API_KEY enables Google', () => {
     const { config } = load(null, { GEMINI_API_KEY: 'secret-value' });
     const { kind, base_url, api_key } = config.providers['google']!;
-    assert.deepEqual([kind, base_url, api_key], ['google', 'https://generativelanguage.googleapis.com', 'secret-value']);
+    assert.deepEqual(
+      [kind, base_url, api_key],
+      ['google', 'https://generativelanguage.googleapis.com', 'secret-value'],
+    );
     assert.deepEqual(config.warnings, []);
   });
 
-  test('what is reached without encryption on another machine is worth a warning', () => {
-    const yaml = 'providers: { local: { kind: openai-compatible, base_url: "http://10.0.0.7/v1", api_key: none } }';
+  test('an unencrypted provider or database on another machine causes a warning', () => {
+    const yaml =
+      'providers: { local: { kind: openai-compatible, base_url: "http://10.0.0.7/v1", api_key: none } }';
     const { config } = load(yaml, { DATABASE_URL: 'postgres://u:secret@db.internal/tollgate' });
     assert.match(
       config.warnings.join('\n'),
@@ -216,62 +272,111 @@ describe('providers', () => {
     );
   });
 
-  test('a key that cannot stand in a header is refused, a line break at the end of a variable is dropped', () => {
-    assert.equal(load(null, { OPENAI_API_KEY: 'key\n' }).config.providers['openai']!.api_key, 'key');
-    assert.match(loadFault(null, { OPENAI_API_KEY: 'a b' }).message, /^OPENAI_API_KEY must be a key of visible ASCII/);
-    assert.equal(loadFault('providers: { openai: { api_key: "kéy" } }').fault.field, 'providers.openai.api_key');
+  test('a key that is invalid in a header is refused, and a variable’s trailing line break is dropped', () => {
+    assert.equal(
+      load(null, { OPENAI_API_KEY: 'key\n' }).config.providers['openai']!.api_key,
+      'key',
+    );
+    assert.match(
+      loadFault(null, { OPENAI_API_KEY: 'a b' }).message,
+      /^OPENAI_API_KEY must be a key of visible ASCII/,
+    );
+    assert.equal(
+      loadFault('providers: { openai: { api_key: "kéy" } }').fault.field,
+      'providers.openai.api_key',
+    );
   });
 
-  test('a known provider may be reached in another way', () => {
-    const { config } = load('providers: { google: { kind: openai-compatible, base_url: "https://h/v1", api_key: k } }', {
-      GEMINI_API_KEY: 'k',
-    });
+  test('a known provider may have another kind and address', () => {
+    const { config } = load(
+      'providers: { google: { kind: openai-compatible, base_url: "https://h/v1", api_key: k } }',
+      {
+        GEMINI_API_KEY: 'k',
+      },
+    );
     assert.deepEqual([config.warnings, config.providers['google']!.enabled], [[], true]);
   });
 
-  const keys: [title: string, entry: string, env: Environment, expected: { enabled: boolean; api_key: string | null }][] = [
+  const keys: [
+    title: string,
+    entry: string,
+    env: Environment,
+    expected: { enabled: boolean; api_key: string | null },
+  ][] = [
     ['a key of the file is used', '{ api_key: file }', {}, { enabled: true, api_key: 'file' }],
     [
-      'the usual variable goes over a key of the file',
+      'the usual variable overrides a key of the file',
       '{ api_key: file }',
       { OPENAI_API_KEY: 'env' },
       { enabled: true, api_key: 'env' },
     ],
     [
-      'another variable stands',
+      'another variable in the file overrides the usual one',
       '{ api_key: "${MINE}" }',
       { MINE: 'mine', OPENAI_API_KEY: 'env' },
       { enabled: true, api_key: 'mine' },
     ],
-    ['none means no authentication', '{ api_key: none }', { OPENAI_API_KEY: 'env' }, { enabled: true, api_key: null }],
-    ['without a key the usual variable is used', '{}', { OPENAI_API_KEY: 'env' }, { enabled: true, api_key: 'env' }],
-    ['without both it is off', '{}', {}, { enabled: false, api_key: null }],
-    ['enabled: false switches it off', '{ enabled: false }', { OPENAI_API_KEY: 'env' }, { enabled: false, api_key: 'env' }],
+    [
+      'none means no authentication',
+      '{ api_key: none }',
+      { OPENAI_API_KEY: 'env' },
+      { enabled: true, api_key: null },
+    ],
+    [
+      'without a key the usual variable is used',
+      '{}',
+      { OPENAI_API_KEY: 'env' },
+      { enabled: true, api_key: 'env' },
+    ],
+    ['without either the provider is off', '{}', {}, { enabled: false, api_key: null }],
+    [
+      'enabled: false disables the provider',
+      '{ enabled: false }',
+      { OPENAI_API_KEY: 'env' },
+      { enabled: false, api_key: 'env' },
+    ],
   ];
   for (const [title, entry, env, expected] of keys) {
     test(title, () => {
-      const { enabled, api_key } = load(`providers: { openai: ${entry} }`, env).config.providers['openai']!;
+      const { enabled, api_key } = load(`providers: { openai: ${entry} }`, env).config.providers[
+        'openai'
+      ]!;
       assert.deepEqual({ enabled, api_key }, expected);
     });
   }
 
-  test('a known name may have another kind, and then no address by default', () => {
+  test('a known name with another kind has no default address', () => {
     const fault = loadFault('providers: { openai: { kind: openai-compatible, api_key: k } }');
     assert.equal(fault.fault.field, 'providers.openai.base_url');
-    const { config } = load('providers: { mine: { kind: anthropic, api_key: k, timeouts: { connect_ms: 9 } }, ollama: {} }');
+    const { config } = load(
+      'providers: { mine: { kind: anthropic, api_key: k, timeouts: { connect_ms: 9 } }, ollama: {} }',
+    );
     assert.equal(config.providers['mine']!.base_url, 'https://api.anthropic.com');
-    assert.deepEqual([config.providers['mine']!.timeouts.connect_ms, config.providers['mine']!.timeouts.idle_ms], [9, 120_000]);
-    assert.deepEqual([config.providers['ollama']!.enabled, config.providers['ollama']!.api_key], [true, null]);
+    assert.deepEqual(
+      [config.providers['mine']!.timeouts.connect_ms, config.providers['mine']!.timeouts.idle_ms],
+      [9, 120_000],
+    );
+    assert.deepEqual(
+      [config.providers['ollama']!.enabled, config.providers['ollama']!.api_key],
+      [true, null],
+    );
   });
 
-  test('accounts paying less than providers charge is a warning', () => {
-    assert.match(load('pricing: { markup: 0.9 }').config.warnings.join(), /pricing\.markup is 0\.9/);
+  test('a markup below 1 causes a warning', () => {
+    assert.match(
+      load('pricing: { markup: 0.9 }').config.warnings.join(),
+      /pricing\.markup is 0\.9/,
+    );
   });
 });
 
 describe('faults', () => {
-  const faults: [yaml: string, place: string, message: RegExp][] = [
-    ['server: { port: 1 }\nserver: { port: 2 }\n', '2:1', /must be set once; this one is set a second time\. Remove one/],
+  const faults: [yaml: string, location: string, message: RegExp][] = [
+    [
+      'server: { port: 1 }\nserver: { port: 2 }\n',
+      '2:1',
+      /must be set once; this one is set a second time\. Remove one/,
+    ],
     ['server:\n\tport: 1\n', '2:1', /indented with spaces; got a tab/],
     ['server:\n  port: 1\n host: h\n', '3:1', /must be indented alike/],
     ['server: {port: 1\n', '2:1', /must be (YAML|indented alike)/],
@@ -282,8 +387,16 @@ describe('faults', () => {
     ['- server\n', '1:1', /must hold sections such as `server:`; got a list/],
     ['just words\n', '1:1', /must hold sections such as `server:`; got a single value/],
     ['server: 5\n', '1:9', /^server must be an object; got 5/],
-    ['server:\n  port: abc\n', '2:9', /^server\.port must be a whole number from 0 to 65535; got "abc"\. .*Default: 4000\.$/],
-    ['server:\n  port: "4000"\n', '2:9', /^server\.port must be a whole number from 0 to 65535; got "4000"/],
+    [
+      'server:\n  port: abc\n',
+      '2:9',
+      /^server\.port must be a whole number from 0 to 65535; got "abc"\. .*Default: 4000\.$/,
+    ],
+    [
+      'server:\n  port: "4000"\n',
+      '2:9',
+      /^server\.port must be a whole number from 0 to 65535; got "4000"/,
+    ],
     ['server:\n  port: 70000\n', '2:9', /^server\.port must be .* got 70000/],
     ['server:\n  port:\n', '2:8', /^server\.port must be .* got null/],
     [
@@ -300,7 +413,11 @@ describe('faults', () => {
     ],
     ['service: { name: "a b" }\n', '1:18', /^service\.name must match/],
     ['server:\n  port: ${}\n', '2:9', /^server\.port must name a variable as `\$\{NAME\}`/],
-    ['limits: { requests_per_minute: 0 }\n', '1:32', /^limits\.requests_per_minute must be a whole number of at least 1; got 0/],
+    [
+      'limits: { requests_per_minute: 0 }\n',
+      '1:32',
+      /^limits\.requests_per_minute must be a whole number of at least 1; got 0/,
+    ],
     [
       'limits: { account_tokens_per_minute: some }\n',
       '1:38',
@@ -311,12 +428,34 @@ describe('faults', () => {
       '1:37',
       /^server\.trust_proxy\[1\] must be an address or a CIDR range; got "lan"\. .*number of proxies/,
     ],
+    [
+      'server: { cors_origins: ["https://app.example.com/"] }\n',
+      '1:26',
+      /^server\.cors_origins\[0\] must be `\*` or an origin; got "https:\/\/app\.example\.com\/"\. Write scheme, host/,
+    ],
+    [
+      'server: { cors_origins: ["*", app.example.com] }\n',
+      '1:31',
+      /^server\.cors_origins\[1\] must be /,
+    ],
     ['server: { trust_proxy: 0 }\n', '1:24', /^server\.trust_proxy must be /],
     ['server: { trust_proxy: yes please }\n', '1:24', /^server\.trust_proxy must be /],
     ['pricing: { markup: 1.0000001 }\n', '1:20', /^pricing\.markup must have at most six decimals/],
-    ['database: { url: mysql }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
-    ['database: { url: "sqlite://books.db" }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
-    ['database: { url: "sqlite::memory:" }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
+    [
+      'database: { url: mysql }\n',
+      '1:18',
+      /^database\.url must be `sqlite:` and the path of a file/,
+    ],
+    [
+      'database: { url: "sqlite://books.db" }\n',
+      '1:18',
+      /^database\.url must be `sqlite:` and the path of a file/,
+    ],
+    [
+      'database: { url: "sqlite::memory:" }\n',
+      '1:18',
+      /^database\.url must be `sqlite:` and the path of a file/,
+    ],
     ['database: { url: postgres://h }\n', '1:18', /or a `postgres:\/\/` address/],
     ['log: { level: loud }\n', '1:15', /^log\.level must be `trace`, .* got "loud"/],
     [
@@ -326,7 +465,11 @@ describe('faults', () => {
     ],
     ['providers:\n  x: { api_key: k }\n', '2:6', /^providers\.x\.kind is required/],
     ['providers:\n  x: { kind: openai }\n', '2:6', /^providers\.x\.api_key is required/],
-    ['providers:\n  x: { kind: openai-compatible, api_key: k }\n', '2:6', /^providers\.x\.base_url is required/],
+    [
+      'providers:\n  x: { kind: openai-compatible, api_key: k }\n',
+      '2:6',
+      /^providers\.x\.base_url is required/,
+    ],
     [
       'providers:\n  x: { kind: openai, base_url: h/v1, api_key: k }\n',
       '2:32',
@@ -337,11 +480,31 @@ describe('faults', () => {
       '2:8',
       /^providers\.x\.knd is not a known field; .* Did you mean `kind`\?/,
     ],
-    ['providers:\n  X: { kind: openai, api_key: k }\n', '2:3', /^providers\.X is not a valid name here/],
-    ['providers:\n  sandbox: { kind: openai, api_key: k }\n', '2:3', /^providers\.sandbox is the name of the built-in sandbox/],
-    ['providers: { ${X}: { kind: openai } }\n', '1:14', /^providers\["\$\{X\}"\] is not a valid name here/],
-    ['models:\n  m: { routes: [{ provider: opena, model: x }] }\n', '2:29', /must be the name of a provider; got "opena"/],
-    ['models:\n  m: { routes: [] }\n', '2:16', /^models\.m\.routes must have at least 1 item; got 0/],
+    [
+      'providers:\n  X: { kind: openai, api_key: k }\n',
+      '2:3',
+      /^providers\.X is not a valid name here/,
+    ],
+    [
+      'providers:\n  sandbox: { kind: openai, api_key: k }\n',
+      '2:3',
+      /^providers\.sandbox is the name of the built-in sandbox/,
+    ],
+    [
+      'providers: { ${X}: { kind: openai } }\n',
+      '1:14',
+      /^providers\["\$\{X\}"\] is not a valid name here/,
+    ],
+    [
+      'models:\n  m: { routes: [{ provider: opena, model: x }] }\n',
+      '2:29',
+      /must be the name of a provider; got "opena"/,
+    ],
+    [
+      'models:\n  m: { routes: [] }\n',
+      '2:16',
+      /^models\.m\.routes must have at least 1 item; got 0/,
+    ],
     [
       'models:\n  m: { routes: [{ provider: groq, model: x, rank: -1 }] }\n',
       '2:51',
@@ -362,8 +525,16 @@ describe('faults', () => {
       '2:29',
       /^models\.m\.timeouts\.idle_ms must be a whole number from 1 to 86400000; got 0/,
     ],
-    ['retries: { max_attempts: 0 }\n', '1:26', /^retries\.max_attempts must be a whole number from 1 to 20; got 0/],
-    ['health: { failures: many }\n', '1:21', /^health\.failures must be a whole number from 1 to 1000; got "many"/],
+    [
+      'retries: { max_attempts: 0 }\n',
+      '1:26',
+      /^retries\.max_attempts must be a whole number from 1 to 20; got 0/,
+    ],
+    [
+      'health: { failures: many }\n',
+      '1:21',
+      /^health\.failures must be a whole number from 1 to 1000; got "many"/,
+    ],
     [
       'models:\n  m: { routes: [{ provider: groq, model: x, api: responses }] }\n',
       '2:50',
@@ -410,7 +581,11 @@ describe('faults', () => {
       '2:34',
       /must be a day of the calendar; got "2026-02-30"/,
     ],
-    ['models:\n  m: { created: 2026-13-01 }\n', '2:17', /^models\.m\.created must be a day of the calendar/],
+    [
+      'models:\n  m: { created: 2026-13-01 }\n',
+      '2:17',
+      /^models\.m\.created must be a day of the calendar/,
+    ],
     [
       'models:\n  m: { prices: { input: 1, output: 1, tiers: [{ above_input_tokens: 9, input: 1, output: 1 }, { above_input_tokens: 9, input: 1, output: 1 }] } }\n',
       '2:117',
@@ -418,12 +593,12 @@ describe('faults', () => {
     ],
     ['aliases: { "a b": x }\n', '1:12', /^aliases\["a b"\] is not a valid name here/],
   ];
-  for (const [yaml, place, message] of faults) {
-    test(`${JSON.stringify(yaml)} is reported at ${place}`, () => {
+  for (const [yaml, location, message] of faults) {
+    test(`${JSON.stringify(yaml)} is reported at ${location}`, () => {
       const { fault, message: whole } = loadFault(yaml);
-      assert.equal(`${fault.place?.line}:${fault.place?.column}`, place);
-      assert.match(fault.place!.file, /tollgate\.yaml$/);
-      const text = whole.slice(whole.indexOf(`:${place}: `) + place.length + 3);
+      assert.equal(`${fault.location?.line}:${fault.location?.column}`, location);
+      assert.match(fault.location!.file, /tollgate\.yaml$/);
+      const text = whole.slice(whole.indexOf(`:${location}: `) + location.length + 3);
       assert.match(text, message);
     });
   }
@@ -438,15 +613,21 @@ describe('faults', () => {
   ];
   for (const [name, value] of variables) {
     test(`${name}=${value} is reported by the variable's name`, () => {
-      assert.match(loadFault(null, { [name]: value }).message, new RegExp(`^${name} must be .*; got .*\\. [A-Z]`));
+      assert.match(
+        loadFault(null, { [name]: value }).message,
+        new RegExp(`^${name} must be .*; got .*\\. [A-Z]`),
+      );
     });
   }
 
   test('a file that cannot be read is reported', () => {
-    assert.match(loadFault(null, { TOLLGATE_CONFIG: folder }).message, /cannot be read\. Check that it is a file/);
+    assert.match(
+      loadFault(null, { TOLLGATE_CONFIG: folder }).message,
+      /cannot be read\. Check that it is a file/,
+    );
   });
 
-  test('no message shows a secret or what a variable holds', () => {
+  test('no message shows a secret or a variable’s value', () => {
     const secret = 'sk-very-secret-1234567890';
     const files = [
       `providers: { openai: { api_key: [${secret}] } }`,
@@ -479,6 +660,9 @@ describe('faults', () => {
 
 test('a later fault of a loaded configuration still has its line', () => {
   const { config } = load('service: { name: A }\naliases:\n  fast: nope\n');
-  const fault = configFault(config, ['aliases', 'fast'], { problem: 'is wrong', remedy: 'Mend it.' });
+  const fault = configFault(config, ['aliases', 'fast'], {
+    problem: 'is wrong',
+    remedy: 'Mend it.',
+  });
   assert.match(fault.message, /tollgate\.yaml:3:9: aliases\.fast is wrong\. Mend it\.$/);
 });

@@ -1,4 +1,5 @@
-// Gathers the configuration: environment over file over defaults. Everything wrong is found here, before anything is opened.
+// Loads the configuration: environment over file over defaults. All faults are found here, before
+// anything is opened.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { isAddressRange } from '../lib/addresses.ts';
@@ -18,18 +19,18 @@ import { plainDatabaseWarnings, plainProviderWarnings } from './unencrypted.ts';
 import { webAddressProblem } from './web-address.ts';
 import { withoutTrailing } from '../lib/without-trailing.ts';
 
-export type ConfigSource = {
+type ConfigSource = {
   readonly env: Environment;
-  /** Relative paths start here. */
+  /** The base of relative paths. */
   readonly cwd: string;
 };
 
-/** What knows the lines of each configuration that was loaded, for faults that are found later. */
+/** Creates faults with line numbers for each loaded configuration, also after loading. */
 const faultMakers = new WeakMap<Config, FaultAt>();
 
 /**
- * The configuration that the environment and the file make, deeply frozen.
- * Throws ConfigError with the place, the field, what was expected, what was found and a remedy.
+ * Returns the configuration from the environment and the file, deeply frozen. Throws ConfigError
+ * with the location, the field, what was expected, what was found and a remedy.
  */
 export function loadConfig({ env, cwd }: ConfigSource): Config {
   const file = findFile({ env, cwd });
@@ -40,11 +41,18 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
   checkReservedNames(values);
   checkMarkup(faultAt, fields.pricing.markup);
   checkProxies(faultAt, fields.server.trust_proxy);
+  checkOrigins(faultAt, fields.server.cors_origins);
   checkSignup(faultAt, fields.signup);
   const providers = resolveProviders(values, { env, defaultTimeouts });
   const dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data');
-  const server = { ...fields.server, ...serverFrom(env), public_url: publicUrlOf(faultAt, fields.server.public_url) };
-  const databaseUrl = databaseUrlOf(faultAt, { env, cwd }, fields.database.url) ?? `sqlite:${join(dataDir, 'tollgate.db')}`;
+  const server = {
+    ...fields.server,
+    ...serverFrom(env),
+    public_url: publicUrlOf(faultAt, fields.server.public_url),
+  };
+  const databaseUrl =
+    databaseUrlOf(faultAt, { env, cwd }, fields.database.url) ??
+    `sqlite:${join(dataDir, 'tollgate.db')}`;
   const config: Config = deepFreeze({
     ...fields,
     server,
@@ -70,14 +78,18 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
   return config;
 }
 
-/** A fault of a loaded configuration that only shows beside other data, such as an alias to a model that does not exist. */
+/**
+ * Creates a fault that only shows together with other data, such as an alias to a missing model.
+ */
 export function configFault(
   config: Config,
   path: FieldPath,
   what: { readonly problem: string; readonly remedy: string },
 ): ConfigError {
   const faultAt = faultMakers.get(config);
-  return faultAt ? faultAt(path, what) : new ConfigError({ place: null, field: formatPath(path), ...what });
+  return faultAt
+    ? faultAt(path, what)
+    : new ConfigError({ location: null, field: formatPath(path), ...what });
 }
 
 function findFile({ env, cwd }: ConfigSource): ConfigFileText | null {
@@ -88,13 +100,16 @@ function findFile({ env, cwd }: ConfigSource): ConfigFileText | null {
 }
 
 function serverFrom(env: Environment): { host?: string; port?: number } {
-  return { ...(env['HOST'] && { host: hostFrom(env['HOST']) }), ...(env['PORT'] && { port: portFrom(env['PORT']) }) };
+  return {
+    ...(env['HOST'] && { host: hostFrom(env['HOST']) }),
+    ...(env['PORT'] && { port: portFrom(env['PORT']) }),
+  };
 }
 
 function hostFrom(host: string): string {
   if (/^\S+$/u.test(host)) return host;
   throw new ConfigError({
-    place: null,
+    location: null,
     field: 'HOST',
     problem: `must be an address without spaces; got ${JSON.stringify(host)}`,
     remedy: 'Set it to an address to listen on, such as 127.0.0.1 or 0.0.0.0, or unset it.',
@@ -104,10 +119,11 @@ function hostFrom(host: string): string {
 function portFrom(port: string): number {
   if (/^\d{1,5}$/u.test(port) && Number(port) <= 65_535) return Number(port);
   throw new ConfigError({
-    place: null,
+    location: null,
     field: 'PORT',
     problem: `must be a whole number from 0 to 65535; got ${JSON.stringify(port)}`,
-    remedy: 'Set it to the TCP port to listen on, or unset it for the one in the file (4000 by default).',
+    remedy:
+      'Set it to the TCP port to listen on, or unset it for the one in the file (4000 by default).',
   });
 }
 
@@ -120,12 +136,20 @@ function publicUrlOf(faultAt: FaultAt, url: string | null): string | null {
   });
 }
 
-/** null: none is set. The path of an SQLite file is made absolute. The URL is never shown: it may hold a password. */
-function databaseUrlOf(faultAt: FaultAt, { env, cwd }: ConfigSource, written: string | undefined): string | null {
+/**
+ * Returns null when no URL is set. Makes the path of an SQLite file absolute. Never quotes the URL,
+ * which may contain a password.
+ */
+function databaseUrlOf(
+  faultAt: FaultAt,
+  { env, cwd }: ConfigSource,
+  written: string | undefined,
+): string | null {
   const url = env['DATABASE_URL'] || written;
   if (url === undefined) return null;
   const path = /^sqlite:(?:\/\/(?=\/))?((?!\/\/).+)$/u.exec(url)?.[1];
-  if (path !== undefined && path !== ':memory:') return `sqlite:${isAbsolute(path) ? path : resolve(cwd, path)}`;
+  if (path !== undefined && path !== ':memory:')
+    return `sqlite:${isAbsolute(path) ? path : resolve(cwd, path)}`;
   if (isPostgresAddress(url)) return url;
   const what = {
     problem:
@@ -133,16 +157,17 @@ function databaseUrlOf(faultAt: FaultAt, { env, cwd }: ConfigSource, written: st
     remedy:
       'Write `sqlite:/var/lib/tollgate/tollgate.db` or `postgres://user:password@host/database` (with %40 for an @ in the password), or leave it out to use `tollgate.db` in the data folder.',
   };
-  if (env['DATABASE_URL']) throw new ConfigError({ place: null, field: 'DATABASE_URL', ...what });
+  if (env['DATABASE_URL'])
+    throw new ConfigError({ location: null, field: 'DATABASE_URL', ...what });
   throw faultAt(['database', 'url'], what);
 }
 
-/** With the name of a database: without one, PostgreSQL would take the user's name for it. */
+/** Requires a database name: without one, PostgreSQL would use the user's name. */
 function isPostgresAddress(url: string): boolean {
   return /^postgres(?:ql)?:\/\//u.test(url) && (URL.parse(url)?.pathname ?? '').length > 1;
 }
 
-/** Prices are multiplied exactly, in millionths. */
+/** Prices are multiplied exactly, with a markup in millionths. */
 function checkMarkup(faultAt: FaultAt, markup: number): void {
   if (Number(markup.toFixed(6)) === markup) return;
   throw faultAt(['pricing', 'markup'], {
@@ -157,17 +182,34 @@ function checkProxies(faultAt: FaultAt, trusted: boolean | number | readonly str
   if (index === -1) return;
   throw faultAt(['server', 'trust_proxy', index], {
     problem: `must be an address or a CIDR range; got ${JSON.stringify(trusted[index])}`,
-    remedy: 'List the addresses of your proxies, such as `[10.0.0.0/8, 2001:db8::7]`, or give the number of proxies in front.',
+    remedy:
+      'List the addresses of your proxies, such as `[10.0.0.0/8, 2001:db8::7]`, or give the number of proxies in front.',
+  });
+}
+
+function checkOrigins(faultAt: FaultAt, origins: readonly string[]): void {
+  const index = origins.findIndex(
+    (origin) => origin !== '*' && URL.parse(origin)?.origin !== origin.toLowerCase(),
+  );
+  if (index === -1) return;
+  throw faultAt(['server', 'cors_origins', index], {
+    problem: `must be \`*\` or an origin; got ${JSON.stringify(origins[index])}`,
+    remedy:
+      'Write scheme, host and, if it is not the usual one, port, and nothing after it: `https://app.example.com`.',
   });
 }
 
 function emptyFileWarnings(file: ConfigFileText | null): string[] {
   if (!file || Object.keys(file.root).length > 0) return [];
-  return [`The configuration file ${file.placeOf([]).file} holds no fields; the defaults apply.`];
+  return [
+    `The configuration file ${file.locationOf([]).file} holds no fields; the defaults apply.`,
+  ];
 }
 
 function markupWarnings(markup: number): string[] {
-  return markup < 1 ? [`pricing.markup is ${markup}: accounts pay less than the providers charge.`] : [];
+  return markup < 1
+    ? [`pricing.markup is ${markup}: accounts pay less than the providers charge.`]
+    : [];
 }
 
 function deepFreeze<T>(value: T): T {

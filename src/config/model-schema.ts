@@ -1,28 +1,40 @@
-// A model as it is written down, in the configuration and in the built-in catalogue alike. Every field is optional here: an entry may
-// override one field of a built-in model. What a new model needs, and what it is given by default, is in catalog/load-catalog.ts.
+// The schema of a model's entry, in the configuration and in the built-in catalogue. Every field is
+// optional, because an entry may override one field of a built-in model.
+// domain/catalog/load-catalog.ts checks what a new model needs and sets its defaults.
 import { Type, type Static } from 'typebox';
 import { searchToolNames, type SearchToolName } from '../canonical/web-search.ts';
 import { ModelTimeouts } from './timeouts.ts';
 
-/** Ids as vendors write them: `gpt-4.1`, `MiniMax-M3`, `meta-llama/Llama-3`, `llama3:8b`. */
+/** Vendors' ids: `gpt-4.1`, `MiniMax-M3`, `meta-llama/Llama-3`, `llama3:8b`. */
 export const modelNamePattern = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$';
 
 const closed = { additionalProperties: false } as const;
-const usdPerMillion = (description: string) => Type.Number({ minimum: 0, maximum: 1_000, description });
+const usdPerMillion = (description: string) =>
+  Type.Number({ minimum: 0, maximum: 1_000, description });
 /** Paths of fields, such as `messages.content.hologram`. */
 export const passFields = (description: string) =>
-  Type.Array(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\s.\\[\\]]+(\\.[^\\s.\\[\\]]+)*$' }), { description });
-const tokenCount = (description: string) => Type.Integer({ minimum: 1, maximum: 100_000_000, description });
+  Type.Array(
+    Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\s.\\[\\]]+(\\.[^\\s.\\[\\]]+)*$' }),
+    { description },
+  );
+const tokenCount = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: 100_000_000, description });
 
 const tokenPrices = {
   input: usdPerMillion(
     'USD per million input tokens that were not read from or written to the prompt cache. An explicit 0 is free.',
   ),
-  output: usdPerMillion('USD per million output tokens, reasoning included.'),
-  cache_write: Type.Optional(usdPerMillion('USD per million tokens written to the prompt cache. Unknown: the input price.')),
-  cache_read: Type.Optional(usdPerMillion('USD per million tokens read from the prompt cache. Unknown: the input price.')),
+  output: usdPerMillion('USD per million output tokens, including reasoning.'),
+  cache_write: Type.Optional(
+    usdPerMillion('USD per million tokens written to the prompt cache. Default: the input price.'),
+  ),
+  cache_read: Type.Optional(
+    usdPerMillion('USD per million tokens read from the prompt cache. Default: the input price.'),
+  ),
   cache_write_1h: Type.Optional(
-    usdPerMillion('USD per million tokens written to the prompt cache for one hour. Unknown: the price of a cache write.'),
+    usdPerMillion(
+      'USD per million tokens written to the prompt cache for one hour. Default: twice the input price.',
+    ),
   ),
 };
 
@@ -31,7 +43,8 @@ const PriceTier = Type.Object(
     above_input_tokens: Type.Integer({
       minimum: 1,
       maximum: 100_000_000,
-      description: 'The tier prices the whole request when its input, cached or not, has more tokens than this.',
+      description:
+        'The tier prices the whole request when its input, cached or not, has more tokens than this.',
     }),
     ...tokenPrices,
   },
@@ -44,7 +57,7 @@ const Price = Type.Object(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$',
         description:
-          'When the price begins: a day, which begins at 00:00 UTC, or a moment like `2026-12-01T16:00Z`. Left out: always.',
+          'When the price begins: a day (00:00 UTC), or a time like `2026-12-01T16:00Z`. Default: always.',
       }),
     ),
     ...tokenPrices,
@@ -55,12 +68,15 @@ const Price = Type.Object(
 
 const RouteEntry = Type.Object(
   {
-    provider: Type.String({ minLength: 1, description: 'The name of a provider under `providers`, or of a known one.' }),
-    model: Type.String({ minLength: 1, description: "The provider's own id of the model." }),
+    provider: Type.String({
+      minLength: 1,
+      description: "A provider's name under `providers`, or a known provider.",
+    }),
+    model: Type.String({ minLength: 1, description: "The provider's own id for the model." }),
     api: Type.Optional(
       Type.Enum(['responses', 'chat', 'messages'], {
         description:
-          "The wire format to use there. Left out: the client's own if the provider speaks it, else the provider's first.",
+          "The wire format to use. Default: the client's format if the provider supports it, otherwise the provider's first.",
       }),
     ),
     rank: Type.Optional(
@@ -68,7 +84,7 @@ const RouteEntry = Type.Object(
         minimum: 0,
         maximum: 1_000,
         description:
-          'Lower ranks are tried first; routes of one rank share the load. Left out: its position in the list, from 0.',
+          'Lower ranks are tried first; routes of one rank share the load. Default: the position in the list, from 0.',
       }),
     ),
     weight: Type.Optional(
@@ -76,19 +92,21 @@ const RouteEntry = Type.Object(
         minimum: 1,
         maximum: 1_000_000,
         default: 1,
-        description: 'Its share of the load among routes of one rank.',
+        description: "The route's share of the load among routes of one rank.",
       }),
     ),
     context_tokens: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 100_000_000,
-        description: "The most tokens of input and output together there. Left out: the model's.",
+        description:
+          "The most tokens of input and output together on this route. Default: the model's.",
       }),
     ),
     lacks: Type.Optional(
       Type.Array(Type.Enum(['streaming', 'vision', 'tools']), {
-        description: 'What the model cannot do there: requests that need it are sent to other routes.',
+        description:
+          'What the model cannot do on this route; requests that need it use other routes.',
       }),
     ),
   },
@@ -97,17 +115,27 @@ const RouteEntry = Type.Object(
 
 const Supports = Type.Object(
   {
-    thinking: Type.Optional(Type.Boolean({ description: 'Whether the model reasons before it answers. A new model: `false`.' })),
-    streaming: Type.Optional(Type.Boolean({ description: 'Whether it can stream. A new model: `true`.' })),
-    vision: Type.Optional(Type.Boolean({ description: 'Whether it takes images. A new model: `false`.' })),
-    tools: Type.Optional(Type.Boolean({ description: 'Whether it calls tools. A new model: `true`.' })),
+    thinking: Type.Optional(
+      Type.Boolean({
+        description: 'The model reasons before it answers. Default for a new model: `false`.',
+      }),
+    ),
+    streaming: Type.Optional(
+      Type.Boolean({ description: 'The model can stream. Default for a new model: `true`.' }),
+    ),
+    vision: Type.Optional(
+      Type.Boolean({ description: 'The model takes images. Default for a new model: `false`.' }),
+    ),
+    tools: Type.Optional(
+      Type.Boolean({ description: 'The model can call tools. Default for a new model: `true`.' }),
+    ),
   },
   closed,
 );
 
 const toolPriceMeanings: Readonly<Record<SearchToolName, string>> = {
-  web_search: 'The web search of Responses and of Messages.',
-  web_search_preview: "The preview of web search in Responses, and Chat's `web_search_options`.",
+  web_search: 'The web search of Responses and Messages; for a search provider, each call to it.',
+  web_search_preview: "The preview web search of Responses, and Chat's `web_search_options`.",
 };
 const toolPrice = (name: SearchToolName) =>
   Type.Optional(
@@ -116,7 +144,7 @@ const toolPrice = (name: SearchToolName) =>
     }),
   );
 
-/** Calls of tools that the provider runs, each at a price of its own beside the tokens. */
+/** Prices of the provider's own tools, for each call, in addition to tokens. */
 export const ToolPrices = Type.Object(
   Object.fromEntries(searchToolNames.map((name) => [name, toolPrice(name)])) as Record<
     SearchToolName,
@@ -128,50 +156,71 @@ export const ToolPrices = Type.Object(
 export const ModelEntry = Type.Object(
   {
     display_name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'The readable name. A new model: its id.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'The display name. Default for a new model: its id.',
+      }),
     ),
     owned_by: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'Who made it. A new model: the provider of its first route.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description:
+          'Who made the model. Default for a new model: the provider of its first route.',
+      }),
     ),
     created: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-        description: 'The day it was released. A new model: the day of the built-in catalogue.',
+        description:
+          'The day of release. Default for a new model: the day of the built-in catalogue.',
       }),
     ),
     routes: Type.Optional(
       Type.Array(RouteEntry, {
         minItems: 1,
-        description: 'Where it runs, in order: the later ones are fallbacks. A new model needs one.',
+        description:
+          'Where the model runs, in order; later routes are fallbacks. A new model needs at least one.',
       }),
     ),
     context_tokens: Type.Optional(
-      tokenCount('The most tokens of input and output together. A new model: `max_input_tokens` + `max_output_tokens`.'),
+      tokenCount(
+        'The most tokens of input and output together. Default for a new model: `max_input_tokens` + `max_output_tokens`.',
+      ),
     ),
-    max_input_tokens: Type.Optional(tokenCount('The most input tokens. A new model: 128000.')),
-    max_output_tokens: Type.Optional(tokenCount('The most output tokens, reasoning included. A new model: 16384.')),
+    max_input_tokens: Type.Optional(
+      tokenCount('The most input tokens. Default for a new model: 128000.'),
+    ),
+    max_output_tokens: Type.Optional(
+      tokenCount('The most output tokens, including reasoning. Default for a new model: 16384.'),
+    ),
     supports: Type.Optional(Supports),
     prices: Type.Optional(
       Type.Union([Price, Type.Array(Price, { minItems: 1 })], {
         description:
-          'USD per million tokens, as accounts pay it: `pricing.markup` is not added. Several, each with its `effective_from`, make a schedule. A model without a price never runs.',
+          'USD per million tokens, as accounts pay them, without `pricing.markup`. Several entries, each with its `effective_from`, make a schedule. A model without a price never runs.',
       }),
     ),
     tool_prices: Type.Optional(ToolPrices),
     timeouts: Type.Optional(ModelTimeouts),
-    pass_fields: Type.Optional(passFields('Like `pass_fields` of a provider, for all routes of this model.')),
+    pass_fields: Type.Optional(
+      passFields("Like a provider's `pass_fields`, for all routes of this model."),
+    ),
   },
   closed,
 );
 
-export type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
+export type DeepReadonly<T> = T extends object
+  ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+  : T;
 export type ModelEntry = DeepReadonly<Static<typeof ModelEntry>>;
 export type PriceEntry = DeepReadonly<Static<typeof Price>>;
 export type TokenPricesEntry = Omit<PriceEntry, 'effective_from' | 'tiers'>;
 export type ToolPricesEntry = DeepReadonly<Static<typeof ToolPrices>>;
 export type RouteEntry = DeepReadonly<Static<typeof RouteEntry>>;
 
-/** The versions of an entry's price, in the order written; none when it states no price. */
+/** Returns all versions of an entry's price in the order written; empty when it has no price. */
 export function pricesOf({ prices }: Pick<ModelEntry, 'prices'>): readonly PriceEntry[] {
   if (prices === undefined) return [];
   return 'input' in prices ? [prices] : prices;

@@ -1,7 +1,13 @@
-// Checks of `models` that a schema cannot express. What needs the built-in catalogue as well is checked when the two are joined.
+// Checks of `models` that a schema cannot express. Checks that need the built-in catalogue run when
+// the two are merged.
 import type { FieldPath } from './config-error.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
-import { formatsOfKind, isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
+import {
+  formatsOfKind,
+  isProviderName,
+  kindOfProvider,
+  knownProviders,
+} from './known-providers.ts';
 import {
   pricesOf,
   type ModelEntry,
@@ -11,7 +17,10 @@ import {
   type ToolPricesEntry,
 } from './model-schema.ts';
 
-/** Throws ConfigError for a route to a provider that there is not, or for a price that cannot be kept exactly. */
+/**
+ * Throws ConfigError for a route to an unknown provider, and for a price that cannot be stored
+ * exactly.
+ */
 export function checkModels({ fields, faultAt }: FieldValues): void {
   for (const [id, entry] of Object.entries(fields.models)) {
     for (const [index, route] of (entry.routes ?? []).entries()) {
@@ -50,7 +59,9 @@ function checkRoute(
   });
 }
 
-const chatProviderNames = Object.keys(knownProviders).filter((name) => formatsOfKind[knownProviders[name]!.kind].length > 0);
+const chatProviderNames = Object.keys(knownProviders).filter(
+  (name) => formatsOfKind[knownProviders[name]!.kind].length > 0,
+);
 
 function checkPrices(faultAt: FaultAt, entry: ModelEntry, path: FieldPath): void {
   const versions = pricesOf(entry);
@@ -79,7 +90,7 @@ function checkBegin(
   begins.add(begin);
 }
 
-/** Throws ConfigError for a day that the calendar does not have. */
+/** Throws ConfigError for a day that does not exist. */
 export function checkDay(faultAt: FaultAt, text: string | undefined, path: FieldPath): void {
   if (text === undefined || isRealDay(text)) return;
   throw faultAt(path, {
@@ -88,13 +99,16 @@ export function checkDay(faultAt: FaultAt, text: string | undefined, path: Field
   });
 }
 
-/** `Date.parse` takes 30 February for 2 March. */
+/** `Date.parse` turns 30 February into 2 March. */
 function isRealDay(text: string): boolean {
   const time = Date.parse(text);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text.slice(0, 10));
 }
 
-/** A millionth of a dollar per million tokens is one picodollar a token, the finest price there is; less would round to another price. */
+/**
+ * A millionth of a dollar per million tokens is one picodollar a token, the finest price. More
+ * decimals would be rounded.
+ */
 function checkDecimals(faultAt: FaultAt, prices: TokenPricesEntry, at: FieldPath): void {
   for (const [name, value] of Object.entries(prices)) {
     if (typeof value !== 'number' || Number(value.toFixed(6)) === value) continue;
@@ -105,8 +119,12 @@ function checkDecimals(faultAt: FaultAt, prices: TokenPricesEntry, at: FieldPath
   }
 }
 
-/** Throws ConfigError for a price that is finer than a microdollar, the finest there is for a call. */
-export function checkToolPrices(faultAt: FaultAt, prices: ToolPricesEntry | undefined, at: FieldPath): void {
+/** Throws ConfigError for a price finer than a microdollar, the finest price of a call. */
+export function checkToolPrices(
+  faultAt: FaultAt,
+  prices: ToolPricesEntry | undefined,
+  at: FieldPath,
+): void {
   for (const [name, value] of Object.entries(prices ?? {})) {
     if (typeof value !== 'number' || Number(value.toFixed(6)) === value) continue;
     throw faultAt([...at, name], {

@@ -1,8 +1,13 @@
-// Which providers there are and which are switched on: the file's, with known ones completed, and those that the environment alone
-// switches on by their usual key variable.
+// Resolves the providers and which of them are enabled: those of the file, completed with known
+// defaults, and those that the environment enables by their key variable.
 import { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
-import { formatsOfKind, knownProviders, reservedProviderName, type KnownProvider } from './known-providers.ts';
+import {
+  formatsOfKind,
+  knownProviders,
+  reservedProviderName,
+  type KnownProvider,
+} from './known-providers.ts';
 import type { ToolPricesEntry } from './model-schema.ts';
 import { checkToolPrices } from './models.ts';
 import type { ConfigFile, ProviderConfig } from './schema.ts';
@@ -10,13 +15,16 @@ import { webAddressProblem } from './web-address.ts';
 import { withoutTrailing } from '../lib/without-trailing.ts';
 
 type ProviderEntry = ConfigFile['providers'][string];
-/** As in the file: this word instead of a key means that the provider wants none. */
+/** In the file, this word instead of a key means that the provider needs none. */
 const noKey = 'none';
 
-/** Throws ConfigError for a provider of the file that cannot be completed. */
+/** Throws ConfigError for a provider that cannot be completed. */
 export function resolveProviders(
   values: FieldValues,
-  { env, defaultTimeouts }: { readonly env: Environment; readonly defaultTimeouts: ProviderConfig['timeouts'] },
+  {
+    env,
+    defaultTimeouts,
+  }: { readonly env: Environment; readonly defaultTimeouts: ProviderConfig['timeouts'] },
 ): Record<string, ProviderConfig> {
   const providers: Record<string, ProviderConfig> = {};
   for (const [name, entry] of Object.entries(values.fields.providers)) {
@@ -39,11 +47,15 @@ export function resolveProviders(
   return providers;
 }
 
-/** A known provider's address and key where the environment alone switches it on; else null. */
-function fromEnvironment(env: Environment, known: KnownProvider): Pick<ProviderConfig, 'base_url' | 'api_key'> | null {
+/** Returns a known provider's address and key when the environment alone enables it; else null. */
+function fromEnvironment(
+  env: Environment,
+  known: KnownProvider,
+): Pick<ProviderConfig, 'base_url' | 'api_key'> | null {
   const apiKey = keyFrom(env, known.keyVariable);
   const address = addressFrom(env, known);
-  if (known.baseUrl !== null) return apiKey === undefined ? null : { base_url: known.baseUrl, api_key: apiKey };
+  if (known.baseUrl !== null)
+    return apiKey === undefined ? null : { base_url: known.baseUrl, api_key: apiKey };
   return address === undefined ? null : { base_url: address, api_key: null };
 }
 
@@ -66,7 +78,8 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     );
   }
   const key = keyOf(completion, entry);
-  if (key !== undefined && !isSendable(key)) throw values.faultAt(['providers', name, 'api_key'], unsendable);
+  if (key !== undefined && !isSendable(key))
+    throw values.faultAt(['providers', name, 'api_key'], unsendable);
   return {
     enabled: entry.enabled && key !== undefined,
     kind: kindOf(completion, entry),
@@ -90,12 +103,19 @@ function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderCon
   });
 }
 
-function toolPricesOf({ faultAt }: FieldValues, name: string, { tool_prices: prices = {} }: ProviderEntry): ToolPricesEntry {
+function toolPricesOf(
+  { faultAt }: FieldValues,
+  name: string,
+  { tool_prices: prices = {} }: ProviderEntry,
+): ToolPricesEntry {
   checkToolPrices(faultAt, prices, ['providers', name, 'tool_prices']);
   return prices;
 }
 
-/** The usual address goes with the usual kind: under a known name of another kind, the file must say where it is. */
+/**
+ * The default address applies only to the default kind. A known name with another kind must state
+ * its address.
+ */
 function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
   const { values, env, name } = completion;
   const kind = kindOf(completion, entry);
@@ -106,7 +126,10 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
   if (entry.base_url !== undefined) {
     const problem = webAddressProblem(entry.base_url);
     if (problem)
-      throw values.faultAt(path, { problem, remedy: 'Write the address of its API, such as `https://api.example.com/v1`.' });
+      throw values.faultAt(path, {
+        problem,
+        remedy: 'Write the address of its API, such as `https://api.example.com/v1`.',
+      });
     return withoutSlash(entry.base_url);
   }
   const usual = known?.kind === kind ? known.baseUrl : knownOf(kind)?.baseUrl;
@@ -117,14 +140,14 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
   });
 }
 
-/** The address in a known provider's own variable. */
+/** Returns the address from a known provider's own variable. */
 function addressFrom(env: Environment, { addressVariable }: KnownProvider): string | undefined {
   const address = addressVariable === undefined ? undefined : env[addressVariable]?.trim();
   if (addressVariable === undefined || !address) return undefined;
   const problem = webAddressProblem(address);
   if (problem === null) return withoutSlash(address);
   const remedy = 'Set it to the address of its API, such as `http://127.0.0.1:8080`.';
-  throw new ConfigError({ place: null, field: addressVariable, problem, remedy });
+  throw new ConfigError({ location: null, field: addressVariable, problem, remedy });
 }
 
 function withoutSlash(address: string): string {
@@ -132,15 +155,18 @@ function withoutSlash(address: string): string {
 }
 
 /**
- * undefined: there is no key, so the provider is off. The environment goes over the file: the usual variable over a key written
- * there, but not over `none` or over another variable that the file names, which are the operator's choice of no key or of that one.
+ * Returns undefined when there is no key, which disables the provider. The provider's usual
+ * variable overrides a key in the file, but not `none` or another variable that the file names:
+ * those are the operator's explicit choice.
  */
 function keyOf({ values, env, name }: Completion, entry: ProviderEntry): string | undefined {
   if (values.unsetKeys.has(name)) return undefined;
   const known = knownOf(name);
   const usual = keyFrom(env, known?.keyVariable ?? null);
   if (entry.api_key !== undefined) {
-    return entry.api_key === noKey || values.expandedKeys.has(name) ? entry.api_key : (usual ?? entry.api_key);
+    return entry.api_key === noKey || values.expandedKeys.has(name)
+      ? entry.api_key
+      : (usual ?? entry.api_key);
   }
   if (known) return known.keyVariable === null ? noKey : usual;
   throw values.faultAt(['providers', name, 'api_key'], {
@@ -149,21 +175,25 @@ function keyOf({ values, env, name }: Completion, entry: ProviderEntry): string 
   });
 }
 
-/** The key in a provider's usual variable. Files of secrets often end in a line break, which is no part of the key. */
+/**
+ * Returns the key from a provider's usual variable, trimmed, because files of secrets often end in
+ * a line break.
+ */
 function keyFrom(env: Environment, variable: string | null): string | undefined {
   const key = variable === null ? undefined : env[variable]?.trim();
   if (variable === null || !key) return undefined;
   if (isSendable(key)) return key;
-  throw new ConfigError({ place: null, field: variable, ...unsendable });
+  throw new ConfigError({ location: null, field: variable, ...unsendable });
 }
 
-/** Whether a text can stand in a header at all. */
+/** Returns true when the key may be sent in a header. */
 function isSendable(key: string): boolean {
   return /^[\x21-\x7e]+$/u.test(key);
 }
 
 const unsendable = {
-  problem: 'must be a key of visible ASCII characters; got something else (not shown, it is a secret)',
+  problem:
+    'must be a key of visible ASCII characters; got something else (not shown, it is a secret)',
   remedy: 'Check it for spaces, line breaks and quotes that were copied along.',
 } as const;
 

@@ -1,8 +1,12 @@
-// Names that no model may have, because lists of models and price multipliers mean something else by them.
+// Names that no model may have, because model lists and price multipliers give them another
+// meaning.
 import { searchModelId } from '../canonical/web-search.ts';
 import type { FieldValues } from './field-values.ts';
 
-/** Throws ConfigError for a model or an alias by the name of the web search: whoever allowed or priced one would allow or price both. */
+/**
+ * Throws ConfigError for a model or alias named like the web search: allowing or pricing one would
+ * also affect the other.
+ */
 export function checkReservedNames({ fields, faultAt }: FieldValues): void {
   for (const section of ['models', 'image_models', 'aliases'] as const) {
     if (!Object.hasOwn(fields[section], searchModelId)) continue;

@@ -17,14 +17,22 @@ function load(yaml: string, env: Readonly<Record<string, string>> = {}): Config 
   }
 }
 
-test('without a word in the file there is a price, a time limit and nobody to ask', () => {
-  assert.deepEqual(load('').search, { providers: [], price_usd: 0.005, timeout_ms: 20_000 });
+test('by default there is a timeout and no provider', () => {
+  assert.deepEqual(load('').search, { providers: [], timeout_ms: 20_000 });
 });
 
-test('a key variable switches a provider on, and SEARXNG_URL does with an address', () => {
-  const { providers, search } = load('', { EXA_API_KEY: 'e', BRAVE_API_KEY: 'b', SEARXNG_URL: 'http://127.0.0.1:8080/' });
+test('a key variable or SEARXNG_URL enables a provider', () => {
+  const { providers, search } = load('', {
+    EXA_API_KEY: 'e',
+    BRAVE_API_KEY: 'b',
+    SEARXNG_URL: 'http://127.0.0.1:8080/',
+  });
   assert.deepEqual(search.providers, ['brave', 'exa', 'searxng']);
-  const shown = search.providers.map((name) => [providers[name]!.kind, providers[name]!.base_url, providers[name]!.api_key]);
+  const shown = search.providers.map((name) => [
+    providers[name]!.kind,
+    providers[name]!.base_url,
+    providers[name]!.api_key,
+  ]);
   assert.deepEqual(shown, [
     ['brave', 'https://api.search.brave.com/res/v1', 'b'],
     ['exa', 'https://api.exa.ai', 'e'],
@@ -32,7 +40,7 @@ test('a key variable switches a provider on, and SEARXNG_URL does with an addres
   ]);
 });
 
-test('those that are switched on are asked by kind, then as the file has them; the list says otherwise', () => {
+test('enabled providers are called by kind, then in the file’s order, unless the list orders them', () => {
   const providers = `providers:
   near: { kind: searxng, base_url: "http://a", api_key: none }
   far: { kind: searxng, base_url: "http://b", api_key: proxy-key }
@@ -40,24 +48,34 @@ test('those that are switched on are asked by kind, then as the file has them; t
   serper: { api_key: s, enabled: false }
 `;
   assert.deepEqual(load(providers).search.providers, ['tavily', 'near', 'far']);
-  assert.deepEqual(load(`${providers}search: { providers: [far, tavily] }`).search.providers, ['far', 'tavily']);
+  assert.deepEqual(load(`${providers}search: { providers: [far, tavily] }`).search.providers, [
+    'far',
+    'tavily',
+  ]);
   assert.deepEqual(load(`${providers}search: { providers: [] }`).search.providers, []);
 });
 
-test('the address of searxng is the variable, then the file', () => {
+test('SEARXNG_URL overrides the address in the file', () => {
   const file = 'providers: { searxng: { base_url: "http://file/sx/" } }';
   assert.equal(load(file).providers['searxng']!.base_url, 'http://file/sx');
-  assert.equal(load(file, { SEARXNG_URL: 'http://variable' }).providers['searxng']!.base_url, 'http://variable');
+  assert.equal(
+    load(file, { SEARXNG_URL: 'http://variable' }).providers['searxng']!.base_url,
+    'http://variable',
+  );
 });
 
-test('one of the list that is switched off is not asked, and the start says so', () => {
+test('a disabled provider in the list is skipped with a warning', () => {
   const cases: [yaml: string, providers: readonly string[], warning: RegExp][] = [
     [
       'search: { providers: [exa, tavily] }',
       ['exa'],
       /search\.providers names tavily, .* TAVILY_API_KEY in the environment does it/,
     ],
-    ['search: { providers: [searxng] }', [], /names searxng, .* SEARXNG_URL in the environment does it/],
+    [
+      'search: { providers: [searxng] }',
+      [],
+      /names searxng, .* SEARXNG_URL in the environment does it/,
+    ],
     [
       'providers: { mine: { kind: exa, api_key: k, enabled: false } }\nsearch: { providers: [mine] }',
       [],
@@ -71,26 +89,45 @@ test('one of the list that is switched off is not asked, and the start says so',
   }
 });
 
-test('a search can be left unsold', () => {
+test('a price of null is accepted', () => {
   assert.equal(load('search: { price_usd: null }').search.price_usd, null);
 });
 
 const faults: [yaml: string, message: RegExp, env?: Readonly<Record<string, string>>][] = [
-  ['search: { providers: [brve] }', /search\.providers\[0\] must be the name of a provider that searches the web; got "brve"/],
+  [
+    'search: { providers: [brve] }',
+    /search\.providers\[0\] must be the name of a provider that searches the web; got "brve"/,
+  ],
   [
     'search: { providers: [openai] }',
     /must be the name of a provider that searches the web; got "openai"/,
     { OPENAI_API_KEY: 'k' },
   ],
-  ['search: { providers: [toString] }', /must be the name of a provider that searches the web; got "toString"/],
-  ['search: { providers: [exa, exa] }', /search\.providers\[1\] names exa a second time/, { EXA_API_KEY: 'k' }],
-  ['search: { price_usd: 0.0000001 }', /search\.price_usd must have at most six decimals; got 1e-7\. .* \$5 per 1 000 is 0\.005/],
+  [
+    'search: { providers: [toString] }',
+    /must be the name of a provider that searches the web; got "toString"/,
+  ],
+  [
+    'search: { providers: [exa, exa] }',
+    /search\.providers\[1\] names exa a second time/,
+    { EXA_API_KEY: 'k' },
+  ],
+  [
+    'search: { price_usd: 0.0000001 }',
+    /search\.price_usd must have at most six decimals; got 1e-7\. .* \$5 per 1 000 is 0\.005/,
+  ],
   ['search: { price_usd: -1 }', /search\.price_usd must be/],
   ['search: { timeout_ms: 0 }', /search\.timeout_ms must be/],
   ['providers: { searxng: {} }', /providers\.searxng\.base_url is required/],
-  ['providers: { mine: { kind: searxng, api_key: none } }', /providers\.mine\.base_url is required/],
+  [
+    'providers: { mine: { kind: searxng, api_key: none } }',
+    /providers\.mine\.base_url is required/,
+  ],
   ['', /SEARXNG_URL must be a whole address/, { SEARXNG_URL: 'localhost' }],
-  ['models: { m: { routes: [{ provider: brave, model: x }] } }', /must be a provider of chat models; brave is of kind `brave`/],
+  [
+    'models: { m: { routes: [{ provider: brave, model: x }] } }',
+    /must be a provider of chat models; brave is of kind `brave`/,
+  ],
 ];
 for (const [yaml, message, env] of faults) {
   test(`refused: ${yaml || JSON.stringify(env)}`, () => {
@@ -101,17 +138,19 @@ for (const [yaml, message, env] of faults) {
   });
 }
 
-test('no model and no alias can be called like the web search', () => {
+test('no model or alias may have the name of the web search', () => {
   const named = {
     models: 'models: { web-search: { routes: [{ provider: openai, model: gpt-5-mini }] } }',
-    image_models: 'image_models: { web-search: { mode: edit, family: flux-2, routes: [{ provider: bfl, model: m }] } }',
+    image_models:
+      'image_models: { web-search: { mode: edit, family: flux-2, routes: [{ provider: bfl, model: m }] } }',
     aliases: 'aliases: { web-search: gpt-5-mini }',
   };
   for (const [section, yaml] of Object.entries(named)) {
     assert.throws(
       () => load(yaml),
       (error) =>
-        error instanceof ConfigError && error.message.includes(`${section}.web-search is what \`POST /v1/web-search\` is called`),
+        error instanceof ConfigError &&
+        error.message.includes(`${section}.web-search is what \`POST /v1/web-search\` is called`),
       section,
     );
   }

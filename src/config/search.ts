@@ -1,4 +1,5 @@
-// Which providers answer web searches, and in which order: the file's list, or all of a search kind that are switched on.
+// Resolves which providers answer web searches, and in which order: the file's list, or all enabled
+// search providers.
 import type { FieldPath } from './config-error.ts';
 import type { FieldValues } from './field-values.ts';
 import { isSearchKind, knownProviders, searchKinds } from './known-providers.ts';
@@ -7,8 +8,8 @@ import type { Config, ConfigFile, ProviderConfig } from './schema.ts';
 type Providers = Readonly<Record<string, ProviderConfig>>;
 
 /**
- * A provider of the list that is switched off is left out, as a route to one is; `searchWarnings` says so. Throws ConfigError for a name
- * that is no search provider, and for a price that cannot be kept exactly.
+ * Skips disabled providers of the list, as routes do; `searchWarnings` reports them. Throws
+ * ConfigError for a name that is no search provider, and for a price that cannot be stored exactly.
  */
 export function resolveSearch(values: FieldValues, providers: Providers): Config['search'] {
   const { providers: names, ...search } = values.fields.search;
@@ -17,12 +18,20 @@ export function resolveSearch(values: FieldValues, providers: Providers): Config
     const path = ['search', 'providers', index];
     checkName(values, providers, { name, path });
     if (names!.indexOf(name) === index) continue;
-    throw values.faultAt(path, { problem: `names ${name} a second time`, remedy: 'Name each provider once.' });
+    throw values.faultAt(path, {
+      problem: `names ${name} a second time`,
+      remedy: 'Name each provider once.',
+    });
   }
-  return { ...search, providers: names?.filter((name) => providers[name]?.enabled) ?? switchedOn(providers) };
+  const enabled = names?.filter((name) => providers[name]?.enabled) ?? enabledByKind(providers);
+  // A price of `null` disables a tool, as for models.
+  return {
+    ...search,
+    providers: enabled.filter((name) => providers[name]!.tool_prices.web_search !== null),
+  };
 }
 
-/** Of the providers that the file's list names in vain. */
+/** Warns of disabled providers in the file's list. */
 export function searchWarnings({ fields }: FieldValues, providers: Providers): string[] {
   const off = (fields.search.providers ?? []).filter((name) => !providers[name]?.enabled);
   return off.map((name) => {
@@ -32,8 +41,8 @@ export function searchWarnings({ fields }: FieldValues, providers: Providers): s
   });
 }
 
-/** By kind; those of one kind in the order in which they stand in the file. */
-function switchedOn(providers: Providers): string[] {
+/** Enabled search providers by kind, then in the file's order. */
+function enabledByKind(providers: Providers): string[] {
   const names = Object.keys(providers).filter((name) => providers[name]!.enabled);
   return searchKinds.flatMap((kind) => names.filter((name) => providers[name]!.kind === kind));
 }
@@ -54,9 +63,9 @@ function checkName(
   }
 }
 
-/** Prices are kept in microdollars. */
+/** Prices are stored in microdollars. */
 function checkPrice({ faultAt }: FieldValues, price: ConfigFile['search']['price_usd']): void {
-  if (price === null || Number(price.toFixed(6)) === price) return;
+  if (price === null || price === undefined || Number(price.toFixed(6)) === price) return;
   throw faultAt(['search', 'price_usd'], {
     problem: `must have at most six decimals; got ${price}`,
     remedy: 'The price is USD a search: $5 per 1 000 is 0.005.',

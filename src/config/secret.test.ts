@@ -12,7 +12,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const alone = { isShared: false };
 const [first, second, third] = ['x'.repeat(40), 'y'.repeat(40), 'z'.repeat(40)];
 
-test('a secret is made once, readable by its owner alone, and kept', () => {
+test('a secret is created once, and only its owner can read it', () => {
   const dataDir = join(folder, 'new');
   const [made, ...others] = loadSecrets({}, dataDir, alone);
   assert.ok(made.bytes.length >= 32);
@@ -21,35 +21,50 @@ test('a secret is made once, readable by its owner alone, and kept', () => {
   assert.equal(statSync(join(dataDir, 'secret')).mode & 0o777, 0o600);
 });
 
-test('two installations do not share a secret', () => {
+test('two installations have different secrets', () => {
   const [one, other] = ['one', 'other'].map((name) => loadSecrets({}, join(folder, name), alone));
   assert.notDeepEqual(one, other);
 });
 
-test('the environment goes over the file, and an empty variable counts as unset', () => {
-  const given = loadSecrets({ TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED: '' }, join(folder, 'new'), alone);
+test('the environment overrides the file, and an empty variable counts as unset', () => {
+  const given = loadSecrets(
+    { TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED: '' },
+    join(folder, 'new'),
+    alone,
+  );
   assert.deepEqual(given, [createSecret(first)]);
-  assert.deepEqual(loadSecrets({ TOLLGATE_SECRET: '' }, join(folder, 'new'), alone), loadSecrets({}, join(folder, 'new'), alone));
+  assert.deepEqual(
+    loadSecrets({ TOLLGATE_SECRET: '' }, join(folder, 'new'), alone),
+    loadSecrets({}, join(folder, 'new'), alone),
+  );
 });
 
-test('the environment gives further secrets, each once, beside its own or that of the file', () => {
+test('the environment adds accepted secrets, without duplicates, to its own or the file’s', () => {
   const TOLLGATE_SECRETS_ACCEPTED = `${second},${third},${second},${first}`;
   const given = loadSecrets({ TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED }, folder, alone);
   assert.deepEqual(given, [first, second, third].map(createSecret));
-  const [current, ...accepted] = loadSecrets({ TOLLGATE_SECRETS_ACCEPTED: second }, join(folder, 'new'), alone);
+  const [current, ...accepted] = loadSecrets(
+    { TOLLGATE_SECRETS_ACCEPTED: second },
+    join(folder, 'new'),
+    alone,
+  );
   assert.deepEqual([current], loadSecrets({}, join(folder, 'new'), alone));
   assert.deepEqual(accepted, [createSecret(second)]);
 });
 
-test('a secret of the environment with white space around it can be accepted after a rotation, just as it was', () => {
+test('a secret with surrounding white space is still accepted after a rotation', () => {
   const [padded] = loadSecrets({ TOLLGATE_SECRET: `${first}\n` }, folder, alone);
   for (const TOLLGATE_SECRETS_ACCEPTED of [`${first}\n`, `${third},${first}\n`]) {
-    const given = loadSecrets({ TOLLGATE_SECRET: second, TOLLGATE_SECRETS_ACCEPTED }, folder, alone);
+    const given = loadSecrets(
+      { TOLLGATE_SECRET: second, TOLLGATE_SECRETS_ACCEPTED },
+      folder,
+      alone,
+    );
     assert.ok(given.some(({ id }) => id === padded.id));
   }
 });
 
-test('a new secret comes on top of the file, which stays its owner’s alone, and nothing else is left behind', () => {
+test('a new secret becomes the file’s first line; only the owner can read it, and no draft remains', () => {
   const dataDir = join(folder, 'rotated');
   const path = join(dataDir, 'secret');
   const [oldest] = loadSecrets({}, dataDir, alone);
@@ -59,21 +74,28 @@ test('a new secret comes on top of the file, which stays its owner’s alone, an
   assert.match(readFileSync(path, 'utf8'), /^([0-9a-f]{64}\n){3}$/);
   const unseen = addNew(path);
   removeSecrets(path, [oldest.id]);
-  assert.deepEqual(loadSecrets({}, dataDir, alone), [unseen, made[1], made[0]], 'no others go than those that are ended');
+  assert.deepEqual(
+    loadSecrets({}, dataDir, alone),
+    [unseen, made[1], made[0]],
+    'no others go than those that are ended',
+  );
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(dataDir), ['secret']);
 });
 
-test('a key id names a secret, and says nothing of it', () => {
+test('a key id identifies a secret without revealing it', () => {
   assert.match(createSecret(first).id, /^[0-9a-f]{8}$/);
   assert.equal(createSecret(first).id, createSecret(first).id);
   assert.notEqual(createSecret(first).id, createSecret(second).id);
 });
 
-test('a short secret, an emptied file, and a shared database without one are refused, and the secret is not quoted', () => {
+test('a short secret, an empty file, and a shared database without a secret are refused without quoting it', () => {
   for (const [name, env] of [
     ['TOLLGATE_SECRET', { TOLLGATE_SECRET: 'hunter2' }],
-    ['TOLLGATE_SECRETS_ACCEPTED', { TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED: `${second},hunter2` }],
+    [
+      'TOLLGATE_SECRETS_ACCEPTED',
+      { TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED: `${second},hunter2` },
+    ],
   ] as const) {
     assert.throws(
       () => loadSecrets(env, folder, alone),

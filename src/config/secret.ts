@@ -1,5 +1,6 @@
-// The installation's secret, from which every other key is made: TOLLGATE_SECRET, or a file in the data folder made at the first start. After
-// a rotation the ones before are accepted beside it: further lines of the file, and TOLLGATE_SECRETS_ACCEPTED.
+// Loads the installation's secret, from which all other keys are derived: TOLLGATE_SECRET, or a
+// file in the data folder that the first start creates. After a rotation, earlier secrets stay
+// accepted: further lines of the file, and TOLLGATE_SECRETS_ACCEPTED.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -27,17 +28,30 @@ const currentName = 'TOLLGATE_SECRET';
 const acceptedName = 'TOLLGATE_SECRETS_ACCEPTED';
 
 /**
- * Reads the secret and those that are accepted beside it, or makes it. Throws when one is too short to be one, or when the database is
- * shared (PostgreSQL) and the environment gives none: each machine would then make its own, and no key would work on two.
+ * Reads the current and the accepted secrets, or creates one. Throws when one is too short, or when
+ * the database is shared (PostgreSQL) and the environment has none: each machine would create its
+ * own, and no key would work on two.
  */
-export function loadSecrets(env: Environment, dataDir: string, { isShared }: { isShared: boolean }): Secrets {
+export function loadSecrets(
+  env: Environment,
+  dataDir: string,
+  { isShared }: { isShared: boolean },
+): Secrets {
   const accepted = (env[acceptedName] ?? '').split(',').filter((text) => text.trim() !== '');
-  // Also with the white space around it: a secret that was read from somebody's file may have had a line end, and has it still.
-  const others = accepted.flatMap((text) => [checked(text.trim(), acceptedName), createSecret(text)]);
+  // Accepts each one also untrimmed: a secret that was once set with a line end must keep working.
+  const others = accepted.flatMap((text) => [
+    checked(text.trim(), acceptedName),
+    createSecret(text),
+  ]);
   const given = env[currentName];
-  if (given !== undefined && given !== '') return withoutRepeats([checked(given, currentName), ...others]);
+  if (given !== undefined && given !== '')
+    return withoutRepeats([checked(given, currentName), ...others]);
   if (isShared) {
-    throw fault(currentName, 'must be set with a database that several machines share', 'Give each of them the same one.');
+    throw fault(
+      currentName,
+      'must be set with a database that several machines share',
+      'Give each of them the same one.',
+    );
   }
   const path = join(dataDir, 'secret');
   if (!existsSync(path)) makeSecret(path);
@@ -45,17 +59,20 @@ export function loadSecrets(env: Environment, dataDir: string, { isShared }: { i
   return withoutRepeats([current!, ...previous, ...others]);
 }
 
-/** The file that holds the secret; null: the environment gives it. */
+/** Returns the path of the secret's file, or null when the environment sets the secret. */
 export function secretFileOf(env: Environment, dataDir: string): string | null {
   return env[currentName] ? null : join(dataDir, 'secret');
 }
 
-/** Puts a new secret on top of the file; those there were stay, and are accepted. */
+/** Adds a new secret as the first line of the file. The earlier ones stay accepted. */
 export function addSecret(path: string, text: string): void {
   replaceFile(path, [text, ...readLines(path)]);
 }
 
-/** Removes those with these key ids from the file, and no others: a new one may have come on top since they were read. */
+/**
+ * Removes only the secrets with these key ids, because a new one may have been added since they
+ * were read.
+ */
 export function removeSecrets(path: string, ids: readonly string[]): void {
   const kept = readLines(path).filter((line) => !ids.includes(createSecret(line).id));
   replaceFile(path, kept);
@@ -84,14 +101,17 @@ function withoutRepeats([current, ...accepted]: Secrets): Secrets {
 }
 
 function fault(field: string, problem: string, remedy: string): ConfigError {
-  return new ConfigError({ place: null, field, problem, remedy });
+  return new ConfigError({ location: null, field, problem, remedy });
 }
 
 export function newSecretText(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** Written aside and linked, so that of two starts at once both read the same secret, and none reads half of one. */
+/**
+ * Writes a draft and links it, so that of two concurrent starts both read the same, complete
+ * secret.
+ */
 function makeSecret(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = writeDraft(path, [newSecretText()]);
@@ -104,7 +124,10 @@ function makeSecret(path: string): void {
   }
 }
 
-/** In one step and for the same owner, on the disk when this returns: keys that are digested under a secret are lost with it. */
+/**
+ * Replaces the file atomically, keeps its owner, and returns when it is on the disk. Keys digested
+ * under a lost secret would stop working.
+ */
 function replaceFile(path: string, lines: readonly string[]): void {
   const { uid, gid } = statSync(path);
   const draft = writeDraft(path, lines);

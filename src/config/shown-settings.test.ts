@@ -11,7 +11,7 @@ import { showSettings } from './shown-settings.ts';
 const cwd = mkdtempSync(join(tmpdir(), 'tollgate-shown-'));
 after(() => rmSync(cwd, { recursive: true }));
 
-/** Each secret once, in the section where it belongs. */
+/** Every secret once, in its section. */
 const everySecret = `
 server: { port: 4100 }
 database: { url: "postgres://user:seecret-1@host/db" }
@@ -27,7 +27,7 @@ function show(yaml: string) {
   return showSettings(loadConfig({ env: {}, cwd }));
 }
 
-test('no secret is shown, only whether it is set', () => {
+test('a secret is shown only as set or not set', () => {
   const settings = show(everySecret);
   assert.doesNotMatch(JSON.stringify(settings), /seecret/);
   const secrets = settings.filter(({ isSecret }) => isSecret);
@@ -44,19 +44,25 @@ test('no secret is shown, only whether it is set', () => {
       path,
     );
   }
-  assert.equal(settings.find(({ path }) => path === 'providers.openai.base_url')!.value, 'https://proxy.example/v1');
+  assert.equal(
+    settings.find(({ path }) => path === 'providers.openai.base_url')!.value,
+    'https://proxy.example/v1',
+  );
 });
 
-test('what the file says stands beside what is there by default', () => {
+test('settings of the file and defaults are both shown', () => {
   const settings = show('server: { port: 4100 }');
   const find = (name: string) => settings.find(({ path }) => path === name)!;
   assert.deepEqual([find('server.port').value, find('server.port').isDefault], [4_100, false]);
   assert.deepEqual([find('server.host').value, find('server.host').isDefault], ['127.0.0.1', true]);
-  assert.deepEqual([find('stripe.secret_key').isSet, find('stripe.secret_key').isDefault], [false, true]);
+  assert.deepEqual(
+    [find('stripe.secret_key').isSet, find('stripe.secret_key').isDefault],
+    [false, true],
+  );
   assert.ok(find('server.port').description.length > 0);
 });
 
-test('every field of the schema outside of named sections is shown', () => {
+test('every schema field outside named sections is shown', () => {
   const shown = new Set(show('service: {}').map(({ path }) => path));
   const missing = leavesOf(asFieldSchema(ConfigFile), '').filter((path) => !shown.has(path));
   assert.deepEqual(missing, []);
@@ -66,5 +72,7 @@ function leavesOf(schema: FieldSchema, path: string): string[] {
   const children = branchesOf(schema).flatMap((branch) => Object.entries(branch.properties ?? {}));
   if (branchesOf(schema).some((branch) => branch.patternProperties)) return [];
   if (children.length === 0) return [path];
-  return children.flatMap(([name, child]) => leavesOf(child, path === '' ? name : `${path}.${name}`));
+  return children.flatMap(([name, child]) =>
+    leavesOf(child, path === '' ? name : `${path}.${name}`),
+  );
 }

@@ -1,11 +1,18 @@
-// The configuration as an operator may see it: every value that it holds, secrets left out, as the schema marks them.
+// The configuration that operators may see: every value except the secrets, which the schema marks.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../lib/json.ts';
 import { formatPath, type FieldPath } from './config-error.ts';
-import { asFieldSchema, branchesOf, childSchemaOf, fieldNamesOf, holdsSecret, type FieldSchema } from './field-schema.ts';
+import {
+  asFieldSchema,
+  branchesOf,
+  childSchemaOf,
+  fieldNamesOf,
+  holdsSecret,
+  type FieldSchema,
+} from './field-schema.ts';
 import { ConfigFile, type Config } from './schema.ts';
 
-export type ShownSetting = {
+type ShownSetting = {
   readonly path: string;
   /** null: not set, or a secret. */
   readonly value: unknown;
@@ -15,14 +22,20 @@ export type ShownSetting = {
   readonly description: string;
 };
 
-/** In the order of the schema. Sections with names of their own, such as `providers`, come with the names that there are. */
+/**
+ * Lists the settings in the schema's order. Sections with free names, such as `providers`, list the
+ * names in use.
+ */
 export function showSettings(config: Config): ShownSetting[] {
   return fieldsOf(asFieldSchema(ConfigFile), config, []);
 }
 
 function fieldsOf(schema: FieldSchema, value: unknown, path: FieldPath): ShownSetting[] {
-  const names = isObject(value) ? [...new Set([...fieldNamesOf(schema), ...namedIn(schema, value)])] : fieldNamesOf(schema);
-  if (names.length === 0 || schema.writeOnly) return isSection(schema) ? [] : [showField(schema, value, path)];
+  const names = isObject(value)
+    ? [...new Set([...fieldNamesOf(schema), ...namedIn(schema, value)])]
+    : fieldNamesOf(schema);
+  if (names.length === 0 || schema.writeOnly)
+    return isSection(schema) ? [] : [showField(schema, value, path)];
   return names.flatMap((name) => {
     const child = childSchemaOf(schema, name);
     return child ? fieldsOf(child, isObject(value) ? value[name] : undefined, [...path, name]) : [];
@@ -33,14 +46,14 @@ function namedIn(schema: FieldSchema, value: object): string[] {
   return branchesOf(schema).some((branch) => branch.patternProperties) ? Object.keys(value) : [];
 }
 
-/** One that happens to be empty. */
+/** An empty section is still a section. */
 function isSection(schema: FieldSchema): boolean {
   return branchesOf(schema).some((branch) => branch.patternProperties !== undefined);
 }
 
 function showField(schema: FieldSchema, value: unknown, path: FieldPath): ShownSetting {
   const isSecret = holdsSecret(schema);
-  // Where no secret is meant, null is a value of its own: no limit.
+  // For fields that are not secret, null is a value: no limit.
   const isSet = value !== undefined && !(isSecret && value === null);
   return {
     path: formatPath(path),
@@ -52,9 +65,14 @@ function showField(schema: FieldSchema, value: unknown, path: FieldPath): ShownS
   };
 }
 
-/** An address may carry a name and a password. */
+/** Removes user names and passwords from URLs. */
 export function withoutPasswords(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPasswords);
-  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, withoutPasswords(child)]));
-  return typeof value === 'string' ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/iu, '$1') : value;
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, child]) => [name, withoutPasswords(child)]),
+    );
+  return typeof value === 'string'
+    ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/iu, '$1')
+    : value;
 }

@@ -1,4 +1,5 @@
-// What the dashboard's sign-in needs of the configuration: the mail server and the provider of identities, completed from the environment.
+// Settings of the dashboard's sign-in: the mail server and the identity provider, completed from
+// the environment.
 import type { Environment, FaultAt, FieldValues } from './field-values.ts';
 import type { Config, ConfigFile, OidcConfig, SmtpConfig } from './schema.ts';
 import { ConfigError } from './config-error.ts';
@@ -6,7 +7,7 @@ import { webAddressProblem } from './web-address.ts';
 import { isLoopback } from './unencrypted.ts';
 import { withoutTrailing } from '../lib/without-trailing.ts';
 
-/** null: there is no mail server. Throws ConfigError. */
+/** Returns null when no mail server is configured. Throws ConfigError. */
 export function resolveSmtp({ fields, faultAt }: FieldValues, env: Environment): SmtpConfig | null {
   const url = env['SMTP_URL'] || fields.smtp?.url;
   const from = env['SMTP_FROM'] || fields.smtp?.from;
@@ -27,20 +28,26 @@ export function resolveSmtp({ fields, faultAt }: FieldValues, env: Environment):
   return { url, from };
 }
 
-/** null: users sign in with passwords only. Throws ConfigError. */
+/** Returns null when users sign in with passwords only. Throws ConfigError. */
 export function resolveOidc({ fields, faultAt }: FieldValues, env: Environment): OidcConfig | null {
   const given = fromEnvironment(fields.oidc, env);
   if (given === null) return null;
   const problem =
-    webAddressProblem(given.issuer) ?? (isPrivateEnough(given.issuer) ? null : 'must begin with https://; got http://');
+    webAddressProblem(given.issuer) ??
+    (isPrivateEnough(given.issuer) ? null : 'must begin with https://; got http://');
   if (problem === null) return { ...given, issuer: withoutTrailing(given.issuer, '/') };
   throw faultOf(faultAt, env['OIDC_ISSUER'] ? 'OIDC_ISSUER' : ['oidc', 'issuer'], {
     problem,
-    remedy: 'Write the address that the provider calls its issuer, such as `https://accounts.google.com`.',
+    remedy:
+      'Write the address that the provider calls its issuer, such as `https://accounts.google.com`.',
   });
 }
 
-const environmentNames = { issuer: 'OIDC_ISSUER', client_id: 'OIDC_CLIENT_ID', client_secret: 'OIDC_CLIENT_SECRET' } as const;
+const environmentNames = {
+  issuer: 'OIDC_ISSUER',
+  client_id: 'OIDC_CLIENT_ID',
+  client_secret: 'OIDC_CLIENT_SECRET',
+} as const;
 
 function fromEnvironment(entry: ConfigFile['oidc'], env: Environment): OidcConfig | null {
   const set = Object.values(environmentNames).filter((name) => env[name]);
@@ -58,15 +65,18 @@ function fromEnvironment(entry: ConfigFile['oidc'], env: Environment): OidcConfi
 
 function missing(name: string): never {
   throw new ConfigError({
-    place: null,
+    location: null,
     field: name,
     problem: 'must be set beside the other OIDC variables',
     remedy: `Set ${Object.values(environmentNames).join(', ')}, or unset all of them.`,
   });
 }
 
-/** Credits are kept in microdollars. */
-export function checkSignup(faultAt: FaultAt, { initial_credit_usd: usd }: ConfigFile['signup']): void {
+/** Credits are stored in microdollars. */
+export function checkSignup(
+  faultAt: FaultAt,
+  { initial_credit_usd: usd }: ConfigFile['signup'],
+): void {
   if (Number(usd.toFixed(6)) === usd) return;
   throw faultAt(['signup', 'initial_credit_usd'], {
     problem: `must have at most six decimals; got ${usd}`,
@@ -74,9 +84,14 @@ export function checkSignup(faultAt: FaultAt, { initial_credit_usd: usd }: Confi
   });
 }
 
-/** Over plain http, whoever is between a browser and the gateway reads the session's cookie. */
-export function plainHttpWarnings({ host, public_url: publicUrl, trust_proxy: trustsProxy }: Config['server']): string[] {
-  const isPlain = publicUrl === null ? !isLoopback(host) && trustsProxy === false : !isPrivateEnough(publicUrl);
+/** Over plain http, anyone on the network path can read the session's cookie. */
+export function plainHttpWarnings({
+  host,
+  public_url: publicUrl,
+  trust_proxy: trustsProxy,
+}: Config['server']): string[] {
+  const isPlain =
+    publicUrl === null ? !isLoopback(host) && trustsProxy === false : !isPrivateEnough(publicUrl);
   if (!isPlain) return [];
   return [
     'The dashboard is reached over plain http: passwords and sessions can be read on the way. Put it behind https and set server.public_url.',
@@ -85,7 +100,9 @@ export function plainHttpWarnings({ host, public_url: publicUrl, trust_proxy: tr
 
 function isMailAddress(text: string): boolean {
   const url = URL.parse(text);
-  return url !== null && (url.protocol === 'smtp:' || url.protocol === 'smtps:') && url.hostname !== '';
+  return (
+    url !== null && (url.protocol === 'smtp:' || url.protocol === 'smtps:') && url.hostname !== ''
+  );
 }
 
 function isPrivateEnough(address: string): boolean {
@@ -95,8 +112,10 @@ function isPrivateEnough(address: string): boolean {
 
 function faultOf(
   faultAt: FaultAt,
-  place: string | readonly [string, string],
+  field: string | readonly [string, string],
   what: { readonly problem: string; readonly remedy: string },
 ): ConfigError {
-  return typeof place === 'string' ? new ConfigError({ place: null, field: place, ...what }) : faultAt([...place], what);
+  return typeof field === 'string'
+    ? new ConfigError({ location: null, field, ...what })
+    : faultAt([...field], what);
 }

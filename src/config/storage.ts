@@ -1,4 +1,5 @@
-// Where generated images are kept: the data folder, or a bucket, completed from the usual variables of its tools.
+// Resolves where generated images are stored: the data folder, or a bucket with settings from the
+// usual AWS variables.
 import type { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
 import type { ConfigFile, StorageConfig } from './schema.ts';
@@ -17,7 +18,9 @@ const bucketFields = [
   'session_token',
 ] as const;
 
-/** Throws ConfigError for a bucket that cannot be used as described, and for a bucket's fields beside `kind: local`. */
+/**
+ * Throws ConfigError for incomplete bucket settings, and for a bucket's fields with `kind: local`.
+ */
 export function resolveStorage(values: FieldValues, env: Environment): StorageConfig {
   const { kind, keep_days, ...entry } = values.fields.storage;
   if (kind === 's3') return { kind, keep_days, ...bucketOf(values, entry, env) };
@@ -31,7 +34,11 @@ export function resolveStorage(values: FieldValues, env: Environment): StorageCo
 
 type BucketConfig = Omit<Extract<StorageConfig, { kind: 's3' }>, 'kind' | 'keep_days'>;
 
-function bucketOf(values: FieldValues, entry: Omit<StorageEntry, 'kind' | 'keep_days'>, env: Environment): BucketConfig {
+function bucketOf(
+  values: FieldValues,
+  entry: Omit<StorageEntry, 'kind' | 'keep_days'>,
+  env: Environment,
+): BucketConfig {
   const region = entry.region ?? (env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || 'us-east-1');
   return {
     bucket: entry.bucket ?? missing(values, 'bucket', 'the name of the bucket'),
@@ -45,8 +52,10 @@ function bucketOf(values: FieldValues, entry: Omit<StorageEntry, 'kind' | 'keep_
 
 function endpointOf({ faultAt }: FieldValues, endpoint: string | undefined): string | undefined {
   if (endpoint === undefined) return undefined;
-  const pathProblem = 'must have no path: the bucket goes into `storage.bucket`; got one with a path';
-  const problem = webAddressProblem(endpoint) ?? (new URL(endpoint).pathname === '/' ? null : pathProblem);
+  const pathProblem =
+    'must have no path: the bucket goes into `storage.bucket`; got one with a path';
+  const problem =
+    webAddressProblem(endpoint) ?? (new URL(endpoint).pathname === '/' ? null : pathProblem);
   if (problem === null) return new URL(endpoint).origin;
   throw faultAt(['storage', 'endpoint'], {
     problem,
@@ -54,7 +63,10 @@ function endpointOf({ faultAt }: FieldValues, endpoint: string | undefined): str
   });
 }
 
-/** From one place, so that no key is ever joined with the secret of another: the file, or else the environment. */
+/**
+ * Takes both from the file or both from the environment, so that a key never meets another key's
+ * secret.
+ */
 function credentialsOf(
   values: FieldValues,
   entry: Omit<StorageEntry, 'kind' | 'keep_days'>,
@@ -63,15 +75,27 @@ function credentialsOf(
   const isInFile = entry.access_key_id !== undefined || entry.secret_access_key !== undefined;
   const from = isInFile
     ? { key: entry.access_key_id, secret: entry.secret_access_key, token: entry.session_token }
-    : { key: env['AWS_ACCESS_KEY_ID'], secret: env['AWS_SECRET_ACCESS_KEY'], token: env['AWS_SESSION_TOKEN'] };
+    : {
+        key: env['AWS_ACCESS_KEY_ID'],
+        secret: env['AWS_SECRET_ACCESS_KEY'],
+        token: env['AWS_SESSION_TOKEN'],
+      };
   return {
-    access_key_id: from.key || missing(values, 'access_key_id', 'the id of an access key, here or in AWS_ACCESS_KEY_ID'),
-    secret_access_key: from.secret || missing(values, 'secret_access_key', 'the access key, here or in AWS_SECRET_ACCESS_KEY'),
+    access_key_id:
+      from.key ||
+      missing(values, 'access_key_id', 'the id of an access key, here or in AWS_ACCESS_KEY_ID'),
+    secret_access_key:
+      from.secret ||
+      missing(values, 'secret_access_key', 'the access key, here or in AWS_SECRET_ACCESS_KEY'),
     session_token: from.token || null,
   };
 }
 
-function missing({ faultAt }: FieldValues, field: (typeof bucketFields)[number], what: string): never {
+function missing(
+  { faultAt }: FieldValues,
+  field: (typeof bucketFields)[number],
+  what: string,
+): never {
   const fault: ConfigError = faultAt(['storage', field], {
     problem: `is required with \`kind: s3\`: ${what}`,
     remedy: 'Write it, or `kind: local` to keep images in the data folder.',

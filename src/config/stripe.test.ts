@@ -26,24 +26,28 @@ function fault(yaml: string): ConfigError {
 
 const secrets = 'secret_key: sk_live_000111222333, webhook_secret: whsec_444555666';
 
-test('without its two secrets there is no Stripe', () => {
+test('without its two secrets Stripe is not configured', () => {
   const { stripe, billing } = load('service: {}');
   assert.equal(stripe, null);
   assert.equal(billing.contact, null);
 });
 
-test('amounts have defaults, choices come in order and once, and the address is Stripe’s own', () => {
-  const { stripe, warnings } = load(`stripe: { ${secrets}, top_up_usd: { choices: [50, 20, 50] } }`);
+test('amounts have defaults, choices are sorted without duplicates, and the address is Stripe’s', () => {
+  const { stripe, warnings } = load(
+    `stripe: { ${secrets}, top_up_usd: { choices: [50, 20, 50] } }`,
+  );
   assert.deepEqual(stripe, {
     secret_key: 'sk_live_000111222333',
     webhook_secret: 'whsec_444555666',
     api_url: null,
+    fee_percent: 0,
+    fee_fixed_cents: 0,
     top_up_usd: { min: 5, max: 1_000, choices: [20, 50] },
   });
   assert.deepEqual(warnings, []);
 });
 
-test('one secret without the other is refused, and neither is shown', () => {
+test('one secret without the other is refused without showing it', () => {
   for (const [yaml, field] of [
     ['stripe: { secret_key: sk_live_000111222333 }', 'stripe.webhook_secret'],
     ['stripe: { webhook_secret: whsec_444555666 }', 'stripe.secret_key'],
@@ -55,8 +59,25 @@ test('one secret without the other is refused, and neither is shown', () => {
   }
 });
 
-test('amounts are whole cents, and the choices lie between the least and the most', () => {
-  assert.equal(fault(`stripe: { ${secrets}, top_up_usd: { min: 5.005 } }`).fault.field, 'stripe.top_up_usd.min');
+test('a card fee is off by default and has at most four decimals', () => {
+  const { stripe } = load(`stripe: { ${secrets}, fee_percent: 2.9001, fee_fixed_cents: 30 }`);
+  assert.deepEqual([stripe!.fee_percent, stripe!.fee_fixed_cents], [2.9001, 30]);
+  assert.equal(
+    fault(`stripe: { ${secrets}, fee_percent: 2.90001 }`).fault.field,
+    'stripe.fee_percent',
+  );
+  assert.equal(fault(`stripe: { ${secrets}, fee_percent: -1 }`).fault.field, 'stripe.fee_percent');
+  assert.equal(
+    fault(`stripe: { ${secrets}, fee_fixed_cents: 0.5 }`).fault.field,
+    'stripe.fee_fixed_cents',
+  );
+});
+
+test('amounts are whole cents, and choices are from the minimum to the maximum', () => {
+  assert.equal(
+    fault(`stripe: { ${secrets}, top_up_usd: { min: 5.005 } }`).fault.field,
+    'stripe.top_up_usd.min',
+  );
   assert.equal(
     fault(`stripe: { ${secrets}, top_up_usd: { min: 20, max: 10, choices: [] } }`).fault.field,
     'stripe.top_up_usd.min',
@@ -65,12 +86,20 @@ test('amounts are whole cents, and the choices lie between the least and the mos
   assert.equal(choice.fault.field, 'stripe.top_up_usd.choices[1]');
 });
 
-test('a key of test mode is warned about', () => {
-  const { warnings } = load('stripe: { secret_key: sk_test_000111222333, webhook_secret: whsec_1 }');
+test('a test mode key causes a warning', () => {
+  const { warnings } = load(
+    'stripe: { secret_key: sk_test_000111222333, webhook_secret: whsec_1 }',
+  );
   assert.match(warnings.join(), /without anybody paying/);
 });
 
-test('another server is named by its address alone', () => {
-  assert.equal(load(`stripe: { ${secrets}, api_url: "http://127.0.0.1:12111/" }`).stripe!.api_url, 'http://127.0.0.1:12111');
-  assert.equal(fault(`stripe: { ${secrets}, api_url: "http://127.0.0.1:12111/v1" }`).fault.field, 'stripe.api_url');
+test('another Stripe server is an address without a path', () => {
+  assert.equal(
+    load(`stripe: { ${secrets}, api_url: "http://127.0.0.1:12111/" }`).stripe!.api_url,
+    'http://127.0.0.1:12111',
+  );
+  assert.equal(
+    fault(`stripe: { ${secrets}, api_url: "http://127.0.0.1:12111/v1" }`).fault.field,
+    'stripe.api_url',
+  );
 });

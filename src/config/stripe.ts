@@ -1,34 +1,61 @@
-// Whether account owners can pay by card: both secrets or neither, and amounts that Stripe can charge.
+// Resolves card payments: both secrets or neither, and amounts that Stripe can charge.
 import type { FieldValues } from './field-values.ts';
 import type { ConfigFile, StripeConfig } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
 
 type StripeEntry = ConfigFile['stripe'];
 
-/** null: not configured. Throws ConfigError for one secret without the other, and for amounts that do not fit each other. */
+/**
+ * Returns null when Stripe is not configured. Throws ConfigError for one secret without the other,
+ * and for inconsistent amounts.
+ */
 export function resolveStripe(values: FieldValues): StripeConfig | null {
-  const { secret_key, webhook_secret, api_url, top_up_usd } = values.fields.stripe;
+  const { secret_key, webhook_secret, api_url, fee_percent, fee_fixed_cents, top_up_usd } =
+    values.fields.stripe;
   checkAmounts(values, top_up_usd);
+  checkPercent(values, fee_percent);
   const address = addressOf(values, api_url);
   if (secret_key === undefined && webhook_secret === undefined) return null;
-  if (secret_key === undefined) throw missing(values, 'secret_key', 'the key that checkouts are made with');
-  if (webhook_secret === undefined) throw missing(values, 'webhook_secret', 'payments are credited by signed events only');
+  if (secret_key === undefined)
+    throw missing(values, 'secret_key', 'the key that checkouts are made with');
+  if (webhook_secret === undefined)
+    throw missing(values, 'webhook_secret', 'payments are credited by signed events only');
   const choices = [...new Set(top_up_usd.choices)].toSorted((one, other) => one - other);
-  return { secret_key, webhook_secret, api_url: address, top_up_usd: { ...top_up_usd, choices } };
+  return {
+    secret_key,
+    webhook_secret,
+    api_url: address,
+    fee_percent,
+    fee_fixed_cents,
+    top_up_usd: { ...top_up_usd, choices },
+  };
 }
 
-/** What is paid with a test key is nobody's money, yet becomes live balance. */
+/** Payments with a test key are not real money but would become live balance. */
 export function stripeWarnings({ secret_key: key }: StripeEntry): string[] {
   if (key === undefined || !/^[sr]k_test_/u.test(key)) return [];
   return ['stripe.secret_key is a key of test mode: top-ups are credited without anybody paying.'];
 }
 
-function checkAmounts({ faultAt }: FieldValues, { min, max, choices }: StripeEntry['top_up_usd']): void {
-  const amounts = [['min', min] as const, ['max', max] as const, ...choices.map((choice, index) => [index, choice] as const)];
+function checkAmounts(
+  { faultAt }: FieldValues,
+  { min, max, choices }: StripeEntry['top_up_usd'],
+): void {
+  const amounts = [
+    ['min', min] as const,
+    ['max', max] as const,
+    ...choices.map((choice, index) => [index, choice] as const),
+  ];
   for (const [name, amount] of amounts) {
-    const path = typeof name === 'number' ? ['stripe', 'top_up_usd', 'choices', name] : ['stripe', 'top_up_usd', name];
+    const path =
+      typeof name === 'number'
+        ? ['stripe', 'top_up_usd', 'choices', name]
+        : ['stripe', 'top_up_usd', name];
     if (Number(amount.toFixed(2)) !== amount)
-      throw faultAt(path, { problem: `must be whole cents; got ${amount}`, remedy: 'Write at most two decimals.' });
+      throw faultAt(path, {
+        problem: `must be whole cents; got ${amount}`,
+        remedy: 'Write at most two decimals.',
+      });
     if (amount < min || amount > max)
       throw faultAt(path, {
         problem: `must be from min (${min}) to max (${max}); got ${amount}`,
@@ -37,11 +64,24 @@ function checkAmounts({ faultAt }: FieldValues, { min, max, choices }: StripeEnt
   }
 }
 
+function checkPercent({ faultAt }: FieldValues, percent: number): void {
+  if (Number(percent.toFixed(4)) === percent) return;
+  throw faultAt(['stripe', 'fee_percent'], {
+    problem: `must have at most four decimals; got ${percent}`,
+    remedy: 'It is in percent: 2.9 is 29 thousandths of the credit.',
+  });
+}
+
 function addressOf({ faultAt }: FieldValues, url: string | undefined): string | null {
   if (url === undefined) return null;
-  const problem = webAddressProblem(url) ?? (new URL(url).pathname === '/' ? null : 'must have no path; got one with a path');
+  const problem =
+    webAddressProblem(url) ??
+    (new URL(url).pathname === '/' ? null : 'must have no path; got one with a path');
   if (problem === null) return new URL(url).origin;
-  throw faultAt(['stripe', 'api_url'], { problem, remedy: 'Write the address alone, such as `http://127.0.0.1:12111`.' });
+  throw faultAt(['stripe', 'api_url'], {
+    problem,
+    remedy: 'Write the address alone, such as `http://127.0.0.1:12111`.',
+  });
 }
 
 function missing({ faultAt }: FieldValues, field: 'secret_key' | 'webhook_secret', what: string) {

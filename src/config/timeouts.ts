@@ -1,17 +1,18 @@
-// How long a provider may take, by provider and, above that, by model.
+// Timeouts of calls to providers. A model's timeouts override its provider's.
 import { Type, type Static } from 'typebox';
 
 const closed = { additionalProperties: false } as const;
-const milliseconds = (description: string) => Type.Integer({ minimum: 1, maximum: 86_400_000, description });
+const milliseconds = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: 86_400_000, description });
 
-/** The head of the answer, where neither the provider nor the model says how long it may take. */
+/** Default times to the answer's first byte. */
 export const firstByteDefaultsMs = { slow: 600_000, quick: 120_000 } as const;
 
 const meanings = {
-  connect_ms: 'How long a connection to the provider may take to open.',
+  connect_ms: 'How long connecting to the provider may take.',
   first_byte_ms:
-    "How long the head of the provider's answer may take; without streaming it waits for all of it. Left out: 600000 for a model that thinks and for whole answers, 120000 for a stream of any other.",
-  idle_ms: 'How long a stream may be silent between two pieces.',
+    "How long the headers of the provider's response may take; without streaming, that includes the model's work. Default: 600000 for a model that thinks and for whole answers, 120000 for a stream of any other model.",
+  idle_ms: 'How long a stream may be silent between two chunks.',
   total_ms: 'How long a whole answer may take.',
 } as const;
 const firstByte = Type.Optional(milliseconds(meanings.first_byte_ms));
@@ -36,6 +37,9 @@ export const ModelTimeouts = Type.Object(
     idle_ms: Type.Optional(milliseconds(meanings.idle_ms)),
     total_ms: Type.Optional(milliseconds(meanings.total_ms)),
   },
-  { ...closed, description: 'How long its providers may take, over what their own `timeouts` say.' },
+  {
+    ...closed,
+    description: "How long the model's providers may take, instead of their own `timeouts`.",
+  },
 );
 export type ModelTimeouts = Readonly<Static<typeof ModelTimeouts>>;

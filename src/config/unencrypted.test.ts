@@ -6,7 +6,7 @@ import { plainDatabaseWarnings, plainProviderWarnings } from './unencrypted.ts';
 const warned = (baseUrl: string | null, enabled = true) =>
   plainProviderWarnings({ host: { enabled, base_url: baseUrl } } as unknown as Config['providers']);
 
-test('a provider on another machine over plain http is worth a warning', () => {
+test('a provider on another machine over plain http causes a warning', () => {
   for (const address of [
     'http://10.0.0.7:8000/v1',
     'http://vllm.internal/v1',
@@ -26,7 +26,7 @@ test('a provider on another machine over plain http is worth a warning', () => {
   assert.deepEqual(warned('http://10.0.0.7/v1', false), [], 'it is switched off');
 });
 
-test('PostgreSQL on another machine without TLS is worth a warning', () => {
+test('PostgreSQL on another machine without TLS causes a warning', () => {
   for (const url of [
     'postgres://u:secret@db.internal/tollgate',
     'postgresql://10.0.0.7/t?sslmode=disable',

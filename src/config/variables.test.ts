@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import { expandVariables, maskVariables, unmaskVariables } from './variables.ts';
 
-test('masking keeps every line and column, and is undone exactly', () => {
+test('masking keeps every line and column and is exactly reversible', () => {
   const pieces = fc.constantFrom('${A}', '$${A}', '${', '}', '$', 'text', '\n', '${B_2}', '${1}');
   fc.assert(
     fc.property(fc.array(pieces), (parts) => {
@@ -22,10 +22,16 @@ test('a value is expanded exactly once, whatever the variables hold', () => {
     text: 'x${B}y${A}z$${A}',
     variables: ['A', 'B'],
   });
-  assert.deepEqual(expandVariables(maskVariables('plain $5'), env), { kind: 'plain', text: 'plain $5' });
+  assert.deepEqual(expandVariables(maskVariables('plain $5'), env), {
+    kind: 'plain',
+    text: 'plain $5',
+  });
 });
 
-test('unset and malformed references are told apart', () => {
-  assert.deepEqual(expandVariables(maskVariables('${A}${C}'), { A: 'a' }), { kind: 'unset', variable: 'C' });
+test('unset and malformed references are distinguished', () => {
+  assert.deepEqual(expandVariables(maskVariables('${A}${C}'), { A: 'a' }), {
+    kind: 'unset',
+    variable: 'C',
+  });
   assert.deepEqual(expandVariables(maskVariables('${A:-x}'), { A: 'a' }), { kind: 'malformed' });
 });

@@ -1,9 +1,12 @@
-// What an address in the configuration must be. An address can carry a password, so no message quotes one.
+// Checks addresses in the configuration. An address can contain a password, so no message quotes
+// one.
 
-/** null, or a clause that says what is wrong. */
+/** Returns null, or a clause that says what is wrong. */
 export function webAddressProblem(text: string): string | null {
-  if (!URL.canParse(text)) return 'must be a whole address that begins with http:// or https://; got something else';
+  if (!URL.canParse(text))
+    return 'must be a whole address that begins with http:// or https://; got something else';
   const { protocol, search, hash } = new URL(text);
-  if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with http:// or https://; got another scheme';
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return 'must begin with http:// or https://; got another scheme';
   return search || hash ? 'must end with its path; got a `?` or `#` in it' : null;
 }

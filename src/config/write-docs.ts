@@ -1,4 +1,5 @@
-// Brings the documents that are made from the schema up to date: run it with the pinned Node after a change of the schema.
+// Updates the documents that are generated from the schema. Run `npm run docs` after changing the
+// schema.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFieldTable } from './field-table.ts';

@@ -1,9 +1,9 @@
-// What an account has, what it paid in, and what it is warned of.
+// An account's balance, payments and warnings.
 import { Type } from 'typebox';
 import { Mode, PageQuery, type Page } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-export type BillingOverview = {
+type BillingOverview = {
   readonly posted_micros: number;
   /** By running requests. */
   readonly held_micros: number;
@@ -14,6 +14,8 @@ export type BillingOverview = {
     readonly min_micros: number;
     readonly max_micros: number;
     readonly choices_micros: readonly number[];
+    /** Paid on top of the credit: so many millionths of it, rounded up to a whole cent, and a fixed part. */
+    readonly fee: { readonly ppm: number; readonly fixed_micros: number };
   } | null;
   /** An e-mail address, a web address or words: whom to ask for credit. null: whoever runs the service. */
   readonly contact: string | null;
@@ -25,7 +27,7 @@ export type BillingOverview = {
   };
 };
 
-export type TopUp = {
+type TopUp = {
   readonly id: string;
   readonly amount_micros: number;
   /** `processing`: promised, as a bank transfer is. `paid`: it is in the balance. */
@@ -33,7 +35,7 @@ export type TopUp = {
   readonly created_at: string;
 };
 
-/** A line of an account's statement. Their sum is the posted balance. */
+/** One line of an account's statement. All lines add up to the posted balance. */
 export type StatementLine =
   | {
       readonly kind: 'credit' | 'debit';
@@ -46,23 +48,34 @@ export type StatementLine =
       readonly created_at: string;
     }
   /** All charges of a UTC day. */
-  | { readonly kind: 'charges'; readonly day: string; readonly requests: number; readonly amount_micros: number };
+  | {
+      readonly kind: 'charges';
+      readonly day: string;
+      readonly requests: number;
+      readonly amount_micros: number;
+    };
 
-/** Made by whoever asks, anew for each thing that is meant to happen: with the same one it happens once. */
+/** Created by the client, one for each action. Repeated calls with the same value act once. */
 export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
 
-/** Up to a billion dollars, since more is a slip of the hand. */
+/** At most a billion dollars; more is a typing error. */
 export const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 
 export const billingEndpoints = {
-  'GET /accounts/:account/billing': endpoint<BillingOverview>()({ access: 'member', query: Type.Object({ mode: Mode }) }),
+  'GET /accounts/:account/billing': endpoint<BillingOverview>()({
+    access: 'member',
+    query: Type.Object({ mode: Mode }),
+  }),
   /** Newest first. */
   'GET /accounts/:account/statement': endpoint<Page<StatementLine>>()({
     access: 'member',
     query: Type.Object({ ...PageQuery, mode: Mode }),
   }),
   /** Leads to Stripe; the customer comes back to `/billing?account=…&top_up=…`. Whole cents. */
-  'POST /accounts/:account/top-ups': endpoint<{ readonly id: string; readonly checkout_url: string }>()({
+  'POST /accounts/:account/top-ups': endpoint<{
+    readonly id: string;
+    readonly checkout_url: string;
+  }>()({
     access: 'owner',
     body: Type.Object({ request_id: RequestId, amount_micros: Amount }),
   }),

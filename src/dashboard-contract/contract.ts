@@ -31,5 +31,5 @@ export const contract = {
   ...operatorUsersEndpoints,
 };
 
-/** What the web app imports. */
+/** The types that the web app imports. */
 export type Contract = typeof contract;

@@ -1,5 +1,5 @@
-// What an endpoint of the dashboard's API is: who may call it, what goes in, what comes out. The one contract between the web app, which
-// imports these files as types only, and the server, which checks requests against their schemas.
+// Describes an endpoint of the dashboard's API: who may call it, its input and its output. The web
+// app imports these files as types only; the server checks requests against their schemas.
 import type { Static, TObject } from 'typebox';
 
 /**
@@ -8,7 +8,10 @@ import type { Static, TObject } from 'typebox';
  */
 export type Access = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'operator';
 
-/** `GET /accounts/:account/keys`, relative to `/dashboard-api`. Paths of accounts begin with `/accounts/:account`, operators' with `/operator`. */
+/**
+ * Example: `GET /accounts/:account/keys`, relative to `/dashboard-api`. Paths of accounts begin
+ * with `/accounts/:account`, those of operators with `/operator`.
+ */
 export type EndpointName = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
 
 export type Endpoint = {
@@ -20,22 +23,26 @@ export type Endpoint = {
 
 declare const output: unique symbol;
 
-/** Answers with `Output`, as JSON. */
+/** The endpoint answers with `Output`, as JSON. */
 type Answering<Output> = { readonly [output]?: Output };
 
-/** `endpoint<KeyList>()({ access: 'member', query: Type.Object({ mode: Mode }) })` */
+/** Example: `endpoint<KeyList>()({ access: 'member', query: Type.Object({ mode: Mode }) })` */
 export function endpoint<Output>() {
   return <const Shape extends Endpoint>(shape: Shape): Shape & Answering<Output> => shape;
 }
 
 export type OutputOf<E> = E extends Answering<infer Output> ? Output : never;
-/** Of an endpoint that takes none. */
+/** The input of an endpoint that takes none. */
 type Nothing = Readonly<Record<string, never>>;
 
-export type QueryOf<E> = E extends { readonly query: infer Schema extends TObject } ? Static<Schema> : Nothing;
-export type BodyOf<E> = E extends { readonly body: infer Schema extends TObject } ? Static<Schema> : Nothing;
+export type QueryOf<E> = E extends { readonly query: infer Schema extends TObject }
+  ? Static<Schema>
+  : Nothing;
+export type BodyOf<E> = E extends { readonly body: infer Schema extends TObject }
+  ? Static<Schema>
+  : Nothing;
 
-/** The names behind colons: of `GET /accounts/:account/keys/:key`, `account` and `key`. */
+/** The names after colons: in `GET /accounts/:account/keys/:key`, `account` and `key`. */
 type ParameterOf<Name extends string> = Name extends `${string}:${infer Rest}`
   ? Rest extends `${infer Parameter}/${infer Further}`
     ? Parameter | ParameterOf<Further>

@@ -1,13 +1,13 @@
-// The API keys of an account.
+// An account's API keys.
 import { Type } from 'typebox';
 import { Mode, PageQuery, type Page } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-/** The first that applies of: revoked, disabled, expired. */
+/** The first that applies: revoked, disabled, expired. */
 export const KeyState = Type.Enum(['active', 'disabled', 'expired', 'revoked']);
 export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
 
-/** Of a UTC day or month. */
+/** Spend of a UTC day or month. */
 type KeySpend = {
   readonly spent_micros: number;
   /** By requests that run; it counts against the cap as well. */
@@ -49,8 +49,8 @@ export type NewKey = {
   readonly secret: string;
 };
 
-/** What a key has that sets none of its own; null: no limit. */
-export type KeyDefaults = {
+/** The defaults of a key that sets none of its own; null: no limit. */
+type KeyDefaults = {
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrent_requests: number | null;
@@ -64,16 +64,20 @@ const Cap = nullable(Type.Integer({ minimum: 0, maximum: 1e15 }));
 const Limit = nullable(Type.Integer({ minimum: 0, maximum: 9_999_999_999 }));
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 
-/** Where it is changed, a control that is left out stays and null clears. */
+/** In a change, a field that is left out stays as it is, and null clears it. */
 const controls = {
   daily_cap_micros: Cap,
   monthly_cap_micros: Cap,
   /** By any of their names; `web-search` for searches of the web. */
-  models: nullable(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 500 })),
+  models: nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 500 }),
+  ),
   requests_per_minute: Limit,
   tokens_per_minute: Limit,
   concurrent_requests: Limit,
-  allowed_addresses: nullable(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 100 })),
+  allowed_addresses: nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 100 }),
+  ),
   /** A moment to come, as ISO 8601 with its zone. */
   expires_at: nullable(Type.String({ maxLength: 40 })),
 };

@@ -1,8 +1,8 @@
-// What can be called, and what this account pays for it.
+// The models that an account can call, and its prices.
 import type { ImageFamily, ImageFormat, ImageMode, ImageTier } from '../canonical/image-model.ts';
 import { endpoint } from './endpoint.ts';
 
-/** Microdollars for a million tokens. */
+/** In microdollars for a million tokens. */
 export type TokenPrices = {
   readonly input_micros: number;
   readonly output_micros: number;
@@ -52,25 +52,41 @@ export type ChatModel = Listed & {
   readonly web_search_micros: number | null;
 };
 
-/** By quality or resolution, in microdollars that may have a fraction. */
+/** By quality or resolution, in microdollars with fractions. */
 type MicrosByTier = Readonly<Partial<Record<ImageTier, number>>>;
 
 export type ImagePrices = {
   /** Whether `output_micros` is for a megapixel of an image, or for the whole image. */
   readonly per_megapixel: boolean;
   readonly output_micros: MicrosByTier;
-  /** For each image that is put in, once for every image that comes out. */
+  /** For each megapixel after the first; empty where `output_micros` is for the whole image. */
+  readonly further_megapixel_micros: MicrosByTier;
+  /** For each image that is put in, or each megapixel of it, once for every image that comes out. */
   readonly input_image_micros: MicrosByTier;
+  readonly input_per_megapixel: boolean;
+  /** Microdollars for a million tokens: the provider's count is charged, and the rest is for answers without one. null: not by tokens. */
+  readonly tokens: {
+    readonly text_micros: number;
+    readonly cached_text_micros: number;
+    readonly image_micros: number;
+    readonly cached_image_micros: number;
+    readonly output_micros: number;
+  } | null;
 };
 
 type Choice = { readonly default: string; readonly allowed: readonly string[] };
 
-/** What a request can choose: size and quality, or shape and resolution. */
+/** The choices of a request: size and quality, or shape and resolution. */
 export type ImageParameters =
-  | { readonly kind: 'size'; readonly default_size: string; readonly sizes: SizeRule; readonly quality: Choice }
+  | {
+      readonly kind: 'size';
+      readonly default_size: string;
+      readonly sizes: SizeRule;
+      readonly quality: Choice;
+    }
   | { readonly kind: 'shape'; readonly aspect_ratio: Choice; readonly resolution: Choice };
 
-/** Pixels. */
+/** In pixels. */
 export type SizeRule = {
   readonly multiple_of: number;
   readonly side_min: number;
@@ -93,10 +109,17 @@ export type ImageModelEntry = Listed & {
 };
 
 export type ModelCatalogue = {
+  /** The days of the built-in prices, `YYYY-MM-DD`. */
+  readonly as_of: { readonly chat: string; readonly images: string };
   readonly chat: readonly ChatModel[];
   readonly images: readonly ImageModelEntry[];
-  /** The web search endpoint. `price_micros` null: it is not sold. */
-  readonly web_search: { readonly id: string; readonly price_micros: number | null; readonly is_live: boolean };
+  /** The web search endpoint. The most that ten results cost, whoever answers, and the most that any search does; null: it is not sold. */
+  readonly web_search: {
+    readonly id: string;
+    readonly price_micros: number | null;
+    readonly price_max_micros: number | null;
+    readonly is_live: boolean;
+  };
 };
 
 export const modelsEndpoints = {

@@ -1,4 +1,4 @@
-// Accounts, as operators manage them.
+// How operators manage accounts.
 import { Type } from 'typebox';
 import { Amount, RequestId, type StatementLine } from './billing.ts';
 import { Mode, PageQuery, type Page } from './common.ts';
@@ -39,26 +39,36 @@ export type AccountDetail = AccountRow & {
   readonly loss_budget_exceeded: boolean;
 };
 
-export type Adjusted = {
+type Adjusted = {
   readonly entry_id: string;
   /** Right after it; the same when it is asked for again. */
   readonly available_micros: number;
 };
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
-/** At most a thousandfold. */
+/** At most a factor of 1,000. */
 const Multiplier = Type.Integer({ minimum: 0, maximum: 1e9 });
-const Limit = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 9_999_999_999 }), Type.Null()]));
+const Limit = Type.Optional(
+  Type.Union([Type.Integer({ minimum: 0, maximum: 9_999_999_999 }), Type.Null()]),
+);
 
 export const operatorAccountsEndpoints = {
   /** Newest first. `search`: a part of the name, or an id. */
   'GET /operator/accounts': endpoint<Page<AccountRow>>()({
     access: 'operator',
-    query: Type.Object({ ...PageQuery, search: Type.Optional(Type.String()), frozen: Type.Optional(Type.Boolean()) }),
+    query: Type.Object({
+      ...PageQuery,
+      search: Type.Optional(Type.String()),
+      frozen: Type.Optional(Type.Boolean()),
+    }),
   }),
   'POST /operator/accounts': endpoint<{ readonly id: string }>()({
     access: 'operator',
-    body: Type.Object({ request_id: RequestId, name: Name, price_multiplier_ppm: Type.Optional(Multiplier) }),
+    body: Type.Object({
+      request_id: RequestId,
+      name: Name,
+      price_multiplier_ppm: Type.Optional(Multiplier),
+    }),
   }),
   'GET /operator/accounts/:account': endpoint<AccountDetail>()({ access: 'operator' }),
   /** Newest first. */
@@ -77,13 +87,18 @@ export const operatorAccountsEndpoints = {
       requests_per_minute: Limit,
       tokens_per_minute: Limit,
       concurrent_requests: Limit,
-      allowed_addresses: Type.Optional(Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.Null()])),
+      allowed_addresses: Type.Optional(
+        Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.Null()]),
+      ),
     }),
   }),
   /** Of one model; null: what the account pays for all others. */
   'PATCH /operator/accounts/:account/model-prices': endpoint<AccountDetail>()({
     access: 'operator',
-    body: Type.Object({ model: Type.String({ minLength: 1 }), multiplier_ppm: Type.Union([Multiplier, Type.Null()]) }),
+    body: Type.Object({
+      model: Type.String({ minLength: 1 }),
+      multiplier_ppm: Type.Union([Multiplier, Type.Null()]),
+    }),
   }),
   /** A debit may take the balance below zero. */
   'POST /operator/accounts/:account/adjustments': endpoint<Adjusted>()({

@@ -1,4 +1,4 @@
-// The keys of all accounts. What they may do is their owners' business; operators stop them.
+// The keys of all accounts. Their owners manage them; operators can stop them.
 import { Type } from 'typebox';
 import { Mode, PageQuery, type Page } from './common.ts';
 import { endpoint } from './endpoint.ts';

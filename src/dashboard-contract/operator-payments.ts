@@ -1,8 +1,8 @@
-// Payments that were credited to nobody by themselves, and what operators make of them.
+// Payments that were not credited automatically, and what operators decide about them.
 import { Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 
-export type OperatorPayment = {
+type OperatorPayment = {
   /** Stripe's. */
   readonly id: string;
   readonly account_id: string | null;
@@ -19,7 +19,10 @@ const Note = Type.String({ minLength: 1, maxLength: 500 });
 
 export const operatorPaymentsEndpoints = {
   /** Those that wait first; the last hundred. */
-  'GET /operator/payments': endpoint<{ readonly is_configured: boolean; readonly data: readonly OperatorPayment[] }>()({
+  'GET /operator/payments': endpoint<{
+    readonly is_configured: boolean;
+    readonly data: readonly OperatorPayment[];
+  }>()({
     access: 'operator',
   }),
   /** Credits the account with what was paid, less what was refunded or disputed since. */

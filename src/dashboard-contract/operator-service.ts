@@ -1,4 +1,4 @@
-// How the service is doing: its providers, its catalogue and what its configuration says.
+// The state of the service: providers, catalogue and configuration.
 import { endpoint } from './endpoint.ts';
 
 export type ProviderRoute = {
@@ -14,10 +14,10 @@ export type ProviderRoute = {
   readonly refusals: number;
 };
 
-/** Milliseconds, within ten percent. */
+/** In milliseconds, accurate to ten percent. */
 type Latency = { readonly p50_ms: number; readonly p95_ms: number };
 
-/** Over all gateways; of calls, retries included. */
+/** Of all calls of all gateways, retries included. */
 export type ProviderDay = {
   readonly calls: number;
   readonly failures: number;
@@ -29,7 +29,7 @@ export type ProviderDay = {
   readonly whole: Latency | null;
 };
 
-export type Provider = {
+type Provider = {
   readonly name: string;
   readonly kind: string;
   readonly is_on: boolean;
@@ -44,7 +44,7 @@ export type Provider = {
   readonly routes: readonly ProviderRoute[];
 };
 
-/** Without a price in effect it never runs; without a route only test keys may use it. */
+/** A model without a current price never runs. Without a route only test keys may use it. */
 export type CatalogueProblem = 'no-price' | 'no-route';
 
 export type CatalogueModel = {
@@ -87,7 +87,9 @@ export type ServiceSettings = {
 };
 
 export const operatorServiceEndpoints = {
-  'GET /operator/providers': endpoint<{ readonly data: readonly Provider[] }>()({ access: 'operator' }),
+  'GET /operator/providers': endpoint<{ readonly data: readonly Provider[] }>()({
+    access: 'operator',
+  }),
   'GET /operator/catalogue': endpoint<Catalogue>()({ access: 'operator' }),
   'GET /operator/settings': endpoint<ServiceSettings>()({ access: 'operator' }),
 };

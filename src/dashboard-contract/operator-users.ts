@@ -1,9 +1,9 @@
-// Everybody who can sign in, and how operators help them.
+// All users, and how operators help them.
 import { Type } from 'typebox';
 import { PageQuery, RoleName, type Page, type Role } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-export type OperatorUser = {
+type OperatorUser = {
   readonly id: string;
   readonly name: string;
   readonly email: string;
@@ -14,7 +14,7 @@ export type OperatorUser = {
   readonly accounts: readonly { readonly id: string; readonly name: string; readonly role: Role }[];
 };
 
-export type AccountMember = {
+type AccountMember = {
   readonly user_id: string;
   readonly name: string;
   readonly email: string;
@@ -30,12 +30,19 @@ export const operatorUsersEndpoints = {
     query: Type.Object({ ...PageQuery, search: Type.Optional(Type.String()) }),
   }),
   /** A link for a new password, to be handed over. It works once, for 24 hours. */
-  'POST /operator/users/:user/reset-link': endpoint<{ readonly link: string }>()({ access: 'operator' }),
-  'GET /operator/accounts/:account/members': endpoint<{ readonly data: readonly AccountMember[] }>()({ access: 'operator' }),
+  'POST /operator/users/:user/reset-link': endpoint<{ readonly link: string }>()({
+    access: 'operator',
+  }),
+  'GET /operator/accounts/:account/members': endpoint<{
+    readonly data: readonly AccountMember[];
+  }>()({ access: 'operator' }),
   /** `link`: to be handed over. `mailed`: another one was sent to the address. */
   'POST /operator/accounts/:account/invitations': endpoint<{
     readonly id: string;
     readonly link: string;
     readonly mailed: boolean;
-  }>()({ access: 'operator', body: Type.Object({ email: Type.String({ maxLength: 254 }), role: RoleName }) }),
+  }>()({
+    access: 'operator',
+    body: Type.Object({ email: Type.String({ maxLength: 254 }), role: RoleName }),
+  }),
 };

@@ -1,9 +1,9 @@
-// What operators see and do.
+// Endpoints for operators.
 import { Type } from 'typebox';
 import { PageQuery, type Page } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-export type AuditEntry = {
+type AuditEntry = {
   readonly id: string;
   readonly created_at: string;
   /** `name`: an e-mail address, a command, a service. */

@@ -1,9 +1,9 @@
-// Where an account stands: its money, the last 30 days, and what went wrong.
+// An account at a glance: its money, the last 30 days, and recent errors.
 import { Type } from 'typebox';
 import { Mode } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-/** Of the last 30 UTC days, today included. */
+/** The last 30 UTC days, including today. */
 export type Activity = {
   /** That were charged. */
   readonly requests: number;
@@ -72,7 +72,10 @@ export type DailyCosts = {
 };
 
 export const overviewEndpoints = {
-  'GET /accounts/:account/overview': endpoint<Overview>()({ access: 'member', query: Type.Object({ mode: Mode }) }),
+  'GET /accounts/:account/overview': endpoint<Overview>()({
+    access: 'member',
+    query: Type.Object({ mode: Mode }),
+  }),
   'GET /accounts/:account/overview/costs': endpoint<DailyCosts>()({
     access: 'member',
     query: Type.Object({ mode: Mode, by: Type.Enum(['model', 'key']) }),

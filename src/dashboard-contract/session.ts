@@ -1,4 +1,4 @@
-// Who is signed in, and what this installation offers: what the dashboard asks first.
+// The signed-in user, and what this installation offers: the dashboard's first request.
 import type { Role } from './common.ts';
 import { endpoint } from './endpoint.ts';
 

@@ -1,4 +1,4 @@
-// A user's own settings, and those of an account: its name, its members and who is invited.
+// Settings of a user, and of an account: its name, members and invitations.
 import { Type } from 'typebox';
 import { RoleName, SecondFactorCode, type Done, type Role } from './common.ts';
 import { endpoint } from './endpoint.ts';
@@ -6,7 +6,7 @@ import { endpoint } from './endpoint.ts';
 const Password = Type.String({ maxLength: 1_000 });
 const Email = Type.String({ maxLength: 254 });
 
-export type Profile = {
+type Profile = {
   readonly id: string;
   readonly name: string;
   readonly email: string;
@@ -16,7 +16,7 @@ export type Profile = {
   readonly second_factor: { readonly enabled: boolean; readonly backup_codes_left: number };
 };
 
-export type UserSession = {
+type UserSession = {
   readonly id: string;
   /** Whether it is the one that asks. */
   readonly current: boolean;
@@ -28,7 +28,7 @@ export type UserSession = {
   readonly user_agent: string;
 };
 
-export type SecondFactorStart = {
+type SecondFactorStart = {
   /** `otpauth://…`, for a QR code. */
   readonly uri: string;
   /** The same secret, to be typed in. */
@@ -36,7 +36,7 @@ export type SecondFactorStart = {
   readonly backup_codes: readonly string[];
 };
 
-export type AccountSettings = {
+type AccountSettings = {
   readonly id: string;
   readonly name: string;
   /** Whether answers are kept, for replays and in the cache. */
@@ -44,7 +44,7 @@ export type AccountSettings = {
   readonly created_at: string;
 };
 
-export type AccountMember = {
+type AccountMember = {
   readonly user_id: string;
   readonly name: string;
   readonly email: string;
@@ -53,7 +53,7 @@ export type AccountMember = {
   readonly joined_at: string;
 };
 
-export type PendingInvitation = {
+type PendingInvitation = {
   readonly id: string;
   readonly email: string;
   readonly role: Role;
@@ -63,8 +63,12 @@ export type PendingInvitation = {
   readonly expires_at: string;
 };
 
-/** The link is shown now or never. `mailed`: another one was sent to the address. */
-export type NewInvitation = { readonly id: string; readonly link: string; readonly mailed: boolean };
+/** The link is shown only once. `mailed`: a separate link was sent to the address. */
+export type NewInvitation = {
+  readonly id: string;
+  readonly link: string;
+  readonly mailed: boolean;
+};
 
 export const settingsEndpoints = {
   'GET /profile': endpoint<Profile>()({ access: 'user' }),
@@ -82,11 +86,16 @@ export const settingsEndpoints = {
     access: 'user',
     body: Type.Object({ current_password: Password, new_password: Password }),
   }),
-  'GET /profile/sessions': endpoint<{ readonly data: readonly UserSession[] }>()({ access: 'user' }),
+  'GET /profile/sessions': endpoint<{ readonly data: readonly UserSession[] }>()({
+    access: 'user',
+  }),
   'DELETE /profile/sessions/:session': endpoint<Done>()({ access: 'user' }),
   'POST /profile/sessions/revoke-others': endpoint<Done>()({ access: 'user' }),
   /** Codes are asked for from the confirmation on. */
-  'POST /profile/second-factor': endpoint<SecondFactorStart>()({ access: 'user', body: Type.Object({ password: Password }) }),
+  'POST /profile/second-factor': endpoint<SecondFactorStart>()({
+    access: 'user',
+    body: Type.Object({ password: Password }),
+  }),
   'POST /profile/second-factor/confirm': endpoint<Done>()({
     access: 'user',
     body: Type.Object({ code: Type.String({ maxLength: 50 }) }),
@@ -96,7 +105,9 @@ export const settingsEndpoints = {
     access: 'user',
     body: Type.Object({ password: Password, ...SecondFactorCode }),
   }),
-  'POST /profile/second-factor/backup-codes': endpoint<{ readonly backup_codes: readonly string[] }>()({
+  'POST /profile/second-factor/backup-codes': endpoint<{
+    readonly backup_codes: readonly string[];
+  }>()({
     access: 'user',
     body: Type.Object({ password: Password, ...SecondFactorCode }),
   }),
@@ -109,11 +120,18 @@ export const settingsEndpoints = {
       retain_responses: Type.Optional(Type.Boolean()),
     }),
   }),
-  'GET /accounts/:account/members': endpoint<{ readonly data: readonly AccountMember[] }>()({ access: 'member' }),
-  'PATCH /accounts/:account/members/:user': endpoint<Done>()({ access: 'owner', body: Type.Object({ role: RoleName }) }),
+  'GET /accounts/:account/members': endpoint<{ readonly data: readonly AccountMember[] }>()({
+    access: 'member',
+  }),
+  'PATCH /accounts/:account/members/:user': endpoint<Done>()({
+    access: 'owner',
+    body: Type.Object({ role: RoleName }),
+  }),
   'DELETE /accounts/:account/members/:user': endpoint<Done>()({ access: 'owner' }),
   'POST /accounts/:account/leave': endpoint<Done>()({ access: 'member' }),
-  'GET /accounts/:account/invitations': endpoint<{ readonly data: readonly PendingInvitation[] }>()({ access: 'admin' }),
+  'GET /accounts/:account/invitations': endpoint<{ readonly data: readonly PendingInvitation[] }>()(
+    { access: 'admin' },
+  ),
   /** Only an owner invites owners. */
   'POST /accounts/:account/invitations': endpoint<NewInvitation>()({
     access: 'admin',

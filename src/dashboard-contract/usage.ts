@@ -1,12 +1,12 @@
-// Every request that was charged for, and what it cost.
+// Charged requests and their costs.
 import { Type, type Static } from 'typebox';
 import { Mode, PageQuery, type Page } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-/** `2026-11-21`, of UTC. */
+/** A UTC day, such as `2026-11-21`. */
 const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 
-/** What is left out filters nothing. Days are of UTC, and both are included. */
+/** A field that is left out does not filter. Days are UTC; both are inclusive. */
 const UsageFilters = {
   mode: Mode,
   key: Type.Optional(Type.String({ maxLength: 64 })),
@@ -18,7 +18,10 @@ const UsageFilters = {
   to: Type.Optional(Day),
 };
 
-/** Of `GET /accounts/:account/usage.csv`, which is a stream and so not among the endpoints below. */
+/**
+ * The query of `GET /accounts/:account/usage.csv`, which is a stream and so not among the endpoints
+ * below.
+ */
 export const UsageExportQuery = Type.Object(UsageFilters);
 export type UsageExportQuery = Static<typeof UsageExportQuery>;
 
@@ -43,7 +46,7 @@ export type UsageRecord = {
   readonly duration_ms: number | null;
 };
 
-/** What a request was charged by, as the account pays it. */
+/** The prices of a charge, as the account pays them. */
 export type UsagePrice = {
   /** Microdollars for a million tokens. */
   readonly input_micros: number;
@@ -54,6 +57,8 @@ export type UsagePrice = {
   /** Microdollars for one. May have a fraction. */
   readonly web_search_micros: number;
   readonly image_micros: number;
+  /** Microdollars for the request beside what is counted: images that their provider bills by tokens. */
+  readonly request_micros: number;
 };
 
 export type UsageDetail = UsageRecord & {
@@ -100,7 +105,7 @@ export type FailedRequest = {
   readonly remedy: string;
 };
 
-/** What was answered with an earlier answer, free of charge, in one day of UTC. */
+/** Answers that repeated an earlier answer, free of charge, in one UTC day. */
 export type CacheDay = {
   readonly day: string;
   /** From the cache. */
@@ -115,10 +120,12 @@ export type CacheDay = {
 
 export const usageEndpoints = {
   /** Newest first: at most the last hundred, of the last 30 days. Some seconds old. */
-  'GET /accounts/:account/failed-requests': endpoint<{ readonly data: readonly FailedRequest[] }>()({
-    access: 'member',
-    query: Type.Object({ mode: Mode }),
-  }),
+  'GET /accounts/:account/failed-requests': endpoint<{ readonly data: readonly FailedRequest[] }>()(
+    {
+      access: 'member',
+      query: Type.Object({ mode: Mode }),
+    },
+  ),
   /** Newest first; days without any are left out. At most 366 days. */
   'GET /accounts/:account/cache-days': endpoint<{ readonly data: readonly CacheDay[] }>()({
     access: 'member',

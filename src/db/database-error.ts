@@ -1,4 +1,5 @@
-// What keeps a database from being used, in words for the operator: it says what to check, and never shows a password.
+// Thrown when a database cannot be used. The message tells the operator what to check, and never
+// contains a password.
 
 export class DatabaseUnusable extends Error {
   override readonly name = 'DatabaseUnusable';

@@ -9,30 +9,37 @@ import { connectSqlite } from './sqlite-connection.ts';
 
 const chargeColumns = `id, ledger_id, key_id, model_id, model_name, endpoint, provider, input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source, price_version, upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, created_at_ms`;
 
-test('every connection writes through a log that is flushed at each commit', (t) => {
+test('every connection uses a write-ahead log that is flushed at each commit', (t) => {
   const url = temporaryUrl(t);
   const connection = connectSqlite(url.slice('sqlite:'.length), { readOnly: false });
   t.after(() => connection.close());
-  const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout', 'recursive_triggers'].map((name) =>
-    Object.values(connection.prepare(`pragma ${name}`).get()!).at(0),
-  );
+  const settings = [
+    'journal_mode',
+    'synchronous',
+    'foreign_keys',
+    'busy_timeout',
+    'recursive_triggers',
+  ].map((name) => Object.values(connection.prepare(`pragma ${name}`).get()!).at(0));
   assert.deepEqual(settings, ['wal', 2, 1, 5_000, 1]);
 });
 
-test('a folder that is missing is made, for its user alone', (t) => {
+test('a missing folder is created, for its user only', (t) => {
   const url = temporaryUrl(t).replace('test.db', 'deep/down/test.db');
   const database = openDatabase(url);
   t.after(() => database.close());
   assert.equal(statSync(join(url.slice('sqlite:'.length), '..')).mode & 0o777, 0o700);
 });
 
-test('an address of a database that is not understood is refused with the form it should have', () => {
+test('a database URL that is not understood is refused with an example', () => {
   for (const url of ['', 'sqlite:', 'sqlite::memory:', '/var/lib/x.db', 'mysql://localhost/x']) {
-    assert.throws(() => openDatabase(url), /database\.url must be like "sqlite:\/path\/to\/tollgate\.db"/);
+    assert.throws(
+      () => openDatabase(url),
+      /database\.url must be like "sqlite:\/path\/to\/tollgate\.db"/,
+    );
   }
 });
 
-test('a charge is not replaced either', async (t) => {
+test('a charge cannot be replaced', async (t) => {
   const database = openDatabase(temporaryUrl(t));
   t.after(() => database.close());
   await database.migrate();

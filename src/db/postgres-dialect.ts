@@ -1,4 +1,5 @@
-// Kysely on PostgreSQL, with the one promise of the port that its own dialect does not make: a read-only transaction sees one moment.
+// Kysely on PostgreSQL, with one addition that the port promises: a read-only transaction sees one
+// snapshot.
 import {
   type DatabaseConnection,
   PostgresDialect,
@@ -34,9 +35,18 @@ class CheckingCompiler extends PostgresQueryCompiler {
 }
 
 class SnapshotDriver extends PostgresDriver {
-  /** PostgreSQL's default shows each statement what others committed meanwhile; a snapshot is what SQLite gives every transaction. */
-  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+  /**
+   * By default PostgreSQL shows each statement the latest commits; SQLite gives every transaction a
+   * snapshot.
+   */
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
     const isSnapshot = settings.accessMode === 'read only' && settings.isolationLevel === undefined;
-    await super.beginTransaction(connection, isSnapshot ? { ...settings, isolationLevel: 'repeatable read' } : settings);
+    await super.beginTransaction(
+      connection,
+      isSnapshot ? { ...settings, isolationLevel: 'repeatable read' } : settings,
+    );
   }
 }

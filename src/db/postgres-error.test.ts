@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseUnusable } from './database-error.ts';
-import { addressOf, explainPostgresError, isServerAway } from './postgres-error.ts';
+import { addressOf, explainPostgresError, isServerUnavailable } from './postgres-error.ts';
 
 const url = 'postgres://me:hush@db.internal:5433/books';
 
-test('an address is told as people name it, without the password', () => {
+test('an address is reported without its password', () => {
   assert.deepEqual(addressOf(url), { server: 'db.internal:5433', database: 'books', user: 'me' });
   assert.deepEqual(addressOf('postgresql:///books?host=/run/pg'), {
     server: '/run/pg',
@@ -15,30 +15,57 @@ test('an address is told as people name it, without the password', () => {
   assert.equal(addressOf('postgres://me@%2Frun%2Fpg/books').server, '/run/pg');
 });
 
-test('every failure that an operator can mend says how', () => {
-  const codes = ['ECONNREFUSED', 'ENOTFOUND', '28P01', '3D000', '42501', '57P03', '53300', 'SELF_SIGNED_CERT_IN_CHAIN'];
+test('every failure that an operator can fix says how', () => {
+  const codes = [
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    '28P01',
+    '3D000',
+    '42501',
+    '57P03',
+    '53300',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+  ];
   const errors = codes.map((code) => Object.assign(new Error('hush'), { code }));
-  const messages = ['The server does not support SSL connections', 'client password must be a string', 'timeout expired'];
+  const messages = [
+    'The server does not support SSL connections',
+    'client password must be a string',
+    'timeout expired',
+  ];
   for (const error of [...errors, ...messages.map((message) => new Error(message))]) {
     const explained = explainPostgresError(error, url);
     assert.ok(explained instanceof DatabaseUnusable, error.message);
-    assert.match(explained.message, /\. (Check|Make|Grant|Try|Raise|Name|Leave)|postgres:\/\/user:password@/);
+    assert.match(
+      explained.message,
+      /\. (Check|Create|Run|Try|Raise|Set|Remove)|postgres:\/\/user:password@/,
+    );
     assert.ok(!explained.message.includes('hush'));
     assert.equal(explained.cause, error);
   }
 });
 
-test('an error of another kind stays as it is', () => {
+test('any other error is returned unchanged', () => {
   const error = new Error('a bug');
   assert.equal(explainPostgresError(error, url), error);
 });
 
-test('a server that is away is told from a statement that is wrong', () => {
-  const withCode = (code: string, fields: object = {}) => Object.assign(new Error('x'), { code, ...fields });
-  for (const code of ['57P01', '08006', '53300', '53100', '25006', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
-    assert.ok(isServerAway(withCode(code)), code);
-  assert.ok(isServerAway(withCode('ENOENT', { syscall: 'connect' })));
-  assert.ok(isServerAway(new Error('Connection terminated unexpectedly')));
-  for (const code of ['23505', '42P01', '57014', 'ENOENT', 'EACCES']) assert.ok(!isServerAway(withCode(code)), code);
-  assert.ok(!isServerAway(null));
+test('an unavailable server is distinguished from a wrong statement', () => {
+  const withCode = (code: string, fields: object = {}) =>
+    Object.assign(new Error('x'), { code, ...fields });
+  for (const code of [
+    '57P01',
+    '08006',
+    '53300',
+    '53100',
+    '25006',
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+  ])
+    assert.ok(isServerUnavailable(withCode(code)), code);
+  assert.ok(isServerUnavailable(withCode('ENOENT', { syscall: 'connect' })));
+  assert.ok(isServerUnavailable(new Error('Connection terminated unexpectedly')));
+  for (const code of ['23505', '42P01', '57014', 'ENOENT', 'EACCES'])
+    assert.ok(!isServerUnavailable(withCode(code)), code);
+  assert.ok(!isServerUnavailable(null));
 });

@@ -1,7 +1,7 @@
-// PostgreSQL behind the port: one pool for queries, whose connections cannot write, one for accounts and keys, and one for notes of the
-// moment. pg is loaded with the first connection, so that an installation on SQLite never reads it.
+// PostgreSQL behind the port: a read-only pool for queries, one for accounts and keys, and one for
+// transient rows. pg is loaded with the first connection, so SQLite installations never load it.
 import { Kysely, type PostgresPool, sql } from 'kysely';
-import type { Database } from './database.ts';
+import type { Database } from './port.ts';
 import { DatabaseUnusable } from './database-error.ts';
 import { migrateToLatest } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
@@ -10,19 +10,24 @@ import { explainPostgresError } from './postgres-error.ts';
 import type { PoolOptions } from './postgres-pool.ts';
 import type { Tables } from './schema.ts';
 
-/** The oldest that is still maintained, and that the tests' statements were written for. */
+/** The oldest version that is still maintained and that the tests cover. */
 const majorVersionMin = 14;
 const readPool = { max: 10, isReadOnly: true };
 const writePool = { max: 3 };
 const transientPool = { max: 10, settings: ['set synchronous_commit = off'] };
-/** No page of a list takes this long; a client that waits longer is better told. */
+/**
+ * No page of a list takes this long; a client is better served by an error than by a longer wait.
+ */
 const statementTimeoutMs = 30_000;
 
-/** `isPatient`: for commands that read all of the books, which takes as long as it takes. */
-export function openPostgres(url: string, { isPatient = false } = {}): Database {
+/** `noQueryTimeout`: for commands that read the whole ledger. */
+export function openPostgres(url: string, { noQueryTimeout = false } = {}): Database {
   const write = kyselyOn(url, { ...writePool, statementTimeoutMs });
   const transient = kyselyOn(url, { ...transientPool, statementTimeoutMs });
-  const read = kyselyOn(url, { ...readPool, statementTimeoutMs: isPatient ? 0 : statementTimeoutMs });
+  const read = kyselyOn(url, {
+    ...readPool,
+    statementTimeoutMs: noQueryTimeout ? 0 : statementTimeoutMs,
+  });
   return {
     url,
     read,
@@ -35,7 +40,10 @@ export function openPostgres(url: string, { isPatient = false } = {}): Database 
   };
 }
 
-/** On connections of its own: a change of a large table takes longer than a statement may otherwise. */
+/**
+ * Uses its own connections without a timeout: migrating a large table takes longer than other
+ * statements may.
+ */
 async function migrate(url: string): Promise<readonly string[]> {
   const db = kyselyOn(url, { max: 2, statementTimeoutMs: 0 });
   try {
@@ -49,7 +57,8 @@ async function migrate(url: string): Promise<readonly string[]> {
 }
 
 function kyselyOn(url: string, options: PoolOptions): Kysely<Tables> {
-  const pool = async (): Promise<PostgresPool> => (await import('./postgres-pool.ts')).connectPool(url, options);
+  const pool = async (): Promise<PostgresPool> =>
+    (await import('./postgres-pool.ts')).connectPool(url, options);
   return new Kysely<Tables>({ dialect: new SnapshotPostgresDialect({ pool }) });
 }
 
@@ -63,11 +72,17 @@ async function checkVersion(db: Kysely<Tables>): Promise<void> {
       `Tollgate needs PostgreSQL ${majorVersionMin} or newer; the server of database.url is ${version}.`,
     );
   }
-  if (standby) throw new DatabaseUnusable('The server of database.url is a standby, which cannot be written. Name the primary.');
+  if (standby)
+    throw new DatabaseUnusable(
+      'The server of database.url is a standby, which is read-only. Use the primary in database.url.',
+    );
 }
 
-/** A migration wraps what the server said. */
+/** The migrator wraps the server's error. */
 function explain(error: unknown, url: string): unknown {
-  const reason = error instanceof Error && error.cause !== undefined ? explainPostgresError(error.cause, url) : null;
+  const reason =
+    error instanceof Error && error.cause !== undefined
+      ? explainPostgresError(error.cause, url)
+      : null;
   return reason instanceof DatabaseUnusable ? reason : explainPostgresError(error, url);
 }

@@ -1,5 +1,6 @@
-// The tables as TypeScript sees them, the same on every database. Times are whole Unix milliseconds; money is whole microdollars;
-// flags are 0 or 1, because SQLite has no boolean. The migrations make the tables.
+// The database tables as TypeScript types, the same for both databases. Times are Unix
+// milliseconds, money is whole microdollars, and flags are 0 or 1 because SQLite has no boolean.
+// The migrations create the tables.
 import type { ColumnType, Generated } from 'kysely';
 import type { Micros } from '../lib/money.ts';
 
@@ -43,7 +44,7 @@ export type Tables = {
 };
 
 type Mode = 'live' | 'test';
-/** In an account: each may do what the one before may. */
+/** Roles in an account, in ascending order: each may do everything that the previous one may. */
 export type Role = 'member' | 'admin' | 'owner';
 type Flag = 0 | 1;
 
@@ -52,17 +53,17 @@ export type AccountsTable = {
   name: string;
   created_at_ms: number;
   frozen: Generated<Flag>;
-  /** Times the list price; 1 000 000 is the list price itself. */
+  /** A factor on list prices; 1 000 000 means the list price. */
   price_multiplier_ppm: Generated<number>;
-  /** Whether answers are kept for it: for replays and in the cache. */
+  /** 1 when answers are stored, for replays and the cache. */
   retain_responses: Generated<Flag>;
-  /** Raised by a purge: what was cached under a lower one is not served any more. */
+  /** Raised by a purge: answers cached under a lower generation are no longer served. */
   cache_generation: Generated<number>;
-  /** Over all keys of one mode together; null: the configuration's default. */
+  /** Shared by all keys of one mode; null means the configured default. */
   requests_per_minute: number | null;
   tokens_per_minute: number | null;
   concurrent_requests: number | null;
-  /** As a key's. */
+  /** Same format as a key's. */
   allowed_addresses: string | null;
 };
 
@@ -73,30 +74,30 @@ export type ApiKeysTable = {
   name: string;
   /** The key itself is never stored. */
   digest: string;
-  /** The key id of the secret that the digest was made with; null: made before that was kept. */
+  /** The key id of the secret that made the digest; null for keys older than this column. */
   secret_id: string | null;
-  /** What people recognise the key by, as `tg_live_…x4Qz`. */
+  /** A display form for recognising the key: `tg_live_…x4Qz`. */
   hint: string;
-  /** null: no cap; 0: nothing is allowed. */
+  /** null means no cap; 0 allows nothing. */
   daily_cap_micros: Micros | null;
   monthly_cap_micros: Micros | null;
-  /** A JSON array of model ids; null: all models. */
+  /** A JSON array of model ids; null means all models. */
   models: string | null;
-  /** null: the configuration's default; 0: nothing is allowed. */
+  /** null means the configured default; 0 allows nothing. */
   requests_per_minute: number | null;
   tokens_per_minute: number | null;
   concurrent_requests: number | null;
-  /** A JSON array of addresses and CIDR ranges; null: it may be used from anywhere. */
+  /** A JSON array of addresses and CIDR ranges; null allows every address. */
   allowed_addresses: string | null;
-  /** null: it does not expire. */
+  /** null: the key never expires. */
   expires_at_ms: number | null;
   created_at_ms: number;
-  /** null: it is not disabled. */
+  /** null: the key is enabled. */
   disabled_at_ms: number | null;
   revoked_at_ms: number | null;
 };
 
-/** The balances of one account in one mode, kept beside the entries that they are the sum of. */
+/** One row per account and mode: balances, equal to the sums of the ledger's entries. */
 type LedgersTable = {
   /** `<account id>:<mode>` */
   id: string;
@@ -104,14 +105,16 @@ type LedgersTable = {
   mode: Mode;
   posted_micros: Generated<Micros>;
   held_micros: Generated<Micros>;
-  /** All time, cached input included. */
+  /** Since the ledger was created, cached input included. */
   input_tokens: Generated<number>;
   output_tokens: Generated<number>;
-  /** The time of its last entry, which no later entry is dated before, whatever the clock says. */
+  /**
+   * The time of the last entry. Later entries are never dated earlier, even if the clock goes back.
+   */
   last_entry_at_ms: Generated<number>;
 };
 
-/** What one key has spent and holds in one UTC day or month: what its caps are compared with. */
+/** A key's spending and open holds in one UTC day or month, compared with the key's caps. */
 type KeyWindowsTable = {
   key_id: string;
   kind: 'day' | 'month';
@@ -121,42 +124,50 @@ type KeyWindowsTable = {
   held_micros: Micros;
 };
 
-/** The open holds only: a hold that is settled, released or expired leaves this table and lives on in the entries. */
+/**
+ * Open holds only. A hold that is settled, released or expired is deleted here and remains in the
+ * entries.
+ */
 export type HoldsTable = {
   id: string;
   ledger_id: string;
   key_id: string;
   amount_micros: Micros;
-  /** The windows and caps that were in force when the hold was made; its settlement is judged by the same. */
+  /** The windows and caps at the time of the hold; its settlement uses the same ones. */
   day: string;
   month: string;
   daily_cap_micros: Micros | null;
   monthly_cap_micros: Micros | null;
   owner: string;
-  /** What the request has probably cost the operator from its start on, and with each second that it runs. */
+  /** The operator's likely cost of the request: at its start, and per second that it runs. */
   cost_at_once_micros: Micros;
   cost_per_second_micros: Micros;
   created_at_ms: number;
 };
 
-/** One lease for each running process. A hold whose owner has no row here belongs to nobody and is given back. */
+/**
+ * One lease per running process. A hold whose owner has no row here is orphaned and is released.
+ */
 type HoldOwnersTable = {
   owner: string;
   host: string;
   pid: number;
-  /** Tells a process from a later one that was given the same pid. */
+  /** Distinguishes a process from a later one with the same pid. */
   process_started_at_ms: number;
   expires_at_ms: number;
 };
 
 export type EntryKind = 'reserve' | 'extend' | 'settle' | 'release' | 'expire' | 'credit' | 'debit';
 
-/** The journal: everything that ever changed a balance, append-only. Every other number of the ledger can be recomputed from it. */
+/**
+ * The append-only journal of every balance change. All other numbers of the ledger can be
+ * recomputed from it.
+ */
 export type EntriesTable = {
   seq: Generated<number>;
   /**
-   * The hold's id for the kinds that concern a hold, with `+1`, `+2` … behind it for its extensions; else the command's own. With the
-   * kind it is unique.
+   * The hold's id for entries that concern a hold, with a suffix `+1`, `+2` … for extensions;
+   * otherwise the command's id. Unique together with the kind.
    */
   id: string;
   kind: EntryKind;
@@ -165,9 +176,9 @@ export type EntriesTable = {
   posted_delta_micros: Micros;
   held_delta_micros: Micros;
   loss_micros: Micros;
-  /** Whether the account could provoke the loss: only such losses count against its loss budget. */
+  /** 1 when the account could provoke the loss: only such losses count against its loss budget. */
   provoked: 0 | 1;
-  /** Available right after this entry: what the first answer to its command said. */
+  /** The available balance right after this entry, as reported in the command's first response. */
   available_micros: Micros;
   day: string | null;
   month: string | null;
@@ -178,9 +189,12 @@ export type EntriesTable = {
   created_at_ms: number;
 };
 
-/** One row for each settled request, append-only: the usage record, and enough to recompute the charge. */
+/**
+ * One row per settled request, append-only: the usage record, with enough data to recompute the
+ * charge.
+ */
 export type ChargesTable = {
-  /** The hold's id, which is the request's. */
+  /** The id of the hold, which is also the request's id. */
   id: string;
   ledger_id: string;
   key_id: string;
@@ -194,40 +208,49 @@ export type ChargesTable = {
   cache_write_1h_tokens: number;
   output_tokens: number;
   reasoning_tokens: number;
-  /** That the provider ran, each at a price of its own. */
+  /** Searches that the provider ran, and images; each has its own price. */
   web_searches: number;
   images: number;
   usage_source: 'upstream' | 'estimate';
   price_version: string;
-  /** null: made before prices were kept. */
+  /** null: charged before prices were stored. */
   price_id: string | null;
   upstream_cost_micros: Micros;
   ending: 'complete' | 'cut-off';
   streamed: Flag;
-  /** What was charged. */
+  /** The amount charged. */
   cost_micros: Micros;
-  /** The part of the cost that neither balance nor caps had room for. */
+  /** The part of the cost that exceeded both the balance and the caps. */
   loss_micros: Micros;
   hold_micros: Micros;
-  /** How many calls to providers it took; 1 where it was not counted yet. */
+  /** Provider calls made for the request; 1 for rows older than this column. */
   attempts: Generated<number>;
-  /** From the request's arrival to its settlement; null: made before it was kept. */
+  /**
+   * Milliseconds from the request's arrival to its settlement; null for rows older than this
+   * column.
+   */
   duration_ms: number | null;
-  /** From its arrival to the first piece of a stream; null: answered whole, or made before it was kept. */
+  /**
+   * Milliseconds from the request's arrival to the first chunk of a stream; null for whole answers
+   * and for rows older than this column.
+   */
   first_byte_ms: number | null;
   created_at_ms: number;
 };
 
-/** The provoked losses of a ledger by UTC day, summed in the transaction of each entry. */
+/** Provoked losses of a ledger by UTC day, updated in the transaction of each entry. */
 type LossDaysTable = {
   ledger_id: string;
   day: string;
   provoked_micros: Micros;
-  /** What of it an operator has forgiven: it does not count against the loss budget. */
+  /** The part that an operator has forgiven; it does not count against the loss budget. */
   forgiven_micros: Generated<Micros>;
 };
 
-/** Sums of charges, kept in the transaction of each. A day is the UTC day of the charge, `2026-11-21`. */
+/**
+ * Daily sums of charges, updated in the transaction of each charge. `day` is the charge's UTC day,
+ * `2026-11-21`.
+ */
 export type ChargeDaysTable = {
   ledger_id: string;
   day: string;
@@ -235,9 +258,9 @@ export type ChargeDaysTable = {
   model_id: string;
   endpoint: string;
   requests: number;
-  /** All input, that from a provider's cache included. */
+  /** All input, including tokens read from a provider's cache. */
   input_tokens: number;
-  /** Of it, what was read from a provider's cache. */
+  /** The part read from a provider's cache. */
   cached_tokens: number;
   output_tokens: number;
   images: number;
@@ -246,129 +269,137 @@ export type ChargeDaysTable = {
   loss_micros: Micros;
 };
 
-/** The terms that charges were made at, append-only; canonical/price-terms.ts writes and reads them. */
+/** The price terms of charges, append-only; canonical/price-terms.ts reads and writes them. */
 type PricesTable = {
   id: string;
   terms: string;
 };
 
-/** What an account pays for one model, instead of its own multiplier. */
+/** An account's multiplier for one model, which replaces the account's own. */
 type AccountModelPricesTable = {
   account_id: string;
   model_id: string;
   multiplier_ppm: number;
 };
 
-/** A request under an Idempotency-Key: while it runs, and for 24 hours what it was answered with. */
+/** Requests with an Idempotency-Key: while they run, and their answers for 24 hours. */
 export type IdempotentResponsesTable = {
   key_id: string;
-  /** Of the Idempotency-Key, whose own text is not kept. */
+  /** SHA-256 of the Idempotency-Key, whose text is not stored. */
   key_digest: string;
   fingerprint: string;
   state: 'running' | 'stored';
-  /** Who runs it, or ran it: a row that runs and whose owner has no lease is free. */
+  /** The process that runs the request. A running row whose owner has no lease is free. */
   owner: string;
   request_id: string;
-  /** The rest is null while it runs. */
+  /** This and the following columns are null while the request runs. */
   status: number | null;
   content_type: string | null;
   /** JSON. */
   headers: string | null;
-  /** Compressed and encrypted; null: too long to be kept. */
+  /** Compressed and encrypted; null when the body was too long to store. */
   body: Uint8Array | null;
   stored_at_ms: number | null;
   expires_at_ms: number | null;
-  /** What the answer was charged at when it was made, and its tokens; null: not known. */
+  /** The answer's original charge and tokens; null when unknown. */
   cost_micros: Micros | null;
   input_tokens: number | null;
   output_tokens: number | null;
 };
 
-/** The answers of the content cache. */
+/** Answers in the content cache. */
 export type CachedResponsesTable = {
   account_id: string;
-  /** Of everything that the answer depends on; cache/cache-name.ts. */
+  /** A digest of everything that the answer depends on; see domain/cache/cache-name.ts. */
   digest: string;
-  /** The account's when the request began. */
+  /** The account's generation when the request began. */
   generation: number;
   content_type: string;
   /** JSON. */
   headers: string;
   /** Compressed and encrypted. */
   body: Uint8Array;
-  /** What the row takes, for the bound of them all. */
+  /** The size of the row, for the cache's budget. */
   size_bytes: number;
   created_at_ms: number;
   expires_at_ms: number;
-  /** What the answer was charged at when it was made, and its tokens; null: not known. */
+  /** The answer's original charge and tokens; null when unknown. */
   cost_micros: Micros | null;
   input_tokens: number | null;
   output_tokens: number | null;
 };
 
-/** Sums of the requests that were not charged, by UTC day. Counted in memory first: a process that is killed loses seconds of them. */
+/**
+ * Counts of uncharged requests by UTC day. They are buffered in memory, so a killed process loses a
+ * few seconds of them.
+ */
 export type ActivityDaysTable = {
   account_id: string;
   mode: Mode;
   day: string;
   key_id: string;
-  /** '': the request failed before its model was known. */
+  /** '' when the request failed before its model was known. */
   model_id: string;
-  /** `hit`, `idempotent-replay`, or the code of an error. */
+  /** `hit`, `idempotent-replay`, or an error code. */
   outcome: string;
   requests: number;
-  /** What the answers that were given once more had cost, as far as it is known; likewise their tokens. */
+  /** The original cost of the repeated answers, as far as it is known, and their tokens. */
   saved_micros: Micros;
   input_tokens: number;
   output_tokens: number;
 };
 
-/** The last errors that an account was told. */
+/** An account's most recent errors. */
 export type RecentErrorsTable = {
   account_id: string;
   mode: Mode;
   created_at_ms: number;
   request_id: string;
   key_id: string;
-  /** '': the request failed before its model was known. */
+  /** '' when the request failed before its model was known. */
   model_id: string;
-  /** As its route is written: `/v1/chat/completions`. */
+  /** The route's path: `/v1/chat/completions`. */
   path: string;
   code: string;
 };
 
-/** When a request last came with a key, whatever became of it. */
+/** The time of a key's last request, whatever its outcome. */
 type KeyUsesTable = {
   key_id: string;
   last_used_at_ms: number;
 };
 
-/** How providers answered, by UTC hour: a histogram, whose buckets activity/latency.ts defines. */
+/** Provider latency histograms by UTC hour; domain/activity/latency.ts defines the buckets. */
 export type ProviderHoursTable = {
   /** `2026-11-21T12` */
   hour: string;
   provider: string;
-  /** Of a stream the time to its first piece is counted, of a whole answer all of it. */
+  /** Streams are measured to their first chunk, whole answers to their end. */
   kind: 'stream' | 'whole';
   ending: 'good' | 'bad' | 'refused' | 'unknown';
   latency_bucket: number;
   calls: number;
 };
 
-/** Counters that triggers raise; a process polls them to learn that what it keeps in memory is out of date. */
+/**
+ * Counters raised by triggers. Processes poll them to notice that data in their memory is outdated.
+ */
 type RevisionsTable = {
   name: string;
   value: number;
 };
 
-/** The installation's secrets that these books need, by key id: each that was the current one, until the operator ends it. */
+/**
+ * Secrets that this database needs, by key id: every secret that was ever current, until the
+ * operator ends it.
+ */
 type SecretsTable = {
   id: string;
-  /** When a gateway first started with it as the current one. */
+  /** When a gateway first started with this secret as the current one. */
   current_since_ms: number;
 };
 
-/** Every change that was made in the dashboard or by a command, append-only. */
+/** Every change made in the dashboard or by a command, append-only. */
 export type AuditLogTable = {
   id: string;
   actor_kind: 'user' | 'command' | 'service';
@@ -378,93 +409,110 @@ export type AuditLogTable = {
   account_id: string | null;
   action: string;
   subject: string;
-  /** JSON objects of the fields that changed. */
+  /** JSON objects with the changed fields. */
   before: string | null;
   after: string | null;
   created_at_ms: number;
 };
 
-/** What owners asked to pay in. */
+/** Payments that owners requested. */
 export type TopUpsTable = {
-  /** Also what Stripe tells us with the payment. */
+  /** Also sent to Stripe, which returns it with the payment. */
   id: string;
   account_id: string;
   user_id: string;
+  /** The amount to credit. */
   amount_micros: Micros;
+  /** The card fee, paid in addition. */
+  fee_micros: Generated<Micros>;
   state: 'open' | 'processing' | 'failed' | 'expired' | 'paid';
-  /** Stripe's id of the checkout that was made for it; null: Stripe has not answered yet. */
+  /** Stripe's id of the checkout; null until Stripe has answered. */
   checkout_id: string | null;
-  /** Where it is paid. */
+  /** The payment page. */
   checkout_url: string | null;
   created_at_ms: number;
 };
 
-/** What was paid at Stripe, or may still be: refunds and disputes can be heard of first. */
+/**
+ * Payments at Stripe, possibly not completed: a refund or dispute can be reported before its
+ * payment.
+ */
 export type PaymentsTable = {
   /** Stripe's id of the payment intent. */
   id: string;
   top_up_id: string | null;
-  /** null: not known to be anybody's. */
+  /** null: not matched to an account. */
   account_id: string | null;
-  /** null, with the next two: not known to be paid yet. */
+  /** This and the next two columns are null until the payment is known to be paid. */
   amount_micros: Micros | null;
+  /** The part that is not credited. */
+  fee_micros: Generated<Micros>;
   currency: string | null;
   paid_at_ms: number | null;
-  /** Why it was not credited by itself. */
+  /** Why the payment was not credited automatically. */
   problem: 'unknown-account' | 'wrong-amount' | 'wrong-currency' | null;
-  /** What an operator made of that. */
+  /** The operator's decision about the problem. */
   decision: 'assigned' | 'dismissed' | null;
   decided_note: string | null;
-  /** Raised by everyone who decides on the payment: its row is locked by that. */
+  /** Raised by each decision about the payment, which locks its row. */
   revision: Generated<number>;
 };
 
-/** What Stripe said of payments, append-only; billing/position.ts reads it. */
+/** Stripe's events about payments, append-only; domain/billing/position.ts evaluates them. */
 type PaymentEventsTable = {
-  /** Stripe's. */
+  /** Stripe's event id. */
   id: string;
   payment_id: string;
-  /** Stripe's: `charge.refunded`. */
+  /** Stripe's event type: `charge.refunded`. */
   type: string;
-  /** The checkout, charge, refund or dispute. */
+  /** Stripe's id of the checkout, charge, refund or dispute. */
   object_id: string;
   status: string | null;
   amount_micros: Micros;
   currency: string;
-  /** When the object was made at Stripe. */
+  /** When Stripe created the object. */
   began_at_ms: number;
-  /** When Stripe says it. */
+  /** The event's time at Stripe. */
   happened_at_ms: number;
   received_at_ms: number;
 };
 
-/** What the ledger is told of payments: decided here, then booked. */
+/** Ledger bookings for payments: decided here first, then booked. */
 export type PaymentBookingsTable = {
   payment_id: string;
-  /** From 1. */
+  /** Starts at 1. */
   seq: number;
   part: 'payment' | 'refund' | 'dispute';
   account_id: string;
-  /** Credited, or debited below 0. */
+  /** Positive for a credit, negative for a debit. */
   delta_micros: Micros;
   decided_at_ms: number;
-  /** null: the ledger has not confirmed it. */
+  /** null until the ledger has confirmed it. */
   booked_at_ms: number | null;
 };
 
-/** Of accounts whose owners want to know when the live balance goes below an amount. */
+/**
+ * Low-balance warnings: one row per account whose owners want an e-mail when the live balance falls
+ * below a threshold.
+ */
 type BalanceWarningsTable = {
   account_id: string;
   threshold_micros: Micros;
-  /** Until then a gateway is about to send the warning. */
+  /** Until this time a gateway is sending the warning. */
   claimed_until_ms: Generated<number>;
-  /** null: the balance was not below it since it was last above. */
+  /** null when the balance has not fallen below the threshold since it was last above. */
   warned_at_ms: number | null;
 };
 
-/** Of the sign-in library: PostgreSQL reads a Date, SQLite an ISO text; both take an ISO text. */
+/**
+ * A time column of the sign-in library: PostgreSQL returns a Date, SQLite an ISO text; both accept
+ * an ISO text.
+ */
 type LibraryTime = ColumnType<Date | string, string, string>;
-/** Of the sign-in library: PostgreSQL reads a boolean, SQLite 0 or 1; both take 0 or 1. */
+/**
+ * A flag column of the sign-in library: PostgreSQL returns a boolean, SQLite 0 or 1; both accept 0
+ * or 1.
+ */
 type LibraryFlag = ColumnType<boolean | Flag | null, Flag, Flag>;
 
 type UsersTable = {
@@ -477,40 +525,40 @@ type UsersTable = {
   created_at: LibraryTime;
   updated_at: LibraryTime;
   is_operator: Generated<Flag>;
-  /** The account that was made when the user signed up; null for who was invited. */
+  /** The account created at sign-up; null for invited users. */
   own_account_id: Generated<string | null>;
-  /** What that account is credited once the e-mail address is verified; 0 when it was. */
+  /** The credit that the account gets once the e-mail address is verified; 0 afterwards. */
   promised_credit_micros: Generated<number>;
 };
 
 type UserSessionsTable = {
   id: string;
   user_id: string;
-  /** SHA-256 of what the cookie holds. */
+  /** SHA-256 of the cookie's token. */
   token: string;
   ip_address: string | null;
   user_agent: string | null;
   created_at: LibraryTime;
-  /** When it was last renewed. */
+  /** The time of the last renewal. */
   updated_at: LibraryTime;
   expires_at: LibraryTime;
 };
 
-/** How a user signs in: a row for the password (`credential`), one for each provider. */
+/** Sign-in methods of a user: one row for the password (`credential`), one per provider. */
 type UserCredentialsTable = {
   id: string;
   user_id: string;
   provider_id: string;
   account_id: string;
-  /** Of `credential`: argon2id, with its parameters and salt. */
+  /** For `credential`: an argon2id hash with its parameters and salt. */
   password: string | null;
   created_at: LibraryTime;
   updated_at: LibraryTime;
 };
 
-/** What the sign-in library remembers between two steps of a sign-in. */
+/** State of the sign-in library between two steps of a sign-in. */
 type UserVerificationsTable = {
-  /** A user's id, or JSON. */
+  /** A user id or JSON. */
   value: string;
   expires_at: LibraryTime;
 };
@@ -519,11 +567,11 @@ type UserTwoFactorsTable = {
   user_id: string;
   /** Encrypted. */
   secret: string;
-  /** A JSON list of digests. */
+  /** A JSON array of digests. */
   backup_codes: string;
 };
 
-/** Codes of the second factor that were used, for as long as they would be right once more. */
+/** Second-factor codes that were used, kept for as long as they would be accepted again. */
 type UsedCodesTable = {
   user_id: string;
   code: string;
@@ -543,27 +591,30 @@ type InvitationsTable = {
   email: string;
   role: Role;
   token_digest: string;
-  /** Of a second link, which went to the address alone: following it proves the address. null: there is none. */
+  /**
+   * Digest of a second link that was only e-mailed: following it proves the address. null when
+   * there is none.
+   */
   mailed_token_digest: string | null;
-  /** null: an operator, by command. */
+  /** null when an operator invited by command. */
   invited_by: string | null;
   created_at_ms: number;
   expires_at_ms: number;
   accepted_at_ms: number | null;
 };
 
-/** Links that work once; only a digest of what they carry is kept. */
+/** Single-use links; only a digest of each link's token is stored. */
 type SignInLinksTable = {
   token_digest: string;
   kind: 'first-run' | 'password-reset' | 'verify-email';
   user_id: string | null;
-  /** Of `verify-email`: the address that following the link proves. */
+  /** For `verify-email`: the address that the link proves. */
   email: string | null;
   expires_at_ms: number;
   used_at_ms: number | null;
 };
 
-/** How often something was tried that is slowed down after a while; `subject` says what, and for whom. */
+/** Counts of throttled attempts; `subject` names the action and the user or address. */
 type AttemptsTable = {
   subject: string;
   count: number;

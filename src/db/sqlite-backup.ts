@@ -1,16 +1,20 @@
-// A copy of a SQLite database that is in use: one moment of it, whatever is written meanwhile.
+// Backs up a SQLite database in use: the copy is one snapshot.
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { backup } from 'node:sqlite';
 import { DatabaseUnusable } from './database-error.ts';
 import { connectSqlite } from './sqlite-connection.ts';
 import { explainSqliteError } from './sqlite-error.ts';
 
-/** All pages in one step: between two steps a writer would make the copy begin anew, and under load it would never end. */
+/**
+ * Copies all pages in one step. Between two steps a writer would restart the copy, and under load
+ * it would never finish.
+ */
 const pagesAtOnce = 2 ** 31 - 1;
 
 /**
- * Copies the database at `path` into a new file, for its user alone, checked and on the disk when this resolves; returns its size in bytes.
- * Writers are not kept waiting. Throws when the file exists already, and leaves nothing behind when it fails.
+ * Copies the database at `path` into a new file, readable by its user only, verified and flushed to
+ * disk. Returns its size in bytes. Does not block writers. Throws when the target exists, and
+ * leaves nothing behind when it fails.
  */
 export async function backUpSqlite(path: string, target: string): Promise<number> {
   const draft = `${target}.${process.pid}.part`;
@@ -20,7 +24,7 @@ export async function backUpSqlite(path: string, target: string): Promise<number
     await backup(source, draft, { rate: pagesAtOnce });
     checkCopy(draft);
     flush(draft);
-    // Unlike a rename, a link never replaces what is there.
+    // Unlike a rename, a link never replaces an existing file.
     linkSync(draft, target);
     return statSync(target).size;
   } catch (error) {
@@ -34,10 +38,15 @@ export async function backUpSqlite(path: string, target: string): Promise<number
 function checkCopy(path: string): void {
   const copy = connectSqlite(path, { readOnly: false });
   try {
-    const problems = [...copy.prepare('pragma integrity_check').all(), ...copy.prepare('pragma foreign_key_check').all()];
+    const problems = [
+      ...copy.prepare('pragma integrity_check').all(),
+      ...copy.prepare('pragma foreign_key_check').all(),
+    ];
     const first = Object.values(problems[0] ?? {})[0];
     if (problems.length !== 1 || first !== 'ok')
-      throw new DatabaseUnusable(`The copy is damaged, and so may be the database: ${String(first)}`);
+      throw new DatabaseUnusable(
+        `The copy is damaged, and the database may be too: ${String(first)}`,
+      );
   } finally {
     copy.close();
   }

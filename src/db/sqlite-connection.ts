@@ -1,5 +1,6 @@
-// Opens a SQLite file the one way that Tollgate uses it: write-ahead log, every commit on the disk before it is answered.
-// The settings are read back and compared, because SQLite accepts a pragma that it then ignores.
+// Opens a SQLite file with Tollgate's settings: write-ahead log, and every commit on disk before it
+// is acknowledged. The settings are read back and compared, because SQLite silently ignores pragmas
+// that it cannot apply.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
@@ -8,24 +9,31 @@ import { DatabaseSync } from 'node:sqlite';
 import { DatabaseUnusable } from './database-error.ts';
 import { explainSqliteError } from './sqlite-error.ts';
 
-/** Older versions can corrupt a write-ahead log that two connections reset at the same moment. */
+/** Older versions can corrupt a write-ahead log that two connections reset at the same time. */
 const versionMinimum = '3.51.3';
 
-/** How long a writer waits for another process to finish, unless told otherwise. */
+/** How long a writer waits for another process by default. */
 export const busyTimeoutMs = 5_000;
 
-export type SqliteOptions = {
+type SqliteOptions = {
   readonly readOnly: boolean;
   readonly busyTimeoutMs?: number;
-  /** Fails at once with SQLITE_BUSY while another writes. Otherwise SQLite waits for `busyTimeoutMs`, and the thread with it. */
-  readonly waitsItself?: boolean;
-  /** Commits are not waited for: a power cut may undo them, until another connection's commit has reached the disk. */
-  readonly skipsDisk?: boolean;
+  /**
+   * Fails immediately with SQLITE_BUSY while another connection writes. By default SQLite blocks
+   * the thread for up to `busyTimeoutMs`.
+   */
+  readonly failsWhenBusy?: boolean;
+  /**
+   * Commits do not wait for the disk. A power cut can undo them until another connection's commit
+   * has reached the disk.
+   */
+  readonly skipsSync?: boolean;
 };
 
 /**
- * Opens a connection. A writer makes the file and its folder (for their user alone) if they are missing.
- * Throws when the SQLite in this Node is too old, the file system cannot hold a write-ahead log, or the file is no database.
+ * Opens a connection. A writer creates the file and its folder if they are missing, for its user
+ * only. Throws when Node's SQLite is too old, the file system cannot hold a write-ahead log, or the
+ * file is not a database.
  */
 export function connectSqlite(path: string, options: SqliteOptions): DatabaseSync {
   try {
@@ -36,16 +44,22 @@ export function connectSqlite(path: string, options: SqliteOptions): DatabaseSyn
   }
 }
 
-/** SQLite takes an empty file for a new database. Ours has its first page before it has its name: an empty one has lost its books. */
+/**
+ * SQLite treats an empty file as a new database. Tollgate's file is never empty, even while it is
+ * created, so an empty one has lost its data.
+ */
 function ensureFile(path: string): void {
   if (!existsSync(path)) makeFile(path);
   if (statSync(path).size > 0) return;
   throw new DatabaseUnusable(
-    `The database ${path} is an empty file: what was in it is lost. Put a backup in its place (see "Restore" in docs/operations.md); for a new installation, remove the file.`,
+    `The database ${path} is an empty file: its content is lost. Put a backup in its place (see "Restore" in docs/operations.md); for a new installation, remove the file.`,
   );
 }
 
-/** Made aside and linked: of two that make it at once, both open the same. SQLite gives the log and the index beside a file its rights. */
+/**
+ * Creates the file under another name and links it, so that concurrent creators open the same file.
+ * SQLite gives the files beside it the same permissions.
+ */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
@@ -61,7 +75,10 @@ function makeFile(path: string): void {
 }
 
 function connect(path: string, options: SqliteOptions): DatabaseSync {
-  const connection = new DatabaseSync(path, { readOnly: options.readOnly, timeout: options.busyTimeoutMs ?? busyTimeoutMs });
+  const connection = new DatabaseSync(path, {
+    readOnly: options.readOnly,
+    timeout: options.busyTimeoutMs ?? busyTimeoutMs,
+  });
   try {
     configure(connection, options);
     return connection;
@@ -71,25 +88,41 @@ function connect(path: string, options: SqliteOptions): DatabaseSync {
   }
 }
 
-function configure(connection: DatabaseSync, { readOnly, skipsDisk, ...options }: SqliteOptions): void {
+function configure(
+  connection: DatabaseSync,
+  { readOnly, skipsSync, ...options }: SqliteOptions,
+): void {
   assertVersion(connection);
   if (!readOnly) setPragma(connection, 'journal_mode', 'wal');
-  setPragma(connection, 'synchronous', skipsDisk ? 1 : 2); // FULL: a charge that was answered survives a power cut.
+  setPragma(connection, 'synchronous', skipsSync ? 1 : 2); // FULL: an acknowledged charge survives a power cut.
   setPragma(connection, 'foreign_keys', 1);
   setPragma(connection, 'recursive_triggers', 1); // Otherwise INSERT OR REPLACE deletes past the append-only triggers.
-  setPragma(connection, 'busy_timeout', options.waitsItself ? 0 : (options.busyTimeoutMs ?? busyTimeoutMs));
+  setPragma(
+    connection,
+    'busy_timeout',
+    options.failsWhenBusy ? 0 : (options.busyTimeoutMs ?? busyTimeoutMs),
+  );
 }
 
 function assertVersion(connection: DatabaseSync): void {
-  const { version } = connection.prepare('select sqlite_version() as version').get() as { version: string };
+  const { version } = connection.prepare('select sqlite_version() as version').get() as {
+    version: string;
+  };
   const isNewEnough = version.localeCompare(versionMinimum, 'en', { numeric: true }) >= 0;
-  assert.ok(isNewEnough, `Tollgate needs SQLite ${versionMinimum} or newer; this Node.js brings ${version}`);
+  assert.ok(
+    isNewEnough,
+    `Tollgate needs SQLite ${versionMinimum} or newer; this Node.js has ${version}`,
+  );
 }
 
 function setPragma(connection: DatabaseSync, name: string, value: string | number): void {
   connection.exec(`pragma ${name} = ${value}`);
   const actual = readPragma(connection, name);
-  assert.equal(actual, value, `SQLite did not accept "pragma ${name} = ${value}"; it says ${String(actual)}`);
+  assert.equal(
+    actual,
+    value,
+    `SQLite did not accept "pragma ${name} = ${value}"; it reports ${String(actual)}`,
+  );
 }
 
 function readPragma(connection: DatabaseSync, name: string): unknown {

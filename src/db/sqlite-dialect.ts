@@ -1,4 +1,4 @@
-// Kysely over node:sqlite. Kysely's own SQLite dialect is written for another driver's statements; what differs is adapted here.
+// Kysely over node:sqlite: adapts Kysely's SQLite dialect, which was written for another driver.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import {
   CompiledQuery,
@@ -19,7 +19,7 @@ import { systemClock } from '../lib/clock.ts';
 
 const retryMs = 2;
 
-/** Statements kept prepared on one connection; more than the product has. */
+/** The bound of the prepared-statement cache; the product has fewer statements. */
 const statementsMax = 200;
 
 export class NodeSqliteDialect extends SqliteDialect {
@@ -53,7 +53,9 @@ class CheckingCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Without this Kysely runs migrations outside a transaction, and one that fails stays half applied. */
+/**
+ * Without this, Kysely runs migrations outside a transaction, and a failed one stays half applied.
+ */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -73,25 +75,40 @@ class ImmediateDriver extends SqliteDriver {
     return (this.#patient ??= waitForOthers(await super.acquireConnection()));
   }
 
-  /** A plain `begin` takes the write lock at the first write and fails at once, timeout or not, if another wrote in between. */
-  override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw(settings?.accessMode === 'read only' ? 'begin' : 'begin immediate'));
+  /**
+   * A plain `begin` takes the write lock at the first write. If another connection wrote in
+   * between, that fails immediately, whatever the timeout.
+   */
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings?: TransactionSettings,
+  ): Promise<void> {
+    await connection.executeQuery(
+      CompiledQuery.raw(settings?.accessMode === 'read only' ? 'begin' : 'begin immediate'),
+    );
   }
 
-  /** A full disk makes SQLite roll back by itself. To do so again would fail, and hide why. */
+  /**
+   * A full disk makes SQLite roll back by itself. A second rollback would fail and hide the cause.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#opened.isTransaction) await super.rollbackTransaction(connection);
   }
 }
 
 /**
- * While the ledger's worker or another process writes, this thread goes on serving and asks again. SQLite's own waiting would stop
- * it, for ever if the transaction waited for is one of this same thread.
+ * Retries while the ledger's worker or another process writes, so that this thread keeps serving.
+ * SQLite's own waiting would block the thread, and deadlock it if this same thread holds the
+ * transaction.
  */
 function waitForOthers(connection: DatabaseConnection): DatabaseConnection {
   return {
     executeQuery: async (query) => {
-      for (const deadlineMs = systemClock.elapsedMs() + busyTimeoutMs; ; await systemClock.sleep(retryMs)) {
+      for (
+        const deadlineMs = systemClock.elapsedMs() + busyTimeoutMs;
+        ;
+        await systemClock.sleep(retryMs)
+      ) {
         try {
           return await connection.executeQuery(query);
         } catch (error) {

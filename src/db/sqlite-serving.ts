@@ -1,4 +1,5 @@
-// One gateway serves a SQLite file: limits are counted in its memory, and a second one would allow as much again.
+// Ensures that one gateway serves a SQLite file: limits are counted in memory, so a second gateway
+// would double them.
 import { closeSync, openSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,14 +8,15 @@ import { connectSqlite } from './sqlite-connection.ts';
 import { explainSqliteError, isBusy } from './sqlite-error.ts';
 
 /**
- * Claims the database at `path` for this process, until it ends, however it ends: the claim is a lock of the system on a file beside it, which
- * stays empty. Throws when another process has it. Returns what gives it up.
+ * Claims the database at `path` until this process ends, for any reason: the claim is a system lock
+ * on an empty file beside it. Throws when another process holds it. Returns a function that
+ * releases it.
  */
 export function claimServing(path: string): () => void {
-  // Makes the folder, and says what is wrong with the database.
+  // Creates the folder, and reports a database that cannot be used.
   connectSqlite(path, { readOnly: false }).close();
   try {
-    // By whatever link it is reached.
+    // The real path, so that links to one file share the claim.
     const file = `${realpathSync(path)}-serving`;
     closeSync(openSync(file, 'a', 0o600));
     const lock = new DatabaseSync(file);
@@ -23,12 +25,12 @@ export function claimServing(path: string): () => void {
   } catch (error) {
     if (!isBusy(error)) throw explainSqliteError(error, path);
     throw new DatabaseUnusable(
-      `${servingProcess(path)} serves the database ${path} already, and only one gateway can. Stop that one first, or give this one a data folder of its own (TOLLGATE_DATA_DIR); several gateways share a PostgreSQL database.`,
+      `${servingProcess(path)} already serves the database ${path}, and only one gateway can. Stop that one, or give this one its own data folder (TOLLGATE_DATA_DIR). Several gateways can share a PostgreSQL database.`,
     );
   }
 }
 
-/** By the leases of its holds: the newest. A gateway that is still starting has none yet. */
+/** Reads the newest lease. A gateway that is still starting has none yet. */
 function servingProcess(path: string): string {
   const connection = connectSqlite(path, { readOnly: true });
   try {

@@ -1,8 +1,8 @@
-// SQLite behind the port. Its connections share one file: the write-ahead log lets the reader see the last commit while a
-// writer works.
+// SQLite behind the port. The connections share one file: with the write-ahead log a reader sees
+// the last commit while a writer works.
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
-import type { Database } from './database.ts';
+import type { Database } from './port.ts';
 import { migrateToLatest } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import type { Tables } from './schema.ts';
@@ -11,12 +11,16 @@ import { explainSqliteError } from './sqlite-error.ts';
 import { NodeSqliteDialect } from './sqlite-dialect.ts';
 
 export function openSqlite(path: string): Database {
-  // The writer first: it makes the file that the reader then finds.
-  const writer = connectSqlite(path, { readOnly: false, waitsItself: true });
-  const noter = connectSqlite(path, { readOnly: false, waitsItself: true, skipsDisk: true });
-  const reader = connectSqlite(path, { readOnly: true, waitsItself: true });
+  // The writer comes first, because it creates the file for the reader.
+  const writer = connectSqlite(path, { readOnly: false, failsWhenBusy: true });
+  const transientWriter = connectSqlite(path, {
+    readOnly: false,
+    failsWhenBusy: true,
+    skipsSync: true,
+  });
+  const reader = connectSqlite(path, { readOnly: true, failsWhenBusy: true });
   const write = new Kysely<Tables>({ dialect: new NodeSqliteDialect(writer) });
-  const transient = new Kysely<Tables>({ dialect: new NodeSqliteDialect(noter) });
+  const transient = new Kysely<Tables>({ dialect: new NodeSqliteDialect(transientWriter) });
   const read = new Kysely<Tables>({ dialect: new NodeSqliteDialect(reader) });
   return {
     url: `sqlite:${path}`,
@@ -32,12 +36,12 @@ export function openSqlite(path: string): Database {
     },
     close: async () => {
       await Promise.all([read.destroy(), write.destroy(), transient.destroy()]);
-      for (const connection of [reader, noter, writer]) closeIfOpen(connection);
+      for (const connection of [reader, transientWriter, writer]) closeIfOpen(connection);
     },
   };
 }
 
-/** Kysely closes only a connection that it has used. */
+/** Kysely closes a connection only after using it. */
 function closeIfOpen(connection: DatabaseSync): void {
   if (connection.isOpen) connection.close();
 }

@@ -1,15 +1,15 @@
-// The texts that queries carry. PostgreSQL takes no NUL in any text, so no query on either store may have one: the edges refuse it with the
-// name of the field, and what they miss stops here.
+// PostgreSQL refuses NUL in text, so no query on either store may contain one. The API edges refuse
+// it by field name; this check catches what they miss.
 
 export class NulInText extends Error {
   override readonly name = 'NulInText';
 
   constructor() {
-    super('a text of a query holds a NUL character');
+    super('a text in a query contains a NUL character');
   }
 }
 
-/** Throws NulInText for a text, or a list of texts, with a NUL in it. */
+/** Throws NulInText for a text with a NUL, also inside a list. */
 export function checkTextValue(value: unknown): void {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw new NulInText();

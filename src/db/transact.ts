@@ -1,12 +1,15 @@
-// A transaction of its own, or the caller's: so a change is made alone, or in one transaction with what is noted of it.
+// Runs work in its own transaction or in the caller's, so that a change can be committed together
+// with its audit entry.
 import type { Transaction } from 'kysely';
 import type { Database } from './database.ts';
 import type { Tables } from './schema.ts';
 
-/** `write` may be a transaction already: then `work` is a part of it, and what fails is undone with the rest of it. */
+/** When `write` is already a transaction, `work` joins it and is rolled back with it. */
 export function transact<Result>(
   { write }: Pick<Database, 'write'>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  return write.isTransaction ? work(write as Transaction<Tables>) : write.transaction().execute(work);
+  return write.isTransaction
+    ? work(write as Transaction<Tables>)
+    : write.transaction().execute(work);
 }

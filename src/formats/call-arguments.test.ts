@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readInput, writeInput } from './call-arguments.ts';
 
-test('arguments nested so deep that they could not be written again stay text', () => {
+test('arguments that are nested too deep stay text', () => {
   const text = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
   const input = writeInput(text);
   assert.deepEqual(input, { invalid_json_arguments: text });

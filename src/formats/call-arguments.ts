@@ -1,14 +1,15 @@
-// A call's arguments: JSON text in the canonical model, a JSON object in formats such as Messages and Gemini.
-import { isObject, isTooDeep } from '../lib/json.ts';
-import type { JsonObject } from './format.ts';
+// A call's arguments are JSON text in the canonical model, and a JSON object in Messages and
+// Gemini.
+import { isObject, isTooDeep, type JsonObject } from '../lib/json.ts';
 
-/** Holds arguments that are no JSON object. */
+/** The field for arguments that are not a JSON object. */
 const rawField = 'invalid_json_arguments';
 
 /**
- * Arguments that are no JSON object (a call cut off by the output limit, a model's slip), or an absurdly nested one, become an object with their text under one
- * telling name. An empty object would run the tool with wrong arguments; this one fails the tool's own check, shows the model what it
- * wrote when it comes back in the history, and `readInput` restores the text.
+ * Arguments that are not a JSON object (a call cut off by the output limit, a model's slip) or that
+ * are nested too deep become an object with their text in one field. An empty object would run the
+ * tool with wrong arguments. This object fails the tool's own check and shows the model what it
+ * wrote when it comes back in the history. `readInput` restores the text.
  */
 export function writeInput(text: string): JsonObject {
   if (text.trim() === '') return {};
@@ -17,7 +18,7 @@ export function writeInput(text: string): JsonObject {
     const input: unknown = JSON.parse(text);
     if (isObject(input)) return input;
   } catch {
-    // Not JSON: kept as text below.
+    // Not JSON: sent as text below.
   }
   return { [rawField]: text };
 }

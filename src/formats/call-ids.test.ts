@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import { fitMistralCallId, fitOpenAiCallId, isMistral } from './call-ids.ts';
 
-test('an id that fits is never touched, any other becomes the same one each time', () => {
+test('an id that fits is kept, and any other is always mapped to the same id', () => {
   assert.equal(fitOpenAiCallId('functions.search:0'), 'functions.search:0');
   assert.equal(fitOpenAiCallId('x'.repeat(64)), 'x'.repeat(64));
   assert.equal(fitMistralCallId('aB3456789'), 'aB3456789');
@@ -17,7 +17,7 @@ test('an id that fits is never touched, any other becomes the same one each time
   assert.notEqual(fitOpenAiCallId('x'.repeat(65)), fitOpenAiCallId('x'.repeat(66)));
 });
 
-test('Mistral’s models are told by their names', () => {
+test('Mistral’s models are recognised by name', () => {
   const names = [
     'mistral-large-latest',
     'mistralai/devstral-small',

@@ -5,24 +5,33 @@ import { invalidRequest } from '../canonical/errors.ts';
 import { inClientWords } from './client-words.ts';
 import { clientFormats } from './registry.ts';
 
-const asTold = (error: unknown, names?: Readonly<Record<string, string>>) => {
-  const told = inClientWords(error, names) as ApiError;
-  return [told.param, told.message];
+const asReported = (error: unknown, names?: Readonly<Record<string, string>>) => {
+  const refusal = inClientWords(error, names) as ApiError;
+  return [refusal.param, refusal.message];
 };
 
-test('a refusal names the field as the caller wrote it', () => {
-  const refusal = invalidRequest('response_format', 'response_format `json_object` is not available');
-  assert.deepEqual(asTold(refusal, clientFormats.responses.fieldNames), [
+test('a refusal uses the client format’s name for the field', () => {
+  const refusal = invalidRequest(
+    'response_format',
+    'response_format `json_object` is not available',
+  );
+  assert.deepEqual(asReported(refusal, clientFormats.responses.fieldNames), [
     'text.format',
     'text.format `json_object` is not available',
   ]);
-  assert.equal(asTold(refusal, clientFormats.chat.fieldNames)[0], 'response_format');
-  assert.equal(asTold(invalidRequest('stop', 'stop: no'), clientFormats.messages.fieldNames)[1], 'stop_sequences: no');
-  assert.equal(asTold(invalidRequest('messages', 'x'), clientFormats.responses.fieldNames)[0], 'input');
+  assert.equal(asReported(refusal, clientFormats.chat.fieldNames)[0], 'response_format');
+  assert.equal(
+    asReported(invalidRequest('stop', 'stop: no'), clientFormats.messages.fieldNames)[1],
+    'stop_sequences: no',
+  );
+  assert.equal(
+    asReported(invalidRequest('messages', 'x'), clientFormats.responses.fieldNames)[0],
+    'input',
+  );
 });
 
-test('other errors are left as they are', () => {
+test('other errors stay unchanged', () => {
   const bug = new TypeError('x');
   assert.equal(inClientWords(bug, { stop: 'y' }), bug);
-  assert.equal(asTold(invalidRequest(null, 'stop it'), { stop: 'y' })[1], 'stop it');
+  assert.equal(asReported(invalidRequest(null, 'stop it'), { stop: 'y' })[1], 'stop it');
 });

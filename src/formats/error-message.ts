@@ -1,13 +1,16 @@
-// The upstream's own words out of an error body. One reading for all: hosts of one wire format differ more in this than formats do.
+// Finds the upstream's message in an error body. One reader serves all formats, because hosts of
+// one format differ more than the formats do.
 import { isObject } from '../lib/json.ts';
 
 const charactersMax = 2_000;
-/** No host wraps its message deeper; an upstream may send anything. */
+/** No host nests its message deeper, but an upstream may send anything. */
 const levelsMax = 8;
 
 /**
- * OpenAI and Anthropic `{error: {message}}`, xAI `{error: "…"}`, Mistral `{detail: "…"}`, FastAPI's list of `{msg}`, vLLM `{message}`,
- * Gemini's `[{error}]`, or plain text. null when there are none, as in a proxy's HTML page. `body` is parsed JSON, or text where it was none.
+ * Reads OpenAI's and Anthropic's `{error: {message}}`, xAI's `{error: "…"}`, Mistral's `{detail:
+ * "…"}`, FastAPI's list of `{msg}`, vLLM's `{message}`, Gemini's `[{error}]`, and plain text.
+ * `body` is parsed JSON, or text when it was not JSON. Returns null when there is no message, as in
+ * a proxy's HTML page.
  */
 export function readErrorMessage(body: unknown): string | null {
   return readWithin(body, levelsMax);
@@ -25,7 +28,7 @@ function readWithin(body: unknown, levels: number): string | null {
   return null;
 }
 
-/** A proxy's HTML page says nothing to a developer. */
+/** A proxy's HTML page does not help a developer. */
 function readPlainMessage(text: string): string | null {
   const plain = text.trim();
   return plain === '' || plain.startsWith('<') ? null : plain.slice(0, charactersMax);

@@ -1,6 +1,8 @@
-// What a wire format is to the gateway. A client format reads requests and writes answers; an upstream format writes requests and
-// reads answers; a relay is the straight path, when both sides speak the same one. All of it is pure: values in, values out.
+// The interface of a wire format. A client format reads requests and writes answers. An upstream
+// format writes requests and reads answers. A relay is the straight path, used when both sides
+// speak the same format. All functions are pure: values in, values out.
 import type { Answer } from '../canonical/answer.ts';
+import type { Emulated } from './adapting/emulated.ts';
 import type { ApiError } from '../canonical/errors.ts';
 import type { StreamEvent, Stop, UpstreamFailure } from '../canonical/event.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../canonical/format-name.ts';
@@ -8,95 +10,140 @@ import type { OutputMeter } from '../canonical/output-bytes.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { SearchTool } from '../canonical/web-search.ts';
+import type { JsonObject } from '../lib/json.ts';
 import type { SseEvent } from '../lib/sse.ts';
 import type { BilledAnswer } from './billed-answer.ts';
 import type { FieldNames } from './client-words.ts';
 import type { OpenedFields } from './field-verdicts.ts';
+import type { ToolNameRule } from './tool-names.ts';
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Limits of the configuration that a format's validation enforces. */
+/** Configured limits that a format's validation enforces. */
 export type RequestLimits = {
-  /** The bound on Chat's `max_tokens`; null: none. */
+  /** The maximum of Chat's `max_tokens`; null: none. */
   readonly chatMaxTokens: number | null;
 };
 
-/** A validated request: the body as it came, unknown fields included, and what the gateway must know of it. */
-export type ClientRequest = {
-  readonly body: JsonObject;
+/**
+ * A validated request: the client's body, unknown fields included, and the values in it that the
+ * gateway needs. `Body`: what the format's schema has proved about the body.
+ */
+export type ClientRequest<Body = unknown> = {
+  readonly body: JsonObject & Body;
   readonly model: string;
   readonly stream: boolean;
-  /** The caller's own maximum; null when it gave none. */
+  /** The client's own maximum; null when it set none. */
   readonly maxOutputTokens: number | null;
-  /** How many answers are asked for (Chat's `n`); each may use the maximum. */
+  /** The number of answers requested (Chat's `n`); each may use the maximum. */
   readonly choices: number;
-  /** Tokens of the maximum that the caller set aside for thinking; 0 for none. */
+  /** Tokens of the maximum that the client reserves for thinking; 0: none. */
   readonly thinkingBudgetTokens: number;
 };
 
-/** What an answer is written with, beside its content. */
+/** What a writer needs beside the answer's content. */
 export type AnswerContext = {
-  /** The gateway's id of the request, without a prefix: each format makes its own ids from it. */
+  /** The gateway's request id without a prefix; each format derives its own ids from it. */
   readonly requestId: string;
-  /** The catalogue's id of the model. */
+  /** The catalogue's model id. */
   readonly model: string;
   readonly createdAtSeconds: number;
   readonly request: ClientRequest;
-  /** Our estimate of the input, for formats that state it before the upstream does. */
+  /** Our estimate of the input tokens, for formats that report them before the upstream does. */
   readonly estimatedInputTokens: number;
 };
 
+/**
+ * Functions that take a request are methods, so that a format may implement them for its own type of
+ * body: they are only called with requests that it parsed.
+ */
 export type ClientFormat = {
   readonly name: ClientFormatName;
-  /** Throws ApiError `invalid_request` that names the field. Unknown fields fail later, where it is known which are opened. */
+  /**
+   * Throws ApiError `invalid_request` that names the field. Unknown fields are refused later, when
+   * the route and its opened fields are known.
+   */
   readonly parseRequest: (body: unknown, limits: RequestLimits) => ClientRequest;
-  /** For translation. Throws ApiError `invalid_request` on what no canonical request can express, and on fields that nobody knows but
-   * those that are opened. */
-  readonly readRequest: (request: ClientRequest, opened?: OpenedFields) => CanonicalRequest;
-  /** Harmless fields that `readRequest` leaves out because no canonical request has them: listed in `X-<name>-Ignored` beside the
-   * writer's. */
-  readonly ignoredFields?: (request: ClientRequest) => readonly string[];
-  /** Fields that it names otherwise than Chat, for refusals by an upstream's format. */
+  /**
+   * For translation. Throws ApiError `invalid_request` on what the canonical request cannot
+   * express, and on unknown fields that are not opened.
+   */
+  readRequest(request: ClientRequest, opened?: OpenedFields): CanonicalRequest;
+  /**
+   * Harmless fields that `readRequest` leaves out because the canonical request lacks them. Listed
+   * in `X-<name>-Ignored` with those of the writer.
+   */
+  ignoredFields?(request: ClientRequest): readonly string[];
+  /** Fields that this format names differently from Chat, for refusals by an upstream's format. */
   readonly fieldNames?: FieldNames;
   readonly writeAnswer: (answer: Answer, context: AnswerContext) => JsonObject;
   readonly writeStream: (context: AnswerContext) => StreamPipe<StreamEvent>;
-  /** A frame that says nothing, for a stream that has begun and fallen silent. */
+  /** A frame without content, which keeps a silent stream open. */
   readonly keepAlive: string;
-  /** What it calls its output limit; where it has two names, the present one. */
-  readonly outputLimitField: string;
-  /** The body of an error answer. */
+  /**
+   * The name of the output limit in this request. When the format has two names and neither was
+   * sent, the current one.
+   */
+  readonly outputLimitField: (body: JsonObject) => string;
   readonly writeError: (error: ApiError, requestId: string) => JsonObject;
   readonly relay: Relay;
 };
 
 export type UpstreamFormat = {
   readonly name: UpstreamFormatName;
-  /** The least output limit that its hosts take, and so the least that is sent and held; 1 where it says nothing. */
+  /**
+   * The lowest output limit that its hosts accept, and so the lowest that is sent and held.
+   * Default: 1.
+   */
   readonly outputTokensMin?: number;
+  /** The tool names that its hosts accept. */
+  readonly toolNames: ToolNameRule;
   readonly writeRequest: (request: CanonicalRequest, target: UpstreamTarget) => UpstreamRequest;
-  /** Whether a model that can think may do so when it is sent this request. */
+  /** Returns true when a model that can think may do so for this request. */
   readonly mayThink: (body: JsonObject) => boolean;
   /** Throws UnreadableAnswer when the JSON is not an answer of this format. */
   readonly readAnswer: (body: unknown) => Answer;
-  /** What a whole answer has cost, also where the rest of it cannot be read; null: the body is no answer. */
+  /**
+   * Reads what a whole answer has cost, even when the rest cannot be read. Returns null when the
+   * body is no answer.
+   */
   readonly readBilledAnswer: (body: unknown) => BilledAnswer | null;
   readonly readStream: () => StreamReader;
+  /**
+   * Asks a host for the input tokens of a request. Left out: no host of this format counts without
+   * running the request.
+   */
+  readonly inputCount?: InputCount;
+};
+
+export type InputCount = {
+  /** `body`: the request as it would run. */
+  readonly write: (body: JsonObject, model: string) => JsonObject;
+  /** Returns null when the answer is no count. */
+  readonly read: (answer: unknown) => number | null;
 };
 
 /** Where a request goes and what it may use there. */
 export type UpstreamTarget = {
-  /** The upstream's id of the model. */
+  /** The upstream's model id. */
   readonly model: string;
   readonly stream: boolean;
-  /** The output limit to send; every request is sent with one, so that what is held is the most it can cost. */
+  /**
+   * The output limit to send. Every request has one, so that the hold covers the highest possible
+   * cost.
+   */
   readonly maxOutputTokens: number;
-  /** Whether the model thinks: effort and budgets are dropped, and listed, where it does not. */
+  /** When false, effort and budgets are dropped and listed as ignored. */
   readonly thinking: boolean;
-  /** OpenAI's newer models want `max_completion_tokens`; most other hosts know only `max_tokens`. Chat only. */
+  /**
+   * Chat only. OpenAI's newer models want `max_completion_tokens`; most other hosts know only
+   * `max_tokens`.
+   */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** The most web searches that the provider may run for it, on the straight path; left out: none, since none has a price. */
+  /**
+   * The most web searches that the provider may run, on the straight path. Left out: none, because
+   * they have no price.
+   */
   readonly searchesMax?: number;
-  /** Fields that the operator lets through though nobody here knows them; left out: none. */
+  /** Unknown fields that the operator lets through. Left out: none. */
   readonly passFields?: OpenedFields;
 };
 
@@ -104,71 +151,127 @@ export type UpstreamRequest = {
   readonly body: JsonObject;
   /** Harmless fields that the target cannot express: listed in `X-<name>-Ignored`. */
   readonly ignored: readonly string[];
+  /** Left out: nothing. */
+  readonly emulated?: Emulated;
 };
 
-/** Thrown by readers: the upstream said something that is not of its format. */
+/** Thrown by readers when the upstream's answer does not follow its format. */
 export class UnreadableAnswer extends Error {}
 
-/** Reads an upstream's stream. Each call returns the events that are complete now; after `finish` or `error` it returns none. */
+/**
+ * Reads an upstream's stream. Each call returns the events that are now complete. After `finish` or
+ * `error` it returns none.
+ */
 export type StreamReader = {
   readonly push: (event: SseEvent) => readonly StreamEvent[];
-  /** The upstream closed the connection: a stream without its end becomes an `error` event (kind `broken-stream`). */
+  /**
+   * Called when the upstream closed the connection. A stream without its end becomes an `error`
+   * event (kind `broken-stream`).
+   */
   readonly end: () => readonly StreamEvent[];
-  /** The latest token counts of the upstream; a half that it has not given is 0. null: it has given none yet. */
+  /**
+   * The upstream's latest token counts; input or output that it has not reported is 0. null: it has
+   * reported neither.
+   */
   readonly usageSoFar: () => Usage | null;
 };
 
 /**
- * Turns a stream that comes in (SSE events on the straight path and in translation, canonical events from the sandbox) into the
- * client's frames. The gateway sends what `push` and `end` return at once, settles the charge when `progress.status` is
- * `finished`, and only then sends `close()`: the frames that tell the client of success.
+ * Turns incoming events into the client's frames: SSE events on the straight path and in
+ * translation, canonical events in a format's writer. The gateway sends what `push` and `end`
+ * return at once, settles the charge when `progress.status` is `finished`, and only then sends the
+ * result of `close()`, which reports success to the client.
  */
 export type StreamPipe<Input> = {
-  /** Frames to send now; '' when there is nothing yet. Once the status is not `running` it returns ''. */
+  /**
+   * Returns the frames to send now, '' when there are none. Always '' once the status is not
+   * `running`.
+   */
   readonly push: (input: Input) => string;
-  /** The upstream closed. Sets the status to `finished` or `failed` if it was still running. */
+  /**
+   * Called when the upstream closed. Sets the status to `finished` or `failed` if it was `running`.
+   */
   readonly end: () => string;
-  /** Ends an answer that has begun as at its length limit: what is open is closed, and the status is `finished`. Called while it runs. */
+  /**
+   * Ends a running answer as if it had reached its length limit: closes what is open and sets the
+   * status to `finished`.
+   */
   readonly limit: () => string;
-  /** The last frames of a success: `response.completed`, `message_stop`, `[DONE]`. Called once, when finished. `cost` is the SSE comment
-   * line to place directly before the format's last event, or '' for none. */
-  readonly close: (comment: string) => string;
-  /** The format's own error event, which ends a stream that has begun. Sent instead of what `close` gives. */
+  /**
+   * Returns the last frames of a success, from the usage on: `response.completed`; `message_delta`
+   * and `message_stop`; Chat's usage and `[DONE]`. `costUsd` goes into that usage. Call it when
+   * finished. It changes nothing, so the sent and the stored frames can differ in the cost.
+   */
+  readonly close: (costUsd: number) => string;
+  /**
+   * Returns the format's own error event, which ends a stream that has begun. Replaces the frames
+   * of `close`.
+   */
   readonly fail: (error: ApiError, requestId: string) => string;
   readonly progress: StreamProgress;
 };
 
-/** What the gateway knows of a stream while it runs; the pipe updates it in place. */
+/** The state of a running stream; the pipe updates it in place. */
 export type StreamProgress = {
   status: 'running' | 'finished' | 'failed';
-  /** The upstream's latest counts, perhaps from the middle of the answer; a half that it has not given is 0. null: it has given none. */
+  /**
+   * The upstream's latest counts, possibly from the middle of the answer; input or output that it
+   * has not reported is 0. null: it has reported neither.
+   */
   usage: Usage | null;
   stop: Stop | null;
-  /** Text, reasoning and arguments so far: what our own count is made from when the upstream gives none. */
+  /**
+   * Text, reasoning and arguments so far. Our own count is made from them when the upstream reports
+   * none.
+   */
   readonly output: OutputMeter;
-  /** Web searches that the provider has run so far, on the straight path; left out: none. */
+  /** Web searches that the provider has run so far, on the straight path. Left out: none. */
   searches?: number;
+  /**
+   * A stop sequence was found. The client gets no more; the upstream is read on for its usage only.
+   */
+  isCut?: true;
+  /**
+   * A cut answer that ended before the upstream's own end: its usage may be missing or incomplete.
+   */
+  isCutShort?: true;
   /** Set when the status is `failed`. */
   failure: UpstreamFailure | null;
 };
 
-/** The straight path: same format on both sides; fields that the gateway does not know pass untouched in both directions. */
+/**
+ * The straight path: the same format on both sides. Unknown fields of answers pass unchanged; those
+ * of requests need `pass_fields`.
+ */
 type Relay = {
-  /** The web search that the provider is asked to run; null: none. Throws ApiError on a limit of it that cannot be. */
+  /**
+   * Returns the web search that the provider is asked to run; null: none. Throws ApiError on an
+   * impossible limit.
+   */
   readonly searchTool: (request: ClientRequest) => SearchTool | null;
-  /** Throws ApiError on what a shared upstream credential must not pass (design: stored state, unpriced options). */
-  readonly writeRequest: (request: ClientRequest, target: UpstreamTarget) => UpstreamRequest;
-  /** Throws UnreadableAnswer. `body` is what the client gets: the catalogue's model id, the spec's ids. */
+  /**
+   * Throws ApiError on what a shared credential must not pass: stored state and options without a
+   * price.
+   */
+  writeRequest(request: ClientRequest, target: UpstreamTarget): UpstreamRequest;
+  /** Throws UnreadableAnswer. */
   readonly relayAnswer: (body: unknown, context: AnswerContext) => RelayedAnswer;
   readonly relayStream: (context: AnswerContext) => StreamPipe<SseEvent>;
 };
 
 export type RelayedAnswer = {
+  /**
+   * What the client gets, with the catalogue's model id and the specification's ids. Its `usage` is
+   * an object without a cost.
+   */
   readonly body: JsonObject;
-  /** As the upstream counted; a half that it has not given is 0. null: it has given none. */
+  /**
+   * The upstream's counts; input or output that it has not reported is 0. null: it has reported
+   * neither.
+   */
   readonly usage: Usage | null;
   readonly stop: Stop | null;
   readonly outputBytes: number;
-  /** Web searches that the provider has run; left out: none. */
+  /** Web searches that the provider has run. Left out: none. */
   readonly searches?: number;
 };

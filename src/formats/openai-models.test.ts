@@ -20,13 +20,13 @@ const known: Readonly<Record<string, string>> = {
 };
 
 for (const [model, efforts] of Object.entries(known)) {
-  test(`${model} is sent no efforts but ${efforts}`, () => {
+  test(`${model} is sent only the efforts ${efforts}`, () => {
     const sent = new Set(effortLevels.map((effort) => fitEffort(effort, model)));
     assert.deepEqual([...sent].toSorted(), efforts.split(' ').toSorted());
   });
 }
 
-test('on the straight path a model of another vendor gets what its caller asked for', () => {
+test('on the straight path a model of another vendor gets the client’s effort', () => {
   assert.equal(fitKnownEffort('xhigh', 'grok-4.7'), 'xhigh');
   assert.equal(fitKnownEffort('xhigh', 'gpt-5'), 'high');
   assert.equal(fitKnownEffort('high', 'gpt-4o'), 'high');

@@ -1,19 +1,23 @@
-// What each of OpenAI's models takes of effort and verbosity: anything else is a 400 there. From OpenAI's messages about unsupported values, gathered in
-// community.openai.com/t/1371738, and developers.openai.com/api/docs/guides/reasoning (read 2026-11-21).
+// The efforts and the verbosity that OpenAI's models accept; they answer 400 to anything else. From
+// OpenAI's messages about unsupported values, collected in community.openai.com/t/1371738, and
+// developers.openai.com/api/docs/guides/reasoning (read 2026-11-21).
 import { nearestEffort } from '../canonical/effort.ts';
 import type { Effort } from '../canonical/request.ts';
 
 const usual: readonly Effort[] = ['low', 'medium', 'high'];
 
-/** What a model of another vendor is asked for at most: hosts of Chat Completions agree on no more. */
+/** The efforts for models of other vendors: hosts of Chat Completions agree on no more. */
 const elsewhere: readonly Effort[] = ['none', ...usual];
 
-/** For a request in translation: `fitEffort('xhigh', 'gpt-5')` is `high`. */
+/** For translation. Example: `fitEffort('xhigh', 'gpt-5')` is `high`. */
 export function fitEffort(effort: Effort, upstreamModel: string): Effort {
   return nearestEffort(effort, openAiEfforts(upstreamModel) ?? effortsElsewhere(upstreamModel));
 }
 
-/** For the straight path: a model that is not known to us is left to say what it takes. */
+/**
+ * For the straight path. The effort for an unknown model is left unchanged: the model says itself
+ * what it accepts.
+ */
 export function fitKnownEffort(effort: Effort, upstreamModel: string): Effort {
   const known = openAiEfforts(upstreamModel);
   return known ? nearestEffort(effort, known) : effort;
@@ -24,12 +28,14 @@ export function takesVerbosity(upstreamModel: string): boolean {
   return versionOf(upstreamModel) !== null && !upstreamModel.includes('-chat');
 }
 
-/** DeepSeek has two levels above the usual (api-docs.deepseek.com/guides/thinking_mode). */
+/** DeepSeek accepts more levels (api-docs.deepseek.com/guides/thinking_mode). */
 function effortsElsewhere(model: string): readonly Effort[] {
   return /deepseek/i.test(model) ? [...elsewhere, 'max'] : elsewhere;
 }
 
-/** null: no model of OpenAI's. Other hosts name them with a vendor ahead: `openai/gpt-5.2`. */
+/**
+ * Returns null when it is no model of OpenAI's. Other hosts put the vendor first: `openai/gpt-5.2`.
+ */
 function openAiEfforts(model: string): readonly Effort[] | null {
   const id = idOf(model);
   if (/^(?:o\d|gpt-oss|codex-mini)/.test(id)) return usual;
@@ -41,7 +47,7 @@ function idOf(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1);
 }
 
-/** 502 for GPT-5.2; null for what is no GPT, or older than 5. */
+/** Returns 502 for GPT-5.2, and null for other models and for GPTs before 5. */
 function versionOf(model: string): number | null {
   const match = /^gpt-(\d+)(?:\.(\d+))?(?![\dk])/.exec(idOf(model));
   return match && Number(match[1]) >= 5 ? Number(match[1]) * 100 + Number(match[2] ?? 0) : null;

@@ -1,15 +1,17 @@
-// What the request schemas of all wire formats are made with.
+// Parts of the request schemas of all wire formats.
 import { Type, type TSchema } from 'typebox';
 
-/** SDKs send null for what was not set. */
+/** SDKs send null for fields that were not set. */
 export function optional<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }
 
 /**
- * Takes what carries a `type` that we do not know; its static type is `never`, so that a switch sees the known kinds alone. First in
- * a union, a missing `type` is reported as just that.
+ * Accepts objects with an unknown `type`. Its static type is `never`, so that a switch sees only
+ * the known kinds. Put it first in a union: then a missing `type` is reported as such.
  */
 export function unknownKind(...knownKinds: readonly string[]) {
-  return Type.Unsafe<never>(Type.Object({ type: Type.String({ pattern: `^(?!(?:${knownKinds.join('|')})$)` }) }));
+  return Type.Unsafe<never>(
+    Type.Object({ type: Type.String({ pattern: `^(?!(?:${knownKinds.join('|')})$)` }) }),
+  );
 }

@@ -1,4 +1,4 @@
-// What every pipe tells the gateway of a stream, and the failures that a stream can end in whatever its format.
+// The progress of a new stream, and the failures that a stream of any format can end with.
 import type { UpstreamFailure } from '../canonical/event.ts';
 import { OutputMeter } from '../canonical/output-bytes.ts';
 import type { StreamProgress } from './format.ts';
@@ -11,13 +11,18 @@ export function brokenStream(message = 'the stream ended without its last event'
   return { kind: 'broken-stream', status: null, message, retryAfterSeconds: null };
 }
 
-/** An event that cannot be read; it is cut, since an upstream may send anything. */
+/** An event that cannot be read. Its text is cut, because an upstream may send anything. */
 export function unreadableStream(message: string): UpstreamFailure {
-  return { kind: 'unreadable', status: null, message: message.slice(0, 300), retryAfterSeconds: null };
+  return {
+    kind: 'unreadable',
+    status: null,
+    message: message.slice(0, 300),
+    retryAfterSeconds: null,
+  };
 }
 
-/** What the model wrote is no answer: a call without a name, say. */
-export function spoiltStream(message: string): UpstreamFailure {
+/** The model's output is not a valid answer: for example, a call without a name. */
+export function invalidOutput(message: string): UpstreamFailure {
   return { ...unreadableStream(message), isBilled: true, isProvoked: true };
 }
 

@@ -1,29 +1,61 @@
-// A stream in translation: an upstream format's reader in front of a client format's writer. Neither knows the other.
-import { keepCallsConsistent } from '../canonical/consistent-calls.ts';
-import { raiseCustomCalls } from '../canonical/custom-tools.ts';
-import type { StreamEvent } from '../canonical/event.ts';
+// Translates a stream: an upstream format's reader feeds a client format's writer. Neither knows
+// the other.
+import { keepCallsConsistent } from './adapting/consistent-calls.ts';
+import { raiseCustomCalls } from './adapting/custom-tools.ts';
+import type { Emulated } from './adapting/emulated.ts';
+import type { Stop, StreamEvent } from '../canonical/event.ts';
+import { keepObject } from './adapting/json-object.ts';
+import { StreamCut } from './adapting/stop-cut.ts';
 import { mergeUsage } from '../canonical/usage.ts';
 import type { SseEvent } from '../lib/sse.ts';
 import type { StreamPipe, StreamReader } from './format.ts';
+import type { ToolNames } from './tool-names.ts';
+import { restoreEventName } from './translated-tool-names.ts';
 
-/** `loweredTools`: the custom tools that the upstream was given as functions. */
+/** What the gateway changed in the request and must undo in the answer. */
+type Adaptation = {
+  /** The custom tools that were sent as functions. */
+  readonly loweredTools?: ReadonlySet<string>;
+  /** null: all tools have the client's names. */
+  readonly toolNames?: ToolNames | null;
+  readonly emulated?: Emulated;
+};
+
 export function translateStream(
   reader: StreamReader,
   writer: StreamPipe<StreamEvent>,
-  loweredTools: ReadonlySet<string> = new Set(),
+  { loweredTools, toolNames, emulated }: Adaptation = {},
 ): StreamPipe<SseEvent> {
-  const raise = loweredTools.size === 0 ? null : raiseCustomCalls(loweredTools);
+  const { progress } = writer;
+  const drop = (event: StreamEvent) => progress.output.addEvent(event);
+  const cut = emulated?.stopSequences ? new StreamCut(emulated.stopSequences, drop) : null;
+  const steps = [
+    toolNames ? (event: StreamEvent) => [restoreEventName(event, toolNames)] : null,
+    loweredTools && loweredTools.size > 0 ? raiseCustomCalls(loweredTools) : null,
+    cut && ((event: StreamEvent) => cut.push(event)),
+    emulated?.jsonObject ? keepObject(drop) : null,
+  ].filter((step) => step !== null);
   const keepConsistent = keepCallsConsistent();
   const write = (event: StreamEvent) => writer.push(keepConsistent(event));
   const writeAll = (events: readonly StreamEvent[]) => {
-    const { progress } = writer;
     progress.usage = mergeUsage(progress.usage, reader.usageSoFar());
-    return (raise ? events.flatMap(raise) : events).map(write).join('');
+    const frames = steps
+      .reduce((all, step) => all.flatMap(step), events)
+      .map(write)
+      .join('');
+    if (cut?.stop) progress.isCut = true;
+    return frames;
+  };
+  const endCut = (stop: Stop) => {
+    progress.isCutShort = true;
+    return write({ type: 'finish', stop, usage: null });
   };
   return {
     push: (event) => writeAll(reader.push(event)),
-    end: () => writeAll(reader.end()) + writer.end(),
-    limit: writer.limit,
+    end: () =>
+      writeAll(reader.end()) +
+      (cut?.stop && progress.status === 'running' ? endCut(cut.stop) : writer.end()),
+    limit: () => (cut?.stop ? endCut(cut.stop) : writer.limit()),
     close: writer.close,
     fail: writer.fail,
     progress: writer.progress,

@@ -1,10 +1,10 @@
-// Gives a writer of canonical events its `limit`: the one way in which the gateway itself ends an answer, the same for every format.
+// Adds `limit` to a writer of canonical events. All formats share this way to end an answer early.
 import type { StreamEvent } from '../canonical/event.ts';
 import type { StreamPipe } from './format.ts';
 
 type BlockEnd = Extract<StreamEvent, { readonly type: `${string}-end` }>;
 
-/** What ends each block that can be open. */
+/** The event that ends each kind of block. */
 const endOfStart: Readonly<Partial<Record<StreamEvent['type'], BlockEnd>>> = {
   'text-start': { type: 'text-end' },
   'refusal-start': { type: 'refusal-end' },
@@ -27,7 +27,11 @@ export function withLimit(writer: Omit<StreamPipe<StreamEvent>, 'limit'>): Strea
     limit: () => {
       const start = hasStarted ? '' : push({ type: 'start', usage: null });
       const end = blockEnd ? push(blockEnd) : '';
-      return start + end + push({ type: 'finish', stop: { reason: 'length', sequence: null }, usage: null });
+      return (
+        start +
+        end +
+        push({ type: 'finish', stop: { reason: 'length', sequence: null }, usage: null })
+      );
     },
   };
 }

@@ -1,9 +1,16 @@
-// The requests that run at this moment: what a shutdown waits for, and ends when the time is up.
+// Tracks the running requests: a shutdown waits for them and aborts them when its time is up.
 import type { Clock } from '../lib/clock.ts';
+import { isAwaited, onAbandoned, type Audience } from './audience.ts';
+
+/**
+ * How long an upstream is still read for its usage after nobody waits for the answer, or the client
+ * has everything it will get.
+ */
+export const readOnMs = 5_000;
 
 export class ActiveRuns {
   readonly #clock: Clock;
-  readonly #controllers = new Set<AbortController>();
+  readonly #runs = new Set<Run>();
   #entered = 0;
   #isEnding = false;
   #onIdle: (() => void) | null = null;
@@ -12,7 +19,10 @@ export class ActiveRuns {
     this.#clock = clock;
   }
 
-  /** Counts a request in that has been accepted, before anything of it runs. Returns what counts it out, to be called once. */
+  /**
+   * Counts an accepted request, before anything of it runs. Call the returned function once, when
+   * it ends.
+   */
   enter(): () => void {
     this.#entered += 1;
     return () => {
@@ -21,31 +31,29 @@ export class ActiveRuns {
     };
   }
 
-  /** Counts a run in. Its controller's signal stops the upstream: when the client has left, or at the end of a shutdown. */
-  open(): AbortController {
-    const controller = new AbortController();
-    if (this.#isEnding) controller.abort();
-    this.#controllers.add(controller);
-    return controller;
-  }
-
-  close(controller: AbortController): void {
-    this.#controllers.delete(controller);
-    this.#tellIfIdle();
+  /** Opens a run. The end of a shutdown stops it. */
+  open(): Run {
+    const run = new Run(this.#clock, () => {
+      this.#runs.delete(run);
+      this.#tellIfIdle();
+    });
+    if (this.#isEnding) run.stop();
+    this.#runs.add(run);
+    return run;
   }
 
   get count(): number {
-    return this.#controllers.size;
+    return this.#runs.size;
   }
 
-  /** Whether runs are being ended because the program stops: they are free then. */
+  /** True while runs are aborted because the program stops. Aborted runs are free. */
   get isEnding(): boolean {
     return this.#isEnding;
   }
 
   endAll(): void {
     this.#isEnding = true;
-    for (const controller of this.#controllers) controller.abort();
+    for (const run of this.#runs) run.stop();
   }
 
   /** Resolves when nothing runs, or after `timeoutMs`. */
@@ -62,10 +70,47 @@ export class ActiveRuns {
   }
 
   get #isIdle(): boolean {
-    return this.#entered === 0 && this.#controllers.size === 0;
+    return this.#entered === 0 && this.#runs.size === 0;
   }
 
   #tellIfIdle(): void {
     if (this.#isIdle) this.#onIdle?.();
+  }
+}
+
+/** One request under way: told when to stop. */
+export class Run {
+  /** Closes the run. */
+  readonly close: () => void;
+  readonly #clock: Clock;
+  readonly #running = new AbortController();
+  readonly #waiting = new AbortController();
+  /** Aborted when the run is stopped, at the latest when the program ends. */
+  readonly running = this.#running.signal;
+  /** Aborted then, and also some seconds after nobody waits any more. */
+  readonly waiting = this.#waiting.signal;
+  /** True when `waiting` was aborted because nobody waited any more. */
+  isAbandoned = false;
+
+  constructor(clock: Clock, close: () => void) {
+    this.#clock = clock;
+    this.close = close;
+  }
+
+  stop(): void {
+    this.#running.abort();
+    this.#waiting.abort();
+  }
+
+  /** Aborts `waiting` some seconds after nobody waits any more, unless somebody waits again by then. */
+  watch(audience: Audience): void {
+    onAbandoned(audience, () => {
+      const cancel = this.#clock.after(readOnMs, () => {
+        if (isAwaited(audience)) return;
+        this.isAbandoned = true;
+        this.#waiting.abort();
+      });
+      this.waiting.addEventListener('abort', cancel, { once: true });
+    });
   }
 }

@@ -1,59 +1,89 @@
-// The response headers that carry the service's own name: `service.name` of the configuration, "Service" unless set.
+// Headers that carry the service's name: `service.name` of the configuration, "Service" by default.
+import { invalidRequest } from '../canonical/errors.ts';
+import type { ApiKey } from '../domain/keys/api-key.ts';
+import type { Headers } from './client.ts';
 
-export type HeaderNames = {
-  readonly cost: string;
-  readonly balance: string;
-  readonly reserved: string;
-  readonly outputLimit: string;
-  readonly ignored: string;
-  readonly mode: string;
-  /** Where an answer comes from, unless it was made for this request. */
-  readonly cache: string;
-  /** `estimate`: the count of tokens is our own. */
-  readonly tokenCount: string;
+const suffixes = {
+  cost: 'Cost-Micros',
+  balance: 'Balance-Cents',
+  reserved: 'Reserved-Micros',
+  outputLimit: 'Output-Limit',
+  ignored: 'Ignored',
+  /** Lists fields that the upstream does not support and the gateway emulates. */
+  emulated: 'Emulated',
+  mode: 'Mode',
+  /** The source of an answer that was not made for this request. */
+  cache: 'Cache',
+  /** `estimate`: the token count is our own. */
+  tokenCount: 'Token-Count',
   /** The provider that served. */
-  readonly route: string;
+  route: 'Route',
   /** How often the request was sent upstream. */
-  readonly attempts: string;
+  attempts: 'Attempts',
+  /** On a request: allows the stream to report the cost in a comment. */
+  streamComments: 'Stream-Comments',
 };
 
+export type HeaderNames = Readonly<Record<keyof typeof suffixes, string>>;
+
 export function headerNamesOf(serviceName: string): HeaderNames {
-  const name = (suffix: string) => `X-${serviceName}-${suffix}`;
-  return {
-    cost: name('Cost-Micros'),
-    balance: name('Balance-Cents'),
-    reserved: name('Reserved-Micros'),
-    outputLimit: name('Output-Limit'),
-    ignored: name('Ignored'),
-    mode: name('Mode'),
-    cache: name('Cache'),
-    tokenCount: name('Token-Count'),
-    route: name('Route'),
-    attempts: name('Attempts'),
-  };
+  const names = Object.entries(suffixes).map(([name, suffix]) => [
+    name,
+    `X-${serviceName}-${suffix}`,
+  ]);
+  return Object.fromEntries(names) as HeaderNames;
 }
 
-const ignoredCharactersMax = 1_000;
+const namesCharactersMax = 1_000;
 
 /**
- * The value of the header that lists what was left out. Names of fields are strangers' text, and there may be thousands of them: what a
- * header cannot hold is percent-encoded, and a list that grows too long ends with how many more there are.
+ * The value of a header that lists fields. Field names are untrusted and may be thousands:
+ * characters that a header cannot hold are percent-encoded, and a list that is too long ends with
+ * the number of those left out.
  */
-export function writeIgnored(names: readonly string[]): string {
+export function writeNames(names: readonly string[]): string {
   let list = '';
   for (const [index, name] of names.entries()) {
     const next = (index === 0 ? '' : ', ') + encodeName(name);
-    if (list.length + next.length > ignoredCharactersMax)
+    if (list.length + next.length > namesCharactersMax)
       return `${list}${index === 0 ? '' : ', '}and ${names.length - index} more`;
     list += next;
   }
   return list;
 }
 
-/** `messages.name` and `input[3]` stay as they are. */
+/** `messages.name` and `input[3]` stay readable. */
 function encodeName(name: string): string {
   return name
-    .slice(0, ignoredCharactersMax + 1)
+    .slice(0, namesCharactersMax + 1)
     .toWellFormed()
     .replaceAll(/[^\w.[\]-]/gu, encodeURIComponent);
+}
+
+export type Sender = {
+  readonly gateway: { readonly headers: HeaderNames };
+  readonly key: Pick<ApiKey, 'mode'>;
+  readonly rateHeaders: Headers;
+};
+
+/** Headers about the request and its key, whatever the answer is. */
+export function requestHeaders({ gateway, key, rateHeaders }: Sender): Record<string, string> {
+  return key.mode === 'test'
+    ? { ...rateHeaders, [gateway.headers.mode]: 'test' }
+    : { ...rateHeaders };
+}
+
+/**
+ * Reads a boolean request header. undefined: not sent. Throws ApiError `invalid_request` for
+ * anything but `true` and `false`.
+ */
+export function readHeaderFlag(name: string, value: string | undefined): boolean | undefined {
+  if (value === undefined) return undefined;
+  const word = value.trim().toLowerCase();
+  if (word === 'true') return true;
+  if (word === 'false') return false;
+  throw invalidRequest(
+    name,
+    `The header \`${name}\` must be \`true\` or \`false\`. Leave it out for the default.`,
+  );
 }

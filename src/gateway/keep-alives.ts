@@ -1,16 +1,22 @@
-// Keeps silent streams open: proxies and clients cut a connection on which nothing moves while a model thinks. One timer looks at all
-// open streams, so that a request costs none of its own.
+// Keeps silent streams open: proxies and clients close a connection without traffic while a model
+// thinks. One timer serves all open streams.
 import type { CancelTimer, Clock } from '../lib/clock.ts';
+
+/**
+ * An empty comment, valid in every format. Some clients take only its first event for the start of
+ * a stream.
+ */
+export const emptyComment = ': keep-alive\n\n';
 
 /** A stream that may fall silent. */
 export type KeptStream = {
-  /** When something was last written to it, by the clock of `KeepAlives`. */
+  /** When something was last written, by the clock of `KeepAlives`. */
   readonly lastWriteMs: number;
-  /** Writes one keep-alive where there is room for it. */
+  /** Writes one keep-alive if there is room. */
   readonly keepAlive: () => void;
 };
 
-/** A silence is noticed at most this part of its length too late. */
+/** A silence is noticed at most this fraction of its length late. */
 const sweepsPerSilence = 8;
 const sweepMsMin = 10;
 
@@ -20,11 +26,13 @@ export class KeepAlives {
   readonly #streams = new Set<KeptStream>();
   readonly #stopSweeping: CancelTimer;
 
-  /** `silenceMs`: how long a stream may be silent before a keep-alive is written to it. */
+  /** `silenceMs`: how long a stream may be silent before a keep-alive. */
   constructor(silenceMs: number, clock: Clock) {
     this.#silenceMs = silenceMs;
     this.#clock = clock;
-    this.#stopSweeping = clock.every(Math.max(silenceMs / sweepsPerSilence, sweepMsMin), () => this.sweep());
+    this.#stopSweeping = clock.every(Math.max(silenceMs / sweepsPerSilence, sweepMsMin), () =>
+      this.sweep(),
+    );
   }
 
   nowMs(): number {
@@ -39,7 +47,7 @@ export class KeepAlives {
     this.#streams.delete(stream);
   }
 
-  /** Writes to every stream that has been silent for long enough. */
+  /** Writes to every stream that has been silent for that long. */
   sweep(): void {
     const dueMs = this.nowMs() - this.#silenceMs;
     for (const stream of this.#streams) if (stream.lastWriteMs <= dueMs) stream.keepAlive();

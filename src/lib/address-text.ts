@@ -1,17 +1,25 @@
-// An address that a request gives, as a schema. What reads it must never see one without a bound, whoever fetches it in the end.
+// Schemas for addresses in requests. The bound is part of the schema, so no reader sees an
+// unbounded one.
 import { Type } from 'typebox';
 
-/** More than any server takes: most stop at 8 KB for all of a request's head. */
+/** Longer than servers accept: most limit the whole request head to 8 KB. */
 const addressCharactersMax = 8_192;
 
 const mismatch = `must be an address of at most ${addressCharactersMax} characters, or a data URL`;
 
-/** An address on the web, or a `data:` URL, which the limit of the body bounds. */
+/** A web address, or a `data:` URL, which only the body limit bounds. */
 export function addressText(options: { readonly minLength?: number } = {}) {
-  return Type.String({ ...options, pattern: `^(?:[dD][aA][tT][aA]:|[^]{0,${addressCharactersMax}}$)`, mismatch });
+  return Type.String({
+    ...options,
+    pattern: `^(?:[dD][aA][tT][aA]:|[^]{0,${addressCharactersMax}}$)`,
+    mismatch,
+  });
 }
 
-/** Base64 of any length, or what `addressText` is. */
+/** Base64 of any length, or anything that `addressText` accepts. */
 export function dataOrAddressText() {
-  return Type.String({ pattern: `^(?:(?![hH][tT][tT][pP][sS]?:)|[^]{0,${addressCharactersMax}}$)`, mismatch });
+  return Type.String({
+    pattern: `^(?:(?![hH][tT][tT][pP][sS]?:)|[^]{0,${addressCharactersMax}}$)`,
+    mismatch,
+  });
 }

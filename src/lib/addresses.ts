@@ -1,9 +1,10 @@
-// Internet addresses: ranges as people write them, lists of ranges, and who counts as one client. An IPv4 address that comes in IPv6's
-// clothes (`::ffff:192.0.2.1`, as dual-stack sockets report it) is the IPv4 address everywhere.
+// IP addresses: CIDR ranges, lists of ranges, and the group that counts as one client. An
+// IPv4-mapped IPv6 address (`::ffff:192.0.2.1`, as dual-stack sockets report it) is treated as IPv4
+// everywhere.
 import { BlockList, isIP } from 'node:net';
 
 export type AddressList = {
-  /** False for anything that is no address, as a proxy may well report. */
+  /** False for text that is not an address; a proxy may report such text. */
   readonly includes: (address: string) => boolean;
 };
 
@@ -13,12 +14,15 @@ type AddressRange = { readonly address: string; readonly prefix: number; readonl
 const bits = { ipv4: 32, ipv6: 128 } as const;
 const mappedPrefix = 96;
 
-/** Whether it is an address or a range in CIDR notation: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`. */
+/**
+ * Returns true for an address or a range in CIDR notation: `192.0.2.7`, `192.0.2.0/24`,
+ * `2001:db8::/32`.
+ */
 export function isAddressRange(text: string): boolean {
   return parseRange(text) !== null;
 }
 
-/** Of texts that `isAddressRange` accepts. Throws RangeError on any other. */
+/** Builds a list from texts that `isAddressRange` accepts. Throws RangeError on any other text. */
 export function createAddressList(ranges: readonly string[]): AddressList {
   const list = new BlockList();
   for (const text of ranges) {
@@ -35,8 +39,8 @@ export function createAddressList(ranges: readonly string[]): AddressList {
 }
 
 /**
- * What tells one client from another: the address of IPv4, the first 64 bits of IPv6, since a single subscriber has all the rest. What is
- * no address stands for itself.
+ * Returns the group that counts as one client: the IPv4 address, or the /64 of an IPv6 address,
+ * because one subscriber controls a whole /64. Text that is not an address is its own group.
  */
 export function clientGroupOf(address: string): string {
   const plain = plainAddress(address);
@@ -53,11 +57,12 @@ function parseRange(text: string): AddressRange | null {
   const prefix = match?.[2] === undefined ? bitsWritten : Number(match[2]);
   if (prefix > bitsWritten) return null;
   const address = plainAddress(written);
-  if (familyOf(address) === familyOf(written)) return { address, prefix, family: familyOf(written) };
+  if (familyOf(address) === familyOf(written))
+    return { address, prefix, family: familyOf(written) };
   return prefix < mappedPrefix ? null : { address, prefix: prefix - mappedPrefix, family: 'ipv4' };
 }
 
-/** Without a zone (`fe80::1%eth0`), and an IPv4 address as IPv4. */
+/** Removes an IPv6 zone (`fe80::1%eth0`) and turns a mapped address into plain IPv4. */
 function plainAddress(address: string): string {
   const zone = address.indexOf('%');
   const bare = zone === -1 ? address : address.slice(0, zone);
@@ -72,7 +77,7 @@ function plainAddress(address: string): string {
     : bare;
 }
 
-/** The eight groups of an IPv6 address, whatever it leaves out. */
+/** Returns the eight groups of an IPv6 address, with `::` expanded. */
 function hextetsOf(address: string): number[] {
   const [head = '', tail] = address.split('::');
   const before = groupsOf(head);

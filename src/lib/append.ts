@@ -1,7 +1,7 @@
-// Adds many elements to a list. `list.push(...more)` makes each an argument of a call, and overflows the stack at some hundred thousand,
-// which a request can hold.
+// Appends many elements to a list. `list.push(...more)` passes each element as an argument and
+// overflows the stack at some hundred thousand elements, which a request can contain.
 
-/** `append(list, [1, 2])` adds 1 and 2 at the end of `list`. */
+/** `append(list, [1, 2])` adds 1 and 2 to the end of `list`. */
 export function append<T>(list: T[], more: readonly T[]): void {
   for (const element of more) list.push(element);
 }

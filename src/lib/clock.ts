@@ -1,16 +1,16 @@
-// Time as a part that is passed in: the program runs on `systemClock`, and tests run it on a clock that they move by hand.
+// The clock, passed in everywhere: production uses `systemClock`; tests move a clock by hand.
 import { setTimeout as sleepFor } from 'node:timers/promises';
 
 export type Clock = {
-  /** Milliseconds since 1970. May step back when the machine's time is set. */
+  /** Milliseconds since 1970. May go back when the system time is set. */
   readonly nowMs: () => number;
-  /** Milliseconds of any origin that never go back: for durations and deadlines. */
+  /** Monotonic milliseconds from an arbitrary origin, for durations and deadlines. */
   readonly elapsedMs: () => number;
   /** Calls `action` once, unless cancelled before. Does not keep the process alive. */
   readonly after: (delayMs: number, action: () => void) => CancelTimer;
-  /** Calls `action` again and again, until cancelled. Does not keep the process alive. */
+  /** Calls `action` periodically until cancelled. Does not keep the process alive. */
   readonly every: (periodMs: number, action: () => void) => CancelTimer;
-  /** Resolves after the delay, or when the signal aborts, whichever is first. Never rejects. Keeps the process alive. */
+  /** Resolves after the delay or when the signal aborts. Never rejects. Keeps the process alive. */
   readonly sleep: (delayMs: number, signal?: AbortSignal) => Promise<void>;
 };
 
@@ -44,7 +44,7 @@ export function abortAfter(clock: Clock, delayMs: number): AbortSignal {
   return controller.signal;
 }
 
-/** A time in milliseconds since 1970 that threads share; a test moves it. */
+/** Milliseconds since 1970 in shared memory, readable by several threads. Tests move it. */
 export type SharedTime = BigInt64Array<SharedArrayBuffer>;
 
 export function readSharedTime(time: SharedTime): number {

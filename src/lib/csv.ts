@@ -1,10 +1,13 @@
-// Comma-separated values as RFC 4180 has them, safe to open in a spreadsheet.
+// Comma-separated values (RFC 4180), safe to open in a spreadsheet.
 // https://www.rfc-editor.org/rfc/rfc4180 and https://owasp.org/www-community/attacks/CSV_Injection
 
-/** null: empty. */
+/** null is an empty cell. */
 export type CsvCell = string | number | null;
 
-/** One record with its line end. Texts that a spreadsheet would run as a formula are led by an apostrophe. */
+/**
+ * Returns one record with its line end. Text that a spreadsheet would run as a formula gets a
+ * leading apostrophe.
+ */
 export function csvRecord(cells: readonly CsvCell[]): string {
   return `${cells.map(writeCell).join(',')}\r\n`;
 }

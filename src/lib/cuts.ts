@@ -1,30 +1,33 @@
-// The most tokens that a text of ASCII can be cut into, as a table of steps from one character to the next.
+// A transition table that bounds how many tokens an ASCII text can be split into.
 //
-// An encoding merges tokens until no two neighbours are a token together. So two characters that are a token (and never split before
-// the merging) are not left as two tokens. Three that are one are not left as a token of one character beside one of two. Of all cuts
-// that keep these rules, the one with the most tokens is a bound. It is found from left to right: after each character it is enough
-// to know the most tokens so far, when the last one has one, two, or more characters. Only the differences between these counts matter,
-// and few can occur. They are the states of the table.
+// A tokenizer merges until no two adjacent tokens form a token. So two characters that form a token
+// (and are never split before merging) cannot remain two tokens. Three characters that form one
+// cannot remain a one-character token beside a two-character token. The bound is the largest number
+// of tokens of any split that obeys these rules. It is computed left to right: after each character
+// it is enough to know the most tokens so far for a last token of one, two, or more characters.
+// Only the differences between these counts matter, and few can occur: they are the states of the
+// table.
 
-/** How a character may be joined to those before it. */
+/** How a character can join the characters before it. */
 export const joint = {
-  /** Never: every encoding splits here before it merges. */
+  /** It cannot: every encoding splits here before merging. */
   split: 0,
-  /** A token may reach across. */
+  /** A token may span both. */
   unknown: 1,
-  /** It is a token with the one before. */
+  /** It forms a token with the previous character. */
   pair: 2,
-  /** As `pair`, and the three last characters are a token. */
+  /** As `pair`, and the last three characters form a token. */
   triple: 3,
-  /** The third or later of equal spaces or tabs, of which any number up to 20 is a token. */
+  /** The third or later of equal spaces or tabs; any number of them up to 20 is one token. */
   run: 4,
-  /** A token may begin here, and nothing is known of those before. */
+  /** A token may begin here; nothing is known about the characters before. */
   any: 5,
 } as const;
 
 /**
- * The most tokens so far, when the last one has one, two, or more characters. Then the same one character before, where the last token
- * has one character or more, and two characters before. `isJoined`: a token may reach across the last two characters.
+ * The most tokens so far when the last token has one, two, or more characters. Then the same counts
+ * one character earlier (last token of one character, or of more) and two characters earlier.
+ * `isJoined`: a token may span the last two characters.
  */
 type Cut = {
   readonly one: number;
@@ -37,12 +40,21 @@ type Cut = {
 };
 
 const never = -1e6;
-const start: Cut = { one: 0, two: 0, more: 0, oneBefore: 0, moreBefore: 0, twoBefore: 0, isJoined: true };
+const start: Cut = {
+  one: 0,
+  two: 0,
+  more: 0,
+  oneBefore: 0,
+  moreBefore: 0,
+  twoBefore: 0,
+  isJoined: true,
+};
 
 function next(cut: Cut, kind: number): Cut {
   const most = Math.max(cut.one, cut.two, cut.more);
   if (kind === joint.any) return relative(start, -most - 1);
-  // A run is one token. Its last character may be the first one of a word: that token was counted with the run's second character.
+  // A run is one token. Its last character may start a word: that token was counted with the run's
+  // second character.
   if (kind === joint.run) {
     return {
       one: most,
@@ -54,7 +66,11 @@ function next(cut: Cut, kind: number): Cut {
       isJoined: false,
     };
   }
-  const [isJoined, isPair, isTriple] = [kind >= joint.unknown, kind >= joint.pair, kind === joint.triple];
+  const [isJoined, isPair, isTriple] = [
+    kind >= joint.unknown,
+    kind >= joint.pair,
+    kind === joint.triple,
+  ];
   return {
     one: 1 + Math.max(isPair ? never : cut.one, isTriple ? never : cut.two, cut.more),
     two: isJoined ? 1 + Math.max(isTriple ? never : cut.oneBefore, cut.moreBefore) : never,
@@ -66,7 +82,7 @@ function next(cut: Cut, kind: number): Cut {
   };
 }
 
-/** Returns the cut with each count reduced. */
+/** Returns the cut with each count reduced by `less`. */
 function relative({ isJoined, ...counts }: Cut, less: number): Cut {
   const lessened = (count: number) => (count < never / 2 ? never : count - less);
   return {
@@ -80,12 +96,12 @@ function relative({ isJoined, ...counts }: Cut, less: number): Cut {
   };
 }
 
-/** The bits of a step that are the next state, ready to have a joint added. */
+/** The bits of a step that hold the next state, ready to be combined with a joint. */
 export const cutMask = 0xffff;
 
 /**
- * By state and joint: the next state, and above it (`step >> 16`) the eighths of a token to add.
- * The first state, 0, is right after any text.
+ * Indexed by state and joint. Each step holds the next state and, above it (`step >> 16`), the
+ * eighths of a token to add. State 0 is the start of a text.
  */
 export const cutSteps = makeSteps();
 
@@ -100,7 +116,8 @@ function makeSteps(): Int32Array {
       const found = relative(cut, most);
       const key = JSON.stringify(found);
       if (!states.has(key)) states.set(key, queue.push(found) - 1);
-      steps[(state << 3) | kind] = ((kind === joint.run ? 1 : most * 8) << 16) | (states.get(key)! << 3);
+      steps[(state << 3) | kind] =
+        ((kind === joint.run ? 1 : most * 8) << 16) | (states.get(key)! << 3);
     }
   }
   return Int32Array.from(steps);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId, newIdWithPrefix } from './ids.ts';
 
-test('ids are 26 characters, differ, and sort by their time', () => {
+test('ids are 26 characters, unique, and sort by time', () => {
   const ids = Array.from({ length: 5000 }, () => newId());
   assert.equal(new Set(ids).size, ids.length);
   for (const id of ids) assert.match(id, /^[0-9a-hjkmnp-tv-z]{26}$/);

@@ -1,14 +1,15 @@
-// Ids: 26 characters of Crockford's base 32 (digits and lower-case letters without i, l, o, u). The first ten are the time in milliseconds, so rows
-// that are made together lie together in an index; the other sixteen are 80 random bits. https://github.com/ulid/spec
+// Ids: 26 characters of Crockford's base 32 (digits and lower-case letters without i, l, o, u). The
+// first ten encode the time in milliseconds, so rows created together are neighbours in an index.
+// The other sixteen are 80 random bits. https://github.com/ulid/spec
 import { randomFillSync } from 'node:crypto';
 import { systemClock } from './clock.ts';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const characters = alphabet.split('');
-/** Joined two at a time: half as many steps. */
+/** All two-character strings: an id is built in half as many steps. */
 const pairs = characters.flatMap((first) => characters.map((second) => first + second));
 const randomCharacters = 16;
-/** Random bytes are drawn in bulk: one system call for some 500 ids. */
+/** Random bytes are drawn in bulk: one system call for about 500 ids. */
 const pool = Buffer.alloc(randomCharacters * 512);
 let used = pool.length;
 
@@ -16,14 +17,18 @@ export function newId(nowMs: number = systemClock.nowMs()): string {
   return timeCharacters(nowMs) + newRandomCharacters(randomCharacters);
 }
 
-/** Of the same alphabet, with five random bits in each: 26 of them cannot be guessed. At most 8192, and an even count. */
+/**
+ * Returns random characters of the id alphabet, five bits each; 26 of them cannot be guessed.
+ * `count` is even and at most 8192.
+ */
 export function newRandomCharacters(count: number): string {
   if (used + count > pool.length) {
     randomFillSync(pool);
     used = 0;
   }
   let text = '';
-  for (const end = used + count; used < end; used += 2) text += pairs[((pool[used]! & 31) << 5) | (pool[used + 1]! & 31)]!;
+  for (const end = used + count; used < end; used += 2)
+    text += pairs[((pool[used]! & 31) << 5) | (pool[used + 1]! & 31)]!;
   return text;
 }
 
@@ -38,7 +43,8 @@ let lastCharacters = '';
 function timeCharacters(nowMs: number): string {
   if (nowMs === lastMs) return lastCharacters;
   let text = '';
-  for (let rest = nowMs; text.length < 10; rest = Math.floor(rest / 32)) text = alphabet[rest % 32] + text;
+  for (let rest = nowMs; text.length < 10; rest = Math.floor(rest / 32))
+    text = alphabet[rest % 32] + text;
   lastMs = nowMs;
   lastCharacters = text;
   return text;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import { parseJson } from './json.ts';
 
-test('reads what JSON.parse reads, as long as it is nested at most 64 deep', () => {
+test('parses everything that JSON.parse does, up to 64 levels of nesting', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), (text) => {
       assert.deepEqual(parseJson(Buffer.from(text)), { ok: true, value: JSON.parse(text) });
@@ -11,24 +11,39 @@ test('reads what JSON.parse reads, as long as it is nested at most 64 deep', () 
   );
 });
 
-test('nesting is refused at 65 and accepted at 64, brackets within strings aside', () => {
+test('64 levels of nesting pass and 65 do not; brackets in strings do not count', () => {
   const nested = (depth: number) =>
-    Buffer.from(`${'[{"a":'.repeat(depth / 2)}${JSON.stringify('[{\\"[['.repeat(50))}${'}]'.repeat(depth / 2)}`);
+    Buffer.from(
+      `${'[{"a":'.repeat(depth / 2)}${JSON.stringify('[{\\"[['.repeat(50))}${'}]'.repeat(depth / 2)}`,
+    );
   assert.equal(parseJson(nested(64)).ok, true);
   const result = parseJson(nested(66));
-  assert.deepEqual(result, { ok: false, message: 'the body is nested deeper than 64 levels', isTooDeep: true });
+  assert.deepEqual(result, {
+    ok: false,
+    message: 'the body is nested deeper than 64 levels',
+    isTooDeep: true,
+  });
 });
 
 test('ten million brackets are refused at once', () => {
   assert.equal(parseJson(Buffer.alloc(10_000_000, '[')).ok, false);
 });
 
-test('says where the body stops being JSON, and quotes none of it', () => {
-  assert.deepEqual(parseJson(Buffer.from('{"secret": nope}')), { ok: false, message: 'the body is not valid JSON' });
+test('reports the position of a syntax error without quoting the body', () => {
+  assert.deepEqual(parseJson(Buffer.from('{"secret": nope}')), {
+    ok: false,
+    message: 'the body is not valid JSON',
+  });
   assert.deepEqual(parseJson(Buffer.from('{"secret":"a"')), {
     ok: false,
     message: 'the body is not valid JSON (at character 13)',
   });
-  assert.deepEqual(parseJson(Buffer.alloc(0)), { ok: false, message: 'the body is empty; send a JSON object' });
-  assert.deepEqual(parseJson(Buffer.from('{"a":')), { ok: false, message: 'the body is not valid JSON (it ends too early)' });
+  assert.deepEqual(parseJson(Buffer.alloc(0)), {
+    ok: false,
+    message: 'the body is empty; send a JSON object',
+  });
+  assert.deepEqual(parseJson(Buffer.from('{"a":')), {
+    ok: false,
+    message: 'the body is not valid JSON (it ends too early)',
+  });
 });

@@ -1,6 +1,9 @@
-// Reads JSON from strangers: nesting is checked before `JSON.parse`, which accepts ten million brackets and takes seconds for them.
+// Parses untrusted JSON. Nesting is checked before `JSON.parse`, which accepts ten million brackets
+// and takes seconds for them.
 
-export type ParsedJson =
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string; readonly isTooDeep?: boolean };
 
@@ -8,12 +11,19 @@ const jsonDepthMax = 64;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Parses UTF-8 JSON nested at most `depthMax` deep. The message of a failure is fit for the client. */
+/**
+ * Parses UTF-8 JSON nested at most `depthMax` levels deep. The failure message can be sent to the
+ * client.
+ */
 export function parseJson(bytes: Uint8Array, depthMax = jsonDepthMax): ParsedJson {
   if (bytes.length === 0) return { ok: false, message: 'the body is empty; send a JSON object' };
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   if (isTooDeep(text, depthMax)) {
-    return { ok: false, message: `the body is nested deeper than ${depthMax} levels`, isTooDeep: true };
+    return {
+      ok: false,
+      message: `the body is nested deeper than ${depthMax} levels`,
+      isTooDeep: true,
+    };
   }
   try {
     return { ok: true, value: JSON.parse(text) };
@@ -22,7 +32,7 @@ export function parseJson(bytes: Uint8Array, depthMax = jsonDepthMax): ParsedJso
   }
 }
 
-/** V8 quotes the text around the fault; only the place is passed on. */
+/** Passes on only the position: V8's message quotes the text around the error. */
 function placeOf(message: string): string {
   const position = /at position (\d+)/.exec(message)?.[1];
   if (position !== undefined) return ` (at character ${position})`;
@@ -34,8 +44,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Whether JSON text is nested deeper than anything is parsed here: V8 parses any depth, but overflows its stack when it writes it again.
- * One pass over the text; strings, which are most of it, are skipped with a native search.
+ * Returns true when JSON text is nested too deeply to parse safely: V8 parses any depth but
+ * overflows its stack when it serialises the value again. One pass over the text; strings, most of
+ * the text, are skipped with a native search.
  */
 export function isTooDeep(text: string, depthMax = jsonDepthMax): boolean {
   if (text.length <= depthMax) return false;
@@ -53,7 +64,9 @@ export function isTooDeep(text: string, depthMax = jsonDepthMax): boolean {
   return false;
 }
 
-/** The index of the quote that closes the string opened at `start`, or the end of the text. */
+/**
+ * Returns the index of the quote that closes the string opened at `start`, or the end of the text.
+ */
 function endOfString(text: string, start: number): number {
   let end = start;
   for (;;) {

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
-import { floorToCents, formatUsd, micros, microsFromUsd, picosFromUsdPerMillion, roundUpToMicro } from './money.ts';
+import {
+  floorToCents,
+  formatUsd,
+  micros,
+  microsFromUsd,
+  picosFromUsdPerMillion,
+  roundUpToMicro,
+} from './money.ts';
 
-test('dollars survive the way to microdollars and back', () => {
+test('dollars convert to microdollars and back unchanged', () => {
   fc.assert(
     fc.property(fc.integer({ min: -1e14, max: 1e14 }), (value) => {
       assert.equal(microsFromUsd(formatUsd(micros(value))), value);
@@ -11,7 +18,7 @@ test('dollars survive the way to microdollars and back', () => {
   );
 });
 
-test('amounts that are no dollars, or finer than a microdollar, are refused', () => {
+test('text that is not a number, or finer than a microdollar, is refused', () => {
   for (const text of ['', 'ten', '1,5', '0.0000001', '1e3', 'NaN', '--1', '$5'])
     assert.throws(() => microsFromUsd(text), RangeError);
   assert.throws(() => microsFromUsd(Number.NaN), RangeError);
@@ -21,7 +28,7 @@ test('amounts that are no dollars, or finer than a microdollar, are refused', ()
   assert.equal(microsFromUsd('12.340000000'), 12_340_000);
 });
 
-test('the one rounding goes up, and never by a whole microdollar', () => {
+test('a charge is rounded up, by less than one microdollar', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), (picos) => {
       const rounded = BigInt(roundUpToMicro(picos)) * 1_000_000n;
@@ -30,7 +37,7 @@ test('the one rounding goes up, and never by a whole microdollar', () => {
   );
 });
 
-test('prices are exact to the picodollar, cents are rounded down', () => {
+test('prices are exact to the picodollar, and cents are rounded down', () => {
   assert.equal(picosFromUsdPerMillion(0.038), 38_000);
   assert.equal(picosFromUsdPerMillion(2.5), 2_500_000);
   assert.throws(() => picosFromUsdPerMillion(-1), RangeError);

@@ -8,17 +8,30 @@ const page = (type = '/Type /Page') => `1 0 obj\n<< ${type} /Parent 2 0 R >>\nen
 const stream = (text: string) =>
   `3 0 obj\n<< /Length 1 /Filter /FlateDecode >>\nstream\n${deflateSync(text).toString('latin1')}\nendstream\nendobj\n`;
 const packed = (text: string) => stream(text).replace('<<', '<< /Type /ObjStm /N 4');
-const contents = (count: number) => Array.from({ length: count }, (_, index) => stream(`(${index}) Tj`)).join('');
+const contents = (count: number) =>
+  Array.from({ length: count }, (_, index) => stream(`(${index}) Tj`)).join('');
 
 const cases: Readonly<Record<string, { readonly text: string; readonly pages: number }>> = {
   'pages in the open': { text: page().repeat(3) + contents(9), pages: 3 },
   'no space, and a line break': { text: page('/Type/Page') + page('/Type\r\n/Page'), pages: 2 },
   'the tree is no page': { text: page() + '<< /Type /Pages /Kids [1 0 R] /Count 1 >>', pages: 1 },
-  'more pages in the tree than in the open': { text: page() + '<< /Type /Pages /Count 40 >>', pages: 40 },
-  'packed pages are at most as many as there are streams': { text: packed(page().repeat(5)) + contents(5), pages: 6 },
-  'one in the open and the rest packed': { text: page() + packed(page().repeat(5)) + contents(6), pages: 7 },
+  'more pages in the tree than in the open': {
+    text: page() + '<< /Type /Pages /Count 40 >>',
+    pages: 40,
+  },
+  'packed pages are at most as many as there are streams': {
+    text: packed(page().repeat(5)) + contents(5),
+    pages: 6,
+  },
+  'one in the open and the rest packed': {
+    text: page() + packed(page().repeat(5)) + contents(6),
+    pages: 7,
+  },
   'what says nothing has one page': { text: '%PDF-1.7', pages: 1 },
-  'a closed outline has a count below 0': { text: `${page()}<< /Type /Outlines /Count -40 >>`, pages: 1 },
+  'a closed outline has a count below 0': {
+    text: `${page()}<< /Type /Outlines /Count -40 >>`,
+    pages: 1,
+  },
   'no more than any vendor takes': { text: page().repeat(5_000), pages: pdfPagesMax },
   'a count out of all bounds': { text: '<< /Count 99999999999999999999 >>', pages: pdfPagesMax },
 };
@@ -28,7 +41,16 @@ for (const [name, { text, pages }] of Object.entries(cases)) {
 }
 
 test('hostile files take one pass', () => {
-  for (const piece of ['/', '/Type', '/Type       ', '/Count 1', 'endstrea', 'e', '/Type /Pages ', ' ']) {
+  for (const piece of [
+    '/',
+    '/Type',
+    '/Type       ',
+    '/Count 1',
+    'endstrea',
+    'e',
+    '/Type /Pages ',
+    ' ',
+  ]) {
     const bytes = Buffer.from(piece.repeat(Math.ceil(8_000_000 / piece.length)), 'latin1');
     assert.ok(cpuMsOf(() => countPdfPages(bytes)) < 2_000, JSON.stringify(piece));
   }

@@ -1,11 +1,14 @@
-// How many pages a PDF has at most, from its bytes in one pass, without unpacking anything. Writers that pack their objects (PDF 1.5) hide
-// the pages; what they cannot pack is streams, and a page has one at least.
-// The structure: ISO 32000-1, 7.5.7 (object streams), 7.7.3 (the page tree).
+// Upper estimate of a PDF's pages, in one pass over its bytes and without unpacking. PDF 1.5 can
+// pack the page objects and hide them, but not streams, and every page has at least one stream.
+// Structure: ISO 32000-1, 7.5.7 (object streams), 7.7.3 (the page tree).
 
-/** No vendor takes more: Gemini 1 000 (https://ai.google.dev/gemini-api/docs/document-processing), Claude and OpenAI fewer. */
+/**
+ * No vendor accepts more: Gemini 1 000 (https://ai.google.dev/gemini-api/docs/document-processing),
+ * Claude and OpenAI fewer.
+ */
 export const pdfPagesMax = 1_000;
 
-/** From 1 to `pdfPagesMax`. A file that was made to deceive may have more than it shows. */
+/** Returns 1 to `pdfPagesMax`. A hostile file may have more pages than it shows. */
 export function countPdfPages(bytes: Uint8Array): number {
   let pages = 0;
   let largestCount = 0;
@@ -15,7 +18,8 @@ export function countPdfPages(bytes: Uint8Array): number {
     const byte = bytes[index];
     if (byte === slash) {
       if (startsWith(bytes, index + 1, 'Type')) pages += isPage(bytes, index + 5) ? 1 : 0;
-      else if (startsWith(bytes, index + 1, 'Count')) largestCount = Math.max(largestCount, numberAt(bytes, index + 6));
+      else if (startsWith(bytes, index + 1, 'Count'))
+        largestCount = Math.max(largestCount, numberAt(bytes, index + 6));
       else if (startsWith(bytes, index + 1, 'ObjStm')) isPacked = true;
     } else if (byte === letterE && startsWith(bytes, index + 1, 'ndstream')) streams++;
   }
@@ -24,17 +28,17 @@ export function countPdfPages(bytes: Uint8Array): number {
 
 const slash = 0x2f;
 const letterE = 0x65;
-/** Longer ones end nothing here, and would make a hostile file slow. */
+/** Bounds on separators and digits, so that a hostile file cannot make the scan slow. */
 const spacesMax = 8;
 const digitsMax = 6;
 
-/** `/Page` behind `/Type`, and not `/Pages`. */
+/** Returns true for `/Page`, but not `/Pages`, after `/Type`. */
 function isPage(bytes: Uint8Array, from: number): boolean {
   const at = skipSpaces(bytes, from);
   return bytes[at] === slash && startsWith(bytes, at + 1, 'Page') && !isLetter(bytes[at + 5]);
 }
 
-/** The whole number there, or 0. */
+/** Returns the whole number at that offset, or 0. */
 function numberAt(bytes: Uint8Array, from: number): number {
   let value = 0;
   const start = skipSpaces(bytes, from);
@@ -61,6 +65,7 @@ function isLetter(byte: number | undefined): boolean {
 }
 
 function startsWith(bytes: Uint8Array, from: number, text: string): boolean {
-  for (let index = 0; index < text.length; index++) if (bytes[from + index] !== text.charCodeAt(index)) return false;
+  for (let index = 0; index < text.length; index++)
+    if (bytes[from + index] !== text.charCodeAt(index)) return false;
   return true;
 }

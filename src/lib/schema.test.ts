@@ -29,7 +29,10 @@ const check = compileSchema(
     items: Type.Optional(
       Type.Array(
         Type.Union([
-          Type.Object({ type: Type.Optional(Type.Union([Type.Literal('message'), Type.Null()])), role: Type.Literal('user') }),
+          Type.Object({
+            type: Type.Optional(Type.Union([Type.Literal('message'), Type.Null()])),
+            role: Type.Literal('user'),
+          }),
           Type.Object({ type: Type.Literal('function_call'), call_id: Type.String() }),
         ]),
       ),
@@ -48,8 +51,16 @@ const problems: [value: unknown, path: string, message: string][] = [
   [{ model: 'm', effort: 'extreme' }, 'effort', 'must be `low` or `high`; got "extreme"'],
   [{ model: 'm', messages: [] }, 'messages', 'must have at least 1 item; got 0'],
   [{ model: 'm', messages: [{ content: 'x' }] }, 'messages[0].role', 'is required: `user`'],
-  [{ model: 'm', messages: [{ role: 'robot' }] }, 'messages[0].role', 'must be `user` or `tool`; got "robot"'],
-  [{ model: 'm', messages: [{ role: 'user', content: 7 }] }, 'messages[0].content', 'must be a string or an array; got 7'],
+  [
+    { model: 'm', messages: [{ role: 'robot' }] },
+    'messages[0].role',
+    'must be `user` or `tool`; got "robot"',
+  ],
+  [
+    { model: 'm', messages: [{ role: 'user', content: 7 }] },
+    'messages[0].content',
+    'must be a string or an array; got 7',
+  ],
   [
     { model: 'm', messages: [{ role: 'user', content: [{ type: 'text' }] }] },
     'messages[0].content[0].text',
@@ -62,8 +73,12 @@ const problems: [value: unknown, path: string, message: string][] = [
   ],
   [{ model: 'm', messages: [{ role: 'tool' }] }, 'messages[0].id', 'is required: a string'],
   [{ model: 'm', metadata: { a: 1 } }, 'metadata.a', 'must be a string; got 1'],
-  // A tag that may be left out still tells which kind was meant where it is given.
-  [{ model: 'm', items: [{ type: 'message', role: 'robot' }] }, 'items[0].role', 'must be `user`; got "robot"'],
+  // An optional tag still selects the branch when it is present.
+  [
+    { model: 'm', items: [{ type: 'message', role: 'robot' }] },
+    'items[0].role',
+    'must be `user`; got "robot"',
+  ],
   [{ model: 'm', items: [{ type: 'function_call' }] }, 'items[0].call_id', 'is required: a string'],
 ];
 
@@ -73,7 +88,7 @@ for (const [value, path, message] of problems) {
   });
 }
 
-test('valid values pass, null counts as absent where the schema says so, unknown fields are left alone', () => {
+test('valid values pass, null counts as absent if the schema says so, and unknown fields are ignored', () => {
   const valid = {
     model: 'm',
     temperature: null,

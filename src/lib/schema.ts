@@ -1,5 +1,6 @@
-// Validation with TypeBox schemas: a compiled check on the way of every request, and, only when it fails, a walk that finds the one
-// field to name. The library's own errors list every branch of a union, which tells a developer nothing.
+// Validation with TypeBox. A compiled check runs on every request; only when it fails, a walk finds
+// the one field to name. The library's own errors list every branch of a union, which does not help
+// a developer.
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { isObject } from './json.ts';
@@ -12,11 +13,11 @@ export type SchemaProblem = {
 };
 
 /**
- * Compiles a schema into a check that returns null for a valid value, else the first problem.
- * Give the objects of a union a literal `type` or `role`: the walk then descends into the right one.
+ * Compiles a schema into a check that returns null for a valid value, else the first problem. Give
+ * union members a literal `type` or `role`, so that the walk descends into the right one.
  */
 export function compileSchema(schema: TSchema): (value: unknown) => SchemaProblem | null {
-  // Compiled at its first use: all of them at the start would be a good part of it.
+  // Compiled at first use: compiling all schemas would slow the start noticeably.
   let validator: ReturnType<typeof Compile> | null = null;
   return (value) => {
     validator ??= Compile(schema);
@@ -42,7 +43,7 @@ type JsonSchema = {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** What is said of a text that does not match; left out: the pattern. */
+  /** The message for text that does not match `pattern`; by default it quotes the pattern. */
   readonly mismatch?: string;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -57,7 +58,9 @@ function findProblem(schema: JsonSchema, value: unknown, path: string): SchemaPr
     if (problem) return problem;
   }
   if ('const' in schema || schema.enum || !matchesType(schema, value)) {
-    return matchesShallow(schema, value) ? null : { path, message: `must be ${describe(schema)}; got ${describeValue(value)}` };
+    return matchesShallow(schema, value)
+      ? null
+      : { path, message: `must be ${describe(schema)}; got ${describeValue(value)}` };
   }
   if (schema.type === 'object' && isObject(value)) return findObjectProblem(schema, value, path);
   if (schema.type === 'array' && Array.isArray(value)) return findArrayProblem(schema, value, path);
@@ -66,11 +69,18 @@ function findProblem(schema: JsonSchema, value: unknown, path: string): SchemaPr
   return null;
 }
 
-function findObjectProblem(schema: JsonSchema, value: Record<string, unknown>, path: string): SchemaProblem | null {
+function findObjectProblem(
+  schema: JsonSchema,
+  value: Record<string, unknown>,
+  path: string,
+): SchemaProblem | null {
   const properties = schema.properties ?? {};
   for (const name of schema.required ?? []) {
     if (value[name] === undefined) {
-      return { path: join(path, name), message: `is required: ${describe(properties[name] ?? {})}` };
+      return {
+        path: join(path, name),
+        message: `is required: ${describe(properties[name] ?? {})}`,
+      };
     }
   }
   for (const [name, propertySchema] of Object.entries(properties)) {
@@ -81,7 +91,11 @@ function findObjectProblem(schema: JsonSchema, value: Record<string, unknown>, p
   return findExtraProblem(schema, value, path);
 }
 
-function findExtraProblem(schema: JsonSchema, value: Record<string, unknown>, path: string): SchemaProblem | null {
+function findExtraProblem(
+  schema: JsonSchema,
+  value: Record<string, unknown>,
+  path: string,
+): SchemaProblem | null {
   const patterns = Object.entries(schema.patternProperties ?? {});
   for (const name of Object.keys(value)) {
     if (schema.properties && name in schema.properties) continue;
@@ -95,10 +109,16 @@ function findExtraProblem(schema: JsonSchema, value: Record<string, unknown>, pa
   return null;
 }
 
-function findArrayProblem(schema: JsonSchema, value: readonly unknown[], path: string): SchemaProblem | null {
+function findArrayProblem(
+  schema: JsonSchema,
+  value: readonly unknown[],
+  path: string,
+): SchemaProblem | null {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
-  if (value.length < minItems) return { path, message: `must have at least ${count(minItems, 'item')}; got ${value.length}` };
-  if (value.length > maxItems) return { path, message: `must have at most ${count(maxItems, 'item')}; got ${value.length}` };
+  if (value.length < minItems)
+    return { path, message: `must have at least ${count(minItems, 'item')}; got ${value.length}` };
+  if (value.length > maxItems)
+    return { path, message: `must have at most ${count(maxItems, 'item')}; got ${value.length}` };
   if (!items) return null;
   for (const [index, item] of value.entries()) {
     const itemSchema = Array.isArray(items) ? items[index] : items;
@@ -121,16 +141,32 @@ function findNumberProblem(schema: JsonSchema, value: number, path: string): Sch
 function findStringProblem(schema: JsonSchema, value: string, path: string): SchemaProblem | null {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, mismatch } = schema;
   if (value.length < minLength)
-    return { path, message: minLength === 1 ? 'must not be empty' : `must have at least ${count(minLength, 'character')}` };
+    return {
+      path,
+      message:
+        minLength === 1
+          ? 'must not be empty'
+          : `must have at least ${count(minLength, 'character')}`,
+    };
   if (value.length > maxLength)
-    return { path, message: `must have at most ${count(maxLength, 'character')}; got ${value.length}` };
+    return {
+      path,
+      message: `must have at most ${count(maxLength, 'character')}; got ${value.length}`,
+    };
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
     return { path, message: mismatch ?? `must match ${pattern}` };
   return null;
 }
 
-/** Descends into the branch that the value was meant for; when none can be told, lists what would do. */
-function findUnionProblem(branches: readonly JsonSchema[], value: unknown, path: string): SchemaProblem | null {
+/**
+ * Descends into the branch that the value was meant for. When that is unclear, lists the accepted
+ * kinds.
+ */
+function findUnionProblem(
+  branches: readonly JsonSchema[],
+  value: unknown,
+  path: string,
+): SchemaProblem | null {
   const flat = flatten(branches);
   if (isObject(value)) {
     const tagged = findTaggedProblem(flat, value, path);
@@ -147,27 +183,35 @@ function findUnionProblem(branches: readonly JsonSchema[], value: unknown, path:
   return { path, message: `must be ${describe({ anyOf: flat })}; got ${describeValue(value)}` };
 }
 
-/** undefined: the branches are not told apart by a tag. */
+/** Returns undefined when the branches are not distinguished by a tag. */
 function findTaggedProblem(
   branches: readonly JsonSchema[],
   value: Record<string, unknown>,
   path: string,
 ): SchemaProblem | null | undefined {
   for (const tag of ['type', 'role']) {
-    const tagged = branches.filter((branch) => branch.properties?.[tag] && isTag(branch.properties[tag]));
+    const tagged = branches.filter(
+      (branch) => branch.properties?.[tag] && isTag(branch.properties[tag]),
+    );
     if (tagged.length < 2 || value[tag] === undefined) continue;
     const meant = tagged.filter((branch) => matchesShallow(branch.properties![tag]!, value[tag]));
     if (meant.length === 1) return findProblem(meant[0]!, value, path);
-    // An untagged branch may still take what no tag names: unknown kinds pass on the straight path.
-    if (meant.length === 0 && tagged.length === branches.filter((branch) => branch.type === 'object').length) {
+    // An untagged branch may accept unknown tags: unknown kinds pass on the straight path.
+    if (
+      meant.length === 0 &&
+      tagged.length === branches.filter((branch) => branch.type === 'object').length
+    ) {
       const tags = tagged.map((branch) => describe(branch.properties![tag]!));
-      return { path: join(path, tag), message: `must be ${either(tags)}; got ${describeValue(value[tag])}` };
+      return {
+        path: join(path, tag),
+        message: `must be ${either(tags)}; got ${describeValue(value[tag])}`,
+      };
     }
   }
   return undefined;
 }
 
-/** A tag may be left out, or null, on the one kind that is meant then. */
+/** A tag may be optional or null for one default kind. */
 function isTag(schema: JsonSchema): boolean {
   if ('const' in schema || schema.enum !== undefined) return true;
   return schema.anyOf?.every((branch) => 'const' in branch || branch.type === 'null') ?? false;
@@ -177,7 +221,7 @@ function flatten(branches: readonly JsonSchema[]): JsonSchema[] {
   return branches.flatMap((branch) => (branch.anyOf ? flatten(branch.anyOf) : [branch]));
 }
 
-/** Whether the value itself, not what is inside it, is what the schema asks for. */
+/** Compares only the value itself, not its contents. */
 function matchesShallow(schema: JsonSchema, value: unknown): boolean {
   if ('const' in schema) return schema.const === value;
   if (schema.enum) return schema.enum.includes(value);
@@ -186,7 +230,8 @@ function matchesShallow(schema: JsonSchema, value: unknown): boolean {
 }
 
 function matchesType(schema: JsonSchema, value: unknown): boolean {
-  if ('const' in schema) return typeof schema.const === typeof value && isObject(value) === isObject(schema.const);
+  if ('const' in schema)
+    return typeof schema.const === typeof value && isObject(value) === isObject(schema.const);
   switch (schema.type) {
     case 'string':
       return typeof value === 'string';
@@ -207,13 +252,15 @@ function matchesType(schema: JsonSchema, value: unknown): boolean {
   }
 }
 
-/** A noun phrase: "a string", "a number from 0 to 2", "`low`, `medium` or `high`". */
+/** Returns a noun phrase: "a string", "a number from 0 to 2", "`low`, `medium` or `high`". */
 function describe(schema: JsonSchema): string {
   if ('const' in schema) return `\`${JSON.stringify(schema.const).replaceAll('"', '')}\``;
   if (schema.enum) return either(schema.enum.map((value) => `\`${String(value)}\``));
   if (schema.anyOf) {
-    // That null means "not given" everywhere needs no saying.
-    const kinds = flatten(schema.anyOf).filter((branch) => branch.type !== 'null' && branch.const !== null);
+    // Null means "not given" everywhere, so it is not listed.
+    const kinds = flatten(schema.anyOf).filter(
+      (branch) => branch.type !== 'null' && branch.const !== null,
+    );
     return either([...new Set(kinds.map(describe))]);
   }
   switch (schema.type) {
@@ -236,7 +283,12 @@ function describe(schema: JsonSchema): string {
   }
 }
 
-function describeRange({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): string {
+function describeRange({
+  minimum,
+  maximum,
+  exclusiveMinimum,
+  exclusiveMaximum,
+}: JsonSchema): string {
   if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
   if (minimum !== undefined) return ` of at least ${minimum}`;
   if (maximum !== undefined) return ` of at most ${maximum}`;

@@ -6,7 +6,7 @@ import { createSecret } from './secrets.ts';
 const [secret, next] = [createSecret('a secret'), createSecret('another secret')];
 const sealer = createSealer([secret], 'test');
 
-test('what was sealed opens as it was, short or long, and cannot be read at rest', async () => {
+test('short and long text is restored exactly, and is unreadable while sealed', async () => {
   for (const text of ['', 'héllo \ud83d\ude00', 'needle '.repeat(100_000)]) {
     const sealed = await sealer.seal(text, 'here');
     assert.equal(await sealer.open(sealed, 'here'), text);
@@ -14,7 +14,7 @@ test('what was sealed opens as it was, short or long, and cannot be read at rest
   }
 });
 
-test('it opens in its own place only, under its own secret and purpose, and unchanged', async () => {
+test('sealed text opens only unchanged, in its own context, under its own secret and purpose', async () => {
   const sealed = await sealer.seal('text', 'here');
   await assert.rejects(sealer.open(sealed, 'there'));
   await assert.rejects(createSealer([next], 'test').open(sealed, 'here'));
@@ -26,7 +26,7 @@ test('it opens in its own place only, under its own secret and purpose, and unch
   }
 });
 
-test('what was sealed under an earlier secret opens as long as that is accepted; what is sealed then needs the current one alone', async () => {
+test('text sealed under an accepted earlier secret opens; new text needs only the current secret', async () => {
   const rotated = createSealer([next, secret], 'test');
   assert.equal(await rotated.open(await sealer.seal('text', 'here'), 'here'), 'text');
   const sealed = await rotated.seal('text', 'here');

@@ -1,62 +1,82 @@
-// Text at rest: compressed, then encrypted and authenticated (AES-256-GCM) under a key made from the installation's secret. What is
-// sealed for one place cannot be opened in another: the place is authenticated with it.
+// Encryption of stored text: compressed, then sealed with AES-256-GCM under a key derived from the
+// installation's secret. The context (such as a row's key) is authenticated too, so a sealed text
+// cannot be moved to another row.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import { deriveKey, type Secrets } from './secrets.ts';
 
 export type Sealer = {
-  readonly seal: (text: string, place: string) => Promise<Buffer>;
-  /** Throws when the bytes were changed, sealed for another place, or sealed under a secret that is not accepted. */
-  readonly open: (sealed: Uint8Array, place: string) => Promise<string>;
+  readonly seal: (text: string, context: string) => Promise<Buffer>;
+  /**
+   * Throws when the bytes were changed, or sealed for another context or under a secret that is not
+   * accepted.
+   */
+  readonly open: (sealed: Uint8Array, context: string) => Promise<string>;
 };
 
 const version = 1;
 const ivBytes = 12;
 const tagBytes = 16;
 const headBytes = 1 + ivBytes + tagBytes;
-/** Below this the thread pool's round trip costs more than the work. */
+/** Up to this size, synchronous work is cheaper than a round trip to the thread pool. */
 const atOnceBytes = 16 * 1024;
 
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-/** Seals under the current secret. `purpose` keeps the keys of different uses of one secret apart. */
+/** Seals under the current secret. `purpose` separates the keys of different uses of one secret. */
 export function createSealer(secrets: Secrets, purpose: string): Sealer {
   const keys = secrets.map((secret) => deriveKey(secret, purpose));
   return {
-    seal: async (text, place) => {
+    seal: async (text, context) => {
       const plain = Buffer.from(text, 'utf8');
-      return encrypt(keys[0]!, plain.length <= atOnceBytes ? deflateRawSync(plain) : await deflate(plain), place);
+      return encrypt(
+        keys[0]!,
+        plain.length <= atOnceBytes ? deflateRawSync(plain) : await deflate(plain),
+        context,
+      );
     },
-    open: async (sealed, place) => {
-      const packed = decryptUnderAny(keys, sealed, place);
-      return (packed.length <= atOnceBytes / 4 ? inflateRawSync(packed) : await inflate(packed)).toString('utf8');
+    open: async (sealed, context) => {
+      const packed = decryptUnderAny(keys, sealed, context);
+      return (
+        packed.length <= atOnceBytes / 4 ? inflateRawSync(packed) : await inflate(packed)
+      ).toString('utf8');
     },
   };
 }
 
-function encrypt(key: Uint8Array, plain: Uint8Array, place: string): Buffer {
+function encrypt(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
   const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(place, 'utf8'));
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context, 'utf8'));
   const body = Buffer.concat([cipher.update(plain), cipher.final()]);
   return Buffer.concat([Buffer.from([version]), iv, cipher.getAuthTag(), body]);
 }
 
-/** The bytes do not say under which secret they were sealed: under another one they are not authentic. */
-function decryptUnderAny([key, ...others]: readonly Buffer[], sealed: Uint8Array, place: string): Buffer {
+/**
+ * Tries each secret: the bytes do not say which one sealed them, and a wrong one fails
+ * authentication.
+ */
+function decryptUnderAny(
+  [key, ...others]: readonly Buffer[],
+  sealed: Uint8Array,
+  context: string,
+): Buffer {
   try {
-    return decrypt(key!, sealed, place);
+    return decrypt(key!, sealed, context);
   } catch (error) {
     if (others.length === 0) throw error;
-    return decryptUnderAny(others, sealed, place);
+    return decryptUnderAny(others, sealed, context);
   }
 }
 
-function decrypt(key: Uint8Array, sealed: Uint8Array, place: string): Buffer {
-  if (sealed[0] !== version || sealed.length < headBytes) throw new Error('these bytes were not sealed by this version');
+function decrypt(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
+  if (sealed[0] !== version || sealed.length < headBytes)
+    throw new Error('these bytes were not sealed by this version');
   const iv = sealed.subarray(1, 1 + ivBytes);
-  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(Buffer.from(place, 'utf8'));
+  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(
+    Buffer.from(context, 'utf8'),
+  );
   decipher.setAuthTag(sealed.subarray(1 + ivBytes, headBytes));
   return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]);
 }

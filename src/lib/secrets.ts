@@ -1,13 +1,17 @@
-// The installation's secret. It can be replaced: then the one before is accepted beside the new one, until nothing needs it any more.
+// The installation's secret. When it is replaced, the previous one stays accepted until nothing
+// depends on it.
 import { hkdfSync } from 'node:crypto';
 
 export type Secret = {
-  /** Its key id: eight hexadecimal digits made from it, which name it and do not give it away. */
+  /** Key id: eight hexadecimal digits derived from the secret, which do not reveal it. */
   readonly id: string;
   readonly bytes: Uint8Array;
 };
 
-/** The current one, under which everything new is made, and those that are accepted beside it. */
+/**
+ * The current secret, which seals and signs everything new, then the others that are still
+ * accepted.
+ */
 export type Secrets = readonly [current: Secret, ...accepted: Secret[]];
 
 export function createSecret(text: string): Secret {
@@ -15,7 +19,7 @@ export function createSecret(text: string): Secret {
   return { id: derive(bytes, 'key id', 4).toString('hex'), bytes };
 }
 
-/** A key of its own, of 32 bytes, for each use of a secret. */
+/** Derives a separate 32-byte key for each use of a secret. */
 export function deriveKey({ bytes }: Secret, purpose: string): Buffer {
   return derive(bytes, purpose, 32);
 }

@@ -9,7 +9,9 @@ function parse(pieces: readonly Uint8Array[]): SseEvent[] {
 }
 
 function split(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
-  const places = [...cuts.map((cut) => cut % (bytes.length + 1)), 0, bytes.length].toSorted((a, b) => a - b);
+  const places = [...cuts.map((cut) => cut % (bytes.length + 1)), 0, bytes.length].toSorted(
+    (a, b) => a - b,
+  );
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
 }
 
@@ -32,48 +34,63 @@ const streamText = fc
   )
   .chain((lines) =>
     fc
-      .array(fc.constantFrom('\n', '\r\n', '\r'), { minLength: lines.length, maxLength: lines.length })
+      .array(fc.constantFrom('\n', '\r\n', '\r'), {
+        minLength: lines.length,
+        maxLength: lines.length,
+      })
       .map((ends) => lines.map((line, index) => line + ends[index]).join('')),
   );
 
 test('any split of the bytes gives the same events', () => {
   fc.assert(
-    fc.property(streamText, fc.array(fc.nat(), { maxLength: 12 }), fc.boolean(), (text, cuts, withMark) => {
-      const bytes = Buffer.from((withMark ? '\uFEFF' : '') + text);
-      assert.deepEqual(parse(split(bytes, cuts)), parse([bytes]));
-    }),
+    fc.property(
+      streamText,
+      fc.array(fc.nat(), { maxLength: 12 }),
+      fc.boolean(),
+      (text, cuts, withMark) => {
+        const bytes = Buffer.from((withMark ? '\uFEFF' : '') + text);
+        assert.deepEqual(parse(split(bytes, cuts)), parse([bytes]));
+      },
+    ),
     { numRuns: 2000 },
   );
 });
 
-test('every line end and a byte order mark are understood', () => {
+test('every kind of line end, and a byte order mark, are understood', () => {
   const expected = [
     { event: 'a', data: '1\n2' },
     { event: '', data: '3' },
   ];
   for (const end of ['\n', '\r\n', '\r']) {
-    const text = ['\uFEFFevent: a', 'data: 1', 'data:2', '', ': comment', 'data: 3', '', ''].join(end);
+    const text = ['\uFEFFevent: a', 'data: 1', 'data:2', '', ': comment', 'data: 3', '', ''].join(
+      end,
+    );
     assert.deepEqual(parse([Buffer.from(text)]), expected);
   }
 });
 
-test('what is written is read back', () => {
+test('formatted events are parsed back unchanged', () => {
   fc.assert(
-    fc.property(fc.array(fc.record({ event: fc.stringMatching(/^[a-z._]{0,20}$/), data: fc.json() })), (events) => {
-      const text = events.map(({ event, data }) => formatSse(event === '' ? null : event, data)).join('');
-      assert.deepEqual(
-        parse([Buffer.from(text)]),
-        events.map((event) => ({ ...event })),
-      );
-    }),
+    fc.property(
+      fc.array(fc.record({ event: fc.stringMatching(/^[a-z._]{0,20}$/), data: fc.json() })),
+      (events) => {
+        const text = events
+          .map(({ event, data }) => formatSse(event === '' ? null : event, data))
+          .join('');
+        assert.deepEqual(
+          parse([Buffer.from(text)]),
+          events.map((event) => ({ ...event })),
+        );
+      },
+    ),
   );
 });
 
-test('an event without its blank line is given at the end of the stream', () => {
+test('an event without its blank line is returned at the end of the stream', () => {
   assert.deepEqual(parse([Buffer.from('data: [DONE]')]), [{ event: '', data: '[DONE]' }]);
 });
 
-test('a stream without line ends is refused instead of filling the memory', () => {
+test('a stream without line ends is refused before it fills the memory', () => {
   const parser = new SseParser();
   const piece = Buffer.alloc(1024 * 1024, 'x');
   assert.throws(() => {

@@ -1,4 +1,5 @@
-// Server-sent events, both directions. The parser gives the same events however the bytes are split, and bounds what it keeps.
+// Server-sent events, parsing and formatting. The parser gives the same events for any split of the
+// bytes, and bounds its buffer.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 import { StringDecoder } from 'node:string_decoder';
 
@@ -9,28 +10,31 @@ export type SseEvent = {
   readonly data: string;
 };
 
-/** Thrown when one event grows over the bound: a stream without line ends, or an absurd one. */
+/** Thrown when one event exceeds the bound, for example in a stream without line ends. */
 export class SseOverflow extends Error {}
 
 const eventCharactersMax = 32 * 1024 * 1024;
 
-/** Reads a byte stream into events. Comments, ids and retry hints are dropped; an event without data is none. */
+/** Parses a byte stream into events. Drops comments, ids, retry hints, and events without data. */
 export class SseParser {
   readonly #decoder = new StringDecoder('utf8');
-  /** Text after the last line end. */
+  /** The incomplete last line. */
   #rest = '';
   #atStart = true;
-  /** The last character was a carriage return, so a line feed that comes next belongs to it. */
+  /** The last character was a carriage return; a following line feed belongs to it. */
   #afterReturn = false;
   #event = '';
   #data: string | null = null;
 
-  /** Returns the events that these bytes complete. */
+  /** Returns the events completed by these bytes. */
   push(bytes: Uint8Array): SseEvent[] {
     return this.#read(this.#decoder.write(bytes));
   }
 
-  /** The stream has ended: an event that lacks only its blank line is still given, since some hosts forget it. */
+  /**
+   * Ends the stream. An event that lacks only its blank line is returned, because some hosts omit
+   * it.
+   */
   end(): SseEvent[] {
     const events = this.#read(this.#decoder.end());
     if (this.#rest !== '') this.#readLine(this.#rest, events);
@@ -49,7 +53,8 @@ export class SseParser {
     }
     if (this.#afterReturn && text[start] === '\n') start++;
     this.#afterReturn = false;
-    // Most streams have no carriage returns at all; they are looked for once a piece, not once a line.
+    // Most streams contain no carriage returns, so they are searched for once per chunk, not once
+    // per line.
     const hasReturns = text.includes('\r', start);
     for (;;) {
       const end = hasReturns ? indexOfLineEnd(text, start) : text.indexOf('\n', start);
@@ -95,7 +100,7 @@ function indexOfLineEnd(text: string, start: number): number {
   return Math.min(feed, carriage);
 }
 
-/** One event as bytes on the wire. `data` must be one line, as JSON is. */
+/** Formats one event. `data` must be a single line, which JSON always is. */
 export function formatSse(event: string | null, data: string): string {
   return event === null ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
 }

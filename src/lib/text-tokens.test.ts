@@ -11,15 +11,15 @@ import { estimateInputTokens } from './tokens.ts';
 
 const upperOf = (text: string) => estimateInputTokens({ input: text }).upper;
 
-/** The bound alone, without what a request adds. */
+/** The bound alone, without a request's overhead. */
 function boundOf(text: string): number {
   const sums = { halves: 0, eighths: 0 };
   addText(text, sums);
   return sums.eighths / 8;
 }
 
-test('the tables are those of the encodings', () => {
-  // When this fails, what stands in token-tables.ts is to be replaced by what tokenTables() returns.
+test('the tables match the encodings', () => {
+  // When this fails, replace the content of token-tables.ts by the result of tokenTables().
   assert.deepEqual({ ...tables }, tokenTables());
 });
 
@@ -60,7 +60,7 @@ const hostileTexts: Readonly<Record<string, string>> = {
 };
 
 for (const [name, text] of Object.entries(hostileTexts)) {
-  test(`the upper estimate is not below what the encodings make of ${name}`, () => {
+  test(`the upper estimate is not below the encodings' count of ${name}`, () => {
     for (const times of [1, 2, 40, 250]) {
       const long = text.repeat(times);
       const tokens = countTokens(long);
@@ -71,7 +71,9 @@ for (const [name, text] of Object.entries(hostileTexts)) {
 }
 
 const range = (from: number, to: number, step = 1) =>
-  Array.from({ length: Math.ceil((to - from) / step) }, (_, index) => String.fromCodePoint(from + index * step));
+  Array.from({ length: Math.ceil((to - from) / step) }, (_, index) =>
+    String.fromCodePoint(from + index * step),
+  );
 const letters = range(0x61, 0x7b);
 const digits = range(0x30, 0x3a);
 const capitals = range(0x41, 0x5b);
@@ -84,7 +86,23 @@ const alphabets: Readonly<Record<string, readonly string[]>> = {
   'letters and digits': [...letters, ...capitals, ...digits],
   signs: ascii.filter((character) => /[^\sa-zA-Z0-9]/.test(character)),
   control: range(0, 0x20),
-  spaces: [' ', '  ', '     ', '\t', '\n', '\r', '\v', '\f', '\u3000', '\u00a0', 'é', ';', '/', 'x', '1'],
+  spaces: [
+    ' ',
+    '  ',
+    '     ',
+    '\t',
+    '\n',
+    '\r',
+    '\v',
+    '\f',
+    '\u3000',
+    '\u00a0',
+    'é',
+    ';',
+    '/',
+    'x',
+    '1',
+  ],
   contractions: Array.from("'sdmtlrveSDMTLRVE ab"),
   code: [...letters, ...Array.from('()[]{};:,."\'=<>/\\_-+*&|!?# \n')],
   numbers: [...digits, ...Array.from('.,- abe:')],
@@ -95,24 +113,44 @@ const alphabets: Readonly<Record<string, readonly string[]>> = {
   chinese: range(0x4e00, 0x9fff),
   kana: range(0x3000, 0x3100),
   hangul: range(0xac00, 0xd7a4),
-  all: [...ascii, 'é', '日', '한', 'ж', '🙂', '\u0301', '\u200b', '\ufffd', 'ǅ', 'ª', 'ſ', '\ud800'],
+  all: [
+    ...ascii,
+    'é',
+    '日',
+    '한',
+    'ж',
+    '🙂',
+    '\u0301',
+    '\u200b',
+    '\ufffd',
+    'ǅ',
+    'ª',
+    'ſ',
+    '\ud800',
+  ],
 };
 
 for (const [name, alphabet] of Object.entries(alphabets)) {
-  test(`no text of ${name} that a search finds has more tokens than the bound`, () => {
+  test(`a search finds no text of ${name} with more tokens than the bound`, () => {
     const random = new Random(`tokens ${name}`);
     for (let search = 0; search < scaled(12, 600); search++) climb(alphabet, random);
   });
 }
 
-/** Changes a text again and again for more tokens to the estimated one, up to the bound. */
+/** Mutates a text repeatedly to raise the ratio of real to estimated tokens, up to the bound. */
 function climb(alphabet: readonly string[], random: Random): void {
-  let best = Array.from({ length: 1 + random.below(14) }, () => alphabet[random.below(alphabet.length)]!);
+  let best = Array.from(
+    { length: 1 + random.below(14) },
+    () => alphabet[random.below(alphabet.length)]!,
+  );
   let bestRatio = 0;
   for (let step = 0; step < 50; step++) {
     const changed = [...best];
     const removed = random.below(3);
-    const added = Array.from({ length: random.below(3) }, () => alphabet[random.below(alphabet.length)]!);
+    const added = Array.from(
+      { length: random.below(3) },
+      () => alphabet[random.below(alphabet.length)]!,
+    );
     changed.splice(random.below(changed.length), removed, ...added);
     if (changed.length === 0 || changed.length > 20) continue;
     const text = changed.join('').repeat(4);
@@ -124,7 +162,7 @@ function climb(alphabet: readonly string[], random: Random): void {
   }
 }
 
-test('a real text has no more tokens than the bound, wherever it is cut', () => {
+test('a real text has no more tokens than the bound, at any length', () => {
   const text = readFileSync('LICENSE', 'utf8') + readFileSync('src/lib/text-tokens.ts', 'utf8');
   for (let from = 0; from < text.length; from += 97) {
     const part = text.slice(from, from + 300);

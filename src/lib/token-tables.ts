@@ -1,7 +1,10 @@
-// What both of OpenAI's encodings, cl100k and o200k, have as tokens; a bit for each entry, in base64, the lowest bit of a byte first.
-// tests/support/token-tables.ts makes the same from the vocabularies, and a test compares them.
+// Tokens that OpenAI's cl100k and o200k encodings share, as base64 bitmaps with the lowest bit of
+// each byte first. tests/support/token-tables.ts builds the same tables from the vocabularies, and
+// a test compares them.
 
-/** ASCII characters side by side that are a token and that no encoding splits: first × 128 + second. */
+/**
+ * Adjacent ASCII characters that form a token and that no encoding splits: first × 128 + second.
+ */
 export const pairs =
   'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' +
   'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAD+//8H/v//BwAEAAAAAAAAAAAAAAAAAAAA' +
@@ -28,7 +31,10 @@ export const pairs =
   'AL77vQcAAAAAAAAAAAAAAAB++7kHAAQAALSgAAQBAAAQAAAAOAAEAAAEIQAAAAAAEAAAABAABAAA9PMA/AEAALgBAAA4AAQAAACwACAAAAAAAAAAQAAAAA' +
   'AAAAAAAAAAAAAAAAAA';
 
-/** Two such pairs that are a token together: a space or a letter, then two letters, from a to z: (first × 26 + second) × 26 + third. */
+/**
+ * Triples that form a token: a space or a letter, then two letters, from a to z: (first × 26 +
+ * second) × 26 + third.
+ */
 export const triples =
   '///+///7///////////////3//ef7/9/v3///+9/bH/w/e/X/79//////f/7/9/v////fweBX/z3//////9/v///vf7/9/v33+/cT75jVeEObdZR24CiwG' +
   'eSQb1NDn9OudYAQMBOACHRYR4FpEmAgONARBAFkUUc9XVxtJHNUfcZwwAAAEQ2OwQAAMFfv0ed/RxHNnnshuBIVJhBAS0EQQAAFAFEQEQQxM58HlsAAEAA' +
@@ -57,13 +63,15 @@ export const triples =
   'AAAA4gAAAAAAAAAAAAAAEAAAAAAAAAAARCAAABEBQAUIQAAgEkAAAAQAAAAEAAAAAQgCAiAAAAMAAAAAAAAAAAAAAAAAEAAAAESgBgAAAAAAAAAAAAAYPk' +
   '4AAAAAAAAAAAAAUaQAAAAAAAAAAAAAAAAAAAAAAAAAQgAAAAAAAAAAAAAAAAAABAAAQAAAAAAAAAAAAAAAAAAQAAQAAQA=';
 
-/** Characters below U+0800, by their code. */
+/** Characters below U+0800, indexed by code. */
 export const twoByteCharacters =
   'AAAAAAAAAAAAAAAAAAAAAAEABAD////+n2LLlP//fz+qIAuKAAgDABQgCooqiAJUAAAAAAIAAQAAAAAAAAAAAAAAAAoAAAAAAAAAAgAAIAAAAAAAAAAAAA' +
   'AAAAAAAAAAAwAAAAAAAAAAAAAAAAAAAAAAAAAA8L6//xIAAAAAAAAEAL/936D/////QgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' +
   'AAAAAAAAAAAAu1IFBwAAABAAAKj//wf+xwcAAAAAQAAAAAAAggAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';
 
-/** The first two bytes of a character from U+0800 on: its code without the last six bits. */
+/**
+ * The first two bytes of characters from U+0800 on, indexed by the code without its last six bits.
+ */
 export const threeByteLeads =
   'AAAAAPDP/zcJAADAAAAADHcD8nMAAAAALwAAAAAAAAAAAAAAAAAA/+v/e7i/4If/G//2/yvw/x8SwzE+9v82fI+/AQLO5//gjxD8P08CAEgAAAAAAACvAz' +
   'SsGcDrhk0BfAzgf9EARQIaFCADAAAAAAAAAAAAAAAABAAAAAAAAPEA';

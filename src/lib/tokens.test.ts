@@ -6,7 +6,8 @@ import { cpuMsOf } from '../../tests/support/cpu-time.ts';
 import { countTokens } from '../../tests/support/encodings.ts';
 import { ordinaryTexts } from '../../tests/support/ordinary-texts.ts';
 import { pngHead } from '../../tests/support/images/png-head.ts';
-import { estimateInputTokens, tokensFromBytes, utf8Length } from './tokens.ts';
+import { estimateInputTokens } from './tokens.ts';
+import { tokensFromBytes, utf8Length } from './tokens-from-bytes.ts';
 
 const upperOfPart = (part: unknown) => estimateInputTokens({ content: [part] }).upper;
 const upperOf = (text: string) => estimateInputTokens({ input: text }).upper;
@@ -21,9 +22,12 @@ test('the upper estimate is never below our own count', () => {
 });
 
 for (const { name, text, estimatedBefore } of ordinaryTexts) {
-  test(`the upper estimate of ${name} is a bound, and at most a tenth more than before it was one`, () => {
+  test(`the upper estimate of ${name} is a bound with a margin of at most ten percent`, () => {
     assert.ok(upperOf(text) >= countTokens(text));
-    assert.ok(upperOf(text) <= estimatedBefore * 1.1, `${upperOf(text)} instead of ${estimatedBefore}`);
+    assert.ok(
+      upperOf(text) <= estimatedBefore * 1.1,
+      `${upperOf(text)} instead of ${estimatedBefore}`,
+    );
   });
 }
 
@@ -44,56 +48,88 @@ const structures: Readonly<Record<string, unknown>> = {
   'Chinese keys': keyed((index) => String.fromCharCode(0x4e00 + index), null),
 };
 for (const [name, arguments_] of Object.entries(structures)) {
-  test(`the upper estimate of arguments that are ${name} is not below their JSON`, () => {
+  test(`the upper estimate of ${name} as arguments is not below their JSON`, () => {
     const call = { type: 'tool_use', id: 'x', name: 'x', input: arguments_ };
     const [upper, tokens] = [upperOfPart(call), countTokens(JSON.stringify(arguments_))];
     assert.ok(upper >= tokens, `${upper} < ${tokens}`);
   });
 }
 
-test('hostile input takes one pass', () => {
+test('hostile input is counted in linear time', () => {
   const [short, long] = ['a'.repeat(200_000), 'a'.repeat(2_000_000)];
   const once = cpuMsOf(() => assert.ok(upperOf(short) >= 200_000 && upperOf(short) < 250_000));
-  assert.ok(cpuMsOf(() => upperOf(long)) < Math.max(once, 1) * 50, 'the time grows with the length, not its square');
+  assert.ok(
+    cpuMsOf(() => upperOf(long)) < Math.max(once, 1) * 50,
+    'the time grows with the length, not its square',
+  );
 });
 
-/** An image of that size in each way a format can carry it. */
+/** An image of that size, in each way that a format can carry it. */
 function imageParts(base64: string, detail?: string) {
   const url = `data:image/png;base64,${base64}`;
   return [
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } },
     { type: 'image_url', image_url: { url, detail } },
     { type: 'input_image', image_url: url, detail },
-    { type: 'tool_result', tool_use_id: 'x', content: [{ type: 'image', source: { type: 'base64', data: base64 } }] },
+    {
+      type: 'tool_result',
+      tool_use_id: 'x',
+      content: [{ type: 'image', source: { type: 'base64', data: base64 } }],
+    },
   ];
 }
 
-test('an image counts by the formula of its vendor, in every place that a format has for it', () => {
+test("an image counts by its vendor's formula, in every position that a format allows", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 9_000 }), fc.integer({ min: 1, max: 9_000 }), (width, height) => {
-      const formulas = {
-        anthropic: Math.min(Math.ceil(width / 28) * Math.ceil(height / 28), 4_800),
-        openai: Math.min(Math.ceil(width / 32) * Math.ceil(height / 32), 10_000) * 1.2,
-        google: 1_100,
-      };
-      for (const part of imageParts(pngHead(width, height).toString('base64'))) {
-        for (const [vendor, billed] of Object.entries(formulas)) {
-          const { upper, likely } = estimateInputTokens({ content: [part] }, { imageVendor: vendor as keyof typeof formulas });
-          assert.ok(upper >= billed && upper < billed + 250, `${vendor} ${part.type}: ${upper} for ${billed}`);
-          assert.ok(likely >= billed && likely < billed + 20, `${vendor} ${part.type}: ${likely} for ${billed}`);
-          assert.ok(estimateInputTokens({ content: [part] }).upper >= billed, 'an unknown vendor may be any of them');
+    fc.property(
+      fc.integer({ min: 1, max: 9_000 }),
+      fc.integer({ min: 1, max: 9_000 }),
+      (width, height) => {
+        const formulas = {
+          anthropic: Math.min(Math.ceil(width / 28) * Math.ceil(height / 28), 4_800),
+          openai: Math.min(Math.ceil(width / 32) * Math.ceil(height / 32), 10_000) * 1.2,
+          google: 1_100,
+        };
+        for (const part of imageParts(pngHead(width, height).toString('base64'))) {
+          for (const [vendor, billed] of Object.entries(formulas)) {
+            const { upper, likely } = estimateInputTokens(
+              { content: [part] },
+              { imageVendor: vendor as keyof typeof formulas },
+            );
+            assert.ok(
+              upper >= billed && upper < billed + 250,
+              `${vendor} ${part.type}: ${upper} for ${billed}`,
+            );
+            assert.ok(
+              likely >= billed && likely < billed + 20,
+              `${vendor} ${part.type}: ${likely} for ${billed}`,
+            );
+            assert.ok(
+              estimateInputTokens({ content: [part] }).upper >= billed,
+              'an unknown vendor gets the highest estimate',
+            );
+          }
         }
-      }
-    }),
+      },
+    ),
   );
 });
 
-test('an image whose size does not show is as large as its vendor lets it be', () => {
+test("an image of unknown size counts as the vendor's largest", () => {
   const unknowns = ['A'.repeat(4_000_000), '', 'iVBORw0KGgo=', 'https://example.com/cat.png'];
   const urls = unknowns.map((data) => ({ type: 'image', source: { type: 'url', url: data } }));
-  for (const part of [...unknowns.flatMap((data) => imageParts(data)), ...urls, { type: 'image' }, { type: 'input_image' }]) {
-    const upper = (imageVendor?: ImageVendor) => estimateInputTokens({ content: [part] }, { imageVendor }).upper;
-    assert.ok(upper('anthropic') >= 4_800 && upper('anthropic') < 5_000, JSON.stringify(part).slice(0, 80));
+  for (const part of [
+    ...unknowns.flatMap((data) => imageParts(data)),
+    ...urls,
+    { type: 'image' },
+    { type: 'input_image' },
+  ]) {
+    const upper = (imageVendor?: ImageVendor) =>
+      estimateInputTokens({ content: [part] }, { imageVendor }).upper;
+    assert.ok(
+      upper('anthropic') >= 4_800 && upper('anthropic') < 5_000,
+      JSON.stringify(part).slice(0, 80),
+    );
     assert.ok(upper('openai') >= 12_000 && upper('openai') < 12_200);
     assert.ok(upper('google') >= 1_100 && upper('google') < 1_300);
     assert.ok(upper() >= 12_000 && upper() < 12_200);
@@ -101,12 +137,16 @@ test('an image whose size does not show is as large as its vendor lets it be', (
   }
 });
 
-test('low detail is small at OpenAI', () => {
+test('low detail is cheap at OpenAI', () => {
   const parts = imageParts(pngHead(4_000, 4_000).toString('base64'), 'low').slice(1, 3);
-  for (const part of parts) assert.ok(estimateInputTokens({ content: [part] }, { imageVendor: 'openai' }).upper < 500, part.type);
+  for (const part of parts)
+    assert.ok(
+      estimateInputTokens({ content: [part] }, { imageVendor: 'openai' }).upper < 500,
+      part.type,
+    );
 });
 
-test('what stands beside an image still counts, and what only looks like one in arguments and schemas is text', () => {
+test('fields beside an image count, and an image-like object in arguments or schemas is text', () => {
   const data = `iVBORw0KGgo${'A'.repeat(400_000)}`;
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
   const texts = [
@@ -118,26 +158,32 @@ test('what stands beside an image still counts, and what only looks like one in 
     { name: 'x', input_schema: { default: image } },
     { type: 'function', function: { name: 'x', parameters: { default: image } } },
   ];
-  for (const part of texts) assert.ok(upperOfPart(part) > 400_000, JSON.stringify(part).slice(0, 60));
+  for (const part of texts)
+    assert.ok(upperOfPart(part) > 400_000, JSON.stringify(part).slice(0, 60));
   assert.ok(upperOfPart(image) < 13_000);
-  assert.ok(estimateInputTokens({ input: [image] }).upper < 13_000, 'the conversation of Responses is no argument');
+  assert.ok(
+    estimateInputTokens({ input: [image] }).upper < 13_000,
+    'the Responses `input` is not a tool argument',
+  );
 });
 
-test('our own count is a token for four bytes', () => {
+test('our own count is one token per four bytes', () => {
   assert.equal(tokensFromBytes(0), 0);
   assert.equal(tokensFromBytes(1), 1);
   assert.equal(tokensFromBytes(2000), 500);
   assert.equal(utf8Length('é🙂'), 6);
 });
 
-test('sounds and films are beyond any context, wherever they stand and however they are sent', () => {
+test('audio and video exceed any context, in every position and encoding', () => {
   const address = 'https://films.example/a';
   const parts = [
-    ...['video_url', 'audio_url', 'input_video', 'input_audio', 'video', 'audio'].flatMap((type) => [
-      { type, [type]: address },
-      { type, [type]: { url: 'data:video/mp4;base64,AAAA' } },
-      { type: 'text', text: 'x', [type]: { url: address } },
-    ]),
+    ...['video_url', 'audio_url', 'input_video', 'input_audio', 'video', 'audio'].flatMap(
+      (type) => [
+        { type, [type]: address },
+        { type, [type]: { url: 'data:video/mp4;base64,AAAA' } },
+        { type: 'text', text: 'x', [type]: { url: address } },
+      ],
+    ),
     { type: 'video', video: [address, `${address}/2`] },
     { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
     ...['document_url', 'file_url'].map((type) => ({ type, [type]: address })),
@@ -148,19 +194,28 @@ test('sounds and films are beyond any context, wherever they stand and however t
   for (const part of parts) {
     const nested = { type: 'tool_result', tool_use_id: 'a', content: [part] };
     for (const body of [part, nested]) {
-      const { upper, likely } = estimateInputTokens({ messages: [{ role: 'user', content: [body] }] });
+      const { upper, likely } = estimateInputTokens({
+        messages: [{ role: 'user', content: [body] }],
+      });
       assert.ok(upper > 100_000_000 && likely < 10_000, JSON.stringify(body));
     }
   }
 });
 
-test('a film that is sent whole is not counted as text, and a schema or an argument that speaks of one is', () => {
+test('inline video is not counted as text, but a schema or argument that mentions one is', () => {
   const data = `data:video/mp4;base64,${'A'.repeat(400_000)}`;
-  const { likely } = estimateInputTokens({ content: [{ type: 'video_url', video_url: { url: data } }] });
+  const { likely } = estimateInputTokens({
+    content: [{ type: 'video_url', video_url: { url: data } }],
+  });
   assert.ok(likely < 5_000, String(likely));
   const texts = [
     { input_schema: { properties: { video: { type: 'string' } } } },
-    { response_format: { type: 'json_schema', json_schema: { schema: { properties: { audio: { type: 'video' } } } } } },
+    {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { schema: { properties: { audio: { type: 'video' } } } },
+      },
+    },
     { type: 'tool_use', id: 'a', name: 'a', input: { video_url: 'https://films.example/a' } },
     { metadata: { video: 'https://films.example/a' } },
     { type: 'text', text: 'https://films.example/a', audio: null },
@@ -168,7 +223,7 @@ test('a film that is sent whole is not counted as text, and a schema or an argum
   for (const part of texts) assert.ok(upperOfPart(part) < 500, JSON.stringify(part));
 });
 
-test('an image is counted by what its vendor may read of it: of several sources the largest, and by the type that is said', () => {
+test('an image with several sources counts as the largest, and its declared type decides', () => {
   const tiny = pngHead(1, 1).toString('base64');
   const url = 'https://example.com/cat.png';
   const twice = [

@@ -1,4 +1,7 @@
-/** Without the signs at its end: `withoutTrailing('a//', '/')` is `a`. An expression like `/\/+$/` takes quadratic time for signs in the middle. */
+/**
+ * Removes a trailing character: `withoutTrailing('a//', '/')` is `a`. A regular expression such as
+ * `/\/+$/` is quadratic in repeated characters in the middle.
+ */
 export function withoutTrailing(text: string, sign: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === sign) end--;

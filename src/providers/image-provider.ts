@@ -1,14 +1,25 @@
-// What an upstream of images is: one function that turns a job into images. What lies in between, such as polling, is its own affair;
-// how HTTP is spoken is the gateway's, so that bounds and time limits are the same for all.
+// The interface of image providers: one function turns a job into images. Steps in between, such as
+// polling, are the provider's own. The gateway does the HTTP, so that limits and timeouts are the
+// same for all.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import type { ImageFormat, ImageMode, ImageQuality, ImageResolution, PixelSize } from '../canonical/image-model.ts';
+import type {
+  ImageFormat,
+  ImageMode,
+  ImageQuality,
+  ImageResolution,
+  ImageUsage,
+  PixelSize,
+} from '../canonical/image-model.ts';
 import type { ImageBytes } from '../lib/image.ts';
 import type { Clock } from '../lib/clock.ts';
 
 export type ImageProviderKind = {
-  /** `one`: whatever `count` says, so that several images take several calls. */
+  /** `one`: always one image a call, whatever `count` is. */
   readonly imagesPerCall: 'many' | 'one';
-  /** Never rejects for what an upstream does. Aborting the job's signal ends it soon, as a failed connection. */
+  /**
+   * Never rejects because of the upstream. Aborting the job's signal soon ends it as a failed
+   * connection.
+   */
   readonly generate: (job: ImageJob, connection: ImageConnection) => Promise<ImageJobResult>;
 };
 
@@ -16,9 +27,9 @@ export type ImageJob = {
   readonly upstreamModel: string;
   readonly mode: ImageMode;
   readonly prompt: string;
-  /** As many as the mode takes. */
+  /** As many as the model's mode requires. */
   readonly images: readonly ImageBytes[];
-  /** 1 where the kind makes one image a call. */
+  /** 1 when the provider makes one image a call. */
   readonly count: number;
   readonly size: PixelSize | null;
   readonly quality: ImageQuality | null;
@@ -30,23 +41,28 @@ export type ImageJob = {
 };
 
 export type ImageJobResult =
-  /** At least one and at most `count`, in the upstream's order. */
-  { readonly kind: 'images'; readonly images: readonly ImageBytes[] } | ImageJobFailed;
+  /**
+   * From 1 to `count` images in the upstream's order. `usage`: its own count for the call, if any.
+   */
+  | { readonly kind: 'images'; readonly images: readonly ImageBytes[]; readonly usage?: ImageUsage }
+  | ImageJobFailed;
 
 export type ImageJobFailed = {
   readonly kind: 'failure';
   readonly failure: UpstreamFailure;
-  /** `false`: nothing reached the upstream, so it cannot have drawn anything. */
+  /** False: nothing reached the upstream, so it drew nothing. */
   readonly requestSent: boolean;
+  /** The upstream accepted the job and bills it; a later step, such as polling, failed. */
+  readonly isTaken?: boolean;
 };
 
 export type ImageConnection = { readonly provider: ImageProvider; readonly http: ImageHttp };
 
-/** A provider as the configuration has it. */
+/** A provider as configured. */
 export type ImageProvider = {
   readonly name: string;
   readonly baseUrl: string;
-  /** null: it wants none. */
+  /** null: it needs no key. */
   readonly apiKey: string | null;
   readonly timeouts: {
     readonly connect_ms: number;
@@ -56,21 +72,24 @@ export type ImageProvider = {
   };
 };
 
-/** One exchange. Redirects are never followed; the provider's time limits hold for each. */
+/** Sends one request. Never follows redirects. The provider's timeouts apply to each call. */
 export type ImageHttp = { readonly send: (call: ImageCall) => Promise<ImageReply> };
 
 export type ImageCall = {
   readonly provider: ImageProvider;
   readonly method: 'GET' | 'POST';
-  /** Of another origin than the provider's, where it says so itself: `https://api.eu.bfl.ai`. Left out: the provider's base URL. */
+  /**
+   * Another origin, which the provider itself named: `https://api.eu.bfl.ai`. Default: the
+   * provider's base URL.
+   */
   readonly origin?: string;
-  /** Below the base URL or the origin. */
+  /** Relative to the base URL or the origin. */
   readonly path: string;
-  /** Lower-case. */
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Pieces go out as they are, without a copy of the whole. */
+  /** A list of buffers is sent without joining them. */
   readonly body: string | readonly Buffer[] | null;
-  /** `json` answers with the parsed value, `bytes` with what came. */
+  /** `json` returns the parsed value, `bytes` the raw body. */
   readonly answer: 'json' | 'bytes';
   readonly answerBytesMax: number;
   readonly signal: AbortSignal;
@@ -79,4 +98,9 @@ export type ImageCall = {
 export type ImageReply =
   | { readonly kind: 'answer'; readonly body: unknown }
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure; readonly body: unknown; readonly requestSent: boolean };
+  | {
+      readonly kind: 'failure';
+      readonly failure: UpstreamFailure;
+      readonly body: unknown;
+      readonly requestSent: boolean;
+    };

@@ -1,54 +1,93 @@
-// What a provider is: base URL, authentication and quirks as data and small pure functions; the sandbox answers by itself.
-// A new provider is one folder and one line in registry.ts.
-import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
-import type { CanonicalRequest } from '../canonical/request.ts';
+// The interface of HTTP providers: base URL, authentication and quirks as data and small pure
+// functions. The sandbox simulates their hosts. A new provider is one folder and one line in
+// registry.ts.
+import type { UpstreamFailure } from '../canonical/event.ts';
 import type { UpstreamFormatName } from '../canonical/format-name.ts';
-import type { JsonObject, UpstreamTarget } from '../formats/format.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { UpstreamTarget } from '../formats/format.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** A provider reached over HTTP with one of the upstream formats. */
 export type HttpProviderKind = {
   readonly kind: string;
-  readonly transport: 'http';
-  /** null: the configuration must give one. Includes `/v1` for the two openai kinds, no version for the others. */
+  /**
+   * null: the configuration must set it. Includes `/v1` for the two openai kinds, no version for
+   * the others.
+   */
   readonly defaultBaseUrl: string | null;
-  /** The formats it speaks, best first. */
+  /** Its formats, best first. */
   readonly formats: readonly UpstreamFormatName[];
   /** The path below the base URL, for instance `/chat/completions`. */
   readonly path: (format: UpstreamFormatName, target: UpstreamTarget) => string;
-  /** Where it counts the input of a request in its first format, free of charge; left out: nowhere. */
-  readonly countTokensPath?: string;
-  /** Lower-case headers beside content-type; `client` are the lower-case request headers that may matter (anthropic-beta). */
-  readonly headers: (apiKey: string | null, client: ForwardableHeaders) => Readonly<Record<string, string>>;
-  /** Which field bounds the output in Chat. */
+  /**
+   * The path that counts a request's input in the first format, free of charge. Left out: it has
+   * none.
+   */
+  readonly countTokensPath?: (model: string) => string;
+  /**
+   * Lower-case headers besides content-type. `client`: the client's lower-case headers that may
+   * matter (anthropic-beta).
+   */
+  readonly headers: (
+    apiKey: string | null,
+    client: ForwardableHeaders,
+  ) => Readonly<Record<string, string>>;
+  /** The Chat field that limits the output. */
   readonly maxTokensField: UpstreamTarget['maxTokensField'];
-  /** Whether it is told which account a request is for, by a digest, so that it can tell one that abuses it from the others. */
+  /**
+   * Sends a digest of the account, so that the provider can tell an abusive account from the
+   * others.
+   */
   readonly wantsAccount?: true;
-  /** Whether it knows custom tools, whose input is free text; elsewhere they are sent as functions. */
+  /**
+   * True when it supports custom tools, whose input is free text; other providers get them as
+   * functions.
+   */
   readonly customTools?: boolean;
-  /** What the provider's own errors mean, where the status alone misleads. `body`: parsed JSON, or text where it was none. */
+  /**
+   * Corrects the provider's own errors when the status alone misleads. `body`: parsed JSON, or
+   * text.
+   */
   readonly readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
-  /** Last changes to a body for this provider; most have none. */
+  /** Last changes to the body for this provider; most need none. */
   readonly adaptBody?: (body: JsonObject, format: UpstreamFormatName) => JsonObject;
 };
 
-/** The client's headers that a provider may see; nothing else of a client's headers ever goes upstream. */
+/** The client's headers that a provider may see. No other client header goes upstream. */
 export type ForwardableHeaders = { readonly 'anthropic-beta'?: string };
 
-/** Answers by itself, offline and deterministic. Yields a failure as an `error` event; `signal` stops its delays. */
-export type SandboxProviderKind = {
-  readonly kind: 'sandbox';
-  readonly transport: 'sandbox';
-  readonly run: (request: CanonicalRequest, options: SandboxOptions) => AsyncIterable<StreamEvent>;
-  /** The input tokens that `run` would bill. */
-  readonly countTokens: (request: CanonicalRequest) => number;
+/** A request as a host would get it; the sandbox answers in the host's place. */
+export type SandboxCall = SandboxOptions & {
+  readonly format: UpstreamFormatName;
+  /** The JSON written for the host. */
+  readonly body: string;
+  readonly stream: boolean;
+  /** The answer's ids derive from it. */
+  readonly requestId: string;
 };
 
 export type SandboxOptions = {
+  /** The host's id for the model. */
   readonly model: string;
+  /** A longer prompt is refused. */
+  readonly maxInputTokens: number;
   readonly maxOutputTokens: number;
   readonly thinking: boolean;
+  /** Ends delays. */
   readonly signal: AbortSignal;
-  /** Times the delays that a request asks for. */
+  /** Times the requested delays. */
   readonly clock: Clock;
 };
+
+/**
+ * The result of the call, as over HTTP. The chunks throw UpstreamBroken when the stream breaks off.
+ */
+export type SandboxReply =
+  | { readonly kind: 'answer'; readonly body: JsonObject }
+  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
+  | {
+      readonly kind: 'failure';
+      readonly failure: UpstreamFailure;
+      readonly body: JsonObject | null;
+      readonly requestSent: true;
+    };

@@ -1,4 +1,4 @@
-// The provider kinds by name: a new one is a folder and a line here.
+// The provider kinds by name. A new one is a folder and a line here.
 import { anthropic } from './anthropic/index.ts';
 import { bflImages } from './bfl/images.ts';
 import { brave } from './brave/index.ts';
@@ -15,7 +15,7 @@ import { searxng } from './searxng/index.ts';
 import { serper } from './serper/index.ts';
 import { tavily } from './tavily/index.ts';
 
-export { sandbox, sandboxImages, searchSandbox } from './sandbox/index.ts';
+export { playCount, playExchange, sandboxImages, searchSandbox } from './sandbox/index.ts';
 
 export const providerKinds = {
   openai,
@@ -24,10 +24,16 @@ export const providerKinds = {
   google,
 } as const satisfies Record<string, HttpProviderKind>;
 
-/** Those that search the web, in the order in which they are asked unless the configuration says otherwise. */
-export const searchProviderKinds = { brave, tavily, serper, exa, searxng } as const satisfies Record<string, SearchProviderKind>;
+/** Web search providers, in the default order of calls. */
+export const searchProviderKinds = {
+  brave,
+  tavily,
+  serper,
+  exa,
+  searxng,
+} as const satisfies Record<string, SearchProviderKind>;
 
-/** The kinds that make images, by the same names. */
+/** Image providers, by the same names. */
 export const imageProviderKinds = {
   openai: openaiImages,
   'openai-compatible': compatibleImages,

@@ -1,5 +1,6 @@
-// The request bodies that are arriving at this moment, bounded together: each may be 32 MB, and two thousand of them would end the
-// process. What has come is counted, not what was announced: whoever announces much and sends nothing takes no room from others.
+// Limits the memory of all request bodies that are arriving at once: each may be 32 MB, and two
+// thousand of them would end the process. Bytes count when they arrive, not when they are
+// announced, so a client that announces much and sends nothing takes no room from others.
 
 export class ArrivingBodies {
   readonly #bytesMax: number;
@@ -9,22 +10,28 @@ export class ArrivingBodies {
     this.#bytesMax = bytesMax;
   }
 
-  /** Whether a body of that length may begin to arrive. A single one always may, however small the bound. */
+  /**
+   * Returns true when a body of this length may begin to arrive. A single body always may, however
+   * small the limit.
+   */
   hasRoomFor(bytes: number): boolean {
     return this.#bytes === 0 || this.#bytes + bytes <= this.#bytesMax;
   }
 
-  /** A body whose bytes are counted until it is complete or given up. */
+  /** A body whose bytes count until it is complete or given up. */
   open(): ArrivingBody {
     return new ArrivingBody(this);
   }
 
-  /** Counts bytes in, or out again. */
+  /** Adds bytes that have arrived, or takes them off again. */
   add(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** Whether those that have come are few enough. `own`: of the body that asks, which may be alone. */
+  /**
+   * Returns true while the arrived bytes fit. `own`: the bytes of the body that asks; it may exceed
+   * the limit when it is alone.
+   */
   fit(own: number): boolean {
     return this.#bytes <= this.#bytesMax || this.#bytes === own;
   }
@@ -38,7 +45,7 @@ class ArrivingBody {
     this.#all = all;
   }
 
-  /** Counts bytes that have come; false when there is no room for them beside the other bodies. */
+  /** Counts bytes that have arrived. Returns false when they do not fit beside the other bodies. */
   take(bytes: number): boolean {
     this.#own += bytes;
     this.#all.add(bytes);

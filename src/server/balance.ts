@@ -1,6 +1,6 @@
 // `GET /v1/balance`: what the calling key's account can still spend, in the key's mode.
-import { readBalance } from '../ledger/queries.ts';
-import { ledgerIdOf } from '../ledger/commands.ts';
+import { readBalance } from '../domain/ledger/reports/queries.ts';
+import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { floorToCents } from '../lib/money.ts';
 import { keyOf, type Handler, type ServerContext } from './context.ts';
 

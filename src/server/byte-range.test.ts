@@ -41,7 +41,8 @@ test('whatever is asked, a part lies within the bytes', () => {
   fc.assert(
     fc.property(number, number, fc.integer({ min: 1, max: 100 }), (first, last, size) => {
       const range = parseRange(`bytes=${first}-${last}`, size);
-      if (range.kind === 'part') assert.ok(0 <= range.start && range.start <= range.end && range.end < size);
+      if (range.kind === 'part')
+        assert.ok(0 <= range.start && range.start <= range.end && range.end < size);
     }),
   );
 });

@@ -1,7 +1,8 @@
-// The endpoints that are charged for: one handler for all.
+// One handler for all endpoints that are charged for.
 import type { FastifyRequest } from 'fastify';
-import type { Endpoint } from '../gateway/endpoint.ts';
+import type { HeaderNames } from '../gateway/headers.ts';
 import { run } from '../gateway/run.ts';
+import type { Endpoint } from '../gateway/stages.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { keyOf, publicUrlOf } from './context.ts';
 import { httpClient } from './http-client.ts';
@@ -9,19 +10,23 @@ import { linkBaseOf } from './image-files.ts';
 import { readJsonBody } from './middleware/body.ts';
 import { idHeaderNames } from './middleware/trace.ts';
 
-/** `readBody`: what the body says as JSON, whatever form it came in. */
+/** `readBody` returns the body as JSON, whatever form it arrived in. */
 export function runEndpoint(
-  { gateway, largeBodies, lane }: ServerContext,
+  { gateway, largeBodies }: ServerContext,
   endpoint: Endpoint,
   readBody: (request: FastifyRequest) => unknown = readJsonBody,
 ): Handler {
-  const cacheHeader = gateway.headers.cache.toLowerCase();
+  const [cacheHeader, commentsHeader] = wishHeaderNames(gateway.headers);
   return async (request, reply) => {
     const turn = largeBodies.turn(request.body);
     if (turn) await turn;
-    // Whoever has left before anything ran pays nothing; nor does who was told that the body came too late, and sent the rest all the same.
+    // A client that left before anything ran pays nothing. Neither does one that was already
+    // refused because its body came too late.
     if (!request.raw.socket.writable) return reply.hijack();
-    const client = httpClient(reply, { stallMs: gateway.config.limits.stream_stall_ms, clock: gateway.clock });
+    const client = httpClient(reply, {
+      stallMs: gateway.config.limits.stream_stall_ms,
+      clock: gateway.clock,
+    });
     const path = publicUrlOf(request);
     for (const name of idHeaderNames(path)) reply.header(name, request.requestId);
     const running = run(
@@ -29,45 +34,52 @@ export function runEndpoint(
       endpoint,
       {
         requestId: request.requestId,
+        arrivedAtMs: request.arrivedAtMs,
         key: keyOf(request),
         method: request.method,
         path,
         idempotencyKey: headerOf(request, 'idempotency-key'),
         cacheHeader: headerOf(request, cacheHeader),
+        commentsHeader: headerOf(request, commentsHeader),
         versionHeaders: headersOf(request, versionHeaders),
         baseUrl: linkBaseOf(gateway.config.server.public_url, request),
         body: await readBody(request),
         forwardable: headersOf(request, forwardedHeaders),
-        trace: request.trace,
+        log: request.requestLog,
       },
       client,
     );
-    const known = await running.catch((error: unknown) => {
-      // Nobody could put an error into a stream that has begun by then: it is cut off, which its client takes for a failure.
+    await running.catch((error: unknown) => {
+      // The stream has begun, so no error can be written into it. Cutting it off tells its client
+      // that it failed.
       if (!reply.sent) throw error;
-      gateway.log.error({ err: error, request_id: request.requestId }, 'a stream failed by our own fault');
+      gateway.log.error(
+        { err: error, request_id: request.requestId },
+        'a stream failed by our own fault',
+      );
       reply.raw.destroy();
-      return null;
     });
-    if (known) lane.learn(request, known);
     return reply;
   };
 }
 
 const forwardedHeaders = ['anthropic-beta'];
-/** A body may mean something else under another version. */
+/** The same body may mean something else under another version. */
 const versionHeaders = ['anthropic-version', 'anthropic-beta'];
 
-/** All that a request's answer may depend on, in lower case. `cacheHeader`: its name, as configured. */
-export function answerHeaderNames(cacheHeader: string): readonly string[] {
-  const ofKey = ['authorization', 'x-api-key'];
-  const ofBody = ['content-type', 'content-encoding', 'content-length', 'transfer-encoding'];
-  return [...ofKey, ...ofBody, ...versionHeaders, 'idempotency-key', cacheHeader.toLowerCase()];
+/** The request headers that carry the service's name, in lower case. */
+function wishHeaderNames({
+  cache,
+  streamComments,
+}: HeaderNames): readonly [cache: string, comments: string] {
+  return [cache.toLowerCase(), streamComments.toLowerCase()];
 }
 
-/** Those of them that were sent. */
+/** The headers of `names` that were sent. */
 function headersOf(request: FastifyRequest, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.flatMap((name) => (name in request.headers ? [[name, headerOf(request, name)!]] : [])));
+  return Object.fromEntries(
+    names.flatMap((name) => (name in request.headers ? [[name, headerOf(request, name)!]] : [])),
+  );
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {

@@ -1,28 +1,51 @@
-// `POST /v1/messages/count_tokens`: how many tokens a Messages request's input is, free of charge.
-import { countTokens } from '../gateway/count-tokens.ts';
-import { keyOf, type Handler, type ServerContext } from './context.ts';
+// Counts the tokens of a request's input, free of charge: `POST /v1/messages/count_tokens`, and
+// `POST /v1/responses/input_tokens` for any model.
+import { writeInputCount } from '../formats/responses/count-tokens.ts';
+import { countInput } from '../gateway/models/count-input.ts';
+import {
+  countTokens,
+  type CountIncoming,
+  type TokenCount,
+} from '../gateway/models/count-tokens.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { keyOf, publicUrlOf, type Handler, type ServerContext } from './context.ts';
 import { readJsonBody } from './middleware/body.ts';
+import { idHeaderNames } from './middleware/trace.ts';
 
-export function getTokenCount({ gateway, largeBodies }: ServerContext): Handler {
+export function getTokenCount(context: ServerContext): Handler {
+  return counting(context, countTokens, ({ inputTokens }) => ({ input_tokens: inputTokens }));
+}
+
+export function getInputCount(context: ServerContext): Handler {
+  return counting(context, countInput, writeInputCount);
+}
+
+type Count<Counted> = (gateway: Gateway, incoming: CountIncoming) => Promise<Counted>;
+
+function counting<Counted extends TokenCount>(
+  { gateway, largeBodies }: ServerContext,
+  count: Count<Counted>,
+  write: (counted: Counted) => object,
+): Handler {
   return async (request, reply) => {
     const turn = largeBodies.turn(request.body);
     if (turn) await turn;
-    reply.header('request-id', request.requestId);
+    for (const name of idHeaderNames(publicUrlOf(request))) reply.header(name, request.requestId);
     const beta = request.headers['anthropic-beta'];
     const run = gateway.runs.open();
-    reply.raw.once('close', () => run.abort());
+    reply.raw.once('close', () => run.stop());
     try {
-      const { inputTokens, headers } = await countTokens(gateway, {
+      const counted = await count(gateway, {
         requestId: request.requestId,
         key: keyOf(request),
         body: readJsonBody(request),
         forwardable: beta === undefined ? {} : { 'anthropic-beta': String(beta) },
-        trace: request.trace,
-        signal: run.signal,
+        log: request.requestLog,
+        signal: run.waiting,
       });
-      return await reply.headers(headers).send({ input_tokens: inputTokens });
+      return await reply.headers(counted.headers).send(write(counted));
     } finally {
-      gateway.runs.close(run);
+      run.close();
     }
   };
 }

@@ -1,4 +1,5 @@
-// The web app, as it was built: `/assets/*`, whose names change with their content, and the one page that every other address shows.
+// Serves the built web app: `/assets/*`, whose names change with their content, and one page for
+// every other address.
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -9,7 +10,10 @@ import type { Handler } from './context.ts';
 
 export const assetsPath = '/assets/';
 
-/** Where `scripts/build.mjs` puts it: beside the built server. A server run from its sources serves the newest build. */
+/**
+ * The folder that `scripts/build.mjs` writes, beside the built server. A server that runs from its
+ * sources serves the newest build.
+ */
 export const dashboardFolder = import.meta.url.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'dist', 'current', 'dashboard')
   : join(import.meta.dirname, 'dashboard');
@@ -23,32 +27,33 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** In the order in which they are chosen, and what the build adds to the file's name. */
+/** In order of preference, with the ending that the build adds to the file's name. */
 const encodings = [
   { name: 'br', ending: '.br' },
   { name: 'gzip', ending: '.gz' },
 ] as const;
 
-/** Nothing is read before the first request: a start does not wait for it. */
+/** Reads nothing before the first request, so that a start does not wait for it. */
 export class DashboardFiles {
   readonly #folder: string;
   readonly #imageOrigin: string | null;
   #names: ReadonlySet<string> | null = null;
   #page: string | null = null;
 
-  /** `publicUrl`: links to images lead there, so the playground must be let show them. */
+  /** `publicUrl`: image links lead there, so the playground must be allowed to show them. */
   constructor(folder: string, publicUrl: string | null) {
     this.#folder = folder;
     this.#imageOrigin = publicUrl === null ? null : new URL(publicUrl).origin;
   }
 
-  /** Throws ApiError 404 for what the build did not make: only its own names are ever opened. */
+  /** Opens only names that the build made. Throws ApiError 404 for others. */
   getAsset(): Handler {
     return async (request, reply) => {
       const name = (request.params as Record<'*', string>)['*'];
       this.#names ??= namesIn(join(this.#folder, 'assets'));
       const mediaType = mediaTypes[extname(name)];
-      if (!mediaType || !this.#names.has(name)) throw new ApiError('not_found', 'There is no such file of the dashboard.');
+      if (!mediaType || !this.#names.has(name))
+        throw new ApiError('not_found', 'There is no such file of the dashboard.');
       const encoding = this.#encodingOf(name, request.headers['accept-encoding'] ?? '');
       const content = await readFile(join(this.#folder, 'assets', name + (encoding?.ending ?? '')));
       reply.headers({
@@ -62,7 +67,7 @@ export class DashboardFiles {
     };
   }
 
-  /** The page, with a nonce of its own; the app in it shows what belongs to the address. */
+  /** Sends the page with a fresh nonce. The app in it shows what belongs to the address. */
   sendPage(reply: FastifyReply): FastifyReply {
     const nonce = randomBytes(16).toString('base64');
     const page = this.#readPage();
@@ -79,7 +84,12 @@ export class DashboardFiles {
   }
 
   #policyOf(nonce: string): string {
-    const images = ["'self'", 'data:', 'blob:', ...(this.#imageOrigin === null ? [] : [this.#imageOrigin])];
+    const images = [
+      "'self'",
+      'data:',
+      'blob:',
+      ...(this.#imageOrigin === null ? [] : [this.#imageOrigin]),
+    ];
     return [
       "default-src 'none'",
       "script-src 'self'",
@@ -94,10 +104,12 @@ export class DashboardFiles {
   }
 
   #encodingOf(name: string, accepted: string) {
-    return encodings.find((encoding) => this.#names?.has(name + encoding.ending) && accepts(accepted, encoding.name));
+    return encodings.find(
+      (encoding) => this.#names?.has(name + encoding.ending) && accepts(accepted, encoding.name),
+    );
   }
 
-  /** null: it was not built. Then it is looked for again the next time. */
+  /** Returns null when the dashboard is not built. The next request looks again. */
   #readPage(): string | null {
     try {
       this.#page ??= readFileSync(join(this.#folder, 'index.html'), 'utf8');
@@ -109,15 +121,19 @@ export class DashboardFiles {
 }
 
 /**
- * Whether somebody looks at this address with a browser. Programs, which ask for anything or for JSON, are told that there is no such path;
- * below the APIs' paths everybody is.
+ * Returns true when a browser navigates to this address. Programs, which accept anything or JSON,
+ * get a 404 instead; below the paths of the APIs everybody does.
  */
 export function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
-  return isRead && !/^\/(?:v1|dashboard-api|assets)(?:[/?]|$)/.test(url) && (headers.accept ?? '').includes('text/html');
+  return (
+    isRead &&
+    !/^\/(?:v1|dashboard-api|assets)(?:[/?]|$)/.test(url) &&
+    (headers.accept ?? '').includes('text/html')
+  );
 }
 
-/** As `gzip, br;q=0` refuses one of two. */
+/** Example: `gzip, br;q=0` refuses `br`. */
 function accepts(header: string, encoding: string): boolean {
   return header.split(',').some((part) => {
     const [name, ...parameters] = part.split(';').map((word) => word.trim().toLowerCase());

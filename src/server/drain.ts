@@ -1,4 +1,5 @@
-// The end of the HTTP side: from the signal to the last connection, in the order that loses no request that was accepted.
+// Shuts down the HTTP side, from the signal to the last connection, in an order that loses no
+// accepted request.
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/schema.ts';
@@ -6,9 +7,9 @@ import type { ActiveRuns } from '../gateway/active-runs.ts';
 import { type Clock, timeLimit } from '../lib/clock.ts';
 import type { Lifecycle } from './context.ts';
 
-/** Whoever has not asked `/readyz` for so long decides nothing by it. */
+/** A load balancer asks `/readyz` more often than this. */
 const balancerPatienceMs = 60_000;
-/** How long ended requests may take to say so to their clients. */
+/** How long aborted requests may take to tell their clients. */
 const lastWordsMs = 5_000;
 const sweepMs = 20;
 
@@ -19,25 +20,33 @@ type Drained = {
   readonly settings: Pick<Config['server'], 'shutdown_delay_ms' | 'shutdown_timeout_ms'>;
 };
 
-/** Resolves when nothing runs and nobody is connected; what still ran at the deadline was ended. */
-export async function drain(server: FastifyInstance, { lifecycle, runs, clock, settings }: Drained): Promise<void> {
+/**
+ * Resolves when nothing runs and nobody is connected. Requests that still run at the deadline are
+ * aborted.
+ */
+export async function drain(
+  server: FastifyInstance,
+  { lifecycle, runs, clock, settings }: Drained,
+): Promise<void> {
   const startMs = clock.elapsedMs();
   const deadlineMs = startMs + settings.shutdown_timeout_ms;
   lifecycle.phase = 'leaving';
   const isBalanced = startMs - lifecycle.readinessAskedMs < balancerPatienceMs;
   const delayMs = Math.min(settings.shutdown_delay_ms, settings.shutdown_timeout_ms);
   if (isBalanced && delayMs > 0) await clock.sleep(delayMs);
-  // Connections that wait in the system's queue are taken in this turn; closing the port would reset them.
+  // Accept the connections that wait in the system's queue first; closing the port would reset
+  // them.
   await setImmediate();
   lifecycle.phase = 'draining';
   const closed = server.close();
   await runs.whenIdle(deadlineMs - clock.elapsedMs());
   runs.endAll();
   await runs.whenIdle(lastWordsMs);
-  // A connection that falls idle after the server has begun to close would stay open until its client gives it up.
+  // A connection that becomes idle after the server began to close would stay open until its client
+  // closes it.
   const stopSweeping = clock.every(sweepMs, () => server.server.closeIdleConnections());
   await Promise.race([closed, timeLimit(clock, lastWordsMs)]);
   stopSweeping();
-  // Connections on which no request ever came are not idle to Node. Some clients open one in advance.
+  // Node does not count a connection without any request as idle. Some clients open one in advance.
   server.server.closeAllConnections();
 }

@@ -1,20 +1,28 @@
-// The form that OpenAI's clients send to `POST /v1/images/edits`, cut into its parts by the parser of Node's own fetch.
+// Reads the multipart form that OpenAI's clients send to `POST /v1/images/edits`, with the parser
+// of Node's own fetch.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
-import { readEditForm, type FormPart } from '../images/edit-form.ts';
+import { readEditForm, type FormPart } from '../domain/images/edit-form.ts';
 import { checkContentType, readJsonBody } from './middleware/body.ts';
 
 const formType = /^\s*multipart\/form-data\s*;/i;
 
-/** A Fastify onRequest hook: a form, or JSON as for generations. Throws ApiError 415. */
-export function checkFormType(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
+/** A Fastify onRequest hook: accepts a form, or JSON as for generations. Throws ApiError 415. */
+export function checkFormType(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next: () => void,
+): void {
   const contentType = request.headers['content-type'] ?? '';
   if (formType.test(contentType)) return next();
   if (/^\s*application\//i.test(contentType)) return checkContentType(request, reply, next);
-  throw new ApiError('unsupported_media_type', 'The body must be `multipart/form-data` with the images, or JSON.');
+  throw new ApiError(
+    'unsupported_media_type',
+    'The body must be `multipart/form-data` with the images, or JSON.',
+  );
 }
 
-/** The JSON body that the form means. Throws ApiError `invalid_request`. */
+/** Returns the JSON body that the form stands for. Throws ApiError `invalid_request`. */
 export async function readFormBody(request: FastifyRequest): Promise<unknown> {
   const contentType = request.headers['content-type'] ?? '';
   if (!formType.test(contentType)) return readJsonBody(request);
@@ -25,11 +33,17 @@ export async function readFormBody(request: FastifyRequest): Promise<unknown> {
 
 async function partsOf(bytes: Uint8Array, contentType: string): Promise<[string, string | File][]> {
   try {
-    // The bytes are the whole body's own: nothing else reads them.
-    const form = await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { 'content-type': contentType } }).formData();
+    // The buffer belongs to this body alone: nothing else reads it.
+    const form = await new Response(bytes as Uint8Array<ArrayBuffer>, {
+      headers: { 'content-type': contentType },
+    }).formData();
     return [...form];
   } catch (cause) {
-    throw new ApiError('invalid_request', 'The form cannot be read: its parts or their boundary are malformed.', { cause });
+    throw new ApiError(
+      'invalid_request',
+      'The form cannot be read: its parts or their boundary are malformed.',
+      { cause },
+    );
   }
 }
 

@@ -1,5 +1,5 @@
-// For load balancers and supervisors: whether the process lives, and whether it should be given work.
-import type { RouteHealth } from '../gateway/route-health.ts';
+// Health checks for load balancers and supervisors: is the process alive, and should it get work.
+import type { RouteHealth } from '../gateway/routing/health.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { hasMetricsToken } from './metrics.ts';
 
@@ -7,36 +7,49 @@ export function getHealth(): Handler {
   return async () => ({ status: 'ok' });
 }
 
-/** Overload that lasts longer is none that refusing new requests relieves. */
+/** Refusing new requests does not cure an overload that lasts longer. */
 const overloadMsMax = 10_000;
 
 /**
- * 503 while draining, and while the database does not answer or the books cannot be written. A gateway that is overloaded stays ready at first: what it refuses can be sent
- * again, and without it its neighbours would be the next ones. Only when it cannot help itself should work be sent elsewhere. A provider that
- * fails is no reason at all: no other gateway reaches it better. Whoever has no metrics token is told the status alone.
+ * 503 while draining, and while the database does not answer or the books cannot be written. An
+ * overloaded gateway stays ready at first: clients can retry what it refuses, and removing it would
+ * overload its neighbours next. Only when the overload lasts should work go elsewhere. A failing
+ * provider is no reason at all, because no other gateway reaches it better. Without the metrics
+ * token only the status is shown.
  */
 export function getReadiness(context: ServerContext): Handler {
   const { lifecycle, gateway } = context;
   return async (request, reply) => {
     lifecycle.readinessAskedMs = gateway.clock.elapsedMs();
     const { code, status, ...details } = await readinessOf(context, request.requestId);
-    return reply.code(code).send({ status, ...(hasMetricsToken(request, gateway.config.metrics.token) && details) });
+    return reply
+      .code(code)
+      .send({ status, ...(hasMetricsToken(request, gateway.config.metrics.token) && details) });
   };
 }
 
-async function readinessOf({ lifecycle, database, gateway, overload }: ServerContext, requestId: string) {
+async function readinessOf(
+  { lifecycle, database, gateway, overload }: ServerContext,
+  requestId: string,
+) {
   const running = gateway.runs.count;
   if (lifecycle.phase !== 'serving') return { code: 503, status: 'draining', running };
   const state = { running, overloaded: overload.reason };
   if (overload.lastsMs > overloadMsMax) return { code: 503, status: 'overloaded', ...state };
-  if (gateway.ledger.isFailing()) return { code: 503, status: 'the books cannot be written', running };
+  if (gateway.ledger.isFailing())
+    return { code: 503, status: 'the books cannot be written', running };
   try {
     await database.read.selectFrom('revisions').select('value').limit(1).execute();
   } catch (error) {
     gateway.log.error({ err: error, request_id: requestId }, 'the database does not answer');
     return { code: 503, status: 'database unavailable' };
   }
-  return { code: 200, status: 'ready', ...state, routes_in_trouble: routesInTrouble(gateway.routing.health) };
+  return {
+    code: 200,
+    status: 'ready',
+    ...state,
+    routes_in_trouble: routesInTrouble(gateway.routing.health),
+  };
 }
 
 function routesInTrouble(health: RouteHealth): object[] {

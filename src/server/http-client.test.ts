@@ -12,11 +12,19 @@ import { httpClient } from './http-client.ts';
 /** For answers that are written whole: Node's socket times those, on the machine's clock. */
 const shortStallMs = 50;
 const stallMs = 60_000;
-type OpenOptions = { readonly version?: string; readonly stallMs?: number; readonly clock?: TestClock };
+type OpenOptions = {
+  readonly version?: string;
+  readonly stallMs?: number;
+  readonly clock?: TestClock;
+};
 const large = 'x'.repeat(50_000_000);
 
 /** A server whose only path is answered by `answer`, and a connection that has sent a request and reads nothing yet. */
-async function open(t: TestContext, answer: (client: Client) => void, options: OpenOptions = {}): Promise<Socket> {
+async function open(
+  t: TestContext,
+  answer: (client: Client) => void,
+  options: OpenOptions = {},
+): Promise<Socket> {
   const { version = '1.1', clock = new TestClock() } = options;
   const app = Fastify({ logger: false });
   app.get('/', async (_request, reply) => {
@@ -45,7 +53,11 @@ test('an answer that its client does not read is dropped after a while', async (
   const options = { stallMs: shortStallMs };
   const whole = await open(t, (client) => client.sendAnswer(large, {}), options);
   await once(serverSide(whole), 'close');
-  const stream = await open(t, (client) => client.startStream({}, ['x-cost']).end(large, { 'x-cost': '1' }), options);
+  const stream = await open(
+    t,
+    (client) => client.startStream({}, ['x-cost']).end(large, { 'x-cost': '1' }),
+    options,
+  );
   await once(serverSide(stream), 'close');
 });
 
@@ -63,7 +75,8 @@ test('a stream that its client does not read ends with the client gone', async (
 });
 
 test('a client of HTTP/1.0, which knows no trailers, gets its stream without them', async (t) => {
-  const answer = (client: Client) => client.startStream({}, ['x-cost']).end('data: [DONE]\n\n', { 'x-cost': '1' });
+  const answer = (client: Client) =>
+    client.startStream({}, ['x-cost']).end('data: [DONE]\n\n', { 'x-cost': '1' });
   const received = await text(await open(t, answer, { version: '1.0' }));
   assert.match(received, /^HTTP\/1\.1 200 /);
   assert.doesNotMatch(received, /trailer/i);

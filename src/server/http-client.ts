@@ -1,17 +1,18 @@
-// The client of a charged request over HTTP: whole answers through Fastify, streams straight to the socket with back-pressure.
+// The HTTP client of a charged request: whole answers through Fastify, streams straight to the
+// socket with back-pressure.
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Client, ClientStream } from '../gateway/client.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** `stallMs`: a client that takes nothing for so long counts as gone. */
-export type Stall = { readonly stallMs: number; readonly clock: Clock };
+/** `stallMs`: a client that reads nothing for this long counts as gone. */
+type Stall = { readonly stallMs: number; readonly clock: Clock };
 
-export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
-export const streamHeaders = {
+const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
+const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
-  // Reverse proxies that buffer would hold back what the model says.
+  // Stops reverse proxies from buffering the stream.
   'x-accel-buffering': 'no',
 };
 
@@ -40,8 +41,10 @@ export function httpClient(reply: FastifyReply, stall: Stall): Client {
         ...(reply.getHeaders() as Record<string, string>),
         ...headers,
         ...streamHeaders,
-        // HTTP/1.0 knows no chunks, and so no trailers.
-        ...(raw.req.httpVersion === '1.0' || trailerNames.length === 0 ? null : { trailer: trailerNames.join(', ') }),
+        // HTTP/1.0 has no chunks, and so no trailers.
+        ...(raw.req.httpVersion === '1.0' || trailerNames.length === 0
+          ? null
+          : { trailer: trailerNames.join(', ') }),
       });
       reply.hijack();
       return streamTo(raw, () => isGone, stall);
@@ -56,7 +59,9 @@ function streamTo(raw: ServerResponse, isGone: () => boolean, stall: Stall): Cli
       if (isGone()) return undefined;
       if (frames.length <= pieceBytes) return raw.write(frames) ? undefined : untilRoom(raw, stall);
       isInPieces = true;
-      return writeInPieces(raw, Buffer.from(frames), { isGone, stall }).finally(() => (isInPieces = false));
+      return writeInPieces(raw, Buffer.from(frames), { isGone, stall }).finally(
+        () => (isInPieces = false),
+      );
     },
     keepAlive(frame) {
       if (!isGone() && !isInPieces && !raw.writableNeedDrain) raw.write(frame);
@@ -73,8 +78,9 @@ function streamTo(raw: ServerResponse, isGone: () => boolean, stall: Stall): Cli
 const pieceBytes = 64 * 1024;
 
 /**
- * A socket tells that all of a write has been taken, never how much of it: an event with a picture in it is megabytes, and a slow reader
- * that takes them steadily must not look like one that takes nothing.
+ * Writes in pieces, because a socket reports only that all of a write was taken, never how much. An
+ * event with a picture is megabytes, and a slow reader that takes them steadily must not look like
+ * one that takes nothing.
  */
 async function writeInPieces(
   raw: ServerResponse,
@@ -86,8 +92,11 @@ async function writeInPieces(
   }
 }
 
-/** What has been answered to the end must not stay in memory for a client that does not take it. Most have by now: no timer for them. */
-export function dropWhenStalled(raw: ServerResponse, stallMs: number): void {
+/**
+ * Drops a finished answer that its client does not read, so that it does not stay in memory. Most
+ * answers are sent by now and need no timer.
+ */
+function dropWhenStalled(raw: ServerResponse, stallMs: number): void {
   if (raw.socket && raw.socket.writableLength > 0) raw.setTimeout(stallMs, () => raw.destroy());
 }
 

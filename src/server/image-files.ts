@@ -1,4 +1,5 @@
-// Generated images, for whoever holds a link to one. Without the right signature there is nothing here, and nothing is said of why.
+// Serves generated images by signed link. Without the right signature the answer is a 404 that says
+// nothing about why.
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
@@ -12,16 +13,27 @@ export function getImageFile({ gateway }: ServerContext): Handler {
     const found = await gateway.images.store.find(id);
     if (!found) throw noSuchImage();
     const headers = headersOf(id, secondsLeft);
-    if (isKnown(request.headers['if-none-match'], headers.etag)) return reply.code(304).headers(headers).send();
+    if (isKnown(request.headers['if-none-match'], headers.etag))
+      return reply.code(304).headers(headers).send();
     const range = rangeAsked(request, headers.etag, found.sizeBytes);
-    if (range.kind === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${found.sizeBytes}`).send();
-    // Before any header is set: an image may be gone, and then the answer is an error.
-    const stream = request.method === 'HEAD' ? Readable.from([]) : await gateway.images.store.read(id, rangeOf(range));
+    if (range.kind === 'unsatisfiable')
+      return reply.code(416).header('content-range', `bytes */${found.sizeBytes}`).send();
+    // Read before any header is set: the image may be gone, and then the answer is an error.
+    const stream =
+      request.method === 'HEAD'
+        ? Readable.from([])
+        : await gateway.images.store.read(id, rangeOf(range));
     if (!stream) throw noSuchImage();
     const { start, end } = rangeOf(range) ?? { start: 0, end: found.sizeBytes - 1 };
-    reply.headers({ ...headers, 'content-type': found.mediaType, 'content-length': end - start + 1 });
-    if (range.kind === 'part') reply.code(206).header('content-range', `bytes ${start}-${end}/${found.sizeBytes}`);
-    // As fast as the client takes it; one that takes nothing for long is let go, with the file or connection that it holds.
+    reply.headers({
+      ...headers,
+      'content-type': found.mediaType,
+      'content-length': end - start + 1,
+    });
+    if (range.kind === 'part')
+      reply.code(206).header('content-range', `bytes ${start}-${end}/${found.sizeBytes}`);
+    // Sent as fast as the client reads. A client that reads nothing for long is disconnected, which
+    // frees the file or connection.
     reply.raw.setTimeout(gateway.config.limits.stream_stall_ms, () => reply.raw.destroy());
     return reply.send(stream);
   };
@@ -33,36 +45,57 @@ function headersOf(id: string, secondsLeft: number) {
     'cache-control': `private, max-age=${secondsLeft}, immutable`,
     'accept-ranges': 'bytes',
     etag: `"${id}"`,
-    // Whatever the bytes are, a browser shows them as an image or not at all; `nosniff` is on every answer.
+    // A browser shows the bytes as an image or not at all; every answer has `nosniff`.
     'content-security-policy': "default-src 'none'; sandbox",
   };
 }
 
-/** Where links lead: the address that clients use, or else the one that this request came to. Without a slash at its end. */
-export function linkBaseOf(publicUrl: string | null, { protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
+/**
+ * The base of image links: the public URL, or the address of this request. Without a slash at its
+ * end.
+ */
+export function linkBaseOf(
+  publicUrl: string | null,
+  { protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>,
+): string {
   return publicUrl ?? `${protocol}://${host}`;
 }
 
 function noSuchImage(): ApiError {
-  return new ApiError('not_found', 'There is no such image, or its link has expired. Generate it anew.');
+  return new ApiError(
+    'not_found',
+    'There is no such image, or its link has expired. Generate it anew.',
+  );
 }
 
-function verifiedLink({ images, clock }: Gateway, { params, query }: FastifyRequest): { id: string; secondsLeft: number } {
+function verifiedLink(
+  { images, clock }: Gateway,
+  { params, query }: FastifyRequest,
+): { id: string; secondsLeft: number } {
   const id = (params as Record<'*', string>)['*'];
   const { expires, signature } = query as Record<string, unknown>;
   const nowSeconds = Math.floor(clock.nowMs() / 1_000);
   const isSigned =
-    typeof expires === 'string' && typeof signature === 'string' && images.links.verify({ id, expires, signature }, nowSeconds);
+    typeof expires === 'string' &&
+    typeof signature === 'string' &&
+    images.links.verify({ id, expires, signature }, nowSeconds);
   if (!isSigned) throw noSuchImage();
   return { id, secondsLeft: Number(expires) - nowSeconds };
 }
 
-/** An image never changes, so every way to ask for a newer one finds the same. */
+/** An image never changes, so every conditional request matches. */
 function isKnown(header: string | undefined, etag: string): boolean {
-  return header !== undefined && header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+  return (
+    header !== undefined &&
+    header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
+  );
 }
 
-function rangeAsked({ method, headers }: FastifyRequest, etag: string, sizeBytes: number): RangeAsked {
+function rangeAsked(
+  { method, headers }: FastifyRequest,
+  etag: string,
+  sizeBytes: number,
+): RangeAsked {
   const ifRange = headers['if-range'];
   const counts = method === 'GET' && (ifRange === undefined || ifRange === etag);
   return parseRange(counts ? headers.range : undefined, sizeBytes);

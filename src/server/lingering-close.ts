@@ -1,17 +1,23 @@
-// Reads on after a body was refused. A connection that is closed while its client still sends is reset, and the reset takes the answer away
-// before it is read: so our end is closed first, and the rest is read and dropped. https://www.rfc-editor.org/rfc/rfc9112#section-9.6
+// Reads on after a body was refused. Closing a connection while its client still sends resets it,
+// and the reset removes the answer before the client reads it. So our end is closed first, and the
+// rest is read and dropped. https://www.rfc-editor.org/rfc/rfc9112#section-9.6
 import type { IncomingMessage } from 'node:http';
 
-/** What is read of a refused body. Its time is bounded by `server.arrival_timeout_ms`, as that of any. */
+/**
+ * How much of a refused body is read. `server.arrival_timeout_ms` limits the time, as for any body.
+ */
 const droppedBytesMax = 128 * 1024 * 1024;
 
-/** To be called before the answer that refuses the body. The connection closes when the body has ended, or is far too long. */
+/**
+ * Call before the answer that refuses the body. The connection closes when the body has ended or is
+ * far too long.
+ */
 export function lingerUntilSent(payload: IncomingMessage): void {
   const { socket } = payload;
   const readBytesMax = socket.bytesRead + droppedBytesMax;
   const close = socket.destroySoon.bind(socket);
   let hasEnded = false;
-  // Node calls it when it has written an answer that is the last of its connection.
+  // Node calls it after the last answer of a connection.
   socket.destroySoon = () => {
     if (hasEnded) close();
     else socket.end();

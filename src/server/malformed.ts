@@ -1,15 +1,17 @@
-// What never becomes a request, or never becomes a whole one, is answered straight to its socket: it does not reach Fastify's hooks.
+// Answers what never becomes a whole request, straight on its socket: it does not reach Fastify's
+// hooks.
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../canonical/errors.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { errorBody } from './middleware/errors.ts';
 
-/** For an error that Node's parser or its clock has found. */
+/** Handles an error of Node's HTTP parser or of its timeouts. */
 export function answerMalformed(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
   else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') answerLate(socket);
-  else if (error.code === 'HPE_HEADER_OVERFLOW') answerAndClose(socket, 431, 'The headers are too large.');
+  else if (error.code === 'HPE_HEADER_OVERFLOW')
+    answerAndClose(socket, 431, 'The headers are too large.');
   else answerAndClose(socket, 400, 'This is not an HTTP request.');
 }
 

@@ -3,34 +3,30 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { ApiError } from '../canonical/errors.ts';
-import type { RequestTrace } from '../gateway/gateway.ts';
-import type { RouteHealth, RouteState } from '../gateway/route-health.ts';
+import type { RouteHealth, RouteState } from '../gateway/routing/health.ts';
 import type { Handler, ServerContext } from './context.ts';
-import type { EndedRequests } from './ended-requests.ts';
+import type { FinishedRequest, RecordRequest } from './record-request.ts';
 
-export type RequestMeter = {
-  /** Counts requests of one kind. */
-  readonly count: (request: FinishedRequest, count: number) => void;
-  readonly time: (route: FinishedRequest['route'], seconds: number) => void;
-};
-export type Metrics = RequestMeter & { readonly registry: Registry };
-
-type FinishedRequest = {
-  /** The pattern that matched, as `/v1/models/*`; null: none did. */
-  readonly route: string | null;
-  readonly status: number;
-  readonly trace: RequestTrace;
-};
+export type Metrics = { readonly registry: Registry; readonly meter: RecordRequest };
 
 /** From a millisecond to the longest answers. */
-const durationBuckets = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
+const durationBuckets = [
+  0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800,
+];
 
-export function createMetrics({ gateway: { runs, routing }, overload }: Pick<ServerContext, 'gateway' | 'overload'>): Metrics {
+export function createMetrics({
+  gateway: { runs, routing },
+  overload,
+}: Pick<ServerContext, 'gateway' | 'overload'>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `tollgate_${name}`, help, labelNames, registers: [registry] });
-  const requests = counter('requests_total', 'Requests that were answered.', ['route', 'status', 'error_code']);
+  const requests = counter('requests_total', 'Requests that were answered.', [
+    'route',
+    'status',
+    'error_code',
+  ]);
   const seconds = new Histogram({
     name: 'tollgate_request_duration_seconds',
     help: 'From the first byte of the request to the last of the answer.',
@@ -38,23 +34,31 @@ export function createMetrics({ gateway: { runs, routing }, overload }: Pick<Ser
     buckets: durationBuckets,
     registers: [registry],
   });
-  const tokens = counter('tokens_total', 'Tokens of charged requests.', ['mode', 'model', 'direction']);
-  const charged = counter('charged_micros_total', 'Microdollars charged to accounts.', ['mode', 'model', 'provider']);
-  const cost = counter('upstream_cost_micros_total', 'What the charged requests cost the operator.', [
+  const tokens = counter('tokens_total', 'Tokens of charged requests.', [
+    'mode',
+    'model',
+    'direction',
+  ]);
+  const charged = counter('charged_micros_total', 'Microdollars charged to accounts.', [
     'mode',
     'model',
     'provider',
   ]);
+  const cost = counter(
+    'upstream_cost_micros_total',
+    'What the charged requests cost the operator.',
+    ['mode', 'model', 'provider'],
+  );
   const loss = counter(
     'loss_micros_total',
     'Microdollars that nobody paid: failed requests, and cost beyond what balance and caps had room for.',
     ['mode', 'model', 'provider', 'reason'],
   );
-  const replayed = counter('replayed_total', 'Requests that were answered with what an earlier one was, free of charge.', [
-    'mode',
-    'model',
-    'cache',
-  ]);
+  const replayed = counter(
+    'replayed_total',
+    'Requests that were answered with what an earlier one was, free of charge.',
+    ['mode', 'model', 'cache'],
+  );
   const active = new Gauge({
     name: 'tollgate_active_requests',
     help: 'Charged requests under way.',
@@ -70,7 +74,8 @@ export function createMetrics({ gateway: { runs, routing }, overload }: Pick<Ser
     labelNames: ['reason'],
     registers: [],
     collect() {
-      for (const reason of ['lag', 'memory']) this.set({ reason }, Number(overload.reason === reason));
+      for (const reason of ['lag', 'memory'])
+        this.set({ reason }, Number(overload.reason === reason));
     },
   });
   registry.registerMetric(refusing);
@@ -82,28 +87,29 @@ export function createMetrics({ gateway: { runs, routing }, overload }: Pick<Ser
   const replayedModels = new Set<string>();
   return {
     registry,
-    time: (route, taken) => {
+    meter: ({ route, status, tookMs, fields }) => {
       let series = secondsByRoute.get(route);
       if (!series) secondsByRoute.set(route, (series = seconds.labels(route ?? 'none')));
-      series.observe(taken);
-    },
-    count: ({ route, status, trace }, count) => {
-      requests.inc({ route: route ?? 'none', status, error_code: trace.errorCode ?? '' }, count);
-      if (!trace.mode || !trace.model) return;
-      const { mode, model, provider = '' } = trace;
-      if (trace.cache) {
-        replayed.inc({ mode, model, cache: trace.cache }, count);
+      series.observe(tookMs / 1_000);
+      requests.inc({ route: route ?? 'none', status, error_code: fields.errorCode ?? '' });
+      if (!fields.mode || !fields.model) return;
+      const { mode, model, provider = '' } = fields;
+      if (fields.cache) {
+        replayed.inc({ mode, model, cache: fields.cache });
         // It is free: the first one begins the series below at zero, and no other changes them.
-        const series = `${mode} ${model} ${provider}`;
-        if (replayedModels.has(series)) return;
-        replayedModels.add(series);
+        const name = `${mode} ${model} ${provider}`;
+        if (replayedModels.has(name)) return;
+        replayedModels.add(name);
       }
       const labels = { mode, model, provider };
-      tokens.inc({ mode, model, direction: 'input' }, trace.inputTokens ?? 0);
-      tokens.inc({ mode, model, direction: 'output' }, trace.outputTokens ?? 0);
-      charged.inc(labels, trace.costMicros ?? 0);
-      cost.inc(labels, trace.upstreamCostMicros ?? 0);
-      loss.inc({ ...labels, reason: trace.ending === 'failed' ? 'failed' : 'uncollected' }, trace.lossMicros ?? 0);
+      tokens.inc({ mode, model, direction: 'input' }, fields.inputTokens ?? 0);
+      tokens.inc({ mode, model, direction: 'output' }, fields.outputTokens ?? 0);
+      charged.inc(labels, fields.costMicros ?? 0);
+      cost.inc(labels, fields.upstreamCostMicros ?? 0);
+      loss.inc(
+        { ...labels, reason: fields.ending === 'failed' ? 'failed' : 'uncollected' },
+        fields.lossMicros ?? 0,
+      );
     },
   };
 }
@@ -113,22 +119,41 @@ function registerRoutes(registry: Registry, health: RouteHealth): void {
   const register = (kind: typeof Counter | typeof Gauge, meter: RouteMeter) => {
     const collect = function (this: Counter | Gauge) {
       this.reset();
-      for (const route of health.states()) this.inc({ provider: route.provider, model: route.upstreamModel }, meter.read(route));
+      for (const route of health.states())
+        this.inc({ provider: route.provider, model: route.upstreamModel }, meter.read(route));
     };
     const { name, help } = meter;
     registry.registerMetric(
-      new kind({ name: `tollgate_${name}`, help, labelNames: ['provider', 'model'], registers: [], collect }),
+      new kind({
+        name: `tollgate_${name}`,
+        help,
+        labelNames: ['provider', 'model'],
+        registers: [],
+        collect,
+      }),
     );
   };
   for (const meter of routeCounters) register(Counter, meter);
   register(Gauge, routeEjected);
 }
 
-type RouteMeter = { readonly name: string; readonly help: string; readonly read: (route: RouteState) => number };
+type RouteMeter = {
+  readonly name: string;
+  readonly help: string;
+  readonly read: (route: RouteState) => number;
+};
 
 const routeCounters: readonly RouteMeter[] = [
-  { name: 'upstream_calls_total', help: 'Requests sent to a provider, retries included.', read: ({ calls }) => calls },
-  { name: 'upstream_failures_total', help: 'Calls of a provider that failed.', read: ({ failures }) => failures },
+  {
+    name: 'upstream_calls_total',
+    help: 'Requests sent to a provider, retries included.',
+    read: ({ calls }) => calls,
+  },
+  {
+    name: 'upstream_failures_total',
+    help: 'Calls of a provider that failed.',
+    read: ({ failures }) => failures,
+  },
   {
     name: 'credential_refused_total',
     help: "Calls that refused the operator's credential, or wanted money.",
@@ -142,14 +167,19 @@ const routeEjected: RouteMeter = {
 };
 
 /** Closed unless the operator has set a token. */
-export function getMetrics({ registry }: Metrics, ended: EndedRequests, token: string | undefined): Handler {
+export function getMetrics({ registry }: Metrics, token: string | undefined): Handler {
   return async (request, reply) => {
     if (token === undefined)
-      throw new ApiError('not_found', 'There is no /metrics here. The operator opens it with `metrics.token`.');
+      throw new ApiError(
+        'not_found',
+        'There is no /metrics here. The operator opens it with `metrics.token`.',
+      );
     if (!hasMetricsToken(request, token)) {
-      throw new ApiError('invalid_api_key', 'GET /metrics needs `Authorization: Bearer <metrics.token>`.');
+      throw new ApiError(
+        'invalid_api_key',
+        'GET /metrics needs `Authorization: Bearer <metrics.token>`.',
+      );
     }
-    ended.tell();
     return reply.type(registry.contentType).send(await registry.metrics());
   };
 }

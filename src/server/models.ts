@@ -1,8 +1,16 @@
-// The catalogue over HTTP: which models there are for this caller, and at what price.
+// The catalogue over HTTP: the models that this caller may use, and their prices.
 import type { FastifyRequest } from 'fastify';
-import { listModelInfo, listModels, modelEntry, type Viewer } from '../catalog/listing.ts';
-import { modelNotFound } from '../gateway/route.ts';
-import { multiplierPpmFor } from '../keys/api-key.ts';
+import {
+  type Charging,
+  listModelInfo,
+  listModels,
+  modelEntry,
+  type Viewer,
+} from '../domain/catalog/listing.ts';
+import { nearestModelId } from '../domain/catalog/nearest-model.ts';
+import { modelNotFound } from '../gateway/routing/route.ts';
+import { shownSearchPrices } from '../gateway/search/search-prices.ts';
+import { multiplierPpmFor } from '../domain/keys/api-key.ts';
 import type { Handler, ServerContext } from './context.ts';
 
 export function getModels({ gateway }: ServerContext): Handler {
@@ -10,19 +18,29 @@ export function getModels({ gateway }: ServerContext): Handler {
 }
 
 export function getModelInfo({ gateway }: ServerContext): Handler {
-  return async (request) => listModelInfo(gateway.catalog, viewerOf(gateway, request));
+  const { catalog, config, searchers } = gateway;
+  const searchPrices: Charging['searchPrices'] = (factor, mode) =>
+    shownSearchPrices(config, factor, mode);
+  const charging = {
+    providers: config.providers,
+    searchPrices,
+    isSearchLive: searchers.live !== null,
+  };
+  return async (request) => listModelInfo(catalog, viewerOf(gateway, request), charging);
 }
 
 export function getModel({ gateway }: ServerContext): Handler {
   return async (request) => {
     const name = (request.params as Record<'*', string>)['*'];
-    const entry = modelEntry(gateway.catalog, viewerOf(gateway, request), name);
-    if (!entry) throw modelNotFound(name);
-    return entry;
+    const viewer = viewerOf(gateway, request);
+    const entry = modelEntry(gateway.catalog, viewer, name);
+    if (entry) return entry;
+    const ids = listModels(gateway.catalog, viewer).data.map(({ id }) => id);
+    throw modelNotFound(name, nearestModelId(name, ids));
   };
 }
 
-/** Without a key: the models that are live, at list prices. */
+/** Without a key: the live models, at list prices. */
 function viewerOf({ config, clock }: ServerContext['gateway'], { apiKey }: FastifyRequest): Viewer {
   return {
     mode: apiKey?.mode ?? 'live',

@@ -21,15 +21,37 @@ const cases: Readonly<Record<string, Case>> = {
   'late again and again': { samples: late(100, 150, 120, 900, 100), expected: 'lag' },
   'late, but not for long enough to say': { samples: late(900, 900, 900, 900), expected: null },
   'it has caught up once': { samples: late(100, 100, 99, 100, 100), expected: null },
-  'it must catch up for good before work is taken again': { before: 'lag', samples: late(60, 0, 0, 0, 0), expected: 'lag' },
+  'it must catch up for good before work is taken again': {
+    before: 'lag',
+    samples: late(60, 0, 0, 0, 0),
+    expected: 'lag',
+  },
   'it has caught up': { before: 'lag', samples: late(49, 49, 0, 0, 0), expected: null },
   'the process has used its memory': { samples: [full], expected: 'memory' },
-  'memory comes before lag': { samples: [...late(100, 100, 100, 100), { ...full, lagMs: 100 }], expected: 'memory' },
-  'pages that the system was not given back': { samples: [{ ...full, inUseBytes: 699 }], expected: null },
+  'memory comes before lag': {
+    samples: [...late(100, 100, 100, 100), { ...full, lagMs: 100 }],
+    expected: 'memory',
+  },
+  'pages that the system was not given back': {
+    samples: [{ ...full, inUseBytes: 699 }],
+    expected: null,
+  },
   'the heap at its bound': { samples: [{ ...calm, heapUsedBytes: 500 }], expected: 'memory' },
-  'memory just below the bound is not calm yet': { before: 'memory', samples: [{ ...full, rssBytes: 950 }], expected: 'memory' },
-  'memory well below it is': { before: 'memory', samples: [{ ...full, rssBytes: 899 }], expected: null },
-  'nor is memory that was in use until now': { before: 'memory', samples: [{ ...full, inUseBytes: 629 }], expected: null },
+  'memory just below the bound is not calm yet': {
+    before: 'memory',
+    samples: [{ ...full, rssBytes: 950 }],
+    expected: 'memory',
+  },
+  'memory well below it is': {
+    before: 'memory',
+    samples: [{ ...full, rssBytes: 899 }],
+    expected: null,
+  },
+  'nor is memory that was in use until now': {
+    before: 'memory',
+    samples: [{ ...full, inUseBytes: 629 }],
+    expected: null,
+  },
 };
 
 for (const [name, { samples, before = null, expected }] of Object.entries(cases)) {

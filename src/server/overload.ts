@@ -1,6 +1,7 @@
-// Whether the process has more work than it can do well. New charged requests are refused then, so that those under way do not suffer.
-// Late is judged as CoDel judges a queue (https://queue.acm.org/detail.cfm?id=2209336): by the least of the last few measurements. One
-// long turn of the event loop, for a large body or the garbage collector, is over when it is noticed; a queue that never empties is not.
+// Detects overload. New charged requests are refused then, so that running ones do not suffer. Lag
+// is judged like CoDel judges a queue (https://queue.acm.org/detail.cfm?id=2209336): by the
+// smallest of the last few samples. One long turn of the event loop, for a large body or the
+// garbage collector, is over when it is noticed; a queue that never empties is not.
 import { totalmem } from 'node:os';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -11,29 +12,40 @@ import type { Logger } from '../lib/log.ts';
 export type OverloadReason = 'lag' | 'memory';
 
 export type Sample = {
-  /** How much later than asked for a timer fired. */
+  /** How late a timer fired. */
   readonly lagMs: number;
   readonly rssBytes: number;
   readonly heapUsedBytes: number;
-  /** The heap and the buffers beside it: what is freed leaves it at once, while the system is given its pages back late or never. */
+  /**
+   * Heap and buffers. What is freed leaves this figure at once, while the system gets its pages
+   * back late or never.
+   */
   readonly inUseBytes: number;
 };
 
-export type Bounds = { readonly lagMs: number; readonly memoryBytes: number; readonly heapBytes: number };
+type Bounds = { readonly lagMs: number; readonly memoryBytes: number; readonly heapBytes: number };
 
 const sampleMs = 100;
 export const samplesKept = 5;
-/** What a process that holds much of the bound must still have in use to be called full. */
+/**
+ * How much of the limit must be in use before a process with much resident memory counts as full.
+ */
 const inUsePart = 0.7;
-/** Memory must fall this far below the bound before new work is taken again, and lag to its half. */
+/**
+ * Memory must fall this far below its limit, and lag to its half, before new work is taken again.
+ */
 const memoryCalm = 0.9;
 const lagCalm = 0.5;
-/** Node ends the process at its heap's limit; nothing of the configuration moves that. */
+/** Node ends the process at its heap limit; no setting of ours moves that. */
 const heapPart = 0.85;
 const memoryPart = 0.85;
 
-/** The next state, from the one before and the last samples, oldest first. Pure. */
-export function judge(before: OverloadReason | null, samples: readonly Sample[], bounds: Bounds): OverloadReason | null {
+/** Returns the next state from the previous one and the last samples, oldest first. Pure. */
+export function judge(
+  before: OverloadReason | null,
+  samples: readonly Sample[],
+  bounds: Bounds,
+): OverloadReason | null {
   const last = samples.at(-1);
   if (last && isFull(last, bounds, before === 'memory' ? memoryCalm : 1)) return 'memory';
   const lags = samples.map(({ lagMs }) => lagMs);
@@ -42,27 +54,38 @@ export function judge(before: OverloadReason | null, samples: readonly Sample[],
   return null;
 }
 
-function isFull({ rssBytes, heapUsedBytes, inUseBytes }: Sample, { memoryBytes, heapBytes }: Bounds, part: number): boolean {
+function isFull(
+  { rssBytes, heapUsedBytes, inUseBytes }: Sample,
+  { memoryBytes, heapBytes }: Bounds,
+  part: number,
+): boolean {
   if (heapUsedBytes >= heapBytes * part) return true;
   return rssBytes >= memoryBytes * part && inUseBytes >= memoryBytes * inUsePart * part;
 }
 
-export type OverloadOptions = {
-  /** null: however late. */
+type OverloadOptions = {
+  /** null: no limit. */
   readonly lagMs: number | null;
-  /** null: most of what the machine or the container has. */
+  /** null: most of the memory of the machine or container. */
   readonly memoryBytes: number | null;
 };
 
-/** The most memory that a process may use here, as configured or by what there is. */
+/** The memory limit of this process: as configured, or by what the machine has. */
 function memoryBoundBytes(configured: number | null): number {
-  // Zero or an absurd number where nothing constrains the process.
+  // Zero or an absurd number when nothing limits the process.
   const constrained = process.constrainedMemory();
   return configured ?? memoryPart * Math.min(constrained > 0 ? constrained : Infinity, totalmem());
 }
 
-/** What one use of memory may take at most: as configured, or an eighth of the bound, but never less than `leastBytes`. */
-export function memoryShareBytes(configured: number | null, memoryBytes: number | null, leastBytes = 0): number {
+/**
+ * The limit for one use of memory: as configured, or an eighth of the process's limit, but never
+ * less than `leastBytes`.
+ */
+export function memoryShareBytes(
+  configured: number | null,
+  memoryBytes: number | null,
+  leastBytes = 0,
+): number {
   return configured ?? Math.max(memoryBoundBytes(memoryBytes) / 8, leastBytes);
 }
 
@@ -77,7 +100,10 @@ export class Overload {
   #lastMs: number;
   #collectedMs = -Infinity;
 
-  constructor({ lagMs, memoryBytes }: OverloadOptions, { log, clock }: { log: Logger; clock: Clock }) {
+  constructor(
+    { lagMs, memoryBytes }: OverloadOptions,
+    { log, clock }: { log: Logger; clock: Clock },
+  ) {
     this.#bounds = {
       lagMs: lagMs ?? Infinity,
       memoryBytes: memoryBoundBytes(memoryBytes),
@@ -89,12 +115,12 @@ export class Overload {
     this.#stopLooking = clock.every(sampleMs, () => this.#look());
   }
 
-  /** null: all is well. */
+  /** null: not overloaded. */
   get reason(): OverloadReason | null {
     return this.#reason;
   }
 
-  /** How long it has lasted without a break. */
+  /** How long the overload has lasted without a break. */
   get lastsMs(): number {
     return this.#reason === null ? 0 : this.#clock.elapsedMs() - this.#sinceMs;
   }
@@ -122,7 +148,10 @@ export class Overload {
     return { lagMs, rssBytes: rss, heapUsedBytes: heapUsed, inUseBytes: heapUsed + external };
   }
 
-  /** A process that refuses all work allocates too little for V8 to look for what it could free: measured, for more than a minute. */
+  /**
+   * A process that refuses all work allocates so little that V8 does not collect garbage, for more
+   * than a minute when measured. So collection is forced.
+   */
   #collect(): void {
     const nowMs = this.#clock.elapsedMs();
     if (nowMs - this.#collectedMs < collectEveryMs) return;
@@ -142,15 +171,19 @@ export class Overload {
     if (reason === null) {
       const fields = { ...measured, lasted_ms: Math.round(this.lastsMs) };
       this.#log.info(fields, 'no longer overloaded: new requests are taken again');
-    } else this.#log.warn({ ...measured, reason }, 'overloaded: new requests are refused until those under way have room');
+    } else
+      this.#log.warn(
+        { ...measured, reason },
+        'overloaded: new requests are refused until those under way have room',
+      );
   }
 }
 
-/** A collection of gigabytes takes a second or two, in which nothing else moves. */
+/** A collection of gigabytes blocks everything for a second or two. */
 const collectEveryMs = 5_000;
 let exposed: (() => void) | null = null;
 
-/** V8's collector is a function only in contexts that are made after its flag was set. */
+/** V8 offers `gc` only in contexts that are created after its flag was set. */
 function collectGarbage(): void {
   if (!exposed) {
     setFlagsFromString('--expose-gc');
@@ -161,7 +194,10 @@ function collectGarbage(): void {
 
 const retryAfterSecondsMax = 3;
 
-/** Clients obey `Retry-After` to the second: told the same, all that were refused together would come back together. */
+/**
+ * Clients obey `Retry-After` to the second. With one value for all, everyone who was refused would
+ * come back at once.
+ */
 export function overloaded(): ApiError {
   return new ApiError(
     'overloaded',

@@ -1,4 +1,4 @@
-// Where a server listens, as a client on its machine reaches it.
+// The URL of a listening server, as a client on the same machine reaches it.
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 

@@ -5,7 +5,9 @@ import { WaitingRoom, type Place } from './waiting-room.ts';
 
 /** The places that are inside, by their index in the order of their coming. */
 async function indexesInside(places: readonly Place[]): Promise<number[]> {
-  const admitted = await Promise.all(places.map((place) => Promise.race([place.admitted, Promise.resolve().then(() => false)])));
+  const admitted = await Promise.all(
+    places.map((place) => Promise.race([place.admitted, Promise.resolve().then(() => false)])),
+  );
   return admitted.flatMap((isInside, index) => (isInside ? [index] : []));
 }
 
@@ -32,7 +34,10 @@ test('one that leaves the queue is never let in, and lets those behind it pass',
   const room = new WaitingRoom(100);
   const [first, large, small] = [80, 90, 20].map((bytes) => room.enter(bytes));
   large!.leave();
-  assert.deepEqual([await first!.admitted, await large!.admitted, await small!.admitted], [true, false, true]);
+  assert.deepEqual(
+    [await first!.admitted, await large!.admitted, await small!.admitted],
+    [true, false, true],
+  );
   assert.equal(room.bytesInside, 100);
 });
 
@@ -87,9 +92,15 @@ test('whatever comes and goes: never above the bound but for one alone, in order
         await Promise.resolve();
         const sum = [...bytesInside.values()].reduce((total, bytes) => total + bytes, 0);
         assert.equal(room.bytesInside, sum);
-        assert.ok(sum <= 100 || [...bytesInside.values()].filter((bytes) => bytes > 0).length === 1, `${sum} bytes inside`);
-        const next = places.findIndex((_place, index) => !gone.has(index) && !bytesInside.has(index));
-        if (next !== -1) assert.ok(sum > 0 && sum + sizes[next]! > 100, 'somebody waits though there is room');
+        assert.ok(
+          sum <= 100 || [...bytesInside.values()].filter((bytes) => bytes > 0).length === 1,
+          `${sum} bytes inside`,
+        );
+        const next = places.findIndex(
+          (_place, index) => !gone.has(index) && !bytesInside.has(index),
+        );
+        if (next !== -1)
+          assert.ok(sum > 0 && sum + sizes[next]! > 100, 'somebody waits though there is room');
       }
       assert.deepEqual(
         order,

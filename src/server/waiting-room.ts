@@ -1,12 +1,13 @@
-// Where large requests wait for memory, in the order in which they came. What is inside is counted by the length of its bodies, from
-// before they are read until their answers have ended. Nobody is passed by: a large one that must wait holds up the small ones behind it.
+// Large requests wait here for memory, in the order in which they arrive. Memory is counted by the
+// length of bodies, from before they are read until their answers end. Nobody overtakes: a large
+// request that must wait holds up the small ones behind it.
 
 export type Place = {
-  /** true: its turn has come. false: it has left before. */
+  /** true: its turn has come. false: it left before. */
   readonly admitted: Promise<boolean>;
-  /** Less was needed than was asked for. */
+  /** Gives back what turned out not to be needed. */
   readonly shrinkTo: (bytes: number) => void;
-  /** Gives the place up, in the queue or inside; any further time does nothing. */
+  /** Leaves the queue or frees the memory; further calls do nothing. */
   readonly leave: () => void;
 };
 
@@ -25,7 +26,7 @@ export class WaitingRoom {
     return this.#bytesInside;
   }
 
-  /** One that is larger than all of the room is let in alone. */
+  /** A request that is larger than the whole room is let in alone. */
   enter(bytes: number): Place {
     let own = 0;
     const decision = Promise.withResolvers<boolean>();

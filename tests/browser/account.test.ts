@@ -1,4 +1,4 @@
-// The pages of an account, in one process and one Chromium.
+// Tests of the account pages, in one process with one Chromium.
 import './overview.ts';
 import './keys.ts';
 import './usage.ts';

@@ -1,8 +1,14 @@
-// Billing and the operator's area in a real browser, with a local Stripe.
+// Billing and the operator's pages in a real browser, with a local Stripe.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { checkAccessibility, checkLooks, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
+import {
+  checkAccessibility,
+  checkLooks,
+  openBrowser,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -18,7 +24,9 @@ let operator: DashboardClient;
 
 before(async () => {
   [stripe, browser] = await Promise.all([startStripe(hooks), openBrowser()]);
-  gateway = await startGateway({ stripe: stripe.config });
+  gateway = await startGateway({
+    stripe: { ...stripe.config, fee_percent: 2.9, fee_fixed_cents: 30 },
+  });
   stripe.sendTo(gateway.url);
   owner = await signIn(gateway, { name: 'Ada Lovelace' });
   operator = await signIn(gateway, { role: null, operator: true, name: 'Grace Hopper' });
@@ -29,17 +37,17 @@ function heading(page: Page, name: string) {
   return page.getByRole('heading', { level: 1, name, exact: true });
 }
 
-/** A figure with its label. */
+/** Finds a figure by its label. */
 function figure(page: Page, label: string): Locator {
   return page.getByText(label, { exact: true }).locator('..');
 }
 
-test('an owner tops up by card, and the money is there once, however often and in whatever order Stripe tells of it', async () => {
-  // The payment page is another site.
+test('an owner tops up by card and is credited once, however often and in whatever order Stripe reports it', async () => {
+  // The payment page is on another origin.
   const ignores = new RegExp(`another origin was asked for ${stripe.url}/pay/`);
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores }, async (page) => {
     await page.goto('/billing');
-    await page.getByText('Nothing has moved yet').waitFor();
+    await page.getByText('No entries yet').waitFor();
     await figure(page, 'Available').getByText('$0.00', { exact: true }).first().waitFor();
     await checkAccessibility(page);
     await page.getByRole('button', { name: 'Top up' }).click();
@@ -47,32 +55,37 @@ test('an owner tops up by card, and the money is there once, however often and i
     const amount = dialog.getByRole('textbox', { name: 'Amount' });
     await amount.fill('1');
     await dialog.getByRole('button', { name: 'Continue to payment' }).click();
-    await dialog.getByText('The least is $5.00.').waitFor();
+    await dialog.getByText('The minimum is $5.00.').waitFor();
     await checkAccessibility(page);
     await dialog.getByText('$25.00', { exact: true }).click();
     assert.equal(await amount.inputValue(), '25.00');
+    await dialog.getByRole('row', { name: 'You pay $26.03' }).waitFor();
+    await checkLooks(page, 'billing-top-up');
     await dialog.getByRole('button', { name: 'Continue to payment' }).click();
-    await page.getByRole('heading', { name: 'Pay $25.00' }).waitFor();
+    await page.getByRole('heading', { name: 'Pay $26.03' }).waitFor();
     const payment = stripe.paymentOf(page.url());
 
-    // The customer is back before Stripe has told anybody.
+    // The customer returns before Stripe's event arrives.
     await page.goto(payment.session.successUrl);
     await heading(page, 'Billing').waitFor();
-    await page.getByText('Waiting for the payment of $25.00').waitFor();
+    await page.getByText('Waiting for your top-up of $25.00').waitFor();
     const paid = stripe.paidLater(payment);
     const begun = stripe.completed(payment, { paid: false });
-    const replies = await Promise.all([paid, paid, begun, stripe.completed(payment)].map((event) => stripe.deliver(event)));
+    const replies = await Promise.all(
+      [paid, paid, begun, stripe.completed(payment)].map((event) => stripe.deliver(event)),
+    );
     assert.deepEqual(
       replies.map(({ status }) => status),
       [200, 200, 200, 200],
     );
-    await page.getByText('$25.00 is in your balance').waitFor();
+    await page.getByText('$25.00 was added to your balance').waitFor();
     await figure(page, 'Available').getByText('$25.00', { exact: true }).first().waitFor();
 
-    for (const event of [begun, paid, stripe.expired(payment)]) assert.equal((await stripe.deliver(event)).status, 200);
-    // As if he came back only now.
+    for (const event of [begun, paid, stripe.expired(payment)])
+      assert.equal((await stripe.deliver(event)).status, 200);
+    // The customer returns again, after the events.
     await page.goto(payment.session.successUrl);
-    await page.getByText('$25.00 is in your balance').waitFor();
+    await page.getByText('$25.00 was added to your balance').waitFor();
     await figure(page, 'Available').getByText('$25.00', { exact: true }).first().waitFor();
     await page
       .getByRole('table', { name: 'Statement' })
@@ -88,7 +101,7 @@ test('an owner tops up by card, and the money is there once, however often and i
   });
 });
 
-test('an operator makes an account, credits it once, and sees what the log says', async () => {
+test('an operator creates an account, credits it once and sees both in the audit log', async () => {
   await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
     await page.goto('/operator/accounts');
     await page.getByRole('button', { name: 'Create account' }).click();
@@ -122,7 +135,7 @@ test('an operator makes an account, credits it once, and sees what the log says'
   });
 });
 
-test('what only an operator with something to do sees can be read in light and dark, on a desk and on a phone', async () => {
+test('operator pages with content are readable in light and dark, on a desktop and on a phone', async () => {
   const { account } = owner;
   const paid = stripe.paymentOf(stripe.open(fieldsOf(1_900), 'link').url);
   await stripe.deliver(stripe.completed(paid));
@@ -148,5 +161,8 @@ test('what only an operator with something to do sees can be read in light and d
 });
 
 function fieldsOf(cents: number) {
-  return { 'line_items[0][price_data][unit_amount]': String(cents), 'line_items[0][price_data][currency]': 'usd' };
+  return {
+    'line_items[0][price_data][unit_amount]': String(cents),
+    'line_items[0][price_data][currency]': 'usd',
+  };
 }

@@ -1,5 +1,6 @@
-// Every page of the dashboard with something to show, in light, dark and on a phone: none reports a problem, asks another origin, runs out
-// at the side, or has a grave fault of accessibility. `TOLLGATE_SCREENSHOTS=folder` leaves a picture of each.
+// Every page of the dashboard with content, in light, in dark and on a phone. A page fails when it
+// reports an error, calls another origin, is wider than the screen, or has a serious accessibility
+// fault. `TOLLGATE_SCREENSHOTS=folder` saves a screenshot of each.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { checkLooks, goWithin, openBrowser, type TestBrowser } from '../support/browser.ts';
@@ -11,12 +12,12 @@ let gateway: TestGateway;
 let browser: TestBrowser;
 let user: DashboardClient;
 
-/** Their addresses, and how they are headed. */
+/** Address and heading of each page. */
 const pages = [
   ['/', 'Overview'],
   ['/keys', 'Keys'],
   ['/usage', 'Usage'],
-  // All their rows are in the test of models, and here when there is time.
+  // The test of models covers all rows. The long run does so here too.
   [scaled('/models?q=claude', '/models'), 'Models'],
   ['/playground', 'Playground'],
   ['/billing', 'Billing'],
@@ -33,37 +34,59 @@ const pages = [
 ] as const;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway({ test_mode: { enabled: true } }), openBrowser()]);
+  [gateway, browser] = await Promise.all([
+    startGateway({ test_mode: { enabled: true } }),
+    openBrowser(),
+  ]);
   user = await signIn(gateway, { role: 'owner', operator: true, name: 'Ada Lovelace' });
   await fill();
 });
 after(() => gateway.stop());
 
-/** A few keys, and requests of each kind: charged, from the cache, refused. */
+/** Creates keys and requests of each kind: charged, cached and refused. */
 async function fill(): Promise<void> {
   const { account } = user;
-  const names = ['Production', 'A name that somebody chose to be as long as it may well become in practice', 'Nightly jobs'];
+  const names = [
+    'Production',
+    'A key with a name that is about as long as names become in practice',
+    'Nightly jobs',
+  ];
   for (const [index, name] of names.entries()) {
-    const caps = index === 0 ? {} : { daily_cap_micros: index * 2_000, monthly_cap_micros: 50_000_000 };
+    const caps =
+      index === 0 ? {} : { daily_cap_micros: index * 2_000, monthly_cap_micros: 50_000_000 };
     const made = await user.post(`/accounts/${account}/keys`, { mode: 'test', name, ...caps });
     assert.equal(made.status, 200, made.text);
     const { secret } = made.json<{ secret: string }>();
     for (const model of ['gpt-5-mini', 'claude-haiku-4-5', 'gpt-5-mini']) {
-      const messages = [{ role: 'user', content: `Tell me of the sea.\nsandbox: tokens=${100 * (index + 1)}` }];
-      await gateway.post('/v1/chat/completions', { key: secret, body: { model, messages, temperature: 0 } });
+      const messages = [
+        { role: 'user', content: `Tell me of the sea.\nsandbox: tokens=${100 * (index + 1)}` },
+      ];
+      await gateway.post('/v1/chat/completions', {
+        key: secret,
+        body: { model, messages, temperature: 0 },
+      });
     }
-    await gateway.post('/v1/chat/completions', { key: secret, body: { model: 'no-such-model', messages: [] } });
+    await gateway.post('/v1/chat/completions', {
+      key: secret,
+      body: { model: 'no-such-model', messages: [] },
+    });
   }
 }
 
-test('every page with something to show can be read in light and dark, on a desk and on a phone', async () => {
+test('every page with content is readable in light and dark, on a desktop and on a phone', async () => {
   await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
     await page.goto('/');
     for (const [path, name] of pages) {
       const address = path.replace(':account', user.account);
       await goWithin(page, `${address}${address.includes('?') ? '&' : '?'}mode=test`);
-      await page.waitForFunction((text) => document.querySelector('h1')?.textContent === text, name);
-      await checkLooks(page, path === '/' ? 'overview' : path.slice(1).replace(/\?.*/, '').replaceAll(/[/:]+/g, '-'));
+      await page.waitForFunction(
+        (text) => document.querySelector('h1')?.textContent === text,
+        name,
+      );
+      await checkLooks(
+        page,
+        path === '/' ? 'overview' : path.slice(1).replace(/\?.*/, '').replaceAll(/[/:]+/g, '-'),
+      );
     }
   });
 });

@@ -1,9 +1,14 @@
-// What people come for, from its beginning to its end, in a real browser against the started program.
+// Complete user journeys in a real browser, against the started program.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Locator, Page, Route } from 'playwright-core';
-import { checkAccessibility, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
+import {
+  checkAccessibility,
+  openBrowser,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
 import { quickHash, signIn } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
@@ -35,25 +40,31 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('from the printed link to the first answer, which usage shows with its id and its cost', async () => {
+test('a new operator opens the printed link, gets a first answer and finds its ID and cost in usage', async () => {
   const link = `${gateway.url}/first-run?token=${gateway.program.firstRunToken}`;
   await browser.withPage({ baseUrl: gateway.url, ignores: /status of 404/ }, async (page) => {
     await page.goto(link);
     await page.getByRole('heading', { level: 1, name: /^Welcome to/ }).waitFor();
-    await page.getByRole('button', { name: 'Create your user' }).click();
+    await page.getByRole('button', { name: 'Create user' }).click();
     await page.getByText('Use at least 10 characters.').waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'first-run');
-    await fillIn(page, { 'Your name': 'Ada Lovelace', 'E-mail': 'ada@example.com', Password: password });
+    await fillIn(page, {
+      'Your name': 'Ada Lovelace',
+      'E-mail': 'ada@example.com',
+      Password: password,
+    });
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-    await page.getByRole('button', { name: 'You: Ada Lovelace' }).waitFor();
+    await page.getByRole('button', { name: 'User menu: Ada Lovelace' }).waitFor();
     await page.getByRole('navigation', { name: 'Operator' }).waitFor();
 
-    // The first start has made a key and told it in the terminal; this one is told here.
+    // The first start printed a key in the terminal. This key is shown on the page.
     await page.getByRole('button', { name: 'Create another' }).click();
     const secret = await page.getByRole('region', { name: 'Your new key' }).innerText();
-    const answering = page.waitForResponse((response) => response.url().endsWith('/v1/chat/completions'));
+    const answering = page.waitForResponse((response) =>
+      response.url().endsWith('/v1/chat/completions'),
+    );
     await page.getByRole('button', { name: 'Send the request' }).click();
     const requestId = (await answering).headers()['x-request-id']!;
     await page.getByText('This is the sandbox').waitFor();
@@ -63,8 +74,10 @@ test('from the printed link to the first answer, which usage shows with its id a
       [[requestId, Math.round(Number(cost.slice(1)) * 1_000_000)]],
     );
 
-    await page.getByRole('link', { name: 'see it in usage' }).click();
-    const row = page.getByRole('table', { name: 'Requests' }).getByRole('row', { name: 'First test key' });
+    await page.getByRole('link', { name: 'view in Usage' }).click();
+    const row = page
+      .getByRole('table', { name: 'Requests' })
+      .getByRole('row', { name: 'First test key' });
     await row.getByText(cost, { exact: true }).waitFor();
     await row.getByRole('button').click();
     const detail = page.getByRole('dialog', { name: 'Request' });
@@ -72,25 +85,35 @@ test('from the printed link to the first answer, which usage shows with its id a
     await detail.getByRole('row', { name: `Charged ${cost}` }).waitFor();
 
     await page.goto(link);
-    await page.getByRole('heading', { level: 1, name: 'This link has ended' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'This link is no longer valid' }).waitFor();
     await checkAccessibility(page);
   });
 });
 
-test('the file that usage gives has the records of the API, row by row', async () => {
+test('the CSV export has the same records as the API, row by row', async () => {
   const member = await signIn(gateway, { role: 'member' });
   const { account } = member;
   const { key } = await gateway.makeKey({ account, name: 'Backend' });
   const other = await gateway.makeKey({ account, name: 'Batch' });
   const requests = [
-    ...endpoints.flatMap(({ path, body }) => [false, true].map((stream) => ({ path, key, body: body({ stream }) }))),
-    { path: '/v1/images/generations', key: other.key, body: { model: 'flux-2', prompt: 'A cat', n: 2 } },
+    ...endpoints.flatMap(({ path, body }) =>
+      [false, true].map((stream) => ({ path, key, body: body({ stream }) })),
+    ),
+    {
+      path: '/v1/images/generations',
+      key: other.key,
+      body: { model: 'flux-2', prompt: 'A cat', n: 2 },
+    },
     { path: '/v1/web-search', key: other.key, body: { query: 'cats' } },
   ];
-  for (const { path, ...request } of requests) assert.equal((await gateway.post(path, request)).status, 200);
+  for (const { path, ...request } of requests)
+    assert.equal((await gateway.post(path, request)).status, 200);
   await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto('/usage?mode=test');
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export CSV' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export CSV' }).click(),
+    ]);
     const rows = csvRows(readFileSync(await download.path(), 'utf8'));
     const records = await apiRecords(key);
     assert.equal(records.length, requests.length);
@@ -119,28 +142,32 @@ test('the file that usage gives has the records of the API, row by row', async (
   });
 });
 
-test('a member sees nothing that members may not do', async () => {
+test('a member sees no action that members may not take', async () => {
   const owner = await signIn(gateway, { role: 'owner', name: 'Grace Hopper' });
   await owner.post(`/accounts/${owner.account}/keys`, { mode: 'live', name: 'Backend' });
   const member = await signIn(gateway, { role: 'member', account: owner.account });
   await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto('/');
     const goTo = async (name: string) => {
-      await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name, exact: true }).click();
+      await page
+        .getByRole('navigation', { name: 'Account' })
+        .getByRole('link', { name, exact: true })
+        .click();
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
     };
     await goTo('Keys');
     await page.getByRole('row', { name: /Backend/ }).waitFor();
     await seesNone(page, ['Create key', 'Actions for Backend']);
     await goTo('Billing');
-    await page.getByText('Owners of the account can top it up by card. Ask one of them.').waitFor();
+    await page.getByText('Only owners can top up this account. Ask one of them.').waitFor();
     await seesNone(page, ['Top up', 'Save']);
     await goTo('Settings');
     await page.getByRole('tab', { name: 'Account' }).click();
-    await page.getByText('An owner of the account can change these.').waitFor();
-    await page.getByText('Keep answers').waitFor();
-    await seesNone(page, ['Save the name']);
-    for (const role of ['textbox', 'switch'] as const) assert.equal(await page.getByRole('tabpanel').getByRole(role).count(), 0);
+    await page.getByText('Only owners can change these settings.').waitFor();
+    await page.getByText('Store answers').waitFor();
+    await seesNone(page, ['Save name']);
+    for (const role of ['textbox', 'switch'] as const)
+      assert.equal(await page.getByRole('tabpanel').getByRole(role).count(), 0);
     await page.getByRole('tab', { name: 'Members' }).click();
     await page.getByRole('row', { name: /Grace Hopper/ }).waitFor();
     await seesNone(page, ['Invite', 'Remove']);
@@ -149,19 +176,28 @@ test('a member sees nothing that members may not do', async () => {
   });
 });
 
-test('a second factor is asked for also after the operator made a link for a new password', async () => {
+test('a password reset by the operator does not skip the second factor', async () => {
   const email = 'barbara@example.com';
-  const user = await signIn(gateway, { name: 'Barbara Liskov', email, passwordHash: quickHash(password) });
+  const user = await signIn(gateway, {
+    name: 'Barbara Liskov',
+    email,
+    passwordHash: quickHash(password),
+  });
   const operator = await signIn(gateway, { role: null, operator: true });
-  const begun = await user.post('/profile/second-factor', { password });
-  const { secret, backup_codes: backupCodes } = begun.json<{ secret: string; backup_codes: string[] }>();
+  const started = await user.post('/profile/second-factor', { password });
+  const { secret, backup_codes: backupCodes } = started.json<{
+    secret: string;
+    backup_codes: string[];
+  }>();
   const code = new Authenticator(secret).nextCode();
   assert.equal((await user.post('/profile/second-factor/confirm', { code })).status, 200);
-  const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{ link: string }>();
+  const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{
+    link: string;
+  }>();
   await browser.withPage({ baseUrl: gateway.url, ignores: /status of 40[14]/ }, async (page) => {
     await page.goto(link);
     await fillIn(page, { Password: 'another long password' });
-    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByText('Your new password is set.').waitFor();
     await fillIn(page, { 'E-mail': email, Password: password });
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -173,40 +209,43 @@ test('a second factor is asked for also after the operator made a link for a new
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.goto(link);
-    await page.getByRole('heading', { name: 'This link has ended' }).waitFor();
+    await page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor();
   });
 });
 
-test('what an operator credits is there once, with its reason, for the owner and in the audit log', async () => {
+test('a credit is booked once and shown with its reason to the owner and in the audit log', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const operator = await signIn(gateway, { role: null, operator: true });
-  await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie, ignores: /ERR_FAILED/ }, async (page) => {
-    await page.goto('/operator/accounts');
-    await page.getByRole('searchbox').fill(owner.account);
-    await page.getByRole('row', { name: owner.account }).getByRole('button').click();
-    await page.getByRole('button', { name: 'Credit', exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    await fillIn(dialog, { Amount: '40.000001', Reason: 'Bank transfer 2026-117' });
-    await dialog.getByRole('button', { name: 'Continue' }).dblclick();
-    await dialog.getByRole('row', { name: 'After this credit $40.000001' }).waitFor();
-    await hasBalance(owner.account, 0);
-    // The answer is lost on its way, so the operator tries again.
-    const loseAnswer = async (route: Route) => {
-      await route.fetch();
-      await route.abort();
-    };
-    await page.route('**/adjustments', loseAnswer, { times: 1 });
-    await dialog.getByRole('button', { name: 'Credit $40.000001' }).dblclick();
-    await dialog.getByRole('alert').waitFor();
-    await dialog.getByRole('button', { name: 'Credit $40.000001' }).dblclick();
-    await dialog.waitFor({ state: 'hidden' });
-    await figure(page, 'Available').getByText('$40.000001').waitFor();
+  await browser.withPage(
+    { baseUrl: gateway.url, cookie: operator.cookie, ignores: /ERR_FAILED/ },
+    async (page) => {
+      await page.goto('/operator/accounts');
+      await page.getByRole('searchbox').fill(owner.account);
+      await page.getByRole('row', { name: owner.account }).getByRole('button').click();
+      await page.getByRole('button', { name: 'Credit', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await fillIn(dialog, { Amount: '40.000001', Reason: 'Bank transfer 2026-117' });
+      await dialog.getByRole('button', { name: 'Continue' }).dblclick();
+      await dialog.getByRole('row', { name: 'After this credit $40.000001' }).waitFor();
+      await hasBalance(owner.account, 0);
+      // The response is lost, so the operator tries again.
+      const loseAnswer = async (route: Route) => {
+        await route.fetch();
+        await route.abort();
+      };
+      await page.route('**/adjustments', loseAnswer, { times: 1 });
+      await dialog.getByRole('button', { name: 'Credit $40.000001' }).dblclick();
+      await dialog.getByRole('alert').waitFor();
+      await dialog.getByRole('button', { name: 'Credit $40.000001' }).dblclick();
+      await dialog.waitFor({ state: 'hidden' });
+      await figure(page, 'Available').getByText('$40.000001').waitFor();
 
-    await page.goto(`/operator/audit?of=${owner.account}`);
-    const entry = page.getByRole('row', { name: /account\.credit/ });
-    await entry.getByText(operator.email).waitFor();
-    assert.equal(await entry.count(), 1);
-  });
+      await page.goto(`/operator/audit?of=${owner.account}`);
+      const entry = page.getByRole('row', { name: /account\.credit/ });
+      await entry.getByText(operator.email).waitFor();
+      assert.equal(await entry.count(), 1);
+    },
+  );
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/billing');
     await figure(page, 'Available').getByText('$40.000001', { exact: true }).first().waitFor();
@@ -214,7 +253,9 @@ test('what an operator credits is there once, with its reason, for the owner and
     assert.equal(await page.getByRole('row', { name: /Credit/ }).count(), 1);
   });
   await hasBalance(owner.account, 40_000_001);
-  const { data } = (await operator.get(`/operator/audit-log?account=${owner.account}`)).json<{ data: { after: object }[] }>();
+  const { data } = (await operator.get(`/operator/audit-log?account=${owner.account}`)).json<{
+    data: { after: object }[];
+  }>();
   assert.equal(data.length, 1);
   assert.partialDeepStrictEqual(data[0]!.after, {
     mode: 'live',
@@ -223,15 +264,20 @@ test('what an operator credits is there once, with its reason, for the owner and
   });
 });
 
-async function fillIn(place: Page | Locator, values: Readonly<Record<string, string>>): Promise<void> {
-  for (const [label, value] of Object.entries(values)) await place.getByRole('textbox', { name: label }).fill(value);
+async function fillIn(
+  place: Page | Locator,
+  values: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [label, value] of Object.entries(values))
+    await place.getByRole('textbox', { name: label }).fill(value);
 }
 
 async function seesNone(page: Page, buttons: readonly string[]): Promise<void> {
-  for (const name of buttons) assert.equal(await page.getByRole('button', { name }).count(), 0, name);
+  for (const name of buttons)
+    assert.equal(await page.getByRole('button', { name }).count(), 0, name);
 }
 
-/** A figure with its label. */
+/** Finds a figure by its label. */
 function figure(page: Page, label: string): Locator {
   return page.getByText(label, { exact: true }).locator('..');
 }
@@ -240,12 +286,14 @@ async function hasBalance(account: string, micros: number): Promise<void> {
   assert.equal((await gateway.balance(account)).availableMicros, micros);
 }
 
-/** All of `GET /v1/usage`, in small pages. */
+/** Reads all of `GET /v1/usage`, in small pages. */
 async function apiRecords(key: string): Promise<readonly ApiRecord[]> {
   type Answer = { readonly data: readonly ApiRecord[]; readonly next_cursor: string | null };
   const records: ApiRecord[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
-    const page: Answer = (await gateway.get(`/v1/usage?limit=3&cursor=${encodeURIComponent(cursor)}`, { key })).json();
+    const page: Answer = (
+      await gateway.get(`/v1/usage?limit=3&cursor=${encodeURIComponent(cursor)}`, { key })
+    ).json();
     records.push(...page.data);
     cursor = page.next_cursor;
   }
@@ -256,11 +304,13 @@ function microsOf({ cost_cents: cents }: ApiRecord): number {
   return Math.round(cents * 10_000);
 }
 
-/** Of a file whose cells need no quotes. */
+/** Parses a CSV file without quoted cells. */
 function csvRows(text: string): readonly Readonly<Record<string, string | undefined>>[] {
   const [titles, ...rows] = text
     .trimEnd()
     .split('\r\n')
     .map((line) => line.split(','));
-  return rows.map((cells) => Object.fromEntries(titles!.map((title, index) => [title, cells[index]])));
+  return rows.map((cells) =>
+    Object.fromEntries(titles!.map((title, index) => [title, cells[index]])),
+  );
 }

@@ -1,8 +1,15 @@
-// Keys in a real browser: made with caps, shown once, found again, and what requests with them meet afterwards.
+// Keys in a real browser: creating, changing, stopping and finding them, and the effect on
+// requests.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import {
+  checkAccessibility,
+  openBrowser,
+  phone,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -23,7 +30,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('a new key is shown once, and changes of its caps and models and its revocation apply to its next requests', async () => {
+test('a new key is shown once, and its changes and revocation apply to the next requests', async () => {
   await withKeys({}, async (page) => {
     await page.getByText('No test keys yet').waitFor();
     await checkAccessibility(page);
@@ -34,13 +41,13 @@ test('a new key is shown once, and changes of its caps and models and its revoca
     await form.getByLabel('Name').fill('Backend');
     await form.getByLabel('Daily cap').fill('five');
     await form.getByRole('button', { name: 'Create key' }).click();
-    await form.getByText('Write an amount in dollars').waitFor();
+    await form.getByText('Enter an amount in US dollars').waitFor();
     await form.getByLabel('Daily cap').fill('5');
     await form.getByLabel('Allowed models').click();
     await page.keyboard.type('gpt-5-mini');
     await page.getByRole('option', { name: 'gpt-5-mini' }).first().click();
     await page.keyboard.press('Escape');
-    await form.getByLabel('Requests a minute').fill('600');
+    await form.getByLabel('Requests per minute').fill('600');
     await checkAccessibility(page);
     await takePicture(page, 'keys-create');
     await form.getByRole('button', { name: 'Create key' }).click();
@@ -55,22 +62,22 @@ test('a new key is shown once, and changes of its caps and models and its revoca
     await page.reload();
     const row = page.getByRole('row', { name: /Backend/ });
     await row.getByText('of $5.00').waitFor();
-    assert.ok(!(await page.content()).includes(secret), 'it is shown once');
+    assert.ok(!(await page.content()).includes(secret), 'the secret is shown only once');
     await takePicture(page, 'keys');
 
-    // What was spent is a cap from now on: nothing more fits.
+    // The new cap is below the amount spent, so nothing more fits.
     await row.getByRole('button', { name: /^Backend/ }).click();
     const drawer = page.getByRole('dialog', { name: 'Backend' });
     await drawer.getByLabel('Daily cap').fill('0.000001');
     await checkAccessibility(page);
     await drawer.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('is changed').waitFor();
+    await page.getByText('Changes apply within seconds.').waitFor();
     const refused = await askUntil(secret, (reply) => reply.status !== 200);
     assert.deepEqual([refused.status, refused.error.code], [429, 'key_daily_limit_reached']);
     const forbidden = await ask(secret, 'gpt-4o');
     assert.deepEqual([forbidden.status, forbidden.error.code], [403, 'model_not_allowed_for_key']);
 
-    // With room under the cap it goes on.
+    // With room under the cap, requests run again.
     await row.getByRole('button', { name: /^Backend/ }).click();
     await drawer.getByLabel('Daily cap').fill('5');
     await drawer.getByRole('button', { name: 'Save changes' }).click();
@@ -83,7 +90,10 @@ test('a new key is shown once, and changes of its caps and models and its revoca
       .getByRole('button', { name: 'Disable', exact: true })
       .click();
     await row.getByText('Disabled').waitFor();
-    assert.match((await askUntil(secret, (reply) => reply.status === 401)).error.message, /disabled/);
+    assert.match(
+      (await askUntil(secret, (reply) => reply.status === 401)).error.message,
+      /disabled/,
+    );
 
     await row.getByRole('button', { name: 'Actions for Backend' }).click();
     await page.getByRole('menuitem', { name: 'Revoke' }).click();
@@ -91,18 +101,22 @@ test('a new key is shown once, and changes of its caps and models and its revoca
     await checkAccessibility(page);
     await question.getByRole('button', { name: 'Cancel' }).click();
     await question.waitFor({ state: 'hidden' });
-    assert.match((await ask(secret)).error.message, /disabled/, 'who cancels has revoked nothing');
+    assert.match((await ask(secret)).error.message, /disabled/, 'cancelling revokes nothing');
     await row.getByRole('button', { name: 'Actions for Backend' }).click();
     await page.getByRole('menuitem', { name: 'Revoke' }).click();
     await question.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByText('No test keys yet').waitFor();
-    assert.match((await askUntil(secret, (reply) => !reply.error.message.includes('disabled'))).error.message, /revoked/);
+    assert.match(
+      (await askUntil(secret, (reply) => !reply.error.message.includes('disabled'))).error.message,
+      /revoked/,
+    );
   });
 });
 
-test('keys are searched for and filtered, and an address says what is shown', async () => {
+test('keys are searched and filtered, and the address keeps the filters', async () => {
   const client = await signIn(gateway, { role: 'owner' });
-  for (const name of ['Alpha', 'Beta', 'Gamma']) await client.post(`/accounts/${client.account}/keys`, { mode: 'test', name });
+  for (const name of ['Alpha', 'Beta', 'Gamma'])
+    await client.post(`/accounts/${client.account}/keys`, { mode: 'test', name });
   await withKeys({ client }, async (page) => {
     await page.getByRole('row', { name: /Alpha/ }).waitFor();
     await page.getByRole('searchbox').fill('bet');
@@ -113,28 +127,32 @@ test('keys are searched for and filtered, and an address says what is shown', as
     await page.getByRole('row', { name: /Beta/ }).waitFor();
     await page.getByRole('combobox', { name: 'State' }).click();
     await page.getByRole('option', { name: 'Revoked', exact: true }).click();
-    await page.getByText('No key fits').waitFor();
+    await page.getByText('No matching keys').waitFor();
     await checkAccessibility(page);
-    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('row', { name: /Gamma/ }).waitFor();
   });
 });
 
-test("the server's complaint about a field is shown at that field", async () => {
+test("the server's error about a field is shown at that field", async () => {
   await withKeys({ ignores: /status of 400/ }, async (page) => {
     await page.getByRole('button', { name: 'Create key' }).first().click();
     const form = page.getByRole('dialog', { name: 'Create a key' });
     await form.getByLabel('Name').fill('Office');
-    await form.getByLabel('Allowed addresses').fill('10.0.0.0/99');
+    await form.getByLabel('Allowed IP addresses').fill('10.0.0.0/99');
     await page.keyboard.press('Enter');
     await form.getByRole('button', { name: 'Create key' }).click();
-    await form.getByText("'10.0.0.0/99' is no address").waitFor();
+    await form.getByText("'10.0.0.0/99' is not an address").waitFor();
   });
 });
 
-test('a member sees keys on a phone, and can change none', async () => {
+test('a member can see keys on a phone but not change them', async () => {
   const client = await signIn(gateway, { role: 'owner' });
-  await client.post(`/accounts/${client.account}/keys`, { mode: 'test', name: 'Shared', daily_cap_micros: 1_000_000 });
+  await client.post(`/accounts/${client.account}/keys`, {
+    mode: 'test',
+    name: 'Shared',
+    daily_cap_micros: 1_000_000,
+  });
   const member = await signIn(gateway, { role: 'member', account: client.account });
   await withKeys({ client: member, viewport: phone, colorScheme: 'dark' }, async (page) => {
     await page.getByRole('button', { name: /^Shared/ }).click();
@@ -148,14 +166,22 @@ test('a member sees keys on a phone, and can change none', async () => {
   });
 });
 
-type Options = Partial<Parameters<TestBrowser['withPage']>[0]> & { readonly client?: DashboardClient };
+type Options = Partial<Parameters<TestBrowser['withPage']>[0]> & {
+  readonly client?: DashboardClient;
+};
 
-async function withKeys({ client = owner, ...options }: Options, visit: (page: Page) => Promise<void>): Promise<void> {
-  await browser.withPage({ baseUrl: gateway.url, cookie: client.cookie, ...options }, async (page) => {
-    await page.goto('/keys?mode=test');
-    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
-    await visit(page);
-  });
+async function withKeys(
+  { client = owner, ...options }: Options,
+  visit: (page: Page) => Promise<void>,
+): Promise<void> {
+  await browser.withPage(
+    { baseUrl: gateway.url, cookie: client.cookie, ...options },
+    async (page) => {
+      await page.goto('/keys?mode=test');
+      await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+      await visit(page);
+    },
+  );
 }
 
 function ask(key: string, model = 'gpt-5-mini'): Promise<Reply> {

@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { updateAccount } from '../../src/accounts/manage-accounts.ts';
-import { checkAccessibility, checkLooks, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
+import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
+import {
+  checkAccessibility,
+  checkLooks,
+  openBrowser,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -18,7 +24,7 @@ before(async () => {
   ]);
   member = await signIn(gateway, { role: 'member' });
   const modelPrice = { modelId: 'gpt-5-mini', multiplierPpm: 800_000 };
-  await updateAccount(gateway.database, member.account, { modelPrice });
+  await changeTerms(gateway.database, member.account, { modelPrice });
   await gateway.makeKey({ account: member.account });
 });
 after(() => gateway.stop());
@@ -30,9 +36,10 @@ function visit<Result>(path: string, action: (page: Page) => Promise<Result>): P
   });
 }
 
-const rowsOf = (page: Page) => page.getByRole('table', { name: 'Language models' }).locator('tbody tr');
+const rowsOf = (page: Page) =>
+  page.getByRole('table', { name: 'Language models' }).locator('tbody tr');
 
-test('models are found by an alias, a vendor and an ability', async () => {
+test('models are found by alias, vendor and ability', async () => {
   await visit('/models', async (page) => {
     await rowsOf(page).first().waitFor();
     assert.ok((await rowsOf(page).count()) > 50);
@@ -40,7 +47,7 @@ test('models are found by an alias, a vendor and an ability', async () => {
     await takePicture(page, 'models');
     await page.getByRole('searchbox', { name: 'Search models' }).fill('fast mini');
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
-    await rowsOf(page).getByText('−20 %').waitFor();
+    await rowsOf(page).getByText('−20%').waitFor();
     await page.getByRole('searchbox', { name: 'Search models' }).fill('');
     await page.getByRole('combobox', { name: 'Vendor' }).click();
     await page.getByRole('option', { name: 'Anthropic' }).click();
@@ -52,16 +59,16 @@ test('models are found by an alias, a vendor and an ability', async () => {
     });
     await page.getByRole('group', { name: 'Abilities' }).getByText('Vision').click();
     await page.getByRole('searchbox', { name: 'Search models' }).fill('no such model');
-    await page.getByText('No model fits').waitFor();
+    await page.getByText('No matching models').waitFor();
   });
 });
 
-test('a model opens with all its prices, and leads to the playground', async () => {
+test('a model opens with all its prices and links to the playground', async () => {
   await visit('/models?mode=test&q=gemini-3.8', async (page) => {
     await rowsOf(page).filter({ hasText: 'gemini-3.8-flash' }).getByRole('button').first().click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Input read from the cache').first().waitFor();
-    // A price that begins after the day of the clock.
+    await dialog.getByText('Cached input').first().waitFor();
+    // A price that takes effect after the test clock's day.
     await dialog.getByRole('heading', { name: /From .*2027/ }).waitFor();
     await checkLooks(page, 'models-open');
     await dialog.getByRole('link', { name: 'Try it in the playground' }).click();
@@ -70,7 +77,7 @@ test('a model opens with all its prices, and leads to the playground', async () 
   });
 });
 
-test('image models have their modes and prices', async () => {
+test('image models show their modes and prices', async () => {
   await visit('/models?tab=images', async (page) => {
     await page.getByText('Edit one image').first().waitFor();
     await checkLooks(page, 'models-images');
@@ -78,7 +85,7 @@ test('image models have their modes and prices', async () => {
       .getByRole('button', { name: /flux-2$/ })
       .first()
       .click();
-    await page.getByRole('dialog').getByText('A megapixel').waitFor();
+    await page.getByRole('dialog').getByText('First megapixel').waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'models-image-open');
   });

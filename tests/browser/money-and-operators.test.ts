@@ -1,4 +1,4 @@
-// Billing, what operators do, and whole ways through several pages, in one process and one Chromium.
+// Tests of billing, the operator's pages and whole journeys, in one process with one Chromium.
 import './billing.ts';
 import './operator-service.ts';
 import './journeys.ts';

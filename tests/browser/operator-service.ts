@@ -1,9 +1,15 @@
-// The operator's pages of the service in a real browser: keys that are stopped, who changed what, the catalogue and the configuration.
+// The operator's pages in a real browser: all keys, the audit log, the catalogue and the
+// configuration.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { answerContent } from '../support/answers.ts';
-import { checkAccessibility, openBrowser, type TestBrowser, untilThereAre } from '../support/browser.ts';
+import {
+  checkAccessibility,
+  openBrowser,
+  type TestBrowser,
+  untilThereAre,
+} from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
@@ -12,7 +18,11 @@ let gateway: TestGateway;
 let browser: TestBrowser;
 let operator: DashboardClient;
 
-const route = (provider: string) => ({ routes: [{ provider, model: 'up' }], max_input_tokens: 10_000, max_output_tokens: 1_000 });
+const route = (provider: string) => ({
+  routes: [{ provider, model: 'up' }],
+  max_input_tokens: 10_000,
+  max_output_tokens: 1_000,
+});
 
 before(async () => {
   [gateway, browser] = await Promise.all([
@@ -23,12 +33,22 @@ before(async () => {
         'unpriced-model': route('nowhere'),
       },
       providers: {
-        nowhere: { kind: 'openai', base_url: 'http://127.0.0.1:1/v1', api_key: 'sk-nowhere', enabled: false },
+        nowhere: {
+          kind: 'openai',
+          base_url: 'http://127.0.0.1:1/v1',
+          api_key: 'sk-nowhere',
+          enabled: false,
+        },
       },
     }),
     openBrowser(),
   ]);
-  operator = await signIn(gateway, { operator: true, role: null, name: 'Grace Hopper', email: 'grace@example.com' });
+  operator = await signIn(gateway, {
+    operator: true,
+    role: null,
+    name: 'Grace Hopper',
+    email: 'grace@example.com',
+  });
 });
 after(() => gateway.stop());
 
@@ -44,7 +64,12 @@ function row(page: Page, text: string): Locator {
   return page.getByRole('row').filter({ hasText: text });
 }
 
-async function choose(page: Page, within: Locator, button: string | RegExp, item: string): Promise<void> {
+async function choose(
+  page: Page,
+  within: Locator,
+  button: string | RegExp,
+  item: string,
+): Promise<void> {
   await within.getByRole('button', { name: button }).click();
   await page.getByRole('menuitem', { name: item }).click();
 }
@@ -56,9 +81,16 @@ function ask(key: string, model: string) {
   });
 }
 
-test('a key of any account is found, disabled, enabled and revoked, and what it may do follows', async () => {
-  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }));
-  const { key, id, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1, name: 'Nightly jobs' });
+test('an operator finds, disables, enables and revokes any key, and its requests follow', async () => {
+  gateway.upstream.on(
+    '/local/v1/chat/completions',
+    answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }),
+  );
+  const { key, id, account } = await gateway.makeKey({
+    mode: 'live',
+    creditUsd: 1,
+    name: 'Nightly jobs',
+  });
   assert.equal((await ask(key, 'good-model')).status, 200);
   await visit('/operator/keys', async (page) => {
     await page.getByRole('searchbox', { name: 'Search by name' }).fill(key);
@@ -85,42 +117,42 @@ test('a key of any account is found, disabled, enabled and revoked, and what it 
     await page.getByRole('option', { name: 'grace@example.com' }).click();
     await page.waitForURL((url) => url.searchParams.get('actor') === operator.userId);
     await row(page, 'key.enable').waitFor();
-    // A heading and three changes.
+    // A heading row and three changes.
     await untilThereAre(page.getByRole('row'), 4);
     await page.getByRole('combobox', { name: 'Changed by' }).fill('other@');
     await page.getByRole('option', { name: 'other@example.com' }).click();
-    await page.getByText('No change fits').waitFor();
+    await page.getByText('No matching changes').waitFor();
     await checkAccessibility(page);
   });
 });
 
-test('the catalogue says first which models do not run, and what to do about it', async () => {
+test('the catalogue lists unavailable models first, with how to fix them', async () => {
   await visit('/operator/catalogue', async (page) => {
     const first = page.getByRole('row').nth(1);
     await first.getByText('unpriced-model').first().waitFor();
-    await first.getByText('Give it prices under models.').waitFor();
-    await first.getByText('Switch on nowhere under providers.').waitFor();
+    await first.getByText('Add prices under models.').waitFor();
+    await first.getByText('Enable nowhere under providers.').waitFor();
     await page.getByRole('radiogroup', { name: 'Which models' }).getByText('Live').click();
     await page.waitForURL((url) => url.searchParams.get('show') === 'live');
     await page.getByRole('searchbox', { name: 'Search models' }).fill('good-model');
     await row(page, 'good-model').getByText('local').waitFor();
     await page.waitForURL((url) => url.searchParams.get('q') === 'good-model');
-    // A heading and one model.
+    // A heading row and one model.
     await untilThereAre(page.getByRole('row'), 2);
   });
 });
 
-test('the configuration is searched; what was set here is told from the rest, and secrets are not shown', async () => {
+test('the configuration is searched, marks changed settings and hides secrets', async () => {
   await visit('/operator/settings', async (page) => {
     await page.getByRole('searchbox', { name: 'Search settings' }).fill('metrics.token');
     const setting = page.getByRole('term').filter({ hasText: 'metrics.token' }).first();
-    await setting.getByText('Set here').waitFor();
+    await setting.getByText('Changed').waitFor();
     assert.match(await setting.locator('xpath=..').innerText(), /Hidden/);
     await page.waitForURL((url) => url.searchParams.get('q') === 'metrics.token');
     await page.getByRole('radio', { name: 'All' }).waitFor({ state: 'attached' });
     assert.doesNotMatch(await page.content(), /a-token-that-nobody-sees|sk-nowhere/);
     await page.getByRole('searchbox', { name: 'Search settings' }).fill('frobnicate');
-    await page.getByText('No setting fits').waitFor();
+    await page.getByText('No matching settings').waitFor();
     await checkAccessibility(page);
   });
 });

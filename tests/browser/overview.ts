@@ -1,7 +1,13 @@
-// The overview in a real browser: a newcomer's way to the first answer, and the figures that it brings about.
+// The overview in a real browser: the first request of a new account, and the figures after it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import {
+  checkAccessibility,
+  openBrowser,
+  phone,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -18,7 +24,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('a newcomer makes a key, reads the request as code, sends it, sees the answer and what it cost', async () => {
+test('a new user creates a key, reads the request as code, sends it and sees the answer and its cost', async () => {
   const owner = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/');
@@ -45,27 +51,40 @@ test('a newcomer makes a key, reads the request as code, sends it, sees the answ
     await takePicture(page, 'overview-first-run');
     assert.equal((await gateway.post(chat.path, { key: secret, body: chat.body() })).status, 200);
 
-    // Whoever comes again is no newcomer.
+    // After the first request, the first steps are gone.
     await page.reload();
     await page.getByRole('heading', { name: 'Cost by day' }).waitFor();
     assert.equal(await page.getByText('Send your first request').count(), 0);
     await page.getByText('By key', { exact: true }).click();
-    await page.getByRole('list', { name: 'Cost of the last 30 days' }).getByText('First test key').waitFor();
+    await page
+      .getByRole('list', { name: 'Cost of the last 30 days' })
+      .getByText('First test key')
+      .waitFor();
     assert.equal(new URL(page.url()).searchParams.get('by'), 'key');
   });
 });
 
-test('what went wrong is shown, on a phone and in the dark too', async () => {
+test('recent errors are shown, also on a phone in dark mode', async () => {
   const member = await signIn(gateway, { role: 'member' });
   const { key } = await gateway.makeKey({ account: member.account });
   assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
-  assert.equal((await gateway.post(chat.path, { key, body: chat.body({ model: 'no-such-model' }) })).status, 404);
-  // Refusals are counted in memory first.
+  assert.equal(
+    (await gateway.post(chat.path, { key, body: chat.body({ model: 'no-such-model' }) })).status,
+    404,
+  );
+  // Refusals are counted in memory before they are written.
   await until(async () => {
     await gateway.program.app.gateway.activity.flush();
-    return (await member.get(`/accounts/${member.account}/failed-requests?mode=test`)).text.includes('model_not_found');
+    return (
+      await member.get(`/accounts/${member.account}/failed-requests?mode=test`)
+    ).text.includes('model_not_found');
   });
-  const options = { baseUrl: gateway.url, cookie: member.cookie, viewport: phone, colorScheme: 'dark' } as const;
+  const options = {
+    baseUrl: gateway.url,
+    cookie: member.cookie,
+    viewport: phone,
+    colorScheme: 'dark',
+  } as const;
   await browser.withPage(options, async (page) => {
     await page.goto('/?mode=test');
     await page.getByText('model_not_found: 1').waitFor();

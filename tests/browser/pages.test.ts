@@ -1,3 +1,5 @@
-// What holds for all pages. Subjects share a process, as one takes 3 seconds of CPU until it shows its first page.
+// Tests of the shell and of every page. They share a process, because each needs 3 seconds of CPU
+// before
+// its first page.
 import './shell.ts';
 import './every-page.ts';

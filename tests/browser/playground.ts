@@ -1,8 +1,14 @@
-// The playground in a real browser: an answer arrives and what it cost is shown, it can be stopped, and failures are told as the API tells them.
+// The playground in a real browser: answers with their cost, stopping, and the API's errors.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, checkLooks, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
+import {
+  checkAccessibility,
+  checkLooks,
+  openBrowser,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -18,11 +24,18 @@ after(() => gateway.stop());
 
 type Options = { readonly ignores?: RegExp };
 
-function visit<Result>(path: string, action: (page: Page) => Promise<Result>, options: Options = {}): Promise<Result> {
-  return browser.withPage({ baseUrl: gateway.url, cookie: member.cookie, ...options }, async (page) => {
-    await page.goto(path);
-    return action(page);
-  });
+function visit<Result>(
+  path: string,
+  action: (page: Page) => Promise<Result>,
+  options: Options = {},
+): Promise<Result> {
+  return browser.withPage(
+    { baseUrl: gateway.url, cookie: member.cookie, ...options },
+    async (page) => {
+      await page.goto(path);
+      return action(page);
+    },
+  );
 }
 
 async function say(page: Page, text: string): Promise<void> {
@@ -31,41 +44,49 @@ async function say(page: Page, text: string): Promise<void> {
 }
 
 for (const format of ['responses', 'chat', 'messages']) {
-  test(`a chat of two turns by ${format}, with reasoning, tokens and cost`, async () => {
+  test(`a chat of two turns in the ${format} format shows reasoning, tokens and cost`, async () => {
     await visit(`/playground?mode=test&format=${format}&model=gpt-5-mini`, async (page) => {
       await say(page, 'sandbox: think=They greet me.\nHello there!');
       const answer = page.getByRole('article', { name: 'Turn 1' });
       await answer.getByText('You said: Hello there!').waitFor();
       await answer.getByText(/\$0\.00\d+/).waitFor();
-      await answer.getByText(/\d+ tokens out/).waitFor();
+      await answer.getByText(/\d+ output tokens/).waitFor();
       await answer.getByText('Reasoning').click();
       await answer.getByText('They greet me.', { exact: true }).waitFor();
       await say(page, 'And now <b>this</b>');
-      await page.getByRole('article', { name: 'Turn 2' }).getByText('You said: And now <b>this</b>').waitFor();
+      await page
+        .getByRole('article', { name: 'Turn 2' })
+        .getByText('You said: And now <b>this</b>')
+        .waitFor();
       if (format !== 'responses') return;
-      await say(page, 'Hello there, this is a somewhat longer message to see how the lines are broken on a narrow screen.');
+      await say(
+        page,
+        'Hello there, this is a somewhat longer message to see how the lines are broken on a narrow screen.',
+      );
       await page
         .getByRole('article', { name: 'Turn 3' })
-        .getByText(/tokens out/)
+        .getByText(/output tokens/)
         .waitFor();
       await checkLooks(page, 'playground-chat');
     });
   });
 }
 
-test('an answer can be stopped, and what had come stays', async () => {
+test('an answer can be stopped, and its text so far stays', async () => {
   await visit('/playground?mode=test&model=gpt-5-mini', async (page) => {
     await say(page, 'sandbox: tokens=2000\nsandbox: pace_ms=50\nHello');
     const answer = page.getByRole('article', { name: 'Turn 1' }).getByTestId('answer');
-    await page.waitForFunction(() => (document.querySelector('[data-testid=answer]')?.textContent?.length ?? 0) > 20);
+    await page.waitForFunction(
+      () => (document.querySelector('[data-testid=answer]')?.textContent?.length ?? 0) > 20,
+    );
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('Stopped. What had come until then is charged.').waitFor();
+    await page.getByText('Stopped. The tokens so far are charged.').waitFor();
     assert.ok((await answer.textContent())!.length > 20);
     await page.getByRole('button', { name: 'Send' }).waitFor();
   });
 });
 
-test('a refusal is shown as the API gives it, also one in the middle of an answer', async () => {
+test('an error is shown as the API reports it, also in the middle of an answer', async () => {
   await visit(
     '/playground?mode=test&model=gpt-5-mini',
     async (page) => {
@@ -86,13 +107,13 @@ test('a refusal is shown as the API gives it, also one in the middle of an answe
   );
 });
 
-test('settings go into the request, and the same request is shown as code', async () => {
+test('settings apply to the request and to its code', async () => {
   await visit('/playground?mode=test&format=chat&model=gpt-5-mini', async (page) => {
     await page.getByLabel('System prompt').fill('Answer in French.');
-    await page.getByLabel('Most output tokens').fill('7');
+    await page.getByLabel('Max output tokens').fill('7');
     await page.getByRole('switch', { name: 'Stream the answer' }).uncheck({ force: true });
     await say(page, 'Hello, how are you today? I am well.');
-    await page.getByText('ended at its length limit').waitFor();
+    await page.getByText('stopped at the token limit').waitFor();
     await page.getByRole('button', { name: 'View code' }).click();
     const code = page.getByRole('region', { name: 'With curl' });
     const text = (await code.textContent())!;
@@ -107,21 +128,23 @@ test('settings go into the request, and the same request is shown as code', asyn
   });
 });
 
-test('a picture is drawn and shown, with what it cost', async () => {
+test('an image is generated and shown with its cost', async () => {
   await visit('/playground?mode=test&tab=images&model=flux-2', async (page) => {
     await page.getByLabel('Prompt', { exact: true }).fill('A lighthouse in the evening');
     await page.getByRole('button', { name: 'Generate' }).click();
     const image = page.getByRole('img', { name: 'A lighthouse in the evening' });
     await image.waitFor();
-    await page.waitForFunction(() => [...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0));
+    await page.waitForFunction(() =>
+      [...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0),
+    );
     await page.getByText(/\$0\.0\d+ ·/).waitFor();
     await checkLooks(page, 'playground-images');
   });
 });
 
-test('without a key of the mode it says what to do', async () => {
+test('without a key of the mode, the page says what to do', async () => {
   await visit('/playground', async (page) => {
-    await page.getByText('There is no live key to try a model with').waitFor();
+    await page.getByText('You need a live key to try a model').waitFor();
     await checkAccessibility(page);
   });
 });

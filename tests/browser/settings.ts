@@ -1,4 +1,4 @@
-// The settings in a real browser: one's own, and those of an account.
+// Settings of the user and of an account, in a real browser.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -11,12 +11,18 @@ import {
   type PageOptions,
   type TestBrowser,
 } from '../support/browser.ts';
-import { quickHash, signIn, visitor, type DashboardClient, type SignInOptions } from '../support/dashboard.ts';
+import {
+  quickHash,
+  signIn,
+  visitor,
+  type DashboardClient,
+  type SignInOptions,
+} from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Authenticator } from '../support/totp.ts';
 
 const password = 'correct horse battery';
-/** What is refused is an error in the browser's console too. */
+/** The browser logs refused requests as errors. */
 const refused = /status of 4\d\d/;
 
 let gateway: TestGateway;
@@ -50,7 +56,8 @@ const rowOf = (page: Page, table: string, hasText: string) =>
   page.getByRole('table', { name: table }).locator('tbody tr').filter({ hasText });
 
 async function fillIn(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
-  for (const [label, value] of Object.entries(values)) await page.getByRole('textbox', { name: label, exact: true }).fill(value);
+  for (const [label, value] of Object.entries(values))
+    await page.getByRole('textbox', { name: label, exact: true }).fill(value);
 }
 
 async function look(page: Page, name: string): Promise<void> {
@@ -64,7 +71,7 @@ async function enterPassword(page: Page, email: string): Promise<void> {
   await button(page, 'Sign in').click();
 }
 
-test('a second factor is set up, asked for at the next sign-in, and turned off', async () => {
+test('two-factor authentication is set up, required at the next sign-in, and turned off', async () => {
   const user = await join({ name: 'Ada Lovelace', email: 'ada@example.com' });
   const { app, codes } = await visit(
     user,
@@ -81,18 +88,24 @@ test('a second factor is set up, asked for at the next sign-in, and turned off',
       const shown = await page.getByText(/^[A-Z2-7]{4}( [A-Z2-7]{1,4})+$/).innerText();
       await fillIn(page, { Code: '000 00' });
       await button(page, 'Turn on').click();
-      await page.getByText('Enter the six digits that the app shows.').waitFor();
+      await page.getByText('Enter the six digits from the app.').waitFor();
       const authenticator = new Authenticator(shown.replaceAll(' ', ''));
       await fillIn(page, { Code: authenticator.nextCode() });
       await button(page, 'Turn on').click();
       await dialog(page, 'Your backup codes').waitFor();
-      const list = await page.getByRole('list', { name: 'Backup codes' }).getByRole('listitem').allInnerTexts();
+      const list = await page
+        .getByRole('list', { name: 'Backup codes' })
+        .getByRole('listitem')
+        .allInnerTexts();
       await page.keyboard.press('Escape');
       await look(page, 'settings-backup-codes');
-      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download' }).click()]);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'Download' }).click(),
+      ]);
       const file = readFileSync(await download.path(), 'utf8');
       assert.ok(list.length >= 5 && list.every((code) => file.includes(code)), file);
-      await button(page, 'I have kept them').click();
+      await button(page, 'I have saved them').click();
       await page.getByText(`${list.length} backup codes left`).waitFor();
       return { app: authenticator, codes: list };
     },
@@ -100,7 +113,7 @@ test('a second factor is set up, asked for at the next sign-in, and turned off',
   );
   await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
     await enterPassword(page, 'ada@example.com');
-    await heading(page, 'Second factor').waitFor();
+    await heading(page, 'Two-factor authentication').waitFor();
     await look(page, 'second-factor');
     await fillIn(page, { Code: '000000' });
     await button(page, 'Continue').click();
@@ -120,19 +133,23 @@ test('a second factor is set up, asked for at the next sign-in, and turned off',
     await page.getByText(`${codes.length - 1} backup codes left`).waitFor();
     await button(page, 'New backup codes').click();
     await fillIn(page, { 'Your password': password, Code: codes[1]! });
-    await button(page, 'Make new codes').click();
+    await button(page, 'Create new codes').click();
     const shownCodes = page.getByRole('list', { name: 'Backup codes' }).getByRole('listitem');
     await shownCodes.first().waitFor();
     const fresh = await shownCodes.allInnerTexts();
     assert.ok(fresh.every((code) => !codes.includes(code)));
-    await button(page, 'I have kept them').click();
+    await button(page, 'I have saved them').click();
     await button(page, 'Turn off').click();
     await fillIn(page, { 'Your password': password, Code: codes[1]! });
-    await dialog(page, 'Turn off the second factor').getByRole('button', { name: 'Turn off' }).click();
+    await dialog(page, 'Turn off two-factor authentication')
+      .getByRole('button', { name: 'Turn off' })
+      .click();
     await page.getByText('The code is wrong, or was used before.').waitFor();
     await look(page, 'settings-second-factor-off');
     await fillIn(page, { Code: fresh[0]! });
-    await dialog(page, 'Turn off the second factor').getByRole('button', { name: 'Turn off' }).click();
+    await dialog(page, 'Turn off two-factor authentication')
+      .getByRole('button', { name: 'Turn off' })
+      .click();
     await button(page, 'Set up').waitFor();
   });
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
@@ -141,11 +158,15 @@ test('a second factor is set up, asked for at the next sign-in, and turned off',
   });
 });
 
-test('a session that is ended here is out', async () => {
+test('a session that the user ends is signed out', async () => {
   const user = await join({ name: 'Grace Hopper', email: 'grace@example.com' });
-  const devices = await Promise.all(['Firefox/140.0 (X11; Linux)', 'Safari/604.1 (iPhone)'].map(signInWith));
+  const devices = await Promise.all(
+    ['Firefox/140.0 (X11; Linux)', 'Safari/604.1 (iPhone)'].map(signInWith),
+  );
   await visit(user, '/settings?tab=security', async (page) => {
-    await rowOf(page, 'Sessions', 'Firefox on Linux').getByRole('button', { name: 'Sign out' }).click();
+    await rowOf(page, 'Sessions', 'Firefox on Linux')
+      .getByRole('button', { name: 'Sign out' })
+      .click();
     await rowOf(page, 'Sessions', 'Firefox on Linux').waitFor({ state: 'detached' });
     assert.deepEqual(await statuses(devices), [401, 200]);
     await button(page, 'Sign out everywhere else').click();
@@ -159,7 +180,10 @@ test('a session that is ended here is out', async () => {
   async function signInWith(userAgent: string) {
     const device = visitor(gateway);
     const body = { email: user.email, password };
-    const reply = await device.send('POST', '/auth/sign-in', { body, headers: { 'user-agent': userAgent } });
+    const reply = await device.send('POST', '/auth/sign-in', {
+      body,
+      headers: { 'user-agent': userAgent },
+    });
     assert.equal(reply.status, 200, reply.text);
     return device;
   }
@@ -169,7 +193,7 @@ function statuses(clients: readonly DashboardClient[]): Promise<number[]> {
   return Promise.all(clients.map(async (client) => (await client.get('/profile')).status));
 }
 
-test('name, e-mail and password are changed, each after what it asks for', async () => {
+test('a user changes name, e-mail and password', async () => {
   const user = await join({ name: 'Alan', email: 'alan@example.com' });
   const other = await signInAgain(user);
   await visit(
@@ -177,10 +201,13 @@ test('name, e-mail and password are changed, each after what it asks for', async
     '/settings',
     async (page) => {
       await fillIn(page, { Name: 'Alan Turing' });
-      await button(page, 'Save the name').click();
-      await button(page, 'You: Alan Turing').waitFor();
-      await button(page, 'Change the e-mail').click();
-      await fillIn(page, { 'New e-mail': 'turing@example.com', 'Your password': 'not the password' });
+      await button(page, 'Save name').click();
+      await button(page, 'User menu: Alan Turing').waitFor();
+      await button(page, 'Change e-mail').click();
+      await fillIn(page, {
+        'New e-mail': 'turing@example.com',
+        'Your password': 'not the password',
+      });
       await button(page, /^Change$/).click();
       await page.getByText('The password is wrong.').waitFor();
       await checkAccessibility(page);
@@ -188,11 +215,11 @@ test('name, e-mail and password are changed, each after what it asks for', async
       await button(page, /^Change$/).click();
       await page.getByRole('main').getByText('turing@example.com').waitFor();
       await fillIn(page, { 'Current password': password, 'New password': 'short' });
-      await button(page, 'Change the password').click();
+      await button(page, 'Change password').click();
       await page.getByText('Use at least 10 characters.').waitFor();
       await fillIn(page, { 'New password': 'another long password' });
-      await button(page, 'Change the password').click();
-      await page.getByText('Your password is changed.').waitFor();
+      await button(page, 'Change password').click();
+      await page.getByText('Password changed.').waitFor();
       assert.equal((await other.get('/profile')).status, 401);
       await page.getByRole('tab', { name: 'Security' }).click();
       await rowOf(page, 'Sessions', 'This session').waitFor();
@@ -207,22 +234,22 @@ async function signInAgain({ email }: DashboardClient): Promise<DashboardClient>
   return other;
 }
 
-test('somebody is invited by a link, comes, becomes an admin and is removed', async () => {
+test('an invited user joins by a link, becomes an admin and is removed', async () => {
   const owner = await join({ name: 'Owner' });
   const { account } = owner;
   const link = await visit(owner, `/settings?tab=members&account=${account}`, async (page) => {
-    // Nobody else is an owner: there is nothing to offer.
+    // The only owner can neither leave nor be removed.
     await rowOf(page, 'Members', 'You').waitFor();
     assert.equal(await rowOf(page, 'Members', 'You').getByRole('button').count(), 0);
     await button(page, 'Invite').click();
     await fillIn(page, { 'E-mail': 'newcomer' });
-    await dialog(page, 'Invite somebody').getByRole('button', { name: 'Invite' }).click();
+    await dialog(page, 'Invite someone').getByRole('button', { name: 'Invite' }).click();
     await page.getByText('Enter an e-mail address.').waitFor();
     await fillIn(page, { 'E-mail': 'newcomer@example.com' });
     await look(page, 'settings-invite');
-    await dialog(page, 'Invite somebody').getByRole('button', { name: 'Invite' }).click();
-    const made = await page.getByRole('region', { name: 'The invitation’s link' }).innerText();
-    await page.getByText('no e-mail was sent').waitFor();
+    await dialog(page, 'Invite someone').getByRole('button', { name: 'Invite' }).click();
+    const made = await page.getByRole('region', { name: 'Invitation link' }).innerText();
+    await page.getByText('No e-mail was sent').waitFor();
     await look(page, 'settings-invitation-link');
     await button(page, 'Done').click();
     await rowOf(page, 'Invitations', 'newcomer@example.com').waitFor();
@@ -236,25 +263,31 @@ test('somebody is invited by a link, comes, becomes an admin and is removed', as
     await heading(page, 'Overview').waitFor();
     await page.goto(`/settings?tab=members&account=${account}`);
     await rowOf(page, 'Members', 'Newcomer').getByRole('button', { name: 'Leave' }).waitFor();
-    assert.equal(await button(page, 'Invite').count(), 0, 'a member invites nobody');
+    assert.equal(await button(page, 'Invite').count(), 0, 'a member cannot invite');
     assert.equal(await heading(page, 'Invitations').count(), 0);
     assert.equal(await page.getByRole('combobox', { name: /^Role of/ }).count(), 0);
     await visit(owner, `/settings?tab=members&account=${account}`, async (ofOwner) => {
       await chooseRole(ofOwner, 'Newcomer', /^Admin/);
-      await ofOwner.getByText('Newcomer is an admin now.').waitFor();
+      await ofOwner.getByText('Newcomer is now an admin.').waitFor();
     });
     await page.reload();
     await button(page, 'Invite').click();
     await page.getByRole('combobox', { name: 'Role' }).click();
     await page.getByRole('option', { name: 'Admin' }).waitFor();
-    assert.equal(await page.getByRole('option', { name: 'Owner' }).count(), 0, 'an admin makes no owners');
+    assert.equal(
+      await page.getByRole('option', { name: 'Owner' }).count(),
+      0,
+      'an admin cannot make owners',
+    );
   });
   await visit(owner, `/settings?tab=members&account=${account}`, async (page) => {
     await rowOf(page, 'Members', 'Newcomer').getByRole('button', { name: 'Remove' }).click();
     await dialog(page, 'Remove Newcomer?').getByRole('button', { name: 'Remove' }).click();
     await rowOf(page, 'Members', 'Newcomer').waitFor({ state: 'detached' });
   });
-  const members = (await owner.get(`/accounts/${account}/members`)).json<{ data: readonly unknown[] }>();
+  const members = (await owner.get(`/accounts/${account}/members`)).json<{
+    data: readonly unknown[];
+  }>();
   assert.equal(members.data.length, 1);
 });
 
@@ -263,15 +296,15 @@ async function chooseRole(page: Page, name: string, role: RegExp): Promise<void>
   await page.getByRole('option', { name: role }).click();
 }
 
-test('an owner makes another, gives the role up and leaves', async () => {
+test('an owner makes another owner, gives up the role and leaves', async () => {
   const owner = await join({ name: 'First' });
   const { account } = owner;
   await join({ account, role: 'admin', name: 'Second' });
   await visit(owner, `/settings?tab=members&account=${account}`, async (page) => {
     await chooseRole(page, 'Second', /^Owner/);
     await look(page, 'settings-make-owner');
-    await button(page, 'Make an owner').click();
-    await page.getByText('Second is an owner now.').waitFor();
+    await button(page, 'Make owner').click();
+    await page.getByText('Second is now an owner.').waitFor();
     await chooseRole(page, 'First', /^Member/);
     await button(page, 'Become a member').click();
     await page
@@ -282,45 +315,52 @@ test('an owner makes another, gives the role up and leaves', async () => {
     await dialog(page, /^Leave/)
       .getByRole('button', { name: 'Leave' })
       .click();
-    await heading(page, 'You belong to no account yet').waitFor();
+    await heading(page, 'You are not a member of any account').waitFor();
     await page.goto('/settings?tab=members');
     await page.getByRole('tab', { name: 'Profile', selected: true }).waitFor();
     assert.equal(await page.getByRole('tab', { name: 'Members' }).count(), 0);
   });
 });
 
-test('an invitation is withdrawn', async () => {
+test('a withdrawn invitation stops working', async () => {
   const owner = await join({});
   const { account } = owner;
   const body = { email: 'never@example.com', role: 'member' };
-  const { link } = (await owner.post(`/accounts/${account}/invitations`, body)).json<{ link: string }>();
+  const { link } = (await owner.post(`/accounts/${account}/invitations`, body)).json<{
+    link: string;
+  }>();
   await visit(
     owner,
     '/settings?tab=members',
     async (page) => {
-      await rowOf(page, 'Invitations', 'never@example.com').getByRole('button', { name: 'Withdraw' }).click();
-      await dialog(page, 'Withdraw the invitation?').getByRole('button', { name: 'Withdraw' }).click();
-      await page.getByText('Nobody is invited').waitFor();
+      await rowOf(page, 'Invitations', 'never@example.com')
+        .getByRole('button', { name: 'Withdraw' })
+        .click();
+      await dialog(page, 'Withdraw invitation?').getByRole('button', { name: 'Withdraw' }).click();
+      await page.getByText('No open invitations').waitFor();
       await page.goto(link);
-      await heading(page, 'This invitation has ended').waitFor();
+      await heading(page, 'This invitation is no longer valid').waitFor();
     },
     { ignores: refused },
   );
 });
 
-test('owners name the account and say whether answers are kept; others read it', async () => {
+test('owners rename the account and switch the storage of answers; others can only read both', async () => {
   const owner = await join({});
   const { account } = owner;
   const admin = await join({ account, role: 'admin' });
   await visit(owner, '/settings?tab=account', async (page) => {
     await fillIn(page, { Name: 'Analytical Engines' });
-    await button(page, 'Save the name').click();
-    await page.getByText('The account is renamed.').waitFor();
-    await page.getByRole('switch', { name: 'Keep answers' }).click({ force: true });
-    await button(page, 'Keep none, erase').click();
-    await page.getByRole('switch', { name: 'Keep answers', checked: false }).waitFor();
+    await button(page, 'Save name').click();
+    await page.getByText('Account renamed.').waitFor();
+    await page.getByRole('switch', { name: 'Store answers' }).click({ force: true });
+    await button(page, 'Stop and erase').click();
+    await page.getByRole('switch', { name: 'Store answers', checked: false }).waitFor();
   });
-  const settings = (await owner.get(`/accounts/${account}/settings`)).json<{ name: string; retain_responses: boolean }>();
+  const settings = (await owner.get(`/accounts/${account}/settings`)).json<{
+    name: string;
+    retain_responses: boolean;
+  }>();
   assert.deepEqual([settings.name, settings.retain_responses], ['Analytical Engines', false]);
   await visit(admin, '/settings?tab=account', async (page) => {
     const main = page.getByRole('main');
@@ -333,17 +373,18 @@ test('owners name the account and say whether answers are kept; others read it',
   });
 });
 
-test('they can be read on a phone and in the dark', async () => {
+test('settings are readable on a phone and in dark mode', async () => {
   const owner = await join({ name: 'Wolfeschlegelsteinhausenbergerdorff the Elder' });
   const { account } = owner;
-  const email = 'a.rather.long.address.of.somebody.else@department.of.a.large.university.example.com';
+  const email =
+    'a.rather.long.address.of.somebody.else@department.of.a.large.university.example.com';
   await join({ account, role: 'member', name: 'Grace Hopper', email });
   await owner.post(`/accounts/${account}/invitations`, { email: `x${email}`, role: 'admin' });
   await signInAgain(owner);
   await visit(owner, '/settings', async (page) => {
     for (const [tab, shown] of [
-      ['Profile', 'Change the password'],
-      ['Account', 'Save the name'],
+      ['Profile', 'Change password'],
+      ['Account', 'Save name'],
       ['Members', 'Withdraw'],
       ['Security', 'Set up'],
     ] as const) {

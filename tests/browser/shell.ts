@@ -1,11 +1,19 @@
-// The shell of the dashboard in a real browser: who sees which pages, how one gets around, and what the first page weighs.
+// The dashboard's shell in a real browser: access to pages, navigation, and the size of the first
+// page.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, openBrowser, phone, settle, takePicture, type TestBrowser } from '../support/browser.ts';
+import {
+  checkAccessibility,
+  openBrowser,
+  phone,
+  settle,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -22,68 +30,84 @@ before(async () => {
 after(() => gateway.stop());
 
 const accountPages = ['Overview', 'Keys', 'Usage', 'Models', 'Playground', 'Billing', 'Settings'];
-const operatorPages = ['Accounts', 'All keys', 'Users', 'Payments', 'Providers', 'Catalogue', 'Configuration', 'Audit log'];
+const operatorPages = [
+  'Accounts',
+  'All keys',
+  'Users',
+  'Payments',
+  'Providers',
+  'Catalogue',
+  'Configuration',
+  'Audit log',
+];
 
 function heading(page: Page, name: string) {
   return page.getByRole('heading', { level: 1, name, exact: true });
 }
 
-test('a visitor is asked to sign in, and lands on the page they wanted', async () => {
+test('a visitor has to sign in and then lands on the requested page', async () => {
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/usage?mode=test');
     await heading(page, 'Sign in').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('next'), '/usage?mode=test');
     await checkAccessibility(page);
-    await page
-      .context()
-      .addCookies([{ name: owner.cookie.split('=')[0]!, value: owner.cookie.split(/=(.*)/s)[1]!, url: gateway.url }]);
+    await page.context().addCookies([
+      {
+        name: owner.cookie.split('=')[0]!,
+        value: owner.cookie.split(/=(.*)/s)[1]!,
+        url: gateway.url,
+      },
+    ]);
     await page.reload();
     await heading(page, 'Usage').waitFor();
   });
 });
 
-test('an owner sees the pages of his account, and none of the operator', async () => {
+test('an owner sees the pages of their account and no operator pages', async () => {
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/');
     for (const name of accountPages) {
       await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
       await heading(page, name).waitFor();
       assert.match(await page.title(), new RegExp(`^${name} · `));
-      // The others are checked empty and filled by their own tests.
+      // The other pages have their own accessibility checks.
       if (name === 'Models' || name === 'Settings') await checkAccessibility(page);
     }
     assert.equal(await page.getByRole('navigation', { name: 'Operator' }).count(), 0);
     await page.goto('/operator/accounts');
-    await heading(page, 'There is no such page').waitFor();
+    await heading(page, 'Page not found').waitFor();
   });
 });
 
-test('an operator without an account sees the operator pages, and is told why there are no others', async () => {
+test('an operator without an account sees the operator pages and why there are no others', async () => {
   await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
     await page.goto('/');
-    await page.getByText('You belong to no account yet').waitFor();
+    await page.getByText('You are not a member of any account').waitFor();
     await checkAccessibility(page);
     for (const name of operatorPages) {
-      await page.getByRole('navigation', { name: 'Operator' }).getByRole('link', { name, exact: true }).click();
+      await page
+        .getByRole('navigation', { name: 'Operator' })
+        .getByRole('link', { name, exact: true })
+        .click();
       await heading(page, name).waitFor();
     }
   });
 });
 
-test('a link to an account of others says that it is not yours', async () => {
+test('a link to another account says that the user has no access', async () => {
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/keys?account=acc_of_others');
-    await page.getByText('This account is not yours').waitFor();
+    await page.getByText('You have no access to this account').waitFor();
     await checkAccessibility(page);
   });
 });
 
-test('every page can be reached with the keyboard alone', async () => {
+test('pages can be reached with the keyboard alone', async () => {
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/');
     await heading(page, 'Overview').waitFor();
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the page');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
     await page.keyboard.press('Control+K');
     const box = page.getByRole('dialog', { name: 'Go to a page' });
     await box.waitFor();
@@ -99,7 +123,7 @@ test('every page can be reached with the keyboard alone', async () => {
   });
 });
 
-test('test mode stays from page to page, and is part of the address', async () => {
+test('test mode stays on from page to page and is part of the address', async () => {
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/keys');
     await heading(page, 'Keys').waitFor();
@@ -113,52 +137,60 @@ test('test mode stays from page to page, and is part of the address', async () =
   });
 });
 
-test('the colour scheme follows the system until the user chooses one, and the choice is kept', async () => {
+test('the colour scheme follows the system until the user chooses one, and the choice is remembered', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
-    await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, colorScheme }, async (page) => {
-      await page.goto('/');
-      await heading(page, 'Overview').waitFor();
-      assert.equal(await schemeOf(page), colorScheme);
-      await checkAccessibility(page);
-      await takePicture(page, `shell-${colorScheme}`);
-      const other = colorScheme === 'dark' ? 'light' : 'dark';
-      await page.getByRole('button', { name: 'You: Ada Lovelace' }).click();
-      await page.getByRole('menuitem', { name: other === 'dark' ? 'Dark' : 'Light' }).click();
-      assert.equal(await schemeOf(page), other);
-      await page.reload();
-      await heading(page, 'Overview').waitFor();
-      assert.equal(await schemeOf(page), other);
-    });
+    await browser.withPage(
+      { baseUrl: gateway.url, cookie: owner.cookie, colorScheme },
+      async (page) => {
+        await page.goto('/');
+        await heading(page, 'Overview').waitFor();
+        assert.equal(await schemeOf(page), colorScheme);
+        await checkAccessibility(page);
+        await takePicture(page, `shell-${colorScheme}`);
+        const other = colorScheme === 'dark' ? 'light' : 'dark';
+        await page.getByRole('button', { name: 'User menu: Ada Lovelace' }).click();
+        await page.getByRole('menuitem', { name: other === 'dark' ? 'Dark' : 'Light' }).click();
+        assert.equal(await schemeOf(page), other);
+        await page.reload();
+        await heading(page, 'Overview').waitFor();
+        assert.equal(await schemeOf(page), other);
+      },
+    );
   }
 });
 
-/** By the paint, not by a mark: what is read must be dark on light, or light on dark. */
+/** Reads the painted background instead of an attribute, because the paint is what users see. */
 async function schemeOf(page: Page): Promise<'light' | 'dark'> {
-  const channels = await page.evaluate(() => /\d+/.exec(getComputedStyle(document.body).backgroundColor)?.[0]);
+  const channels = await page.evaluate(
+    () => /\d+/.exec(getComputedStyle(document.body).backgroundColor)?.[0],
+  );
   return Number(channels) > 127 ? 'light' : 'dark';
 }
 
-test('on a phone nothing is wider than the screen, and the navigation opens and closes', async () => {
-  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, viewport: phone }, async (page) => {
-    await page.goto('/?mode=test');
-    await heading(page, 'Overview').waitFor();
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= phone.width);
-    assert.equal(await page.getByRole('link', { name: 'Keys', exact: true }).count(), 0);
-    await page.getByRole('button', { name: 'Navigation', exact: true }).click();
-    await checkAccessibility(page);
-    await takePicture(page, 'shell-phone-navigation');
-    await page.getByRole('link', { name: 'Keys', exact: true }).click();
-    await heading(page, 'Keys').waitFor();
-    await page.getByRole('link', { name: 'Keys', exact: true }).waitFor({ state: 'hidden' });
-    await takePicture(page, 'shell-phone');
-  });
+test('on a phone, nothing is wider than the screen, and the navigation opens and closes', async () => {
+  await browser.withPage(
+    { baseUrl: gateway.url, cookie: owner.cookie, viewport: phone },
+    async (page) => {
+      await page.goto('/?mode=test');
+      await heading(page, 'Overview').waitFor();
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= phone.width);
+      assert.equal(await page.getByRole('link', { name: 'Keys', exact: true }).count(), 0);
+      await page.getByRole('button', { name: 'Navigation', exact: true }).click();
+      await checkAccessibility(page);
+      await takePicture(page, 'shell-phone-navigation');
+      await page.getByRole('link', { name: 'Keys', exact: true }).click();
+      await heading(page, 'Keys').waitFor();
+      await page.getByRole('link', { name: 'Keys', exact: true }).waitFor({ state: 'hidden' });
+      await takePicture(page, 'shell-phone');
+    },
+  );
 });
 
-test('signing out ends the session, and what it showed is gone', async () => {
+test('signing out ends the session and hides its pages', async () => {
   const leaver = await signIn(gateway, { role: 'member', name: 'Alan Turing' });
   await browser.withPage({ baseUrl: gateway.url, cookie: leaver.cookie }, async (page) => {
     await page.goto('/');
-    await page.getByRole('button', { name: 'You: Alan Turing' }).click();
+    await page.getByRole('button', { name: 'User menu: Alan Turing' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await heading(page, 'Sign in').waitFor();
     assert.equal((await leaver.get(`/accounts/${leaver.account}/members`)).status, 401);
@@ -167,16 +199,16 @@ test('signing out ends the session, and what it showed is gone', async () => {
   });
 });
 
-test('a page that does not exist says so', async () => {
+test('an unknown address shows an error page', async () => {
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/no/such/page');
-    await heading(page, 'There is no such page').waitFor();
+    await heading(page, 'Page not found').waitFor();
     await checkAccessibility(page);
   });
 });
 
-/** What the guard of every browser test is for: one that cannot fail proves nothing. */
-test('errors of a page and requests to other origins fail a test', async () => {
+/** Checks the checks of `withPage`: they must be able to fail. */
+test('page errors and requests to other origins fail a test', async () => {
   const visit = browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/sign-in');
     await heading(page, 'Sign in').waitFor();
@@ -191,17 +223,28 @@ test('errors of a page and requests to other origins fail a test', async () => {
     await settle(page);
   });
   await assert.rejects(visit, ({ message }: Error) => {
-    const faults = [/console: broken/, /thrown: Error: thrown late/, /127\.0\.0\.1:9/, /inline style.*content security policy/i];
+    const faults = [
+      /console: broken/,
+      /thrown: Error: thrown late/,
+      /127\.0\.0\.1:9/,
+      /inline style.*content security policy/i,
+    ];
     for (const fault of faults) assert.match(message, fault);
     return true;
   });
 });
 
-type Chunk = { readonly file: string; readonly css?: readonly string[]; readonly imports?: readonly string[] };
+type Chunk = {
+  readonly file: string;
+  readonly css?: readonly string[];
+  readonly imports?: readonly string[];
+};
 
-test('the first page weighs less than 300 kB, as it is sent', () => {
+test('the first page is smaller than 300 kB compressed', () => {
   const folder = join(import.meta.dirname, '..', '..', 'dist', 'current', 'dashboard');
-  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Readonly<Record<string, Chunk>>;
+  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Readonly<
+    Record<string, Chunk>
+  >;
   for (const start of ['pages/overview/page.tsx', 'pages/sign-in/page.tsx']) {
     const files = new Set<string>();
     const add = (name: string) => {
@@ -211,7 +254,10 @@ test('the first page weighs less than 300 kB, as it is sent', () => {
       imports.forEach(add);
     };
     ['index.html', start].forEach(add);
-    const bytes = [...files].reduce((sum, file) => sum + gzipSync(readFileSync(join(folder, file)), { level: 9 }).length, 0);
+    const bytes = [...files].reduce(
+      (sum, file) => sum + gzipSync(readFileSync(join(folder, file)), { level: 9 }).length,
+      0,
+    );
     assert.ok(bytes < 300_000, `${start} loads ${bytes} bytes, in ${[...files].join(', ')}`);
   }
 });

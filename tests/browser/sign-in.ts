@@ -1,15 +1,22 @@
-// Ways into the dashboard, in a real browser: passwords, invitations and new passwords. The first link is in `journeys.ts`, second factors
-// are in `settings.ts`.
+// Sign-in in a real browser: passwords, invitations and password resets. `journeys.ts` tests the
+// first
+// link, `settings.ts` two-factor authentication.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
-import { createProofLink } from '../../src/users/email-proof.ts';
+import {
+  checkAccessibility,
+  openBrowser,
+  phone,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
+import { createProofLink } from '../../src/domain/users/email-proof.ts';
 import { signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const password = 'correct horse battery';
-/** A refused attempt is an error in the browser's console too. */
+/** The browser logs refused requests as errors. */
 const refused = /status of 4\d\d/;
 
 let gateway: TestGateway;
@@ -24,7 +31,8 @@ function heading(page: Page, name: string | RegExp) {
 }
 
 async function fillIn(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
-  for (const [label, value] of Object.entries(values)) await page.getByRole('textbox', { name: label }).fill(value);
+  for (const [label, value] of Object.entries(values))
+    await page.getByRole('textbox', { name: label }).fill(value);
 }
 
 async function enterPassword(page: Page, email: string, entered = password): Promise<void> {
@@ -32,31 +40,40 @@ async function enterPassword(page: Page, email: string, entered = password): Pro
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-test('a wrong password is refused with one text, and the right one leads to the page that was asked for', async () => {
+test('every wrong sign-in gets the same error, and the right password leads to the requested page', async () => {
   await makeUser('grace@example.com');
-  await browser.withPage({ baseUrl: gateway.url, ignores: refused, viewport: phone }, async (page) => {
-    await page.goto('/usage?mode=test');
-    await enterPassword(page, 'grace@example.com', 'not the password');
-    const text = await page.getByRole('alert').innerText();
-    await checkAccessibility(page);
-    await takePicture(page, 'sign-in-phone');
-    await enterPassword(page, 'nobody@example.com');
-    await page.getByRole('button', { name: 'Sign in' }).and(page.locator(':not([data-loading])')).waitFor();
-    assert.equal(withoutId(await page.getByRole('alert').innerText()), withoutId(text));
-    await enterPassword(page, 'grace@example.com');
-    await heading(page, 'Usage').waitFor();
-    assert.equal(new URL(page.url()).search, '?mode=test');
-  });
+  await browser.withPage(
+    { baseUrl: gateway.url, ignores: refused, viewport: phone },
+    async (page) => {
+      await page.goto('/usage?mode=test');
+      await enterPassword(page, 'grace@example.com', 'not the password');
+      const text = await page.getByRole('alert').innerText();
+      await checkAccessibility(page);
+      await takePicture(page, 'sign-in-phone');
+      await enterPassword(page, 'nobody@example.com');
+      await page
+        .getByRole('button', { name: 'Sign in' })
+        .and(page.locator(':not([data-loading])'))
+        .waitFor();
+      assert.equal(withoutId(await page.getByRole('alert').innerText()), withoutId(text));
+      await enterPassword(page, 'grace@example.com');
+      await heading(page, 'Usage').waitFor();
+      assert.equal(new URL(page.url()).search, '?mode=test');
+    },
+  );
 });
 
 function withoutId(text: string): string {
   return text.replace(/req_\w+/, '');
 }
 
-test('an invitation makes a user of its account, and is nobody else’s', async () => {
+test('an invitation works only for the invited user', async () => {
   const owner = await signIn(gateway, { role: 'owner', name: 'Owner' });
   const invite = async (email: string) => {
-    const reply = await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'admin' });
+    const reply = await owner.post(`/accounts/${owner.account}/invitations`, {
+      email,
+      role: 'admin',
+    });
     return reply.json<{ link: string }>().link;
   };
   const link = await invite('newcomer@example.com');
@@ -75,9 +92,9 @@ test('an invitation makes a user of its account, and is nobody else’s', async 
     await heading(page, 'Overview').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('account'), owner.account);
     await page.goto(link);
-    await heading(page, 'This invitation has ended').waitFor();
+    await heading(page, 'This invitation is no longer valid').waitFor();
   });
-  // Somebody who is a user already signs in first, and comes back to it.
+  // An existing user signs in first and then returns to the invitation.
   await makeUser('known@example.com');
   const second = await invite('known@example.com');
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
@@ -90,12 +107,15 @@ test('an invitation makes a user of its account, and is nobody else’s', async 
   });
 });
 
-test('an address is confirmed by its user: whoever is not signed in does that first, and goes on', async () => {
-  const { id: userId, email } = (await (await makeUser('unproved@example.com')).get('/profile')).json<{
+test('only the signed-in user can confirm their address', async () => {
+  const { id: userId, email } = (
+    await (await makeUser('unproved@example.com')).get('/profile')
+  ).json<{
     id: string;
     email: string;
   }>();
-  const link = () => createProofLink(gateway.database, { userId, email }, gateway.program.clock.nowMs());
+  const link = () =>
+    createProofLink(gateway.database, { userId, email }, gateway.program.clock.nowMs());
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto(`/verify-email?token=${await link()}`);
     await page.getByText('Sign in to confirm unproved@example.com.').waitFor();
@@ -107,14 +127,17 @@ test('an address is confirmed by its user: whoever is not signed in does that fi
     await heading(page, 'Thank you').waitFor();
   });
   const other = await makeUser('somebody@example.com');
-  await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie, ignores: refused }, async (page) => {
-    await page.goto(`/verify-email?token=${await link()}`);
-    await page.getByRole('button', { name: 'Confirm' }).click();
-    await page.getByText('This link is for another user').waitFor();
-  });
+  await browser.withPage(
+    { baseUrl: gateway.url, cookie: other.cookie, ignores: refused },
+    async (page) => {
+      await page.goto(`/verify-email?token=${await link()}`);
+      await page.getByRole('button', { name: 'Confirm' }).click();
+      await page.getByText('This link is for another user').waitFor();
+    },
+  );
 });
 
-test('without e-mail the operator is named for a new password, and his link sets one', async () => {
+test('without a mail server, the operator’s link sets a new password', async () => {
   const { userId } = await signIn(gateway, { email: 'forgetful@example.com' });
   const operator = await signIn(gateway, { operator: true });
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
@@ -122,19 +145,21 @@ test('without e-mail the operator is named for a new password, and his link sets
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page.getByText('Ask its operator for a link').waitFor();
     await checkAccessibility(page);
-    const { link } = (await operator.post(`/operator/users/${userId}/reset-link`)).json<{ link: string }>();
+    const { link } = (await operator.post(`/operator/users/${userId}/reset-link`)).json<{
+      link: string;
+    }>();
     await page.goto(`${gateway.url}${new URL(link).pathname}${new URL(link).search}`);
     await heading(page, 'Choose a new password').waitFor();
     await checkAccessibility(page);
     await fillIn(page, { Password: 'another long password' });
-    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByText('Your new password is set.').waitFor();
     await enterPassword(page, 'forgetful@example.com', 'another long password');
     await heading(page, 'Overview').waitFor();
   });
 });
 
-test('sign-up says that it is closed where it is', async () => {
+test('a closed sign-up says so', async () => {
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/sign-up');
     await heading(page, 'Sign-up is closed').waitFor();
@@ -145,23 +170,31 @@ test('sign-up says that it is closed where it is', async () => {
   });
 });
 
-test('a session that ends while a page is open leads to the sign-in, and back', async () => {
+test('a session that ends while a page is open leads to sign-in and back', async () => {
   const user = await makeUser('leaver@example.com');
-  await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie, ignores: refused }, async (page) => {
-    await page.goto('/settings');
-    await heading(page, 'Settings').waitFor();
-    await user.post('/auth/sign-out');
-    await page.goto('/keys?mode=test');
-    await heading(page, 'Sign in').waitFor();
-    await enterPassword(page, 'leaver@example.com');
-    await heading(page, 'Keys').waitFor();
-  });
+  await browser.withPage(
+    { baseUrl: gateway.url, cookie: user.cookie, ignores: refused },
+    async (page) => {
+      await page.goto('/settings');
+      await heading(page, 'Settings').waitFor();
+      await user.post('/auth/sign-out');
+      await page.goto('/keys?mode=test');
+      await heading(page, 'Sign in').waitFor();
+      await enterPassword(page, 'leaver@example.com');
+      await heading(page, 'Keys').waitFor();
+    },
+  );
 });
 
-/** With an account of his own, through the operator's one-time link, so that his password is a real one. */
+/**
+ * Creates a user with their own account through an invitation, so that the password is really
+ * hashed.
+ */
 async function makeUser(email: string) {
   const owner = await signIn(gateway, { role: 'owner' });
-  const { link } = (await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'admin' })).json<{
+  const { link } = (
+    await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'admin' })
+  ).json<{
     link: string;
   }>();
   const user = visitor(gateway);

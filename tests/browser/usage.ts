@@ -1,4 +1,4 @@
-// Usage in a real browser: requests appear, are filtered by the address, open in full, and leave as a file.
+// Usage in a real browser: the list, its filters, the details of a request, and the CSV export.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -20,7 +20,7 @@ let browser: TestBrowser;
 let member: DashboardClient;
 let requestId: string;
 
-/** More than a page of the list. */
+/** More than one page of the list. */
 const chats = 58;
 
 before(async () => {
@@ -28,7 +28,10 @@ before(async () => {
   member = await signIn(gateway, { role: 'member' });
   const { account } = member;
   const web = await gateway.makeKey({ account, name: 'Web shop' });
-  const batch = await gateway.makeKey({ account, name: 'Nightly batch of translations, started by the scheduler' });
+  const batch = await gateway.makeKey({
+    account,
+    name: 'Nightly batch of translations, started by the scheduler',
+  });
   for (let index = 0; index < chats; index++) {
     const body = {
       model: index % 3 === 0 ? 'claude-haiku-4-5' : 'gpt-5-mini',
@@ -36,7 +39,10 @@ before(async () => {
     };
     await gateway.post('/v1/chat/completions', { key: web.key, body });
   }
-  await gateway.post('/v1/images/generations', { key: batch.key, body: { model: 'flux-2', prompt: 'A cat', n: 2 } });
+  await gateway.post('/v1/images/generations', {
+    key: batch.key,
+    body: { model: 'flux-2', prompt: 'A cat', n: 2 },
+  });
   await gateway.post('/v1/web-search', { key: batch.key, body: { query: 'cats' } });
   const body = { model: 'gpt-5-mini', input: 'Hello', stream: true, reasoning: { effort: 'low' } };
   requestId = (await gateway.post('/v1/responses', { key: batch.key, body })).requestId;
@@ -50,10 +56,10 @@ function visit<Result>(path: string, action: (page: Page) => Promise<Result>): P
   });
 }
 
-/** Of the table, without its head. */
+/** Rows of the table, without its head. */
 const rowsOf = (page: Page) => page.getByRole('table', { name: 'Requests' }).locator('tbody tr');
 
-test('all requests are there, page by page, and those of some days', async () => {
+test('requests are listed page by page and filtered by days', async () => {
   await visit('/usage?mode=test', async (page) => {
     await page.getByText('Web search').first().waitFor();
     await untilThereAre(rowsOf(page), 50);
@@ -61,7 +67,7 @@ test('all requests are there, page by page, and those of some days', async () =>
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByRole('button', { name: 'Load more' }).waitFor({ state: 'detached' });
     await untilThereAre(rowsOf(page), chats + 3);
-    await page.getByRole('button', { name: 'Usual ranges of days' }).click();
+    await page.getByRole('button', { name: 'Date range presets' }).click();
     await page.getByRole('menuitem', { name: 'Last 7 days' }).click();
     await page.waitForURL(/from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d/);
     await rowsOf(page).first().waitFor();
@@ -69,7 +75,7 @@ test('all requests are there, page by page, and those of some days', async () =>
   });
 });
 
-test('filters are chosen, stand in the address, hold after a reload, and for the file', async () => {
+test('filters are kept in the address, survive a reload and apply to the export', async () => {
   await visit('/usage?mode=test', async (page) => {
     await page.getByRole('combobox', { name: 'Endpoint' }).click();
     await page.getByRole('option', { name: 'Images' }).click();
@@ -79,7 +85,10 @@ test('filters are chosen, stand in the address, hold after a reload, and for the
     await page.reload();
     await page.getByText('2 images').waitFor();
     await untilThereAre(rowsOf(page), 1);
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export CSV' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export CSV' }).click(),
+    ]);
     assert.equal(download.suggestedFilename(), 'usage-test.csv');
     const lines = readFileSync(await download.path(), 'utf8')
       .trim()
@@ -93,17 +102,17 @@ test('filters are chosen, stand in the address, hold after a reload, and for the
     await untilThereAre(rowsOf(page), 3);
     await page.getByRole('combobox', { name: 'Model' }).click();
     await page.getByRole('option', { name: 'Claude Haiku 4.5' }).click();
-    await page.getByText('No request fits').waitFor();
+    await page.getByText('No matching requests').waitFor();
     await checkAccessibility(page);
   });
 });
 
-test('a request opens in full by the keyboard, and can be linked to', async () => {
+test('a request opens with the keyboard and can be linked to', async () => {
   await visit('/usage?mode=test&endpoint=responses', async (page) => {
     await rowsOf(page).first().getByRole('button').press('Enter');
     await page.waitForURL(new RegExp(`request=${requestId}`));
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Held before it ran').waitFor();
+    await dialog.getByText('Held in advance').waitFor();
     await checkLooks(page, 'usage-request');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
@@ -113,12 +122,12 @@ test('a request opens in full by the keyboard, and can be linked to', async () =
   });
 });
 
-test('failed requests and the cache have tabs of their own, and before the first request it says so', async () => {
+test('failed and cached requests have their own tabs, and empty lists say so', async () => {
   await visit('/usage?mode=test&tab=failed', async (page) => {
-    await page.getByText('Nothing has failed').waitFor();
+    await page.getByText('No failed requests').waitFor();
     await checkAccessibility(page);
-    await page.getByRole('tab', { name: 'From the cache' }).click();
-    await page.getByText('Nothing came from the cache yet').waitFor();
+    await page.getByRole('tab', { name: 'Cached' }).click();
+    await page.getByText('No cached answers yet').waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'usage-cache');
     await goWithin(page, '/usage');

@@ -1,3 +1,3 @@
-// Ways in, and the settings, in one process and one Chromium.
+// Tests of sign-in and settings, in one process with one Chromium.
 import './sign-in.ts';
 import './settings.ts';

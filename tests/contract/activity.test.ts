@@ -1,9 +1,10 @@
-// What is counted beside the ledger, on both databases: written in sums, kept when it cannot be, and bounded.
+// Activity counts beside the ledger, on both databases: written as sums, kept while they cannot be
+// written, and bounded.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { Activity, type EndedRequest } from '../../src/activity/activity.ts';
-import { removeOutdated } from '../../src/activity/activity-rows.ts';
-import { listRecentErrors, readProviders, sumActivity } from '../../src/activity/queries.ts';
+import { Activity, type EndedRequest } from '../../src/domain/activity/activity.ts';
+import { removeOutdated } from '../../src/domain/activity/activity-rows.ts';
+import { listRecentErrors, readProviders, sumActivity } from '../../src/domain/activity/queries.ts';
 import type { Database } from '../../src/db/database.ts';
 import { startMs } from '../support/ledger/test-ledger.ts';
 import { micros } from '../../src/lib/money.ts';
@@ -16,7 +17,11 @@ const today = '2026-11-21';
 const known = { accountId: 'a', keyId: 'k', mode: 'live', model: 'm' } as const;
 const worth = { costMicros: micros(30), inputTokens: 100, outputTokens: 10 };
 let requests = 0;
-const request = (fields: Partial<EndedRequest> = {}): EndedRequest => ({ requestId: `r${(requests += 1)}`, ...known, ...fields });
+const request = (fields: Partial<EndedRequest> = {}): EndedRequest => ({
+  requestId: `r${(requests += 1)}`,
+  ...known,
+  ...fields,
+});
 
 async function open(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
@@ -28,13 +33,22 @@ async function open(t: TestContext, store: StoreKind) {
     return activity;
   };
   const sums = (fields: Partial<Parameters<typeof sumActivity>[1]> = {}) =>
-    sumActivity(database.read, { accountId: 'a', mode: 'live', fromDay: today, toDay: today, by: 'none', ...fields });
+    sumActivity(database.read, {
+      accountId: 'a',
+      mode: 'live',
+      fromDay: today,
+      toDay: today,
+      by: 'none',
+      ...fields,
+    });
   const told = async (fields: Parameters<typeof sums>[0] = {}) =>
-    (await sums(fields)).map((sum) => `${sum.group} ${sum.outcome} ${sum.requests} ${sum.savedMicros}`.trim());
+    (await sums(fields)).map((sum) =>
+      `${sum.group} ${sum.outcome} ${sum.requests} ${sum.savedMicros}`.trim(),
+    );
   return { database, clock, errors, openActivity, sums, told };
 }
 
-/** Its statements fail while it is broken. */
+/** All statements fail while it is broken. */
 function breakable(database: Database) {
   const state = { isBroken: true };
   const broken = {
@@ -48,17 +62,25 @@ function breakable(database: Database) {
 }
 
 onEachStore((store) => {
-  test('hits, replays and errors add up, of all gateways together, with what they saved', async (t) => {
+  test('hits, replays, errors and their savings add up over all gateways', async (t) => {
     const { openActivity, sums, told } = await open(t, store);
     for (const activity of [openActivity(), openActivity()]) {
-      for (let count = 0; count < 3; count++) activity.noteRequest(request({ cache: 'hit', saved: worth }), path);
+      for (let count = 0; count < 3; count++)
+        activity.noteRequest(request({ cache: 'hit', saved: worth }), path);
       activity.noteRequest(request({ cache: 'idempotent-replay' }), path);
-      activity.noteRequest(request({ errorCode: 'rate_limit_exceeded', model: undefined, keyId: 'l' }), path);
+      activity.noteRequest(
+        request({ errorCode: 'rate_limit_exceeded', model: undefined, keyId: 'l' }),
+        path,
+      );
       await Promise.all([activity.flush(), activity.flush()]);
       activity.noteRequest(request({ cache: 'hit', saved: worth }), path);
       await activity.close();
     }
-    assert.deepEqual(await told(), ['hit 8 240', 'idempotent-replay 2 0', 'rate_limit_exceeded 2 0']);
+    assert.deepEqual(await told(), [
+      'hit 8 240',
+      'idempotent-replay 2 0',
+      'rate_limit_exceeded 2 0',
+    ]);
     assert.deepEqual((await sums())[0], {
       group: '',
       outcome: 'hit',
@@ -67,10 +89,22 @@ onEachStore((store) => {
       inputTokens: 800,
       outputTokens: 80,
     });
-    assert.deepEqual(await told({ by: 'key' }), ['k hit 8 240', 'k idempotent-replay 2 0', 'l rate_limit_exceeded 2 0']);
-    assert.deepEqual(await told({ by: 'model' }), ['rate_limit_exceeded 2 0', 'm hit 8 240', 'm idempotent-replay 2 0']);
+    assert.deepEqual(await told({ by: 'key' }), [
+      'k hit 8 240',
+      'k idempotent-replay 2 0',
+      'l rate_limit_exceeded 2 0',
+    ]);
+    assert.deepEqual(await told({ by: 'model' }), [
+      'rate_limit_exceeded 2 0',
+      'm hit 8 240',
+      'm idempotent-replay 2 0',
+    ]);
     assert.deepEqual((await told({ by: 'day' }))[0], `${today} hit 8 240`);
-    for (const other of [{ mode: 'test' }, { accountId: 'b' }, { fromDay: '2026-11-22', toDay: '2026-11-23' }] as const)
+    for (const other of [
+      { mode: 'test' },
+      { accountId: 'b' },
+      { fromDay: '2026-11-22', toDay: '2026-11-23' },
+    ] as const)
       assert.deepEqual(await told(other), []);
     assert.equal((await told({ accountId: null })).length, 3);
   });
@@ -86,7 +120,10 @@ onEachStore((store) => {
     clock.jumpTo(clock.nowMs() + dayMs / 2);
     activity.noteRequest(request({ cache: 'hit' }), path);
     await activity.flush();
-    assert.deepEqual(await told({ toDay: '2026-11-30', by: 'day' }), [`${today} hit 1 0`, '2026-11-22 hit 1 0']);
+    assert.deepEqual(await told({ toDay: '2026-11-30', by: 'day' }), [
+      `${today} hit 1 0`,
+      '2026-11-22 hit 1 0',
+    ]);
   });
 
   test('counts that cannot be written are kept, added to, and written once the database is back', async (t) => {
@@ -106,8 +143,14 @@ onEachStore((store) => {
     await activity.flush();
     await activity.flush();
     assert.deepEqual(await told(), ['hit 2 60', 'not_found 2 0']);
-    assert.equal((await listRecentErrors(database.read, { accountId: 'a', mode: 'live' })).length, 2);
-    assert.equal((await readProviders(database.read, { fromMs: startMs, toMs: startMs + 1 }))[0]?.calls, 2);
+    assert.equal(
+      (await listRecentErrors(database.read, { accountId: 'a', mode: 'live' })).length,
+      2,
+    );
+    assert.equal(
+      (await readProviders(database.read, { fromMs: startMs, toMs: startMs + 1 }))[0]?.calls,
+      2,
+    );
     assert.equal((await database.read.selectFrom('key_uses').selectAll().execute()).length, 1);
     assert.deepEqual(errors, []);
   });
@@ -117,9 +160,15 @@ onEachStore((store) => {
     const away = breakable(database);
     const activity = openActivity(away.database);
     for (let index = 0; index < 25_000; index++) {
-      activity.noteRequest(request({ accountId: `acc${index}`, keyId: `key${index}`, errorCode: 'not_found' }), path);
+      activity.noteRequest(
+        request({ accountId: `acc${index}`, keyId: `key${index}`, errorCode: 'not_found' }),
+        path,
+      );
     }
-    activity.noteRequest(request({ accountId: 'acc0', keyId: 'key0', errorCode: 'not_found' }), path);
+    activity.noteRequest(
+      request({ accountId: 'acc0', keyId: 'key0', errorCode: 'not_found' }),
+      path,
+    );
     await assert.rejects(activity.flush(), /away/);
     away.state.isBroken = false;
     await activity.flush();
@@ -137,10 +186,11 @@ onEachStore((store) => {
     assert.equal(await count('recent_errors'), 1_001);
   });
 
-  test('the last errors of an account are listed newest first, a hundred at most, few of a storm', async (t) => {
+  test("an account's last errors are listed newest first, at most a hundred, and an error storm is sampled", async (t) => {
     const { database, openActivity, clock } = await open(t, store);
     const activity = openActivity();
-    const list = (fields: object = {}) => listRecentErrors(database.read, { accountId: 'a', mode: 'live', ...fields });
+    const list = (fields: object = {}) =>
+      listRecentErrors(database.read, { accountId: 'a', mode: 'live', ...fields });
     for (let index = 0; index < 300; index++) {
       clock.jumpTo(clock.nowMs() + 1);
       activity.noteRequest(request({ requestId: `s${index}`, errorCode: 'upstream_error' }), path);
@@ -160,7 +210,10 @@ onEachStore((store) => {
     for (let round = 0; round < 8; round++) {
       for (let index = 0; index < 20; index++) {
         clock.jumpTo(clock.nowMs() + 1);
-        activity.noteRequest(request({ requestId: `t${round}-${index}`, errorCode: 'not_found' }), path);
+        activity.noteRequest(
+          request({ requestId: `t${round}-${index}`, errorCode: 'not_found' }),
+          path,
+        );
       }
       await activity.flush();
     }
@@ -168,9 +221,16 @@ onEachStore((store) => {
       (await list({ limit: 2 })).map(({ requestId }) => requestId),
       ['t7-19', 't7-18'],
     );
-    const rows = await database.read.selectFrom('recent_errors').select('request_id').where('account_id', '=', 'a').execute();
+    const rows = await database.read
+      .selectFrom('recent_errors')
+      .select('request_id')
+      .where('account_id', '=', 'a')
+      .execute();
     assert.equal(rows.length, 100);
-    assert.deepEqual([(await list()).at(-1)?.requestId, (await list({ accountId: 'b' })).length], ['t3-0', 1]);
+    assert.deepEqual(
+      [(await list()).at(-1)?.requestId, (await list({ accountId: 'b' })).length],
+      ['t3-0', 1],
+    );
   });
 
   test('a key shows the time of its last request, whichever gateway writes last', async (t) => {
@@ -188,7 +248,7 @@ onEachStore((store) => {
     );
   });
 
-  test('providers are listed with their calls, failures and latencies for the hours asked for', async (t) => {
+  test('providers are listed with their calls, failures and latencies for the requested hours', async (t) => {
     const { database, openActivity, clock } = await open(t, store);
     const activity = openActivity();
     const call = { provider: 'p', kind: 'whole', ending: 'good' } as const;
@@ -202,10 +262,16 @@ onEachStore((store) => {
     clock.jumpTo(clock.nowMs() + dayMs);
     activity.noteCall({ ...call, ms: 1 });
     await activity.flush();
-    const near = (found: number | undefined, ms: number) => assert.ok(Math.abs(found! - ms) <= ms / 10, `${found} is not ${ms}`);
+    const near = (found: number | undefined, ms: number) =>
+      assert.ok(Math.abs(found! - ms) <= ms / 10, `${found} is not ${ms}`);
     const overview = await readProviders(database.read, { fromMs: startMs, toMs: startMs + dayMs });
     assert.deepEqual(
-      overview.map(({ provider, calls, failures, refusals }) => [provider, calls, failures, refusals]),
+      overview.map(({ provider, calls, failures, refusals }) => [
+        provider,
+        calls,
+        failures,
+        refusals,
+      ]),
       [
         ['another', 1, 1, 0],
         ['p', 104, 1, 1],
@@ -216,14 +282,17 @@ onEachStore((store) => {
     near(whole?.p50Ms, 100);
     near(whole?.p95Ms, 100);
     near(stream?.p50Ms, 500);
-    const later = await readProviders(database.read, { fromMs: startMs + dayMs, toMs: startMs + 2 * dayMs });
+    const later = await readProviders(database.read, {
+      fromMs: startMs + dayMs,
+      toMs: startMs + 2 * dayMs,
+    });
     assert.deepEqual(
       later.map(({ calls }) => calls),
       [1],
     );
   });
 
-  test('counts past their retention are deleted in steps, and the rest stays', async (t) => {
+  test('counts past their retention are deleted in steps, and newer ones stay', async (t) => {
     const { database, openActivity, clock } = await open(t, store);
     const activity = openActivity();
     const note = (count: number) => {
@@ -236,7 +305,8 @@ onEachStore((store) => {
     await note(450);
     const count = async (table: 'activity_days' | 'provider_hours' | 'recent_errors') =>
       (await database.read.selectFrom(table).selectAll().execute()).length;
-    const counts = () => Promise.all((['recent_errors', 'provider_hours', 'activity_days'] as const).map(count));
+    const counts = () =>
+      Promise.all((['recent_errors', 'provider_hours', 'activity_days'] as const).map(count));
     for (const [days, left] of [
       [31, [3, 453, 453]],
       [101, [3, 6, 456]],

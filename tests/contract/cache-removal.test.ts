@@ -1,19 +1,30 @@
-// How answers leave the content cache, on both databases: purges, accounts that retain none, expiry, and the bound of the table.
+// Removal from the content cache, on both databases: purges, accounts that retain no answers,
+// expiry, and the disk budget.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { raiseCacheGeneration, updateAccount } from '../../src/accounts/manage-accounts.ts';
-import { removePurgedOf } from '../../src/cache/purged-accounts.ts';
-import { dropBodies } from '../../src/idempotency/purge.ts';
-import { Idempotency } from '../../src/idempotency/idempotency.ts';
-import { nameRequest } from '../../src/idempotency/request-name.ts';
-import { openKeyStore } from '../../src/keys/key-store.ts';
-import { digestKeyFrom } from '../../src/keys/key-text.ts';
-import { createKey } from '../../src/keys/manage-keys.ts';
+import { raiseCacheGeneration, changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
+import { removePurgedOf } from '../../src/domain/cache/purged-accounts.ts';
+import { dropBodies } from '../../src/domain/idempotency/purge.ts';
+import { Idempotency } from '../../src/domain/idempotency/idempotency.ts';
+import { nameRequest } from '../../src/domain/idempotency/request-name.ts';
+import { openKeyStore } from '../../src/domain/keys/key-store.ts';
+import { digestKeyFrom } from '../../src/domain/keys/key-text.ts';
+import { insertKey } from '../../src/domain/keys/manage-keys.ts';
 import { reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import { until } from '../support/until.ts';
 import { onEachStore } from './stores.ts';
-import { secret, signal, responseOf, response, openCaches, nameOf, runOf, servedBy, digestsIn } from './caches.ts';
+import {
+  secret,
+  signal,
+  responseOf,
+  response,
+  openCaches,
+  nameOf,
+  runOf,
+  servedBy,
+  digestsIn,
+} from './caches.ts';
 
 type Opened = Awaited<ReturnType<typeof openCaches>>;
 
@@ -47,17 +58,27 @@ onEachStore((store) => {
     const { cache, openCache, run, database } = await openCaches(t, store);
     await run(cache, nameOf(cache));
     await run(cache, nameOf(cache, {}, 'b'));
-    await database.write.updateTable('accounts').set({ retain_responses: 0 }).where('id', '=', 'b').execute();
+    await database.write
+      .updateTable('accounts')
+      .set({ retain_responses: 0 })
+      .where('id', '=', 'b')
+      .execute();
     await raiseCacheGeneration(database, 'a');
     await cache.removeEnded();
     assert.deepEqual(await digestsIn(database), []);
     assert.equal(await servedBy(cache, nameOf(cache, {}, 'b')), null);
 
-    assert.equal((await updateAccount(database, 'b', { retainResponses: false }))?.after.retain_responses, false);
+    assert.equal(
+      (await changeTerms(database, 'b', { retainResponses: false }))?.after.retain_responses,
+      false,
+    );
     const name = nameOf(cache, {}, 'b', 1);
     await run(cache, name);
     assert.deepEqual(await digestsIn(database), []);
-    assert.equal((await updateAccount(database, 'b', { retainResponses: true }))?.after.retain_responses, true);
+    assert.equal(
+      (await changeTerms(database, 'b', { retainResponses: true }))?.after.retain_responses,
+      true,
+    );
     await run(openCache(), name);
     assert.deepEqual(await digestsIn(database), [name.digest]);
   });
@@ -68,7 +89,8 @@ onEachStore((store) => {
     const keys = Array.from({ length: 5 }, (_, index) => `k${index}`);
     for (const key of keys) await execute('a', key);
     await execute('b', 'k0');
-    for (const accountId of ['a', 'b']) assert.equal(await replayed(accountId, 'k0'), response.body);
+    for (const accountId of ['a', 'b'])
+      assert.equal(await replayed(accountId, 'k0'), response.body);
     await raiseCacheGeneration(database, 'a');
     await idempotency.removeEnded();
     assert.deepEqual(
@@ -79,7 +101,7 @@ onEachStore((store) => {
     assert.equal(await dropBodies(database, 'a'), 0);
     for (const key of keys) assert.equal(await replayed('a', key), null);
     assert.equal(await replayed('b', 'k0'), response.body);
-    await updateAccount(database, 'a', { retainResponses: false });
+    await changeTerms(database, 'a', { retainResponses: false });
     await execute('a', 'later');
     assert.equal(await replayed('a', 'later'), null);
   });
@@ -87,8 +109,13 @@ onEachStore((store) => {
   test("a key carries its account's retention and cache generation, and follows their changes", async (t) => {
     const { database, clock } = await openCaches(t, store);
     const digestKey = digestKeyFrom(secret);
-    const { key: text } = (await createKey(database, digestKey, { accountId: 'a', mode: 'live' }))!;
-    // A poll may be under way when the database is closed at the end.
+    const { key: text } = (await insertKey(
+      database,
+      digestKey,
+      { accountId: 'a', mode: 'live' },
+      clock.nowMs(),
+    ))!;
+    // A poll may be in flight when the database is closed at the end.
     const keys = openKeyStore({ database, secrets: [secret], onError: () => {}, clock });
     t.after(() => keys.close());
     const known = async () => {
@@ -102,17 +129,27 @@ onEachStore((store) => {
     assert.deepEqual(await known(), [true, 0]);
     await raiseCacheGeneration(database, 'a');
     await follows([true, 1]);
-    await updateAccount(database, 'a', { retainResponses: false });
+    await changeTerms(database, 'a', { retainResponses: false });
     await follows([false, 2]);
   });
 
   test('when the table is too large, the oldest answers are deleted first', async (t) => {
-    const body = 'x'.repeat(60_000).replaceAll('x', () => String.fromCharCode(33 + Math.floor(Math.random() * 90)));
+    const body = 'x'
+      .repeat(60_000)
+      .replaceAll('x', () => String.fromCharCode(33 + Math.floor(Math.random() * 90)));
     const probe = await openCaches(t, store);
-    const sizeBytes = (await (await runOf(probe.cache, nameOf(probe.cache))).seal(responseOf(body))).sizeBytes;
-    const { cache, run, clock, database } = await openCaches(t, store, { diskBytes: Math.ceil(sizeBytes * 4.5) });
-    const names = Array.from({ length: 9 }, (_, index) => nameOf(cache, { index }, index % 2 === 0 ? 'a' : 'b'));
-    const left = async () => (await digestsIn(database)).map((digest) => names.findIndex((name) => name.digest === digest));
+    const sizeBytes = (await (await runOf(probe.cache, nameOf(probe.cache))).seal(responseOf(body)))
+      .sizeBytes;
+    const { cache, run, clock, database } = await openCaches(t, store, {
+      diskBytes: Math.ceil(sizeBytes * 4.5),
+    });
+    const names = Array.from({ length: 9 }, (_, index) =>
+      nameOf(cache, { index }, index % 2 === 0 ? 'a' : 'b'),
+    );
+    const left = async () =>
+      (await digestsIn(database)).map((digest) =>
+        names.findIndex((name) => name.digest === digest),
+      );
     for (const name of names.slice(0, 4)) {
       await run(cache, name, responseOf(body));
       clock.jumpTo(clock.nowMs() + 60_000);
@@ -149,7 +186,7 @@ onEachStore((store) => {
       await database.write.insertInto('cached_responses').values(rows).execute();
     }
     const cache = openCache({ diskBytes: 3_000_000 });
-    // The second is the first, still at work.
+    // The second call joins the first.
     await Promise.all([cache.removeEnded(), cache.removeEnded()]);
     assert.equal((await digestsIn(database)).length, 2_550);
     await openCache({ diskBytes: 1_600_000 }).removeEnded();
@@ -160,7 +197,10 @@ onEachStore((store) => {
 });
 
 /** Answers stored for replay, under idempotency keys of each account. */
-function openReplays(t: TestContext, { database, ledger, clock }: Pick<Opened, 'database' | 'ledger' | 'clock'>) {
+function openReplays(
+  t: TestContext,
+  { database, ledger, clock }: Pick<Opened, 'database' | 'ledger' | 'clock'>,
+) {
   const idempotency = new Idempotency({
     database,
     secrets: [secret],
@@ -180,10 +220,20 @@ function openReplays(t: TestContext, { database, ledger, clock }: Pick<Opened, '
       body: {},
     })!;
   const execute = async (accountId: string, key: string) => {
-    const begun = await idempotency.begin(nameFor(accountId, key), { requestId: `${accountId}-${key}`, signal });
+    const begun = await idempotency.begin(nameFor(accountId, key), {
+      requestId: `${accountId}-${key}`,
+      signal,
+    });
     const claim = begun.kind === 'claimed' ? begun.claim : assert.fail(begun.kind);
-    const asked = { holdId: `${accountId}-${key}`, ledgerId: `${accountId}:live`, keyId: `key-${accountId}` } as const;
-    await ledger.run([reserveOf(asked, 40), { ...settleOf(asked, 30), stored: await claim.seal(response) }]);
+    const asked = {
+      holdId: `${accountId}-${key}`,
+      ledgerId: `${accountId}:live`,
+      keyId: `key-${accountId}`,
+    } as const;
+    await ledger.run([
+      reserveOf(asked, 40),
+      { ...settleOf(asked, 30), stored: await claim.seal(response) },
+    ]);
     claim.noteStored(response);
     await claim.end();
   };

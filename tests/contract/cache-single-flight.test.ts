@@ -35,7 +35,9 @@ onEachStore((store) => {
       },
     });
     const other = openCache({ database: { ...database, read } });
-    const begun = await Promise.all(Array.from({ length: 50 }, () => other.begin(name, { signal })));
+    const begun = await Promise.all(
+      Array.from({ length: 50 }, () => other.begin(name, { signal })),
+    );
     assert.deepEqual(
       begun.map((each) => each.kind === 'hit' && each.response.body),
       Array.from({ length: 50 }, () => response.body),
@@ -59,7 +61,7 @@ onEachStore((store) => {
     assert.equal(runs, 12);
   });
 
-  test('a client that disconnects stops waiting, and the run is told when the last one has left', async (t) => {
+  test('a client that disconnects stops waiting, and the run is notified when the last one has left', async (t) => {
     const { cache } = await openCaches(t, store);
     const name = nameOf(cache);
     const cacheRun = await runOf(cache, name);
@@ -75,7 +77,9 @@ onEachStore((store) => {
     assert.deepEqual(await waiting[1], { kind: 'abandoned' });
     assert.deepEqual([cacheRun.hasWaiters, gone], [false, 1]);
     cacheRun.end();
-    assert.deepEqual(await cache.begin(name, { signal: clients[0]!.signal }), { kind: 'abandoned' });
+    assert.deepEqual(await cache.begin(name, { signal: clients[0]!.signal }), {
+      kind: 'abandoned',
+    });
     assert.equal(await servedBy(cache, name), null);
   });
 });

@@ -1,11 +1,20 @@
-// The content cache on both databases: what is stored, and what may be served to whom.
+// The content cache on both databases: what is stored, and who may be served it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { SealedCached } from '../../src/cache/cache-run.ts';
+import type { SealedCached } from '../../src/domain/cache/cache-run.ts';
 import { reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import { onEachStore } from './stores.ts';
-import { signal, responseOf, response, openCaches, nameOf, runOf, servedBy, digestsIn } from './caches.ts';
+import {
+  signal,
+  responseOf,
+  response,
+  openCaches,
+  nameOf,
+  runOf,
+  servedBy,
+  digestsIn,
+} from './caches.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -23,7 +32,8 @@ onEachStore((store) => {
     assert.deepEqual(other.recall(name), hit);
 
     clock.jumpTo(clock.nowMs() + 7 * dayMs - 1);
-    for (const each of [cache, other, openCache()]) assert.equal(await servedBy(each, name), response.body);
+    for (const each of [cache, other, openCache()])
+      assert.equal(await servedBy(each, name), response.body);
     clock.jumpTo(clock.nowMs() + 2);
     for (const each of [cache, other, openCache()]) assert.equal(await servedBy(each, name), null);
     await run(cache, name, responseOf('new'));
@@ -46,14 +56,25 @@ onEachStore((store) => {
     const { cache, openCache, ledger, database } = await openCaches(t, store);
     const name = nameOf(cache);
     const cacheRun = await runOf(cache, name);
-    const [one, two] = [await cacheRun.seal(responseOf('one')), await cacheRun.seal(responseOf('two'))];
+    const [one, two] = [
+      await cacheRun.seal(responseOf('one')),
+      await cacheRun.seal(responseOf('two')),
+    ];
     cacheRun.end();
     const asked = (holdId: string) => ({ holdId, ledgerId: 'a:live', keyId: 'key-a' }) as const;
-    const settle = (holdId: string, cached: SealedCached) => ({ ...settleOf(asked(holdId), 30), cached });
+    const settle = (holdId: string, cached: SealedCached) => ({
+      ...settleOf(asked(holdId), 30),
+      cached,
+    });
     const [refused] = await ledger.run([settle('h1', one)]);
     assert.equal(refused!.type, 'unknown-hold');
     assert.deepEqual(await digestsIn(database), []);
-    await ledger.run([reserveOf(asked('h1'), 40), reserveOf(asked('h2'), 40), settle('h1', one), settle('h2', two)]);
+    await ledger.run([
+      reserveOf(asked('h1'), 40),
+      reserveOf(asked('h2'), 40),
+      settle('h1', one),
+      settle('h2', two),
+    ]);
     assert.equal(await servedBy(openCache(), name), 'two');
     await ledger.run([settle('h1', one)]);
     await ledger.run([
@@ -64,14 +85,20 @@ onEachStore((store) => {
     assert.equal(await servedBy(openCache(), name), 'two');
   });
 
-  test("no account is served another account's answer: from memory, from the database, or from a run under way", async (t) => {
+  test("no account is served another account's answer: from memory, from the database, or from a run in flight", async (t) => {
     const { cache, openCache, run, database, errors } = await openCaches(t, store);
     const bodies = [{}, { a: 1 }, { a: 1, stream: true }, ['x']];
     const accounts = ['a', 'b'];
-    const names = accounts.flatMap((accountId) => bodies.map((body) => nameOf(cache, body, accountId)));
+    const names = accounts.flatMap((accountId) =>
+      bodies.map((body) => nameOf(cache, body, accountId)),
+    );
     for (const owner of names) {
       await run(cache, owner, responseOf(`of ${owner.accountId}`));
-      const all = [...names, ...names.map(({ accountId }) => ({ ...owner, accountId })), { ...owner, generation: 1 }];
+      const all = [
+        ...names,
+        ...names.map(({ accountId }) => ({ ...owner, accountId })),
+        { ...owner, generation: 1 },
+      ];
       for (const asking of all.filter((name) => !isDeepStrictEqual(name, owner))) {
         for (const from of [cache, openCache()]) {
           const served = await servedBy(from, asking);
@@ -80,7 +107,7 @@ onEachStore((store) => {
       }
       assert.deepEqual(errors, []);
       const forged = { ...owner, accountId: owner.accountId === 'a' ? 'b' : 'a' };
-      // Also with the row itself under the other account: it was sealed for its own.
+      // Even a row moved to the other account does not open, because it was sealed for its own.
       const row = await database.read
         .selectFrom('cached_responses')
         .selectAll()
@@ -129,7 +156,10 @@ onEachStore((store) => {
   test('a database that does not answer is a cache miss', async (t) => {
     const { cache, database, openCache, errors } = await openCaches(t, store);
     const read = new Proxy(database.read, { get: () => assert.fail('away') });
-    assert.equal(await servedBy(openCache({ database: { ...database, read } }), nameOf(cache)), null);
+    assert.equal(
+      await servedBy(openCache({ database: { ...database, read } }), nameOf(cache)),
+      null,
+    );
     assert.equal(errors.length, 1);
   });
 });

@@ -1,12 +1,18 @@
-// Content caches to test with, over one database and one ledger with two accounts, `a` and `b`.
+// Content caches for tests, over one database and one ledger with two accounts, `a` and `b`.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { CacheName } from '../../src/cache/cache-name.ts';
-import type { CacheRun, SealedCached } from '../../src/cache/cache-run.ts';
-import { ResponseCache, type ResponseCacheOptions } from '../../src/cache/response-cache.ts';
+import type { CacheName } from '../../src/domain/cache/cache-name.ts';
+import type { CacheRun, SealedCached } from '../../src/domain/cache/cache-run.ts';
+import { ResponseCache, type ResponseCacheOptions } from '../../src/domain/cache/response-cache.ts';
 import type { WholeResponse } from '../../src/canonical/stored-response.ts';
 import type { Database } from '../../src/db/database.ts';
-import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
+import {
+  creditOf,
+  insertAccount,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../support/ledger/test-ledger.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { micros } from '../../src/lib/money.ts';
 import type { StoreKind } from './stores.ts';
@@ -25,7 +31,11 @@ export const responseOf = (body: string): WholeResponse => ({
 });
 export const response = responseOf('héllo '.repeat(10_000));
 
-export async function openCaches(t: TestContext, store: StoreKind, options: Partial<ResponseCacheOptions> = {}) {
+export async function openCaches(
+  t: TestContext,
+  store: StoreKind,
+  options: Partial<ResponseCacheOptions> = {},
+) {
   const database = await store.openDatabase(t);
   await database.write.transaction().execute(async (transaction) => {
     for (const id of ['a', 'b']) await insertAccount(transaction, id, [`key-${id}`]);
@@ -39,7 +49,7 @@ export async function openCaches(t: TestContext, store: StoreKind, options: Part
   const ledger = store.openStore(t, database, { owner: 'run_1', clock: booksClock });
   await ledger.run([creditOf('a:live', 1_000_000), creditOf('b:live', 1_000_000)]);
   const errors: unknown[] = [];
-  /** Opens a cache as another process would, with a memory of its own. */
+  /** Opens a cache like another process, with its own memory. */
   const openCache = (more: Partial<ResponseCacheOptions> = {}) => {
     const cache = new ResponseCache({
       database,
@@ -58,7 +68,11 @@ export async function openCaches(t: TestContext, store: StoreKind, options: Part
   let holds = 0;
   /** Stores an answer with its charge, as the gateway does. */
   const settle = async (accountId: string, sealed: SealedCached) => {
-    const asked = { holdId: `hold-${++holds}`, ledgerId: `${accountId}:live`, keyId: `key-${accountId}` } as const;
+    const asked = {
+      holdId: `hold-${++holds}`,
+      ledgerId: `${accountId}:live`,
+      keyId: `key-${accountId}`,
+    } as const;
     await ledger.run([reserveOf(asked, 40), { ...settleOf(asked, 30), cached: sealed }]);
   };
   const run = async (cache: ResponseCache, name: CacheName, answer = response) => {
@@ -70,7 +84,12 @@ export async function openCaches(t: TestContext, store: StoreKind, options: Part
   return { database, clock, ledger, openCache, cache: openCache(), run, settle, errors };
 }
 
-export const nameOf = (cache: ResponseCache, body: unknown = {}, accountId = 'a', generation = 0): CacheName =>
+export const nameOf = (
+  cache: ResponseCache,
+  body: unknown = {},
+  accountId = 'a',
+  generation = 0,
+): CacheName =>
   cache.nameOf({
     accountId,
     generation,
@@ -98,6 +117,10 @@ export async function servedBy(cache: ResponseCache, name: CacheName): Promise<s
 }
 
 export const digestsIn = async (database: Database) =>
-  (await database.read.selectFrom('cached_responses').select('digest').orderBy('expires_at_ms').execute()).map(
-    (row) => row.digest,
-  );
+  (
+    await database.read
+      .selectFrom('cached_responses')
+      .select('digest')
+      .orderBy('expires_at_ms')
+      .execute()
+  ).map((row) => row.digest);

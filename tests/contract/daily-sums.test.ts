@@ -1,13 +1,29 @@
-// Filters, sums by day, spending and statements, on both databases, against the charges and entries themselves.
+// Filters, daily sums, spending and statements, on both databases, compared with the charges and
+// entries themselves.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { type DailySumsQuery, sumDays, sumRange } from '../../src/ledger/daily-sums.ts';
-import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
-import { type ChargeFilter, listCharges, readBalance } from '../../src/ledger/queries.ts';
-import { readKeySpending, readSpending } from '../../src/ledger/spending.ts';
-import { listStatement, type StatementLine } from '../../src/ledger/statement.ts';
-import type { UsageCursor } from '../../src/ledger/usage-cursor.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import {
+  type DailySumsQuery,
+  sumDays,
+  sumRange,
+} from '../../src/domain/ledger/reports/daily-sums.ts';
+import {
+  addAccount,
+  creditOf,
+  record,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../support/ledger/test-ledger.ts';
+import {
+  type ChargeFilter,
+  listCharges,
+  readBalance,
+} from '../../src/domain/ledger/reports/queries.ts';
+import { readKeySpending, readSpending } from '../../src/domain/ledger/reports/spending.ts';
+import { listStatement, type StatementLine } from '../../src/domain/ledger/reports/statement.ts';
+import type { UsageCursor } from '../../src/domain/ledger/reports/usage-cursor.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { micros } from '../../src/lib/money.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
@@ -18,7 +34,9 @@ const keys = ['k', 'l'];
 const models = ['m', 'n'];
 const endpoints = ['chat', 'images'];
 
-/** Two charges for each day, key, model and endpoint, each at a price of its own, every third cut off. */
+/**
+ * Two charges for each day, key, model and endpoint, with different prices; every third is cut off.
+ */
 async function openBooks(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
   await addAccount(database, 'acc', keys);
@@ -36,19 +54,26 @@ async function openBooks(t: TestContext, store: StoreKind) {
           const hold = (id: string) => ({ holdId: id, ledgerId, keyId }) as const;
           const charge = (id: string) => ({
             ...settleOf(hold(id), 100 + made),
-            record: { ...record, modelId, endpoint, images: 1, ending: made % 3 === 0 ? ('cut-off' as const) : record.ending },
+            record: {
+              ...record,
+              modelId,
+              endpoint,
+              images: 1,
+              ending: made % 3 === 0 ? ('cut-off' as const) : record.ending,
+            },
           });
           for (let count = 0; count < 2; count++) {
             made += 1;
             clock.nowMs = Date.parse(day) + 12 * 3_600_000 + made * 1_000;
-            // Both in one batch, of which the second costs more than was held for it.
+            // Both in one batch; the second costs more than its hold.
             await books.run([reserveOf(hold(`c${made}`), 90), charge(`c${made}`)]);
           }
         }
       }
     }
   }
-  const charges = (await listCharges(database.read, { ledgerId, limit: 100, cursor: null })).charges;
+  const charges = (await listCharges(database.read, { ledgerId, limit: 100, cursor: null }))
+    .charges;
   assert.equal(charges.length, 48);
   return { database, books, clock, charges };
 }
@@ -76,22 +101,47 @@ onEachStore((store) => {
         (charge) =>
           charge.createdAtMs >= fromMs &&
           charge.createdAtMs < toMs &&
-          Object.entries(fields).every(([name, value]) => charge[name as keyof typeof charge] === value),
+          Object.entries(fields).every(
+            ([name, value]) => charge[name as keyof typeof charge] === value,
+          ),
       );
-      assert.ok(wanted.length < charges.length || filter === filters[0], 'a filter that filters nothing');
+      assert.ok(
+        wanted.length < charges.length || filter === filters[0],
+        'a filter removed nothing',
+      );
       for (const limit of [1, 3, 100]) {
-        assert.deepEqual(await readAll(database, filter, limit), wanted, `${JSON.stringify(filter)} by ${limit}`);
+        assert.deepEqual(
+          await readAll(database, filter, limit),
+          wanted,
+          `${JSON.stringify(filter)} by ${limit}`,
+        );
       }
     }
   });
 
-  test('days add up to their charges, however they are broken down', async (t) => {
+  test('daily sums equal their charges in every breakdown', async (t) => {
     const { database, charges } = await openBooks(t, store);
-    const query = { of: { ledgerId }, fromDay: days[0]!, toDay: days[2]!, by: 'none' } satisfies DailySumsQuery;
-    const groupOf = { none: () => '', model: 'modelId', key: 'keyId', endpoint: 'endpoint', account: () => 'acc' } as const;
-    for (const [by, group] of Object.entries(groupOf) as [DailySumsQuery['by'], (typeof groupOf)['model' | 'none']][]) {
+    const query = {
+      of: { ledgerId },
+      fromDay: days[0]!,
+      toDay: days[2]!,
+      by: 'none',
+    } satisfies DailySumsQuery;
+    const groupOf = {
+      none: () => '',
+      model: 'modelId',
+      key: 'keyId',
+      endpoint: 'endpoint',
+      account: () => 'acc',
+    } as const;
+    for (const [by, group] of Object.entries(groupOf) as [
+      DailySumsQuery['by'],
+      (typeof groupOf)['model' | 'none'],
+    ][]) {
       const sums = await sumDays(database.read, { ...query, by });
-      const names = [...new Set(charges.map((charge) => (typeof group === 'string' ? charge[group] : group())))].toSorted();
+      const names = [
+        ...new Set(charges.map((charge) => (typeof group === 'string' ? charge[group] : group()))),
+      ].toSorted();
       assert.deepEqual(
         sums.map((sum) => `${sum.day} ${sum.group}`),
         days.flatMap((day) => names.map((name) => `${day} ${by === 'account' ? 'acc' : name}`)),
@@ -102,7 +152,8 @@ onEachStore((store) => {
             new Date(charge.createdAtMs).toISOString().startsWith(sum.day) &&
             (typeof group !== 'string' || charge[group] === sum.group),
         );
-        const total = (pick: (charge: (typeof of)[number]) => number) => of.reduce((added, charge) => added + pick(charge), 0);
+        const total = (pick: (charge: (typeof of)[number]) => number) =>
+          of.reduce((added, charge) => added + pick(charge), 0);
         const { day: _, group: __, ...numbers } = sum;
         assert.deepEqual(numbers, {
           requests: of.length,
@@ -118,17 +169,23 @@ onEachStore((store) => {
     }
   });
 
-  test('sums take filters, a range of days, one ledger or all of a mode', async (t) => {
+  test('sums support filters, a range of days, one ledger or a whole mode', async (t) => {
     const { database, charges } = await openBooks(t, store);
     const range = { fromDay: days[0]!, toDay: days[2]!, by: 'none' } as const;
     const requests = async (query: Partial<DailySumsQuery>) =>
-      (await sumDays(database.read, { ...range, of: { ledgerId }, ...query })).map((sum) => sum.requests);
+      (await sumDays(database.read, { ...range, of: { ledgerId }, ...query })).map(
+        (sum) => sum.requests,
+      );
     assert.deepEqual(await requests({ toDay: days[1]! }), [16, 16]);
     assert.deepEqual(await requests({ fromDay: days[1]!, keyId: 'k' }), [8, 8]);
     assert.deepEqual(await requests({ modelId: 'm', endpoint: 'chat' }), [4, 4, 4]);
     assert.deepEqual(await requests({ of: { mode: 'live' } }), [17, 16, 16]);
     assert.deepEqual(await requests({ of: { mode: 'test' } }), []);
-    const accounts = await sumRange(database.read, { ...range, of: { mode: 'live' }, by: 'account' });
+    const accounts = await sumRange(database.read, {
+      ...range,
+      of: { mode: 'live' },
+      by: 'account',
+    });
     assert.deepEqual(
       accounts.map((sum) => [sum.group, sum.requests, sum.costMicros]),
       [
@@ -138,7 +195,7 @@ onEachStore((store) => {
     );
   });
 
-  test('spending covers the current day and month with open holds, and for keys equals what their caps count', async (t) => {
+  test('spending covers the current day and month with open holds, and for keys equals the amounts that caps count', async (t) => {
     const { database, books, clock, charges } = await openBooks(t, store);
     await books.run([reserveOf({ holdId: 'open', ledgerId, keyId: 'l' }, 55)]);
     const spent = (keyId: string | null, day: string) =>
@@ -154,7 +211,11 @@ onEachStore((store) => {
       heldMicros: 55,
     });
     const nextMonth = Date.UTC(2026, 11, 1);
-    assert.deepEqual(await readSpending(database.read, ledgerId, nextMonth), { todayMicros: 0, monthMicros: 0, heldMicros: 55 });
+    assert.deepEqual(await readSpending(database.read, ledgerId, nextMonth), {
+      todayMicros: 0,
+      monthMicros: 0,
+      heldMicros: 55,
+    });
     assert.equal(await readSpending(database.read, 'nobody:live', nowMs), null);
     const ofKey = (keyId: string, held: number) => ({
       keyId,
@@ -169,14 +230,25 @@ onEachStore((store) => {
     assert.equal((await readKeySpending(database.read, [], nowMs)).size, 0);
   });
 
-  test('a statement has every credit and debit and each day of charges once, newest first, and comes to the balance', async (t) => {
+  test('a statement has every credit, debit and day of charges once, newest first, and adds up to the balance', async (t) => {
     const { database, books, clock } = await openBooks(t, store);
-    await books.run([{ type: 'debit', entryId: 'd1', ledgerId, amountMicros: micros(250), note: 'refund' }]);
-    // In one millisecond, between a day's charges and its end.
+    await books.run([
+      { type: 'debit', entryId: 'd1', ledgerId, amountMicros: micros(250), note: 'refund' },
+    ]);
+    // In the same millisecond, between a day's charges and its end.
     await books.run([creditOf(ledgerId, 5, 'e1'), creditOf(ledgerId, 6, 'e2')]);
     clock.nowMs += dayMs;
     await books.run([creditOf(ledgerId, 7, 'e3')]);
-    const wanted = ['e3', days[2]!, 'e2', 'e1', 'd1', days[1]!, days[0]!, `credit-${ledgerId}-1000000`];
+    const wanted = [
+      'e3',
+      days[2]!,
+      'e2',
+      'e1',
+      'd1',
+      days[1]!,
+      days[0]!,
+      `credit-${ledgerId}-1000000`,
+    ];
     for (const limit of [1, 2, 3, 8, 100]) {
       const lines = await readStatement(database, limit);
       assert.deepEqual(
@@ -191,9 +263,15 @@ onEachStore((store) => {
       );
     }
     const [, charged, , , debit] = await readStatement(database, 100);
-    assert.deepEqual([charged!.kind === 'charges' && charged!.requests, debit!.amountMicros], [16, -250]);
+    assert.deepEqual(
+      [charged!.kind === 'charges' && charged!.requests, debit!.amountMicros],
+      [16, -250],
+    );
     const odd = { createdAtMs: clock.nowMs, id: 'no-number' };
-    assert.equal((await listStatement(database.read, { ledgerId, limit: 100, cursor: odd })).lines.length, wanted.length);
+    assert.equal(
+      (await listStatement(database.read, { ledgerId, limit: 100, cursor: odd })).lines.length,
+      wanted.length,
+    );
     assert.equal((await verify(database.read)).ok, true);
   });
 });
@@ -218,7 +296,11 @@ async function readAll(database: Database, filter: ChargeFilter, limit: number) 
 async function readStatement(database: Database, limit: number): Promise<StatementLine[]> {
   const found: StatementLine[] = [];
   for (let cursor: UsageCursor | null = null, isFirst = true; cursor || isFirst; isFirst = false) {
-    const page: Awaited<ReturnType<typeof listStatement>> = await listStatement(database.read, { ledgerId, limit, cursor });
+    const page: Awaited<ReturnType<typeof listStatement>> = await listStatement(database.read, {
+      ledgerId,
+      limit,
+      cursor,
+    });
     found.push(...page.lines);
     cursor = page.next;
   }

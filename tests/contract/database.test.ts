@@ -1,4 +1,5 @@
-// What every database behind the port promises: migrations that are whole, rules that its own tables enforce, snapshots, revisions.
+// The guarantees of every database behind the port: complete migrations, constraints in its own
+// tables, snapshots, revisions.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type Kysely, sql } from 'kysely';
@@ -13,7 +14,7 @@ import { onEachStore, run } from './stores.ts';
 const chargeColumns = `id, ledger_id, key_id, model_id, model_name, endpoint, provider, input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source, price_version, upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, created_at_ms`;
 
 onEachStore((store) => {
-  test('the tables are made once, also when two processes start at the same moment', async (t) => {
+  test('the tables are created once, even if two processes start at the same moment', async (t) => {
     const url = await store.createUrl(t);
     const [first, second] = [open(t, url), open(t, url)];
     const ran = await Promise.all([first.migrate(), second.migrate()]);
@@ -21,21 +22,28 @@ onEachStore((store) => {
     assert.deepEqual(await first.migrate(), []);
   });
 
-  test('a text with a NUL, alone or in a list, reaches no query', async (t) => {
+  test('a text with a NUL, alone or in a list, is refused before any query', async (t) => {
     const database = await store.openDatabase(t);
     for (const value of ['a\0', ['b', 'a\0']])
       await assert.rejects(
-        database.read.selectFrom('accounts').selectAll().where('id', 'in', [value].flat()).execute(),
+        database.read
+          .selectFrom('accounts')
+          .selectAll()
+          .where('id', 'in', [value].flat())
+          .execute(),
         NulInText,
       );
     await assert.rejects(sql`select ${['\0']}`.execute(database.write), NulInText);
   });
 
-  test('a migration that fails leaves nothing of itself, nor of the others of its run', async (t) => {
+  test('a failed migration leaves no trace of itself or of others in its run', async (t) => {
     const database = open(t, await store.createUrl(t));
     const broken = {
       ...migrations[store.dialect],
-      '9998-half': { up: (db: Kysely<unknown>) => db.schema.createTable('half').addColumn('id', 'text').execute() },
+      '9998-half': {
+        up: (db: Kysely<unknown>) =>
+          db.schema.createTable('half').addColumn('id', 'text').execute(),
+      },
       '9999-broken': {
         up: async () => {
           throw new Error('no');
@@ -51,14 +59,14 @@ onEachStore((store) => {
     assert.deepEqual(await database.migrate(), Object.keys(migrations[store.dialect]));
   });
 
-  test('a database of a newer version is left alone', async (t) => {
+  test('a database of a newer version is left unchanged', async (t) => {
     const database = await store.openDatabase(t);
     const newer = { '9999-later': { up: async () => {} }, ...migrations[store.dialect] };
     await migrateToLatest(database.write, newer);
     await assert.rejects(database.migrate(), /do not match this version/);
   });
 
-  test('entries and charges can be added and never changed or removed', async (t) => {
+  test('entries and charges can be added, but not changed or removed', async (t) => {
     const database = await store.openDatabase(t);
     await addAccount(database.write);
     const entry = `insert into entries (id, kind, ledger_id, posted_delta_micros, held_delta_micros, loss_micros, available_micros, created_at_ms)
@@ -73,7 +81,7 @@ onEachStore((store) => {
     await assert.rejects(run(database, entry), /unique/i);
   });
 
-  test('the database itself refuses money that is no whole number, negative holds and keys that do not exist', async (t) => {
+  test('the database itself refuses fractional money, negative holds and unknown keys', async (t) => {
     const database = await store.openDatabase(t);
     await addAccount(database.write);
     const setPosted = (value: number) =>
@@ -81,14 +89,23 @@ onEachStore((store) => {
         .updateTable('ledgers')
         .set({ posted_micros: value as Micros })
         .execute();
-    await assert.rejects(setPosted(1.5), /REAL value in INTEGER column|invalid input syntax for type bigint/);
+    await assert.rejects(
+      setPosted(1.5),
+      /REAL value in INTEGER column|invalid input syntax for type bigint/,
+    );
     await assert.rejects(
       run(database, `update ledgers set posted_micros = 'x'`),
       /TEXT value in INTEGER column|invalid input syntax for type bigint/,
     );
     await assert.rejects(run(database, `update ledgers set held_micros = -1`), /check/i);
-    await assert.rejects(run(database, `insert into key_windows values ('nobody', 'day', '2026-11-21', 0, 0)`), /foreign key/i);
-    await assert.rejects(run(database, `insert into ledgers (id, account_id, mode) values ('b:live', 'a', 'live')`), /check/i);
+    await assert.rejects(
+      run(database, `insert into key_windows values ('nobody', 'day', '2026-11-21', 0, 0)`),
+      /foreign key/i,
+    );
+    await assert.rejects(
+      run(database, `insert into ledgers (id, account_id, mode) values ('b:live', 'a', 'live')`),
+      /check/i,
+    );
   });
 
   test('every change of a key or an account raises the revision that caches poll', async (t) => {
@@ -104,7 +121,7 @@ onEachStore((store) => {
       await run(database, change);
       seen.push(await keysRevision(database));
     }
-    // A new account has no keys yet, so that nobody can have anything about it in memory.
+    // A new account has no keys yet, so no cache can contain it.
     assert.deepEqual(seen, [0, 0, 1, 2, 3, 4]);
   });
 
@@ -135,6 +152,10 @@ async function addAccount(db: Kysely<Tables>): Promise<void> {
 }
 
 async function keysRevision(database: Database): Promise<number> {
-  const row = await database.read.selectFrom('revisions').select('value').where('name', '=', 'keys').executeTakeFirstOrThrow();
+  const row = await database.read
+    .selectFrom('revisions')
+    .select('value')
+    .where('name', '=', 'keys')
+    .executeTakeFirstOrThrow();
   return row.value;
 }

@@ -1,21 +1,35 @@
-// Random histories of commands, each sent twice, over several accounts, keys and caps and across the ends of days, months and
-// years, with a clock that also steps back: on the core, and on both stores in random batches, against the plain model and the ledger's promises.
+// Random histories of commands, each sent twice, over several accounts, keys and caps and across
+// days, months and years, with a clock that also goes back: on the core, and on both stores in
+// random batches, compared with a plain model and the ledger's invariants.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
 import { micros } from '../../src/lib/money.ts';
-import { availableMicrosOf, windowKey } from '../../src/ledger/book.ts';
-import type { Command, LedgerId, Outcome } from '../../src/ledger/commands.ts';
-import { type Expire, runCommands } from '../../src/ledger/core.ts';
-import { emptyBook, extendOf, insertAccount, reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
+import { availableMicrosOf, windowKey } from '../../src/domain/ledger/book.ts';
+import type { Command, LedgerId, Outcome } from '../../src/domain/ledger/commands.ts';
+import { type Expire, runCommands } from '../../src/domain/ledger/core.ts';
+import {
+  emptyBook,
+  extendOf,
+  insertAccount,
+  reserveOf,
+  settleOf,
+} from '../support/ledger/test-ledger.ts';
 import { LedgerModel } from '../support/ledger/reference-model.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import { report } from '../../src/domain/ledger/reports/report.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { scaled } from '../support/volume.ts';
 import fc from '../support/property.ts';
 import { onEachStore } from './stores.ts';
 
-/** Without bias: fast-check prefers short histories and small amounts, in which hardly anything is ever charged. */
-const settings = { numRuns: Number(process.env['TOLLGATE_HISTORIES'] ?? scaled(100, 1_000)), noBias: true };
+/**
+ * Without bias, because fast-check prefers short histories and small amounts, which are hardly ever
+ * charged.
+ */
+const settings = {
+  numRuns: Number(process.env['TOLLGATE_HISTORIES'] ?? scaled(100, 1_000)),
+  noBias: true,
+};
 const lastHourOf2026Ms = Date.UTC(2026, 11, 31, 23);
 
 /** Three keys on two accounts; a hold id always belongs to the same key. */
@@ -26,11 +40,20 @@ const keys = [
 ] as const;
 const ledgerIds = ['a0:live', 'a1:live'] as const;
 
-type Step = { readonly command: Command | Expire; readonly waitMs: number; readonly startsBatch: boolean };
+type Step = {
+  readonly command: Command | Expire;
+  readonly waitMs: number;
+  readonly startsBatch: boolean;
+};
 
-const amount = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 9, arbitrary: fc.integer({ min: 1, max: 60 }) });
+const amount = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(0) },
+  { weight: 9, arbitrary: fc.integer({ min: 1, max: 60 }) },
+);
 const cap = fc.constantFrom(undefined, undefined, undefined, undefined, 0, 40, 90, 200);
-const asked = fc.nat({ max: 5 }).map((number) => ({ holdId: `h${number}`, ...keys[number % keys.length]! }));
+const asked = fc
+  .nat({ max: 5 })
+  .map((number) => ({ holdId: `h${number}`, ...keys[number % keys.length]! }));
 const adjustedLedger = fc.record({
   entryId: fc.constantFrom('e0', 'e1', 'e2', 'e3'),
   ledgerId: fc.constantFrom(...ledgerIds),
@@ -44,22 +67,36 @@ const command: fc.Arbitrary<Command | Expire> = fc.oneof(
       likelyCost: { atOnceMicros: micros(held % 7), perSecondMicros: micros(held % 3) },
     })),
   },
-  { weight: 4, arbitrary: fc.tuple(asked, fc.nat({ max: 2 }), amount).map(([of, part, more]) => extendOf(of, part, more)) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(asked, fc.nat({ max: 2 }), amount)
+      .map(([of, part, more]) => extendOf(of, part, more)),
+  },
   { weight: 4, arbitrary: fc.tuple(asked, amount).map(([of, cost]) => settleOf(of, cost)) },
   {
     weight: 2,
-    arbitrary: fc.tuple(asked, amount, fc.boolean()).map(([{ holdId }, loss, isProvoked]) => releaseOf(holdId, loss, isProvoked)),
+    arbitrary: fc
+      .tuple(asked, amount, fc.boolean())
+      .map(([{ holdId }, loss, isProvoked]) => releaseOf(holdId, loss, isProvoked)),
   },
   {
     weight: 1,
-    arbitrary: fc.tuple(asked, fc.option(fc.integer({ min: 0, max: 100_000 }))).map(([{ holdId }, afterMs]): Expire => ({
-      type: 'expire',
-      holdId,
-      ownerEndedAtMs: afterMs === null ? null : lastHourOf2026Ms + afterMs,
-    })),
+    arbitrary: fc
+      .tuple(asked, fc.option(fc.integer({ min: 0, max: 100_000 })))
+      .map(([{ holdId }, afterMs]): Expire => ({
+        type: 'expire',
+        holdId,
+        ownerEndedAtMs: afterMs === null ? null : lastHourOf2026Ms + afterMs,
+      })),
   },
   { weight: 2, arbitrary: adjustedLedger.map((of) => adjustment('credit', of)) },
-  { weight: 1, arbitrary: adjustedLedger.map((of) => adjustment('debit', { ...of, amount: Math.floor(of.amount / 8) })) },
+  {
+    weight: 1,
+    arbitrary: adjustedLedger.map((of) =>
+      adjustment('debit', { ...of, amount: Math.floor(of.amount / 8) }),
+    ),
+  },
 );
 const waitMs = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0) },
@@ -73,7 +110,7 @@ const history: fc.Arbitrary<readonly Step[]> = fc.array(
   },
 );
 
-test('random histories keep every promise of the ledger and agree with a plain model', () => {
+test('random histories keep every invariant of the ledger and agree with a plain model', () => {
   fc.assert(
     fc.property(history, (steps) => {
       const model = new LedgerModel();
@@ -89,13 +126,22 @@ test('random histories keep every promise of the ledger and agree with a plain m
         assert.deepEqual(again, outcome, 'sent twice at once');
         assertBalances(book, decision);
         if (step.command.type === 'debit') debited.add(step.command.ledgerId);
-        assertPromises(decision.book, model, { debited, command: step.command, outcome, isNew: decision.entries.length > 0 });
+        assertPromises(decision.book, model, {
+          debited,
+          command: step.command,
+          outcome,
+          isNew: decision.entries.length > 0,
+        });
         if (isFinal(outcome)) answered.push({ step, outcome });
         book = decision.book;
       }
       for (const { step, outcome } of answered) {
         const decision = runCommands(book, [step.command], nowMs);
-        assert.deepEqual([decision.outcomes[0], decision.entries], [outcome, []], 'sent again at the end');
+        assert.deepEqual(
+          [decision.outcomes[0], decision.entries],
+          [outcome, []],
+          'sent again at the end',
+        );
       }
     }),
     settings,
@@ -103,14 +149,15 @@ test('random histories keep every promise of the ledger and agree with a plain m
 });
 
 onEachStore((store) => {
-  test('random histories agree with the model in any batches, and the books verify', async (t) => {
+  test('random histories agree with the model in any batches, and the ledger verifies', async (t) => {
     const database = await store.openDatabase(t);
     const clock = { nowMs: lastHourOf2026Ms };
     const books = store.openStore(t, database, { clock });
     await addAllAccounts(database);
     let runs = 0;
-    /** By ledger, as the model has it. */
+    /** The model's balances, by ledger. */
     const provoked = new Map<string, ReturnType<LedgerModel['provoked']>>();
+    const failed = new Map<string, number>();
     const property = fc.asyncProperty(history, async (steps) => {
       const prefix = prefixOf((runs += 1));
       const model = new LedgerModel();
@@ -119,25 +166,47 @@ onEachStore((store) => {
         clock.nowMs += batch[0]!.waitMs;
         const commands = batch.flatMap((step) => [step.command, step.command]);
         const outcomes = await books.run(commands.map((item) => withPrefix(item, prefix)));
-        // One transaction has one time, so the model sees the whole batch at that time.
+        // A transaction has a single time, so the model applies the whole batch at that time.
         assert.deepEqual(
           outcomes,
           commands.map((item) => model.run(item, clock.nowMs)),
         );
       }
-      for (const id of ledgerIds) provoked.set(prefix + id, model.provoked(id));
+      for (const id of ledgerIds) {
+        provoked.set(prefix + id, model.provoked(id));
+        failed.set(prefix + id, model.failed(id));
+      }
     });
     await fc.assert(property, settings);
     const rows = await database.read.selectFrom('loss_days').selectAll().execute();
     const booked = [...Map.groupBy(rows, (row) => row.ledger_id)].map(
-      ([id, days]) => [id, Object.fromEntries(days.map((row) => [row.day, row.provoked_micros]))] as const,
+      ([id, days]) =>
+        [id, Object.fromEntries(days.map((row) => [row.day, row.provoked_micros]))] as const,
     );
     const expected = [...provoked].filter(([, days]) => Object.keys(days).length > 0);
     assert.deepEqual(Object.fromEntries(booked), Object.fromEntries(expected));
-    assert.ok(booked.length > runs / 4, 'histories in which hardly anything is provoked prove little');
+    assert.ok(
+      booked.length > runs / 4,
+      'histories in which hardly anything is provoked prove little',
+    );
     const result = await verify(database.read);
     assert.ok(result.ok, JSON.stringify(result));
-    assert.ok(result.charges > runs / 2, 'histories in which hardly anything is charged prove little');
+    const failedMicros = [...failed.values()].reduce((sum, ofLedger) => sum + ofLedger, 0);
+    assert.equal(result.failedMicros, failedMicros);
+    const reported = await report(database.read, {
+      by: 'account',
+      mode: 'live',
+      fromMs: 0,
+      toMs: Number.MAX_SAFE_INTEGER,
+    });
+    assert.equal(
+      reported.reduce((sum, row) => sum + row.failedMicros, 0),
+      failedMicros,
+    );
+    assert.ok(
+      result.charges > runs / 2,
+      'histories in which hardly anything is charged prove little',
+    );
     t.diagnostic(`${runs} histories: ${JSON.stringify(result)}`);
   });
 });
@@ -146,29 +215,45 @@ function releaseOf(holdId: string, loss: number, isProvoked: boolean): Command {
   return { type: 'release', holdId, lossMicros: micros(loss), isProvoked };
 }
 
-function adjustment(type: 'credit' | 'debit', of: { entryId: string; ledgerId: LedgerId; amount: number }): Command {
+function adjustment(
+  type: 'credit' | 'debit',
+  of: { entryId: string; ledgerId: LedgerId; amount: number },
+): Command {
   // One id may come with two ledgers; the first use decides.
-  return { type, entryId: of.entryId, ledgerId: of.ledgerId, amountMicros: micros(of.amount), note: 'test' };
+  return {
+    type,
+    entryId: of.entryId,
+    ledgerId: of.ledgerId,
+    amountMicros: micros(of.amount),
+    note: 'test',
+  };
 }
 
-/** A refusal, and a hold not seen yet, may be answered otherwise later; everything else stands. */
+/**
+ * A refusal, or an unknown hold, may be answered differently later; every other outcome is final.
+ */
 function isFinal({ type }: Outcome): boolean {
   return ['held', 'charged', 'released', 'credited', 'debited', 'already-resolved'].includes(type);
 }
 
 type Decision = ReturnType<typeof runCommands>;
 
-/** What the entries and charges of a step say is exactly what happened to the balances. */
+/** Checks that the entries and charges of a step match the change of the balances. */
 function assertBalances(before: Decision['book'], { book, entries, charges }: Decision): void {
   for (const id of ledgerIds) {
     const [then, now] = [before.ledgers.get(id)!, book.ledgers.get(id)!];
     const own = entries.filter((entry) => entry.ledgerId === id);
-    const charged = total(charges.filter((charge) => charge.ledgerId === id).map((charge) => charge.costMicros));
+    const charged = total(
+      charges.filter((charge) => charge.ledgerId === id).map((charge) => charge.costMicros),
+    );
     const adjusted = own
       .filter((entry) => entry.kind === 'credit' || entry.kind === 'debit')
       .map((entry) => entry.postedDeltaMicros);
     assert.equal(now.postedMicros - then.postedMicros, total(adjusted) - charged);
-    assert.equal(now.heldMicros - then.heldMicros, total(own.map((entry) => entry.heldDeltaMicros)));
+    assert.equal(
+      now.heldMicros - then.heldMicros,
+      total(own.map((entry) => entry.heldDeltaMicros)),
+    );
   }
 }
 
@@ -179,7 +264,11 @@ type Seen = {
   readonly isNew: boolean;
 };
 
-function assertPromises(book: Decision['book'], model: LedgerModel, { debited, command: last, outcome, isNew }: Seen): void {
+function assertPromises(
+  book: Decision['book'],
+  model: LedgerModel,
+  { debited, command: last, outcome, isNew }: Seen,
+): void {
   for (const [id, ledger] of book.ledgers) {
     assert.ok(ledger.heldMicros >= 0);
     assert.ok(availableMicrosOf(ledger) >= 0 || debited.has(id), 'an overdraft that no debit made');
@@ -189,10 +278,11 @@ function assertPromises(book: Decision['book'], model: LedgerModel, { debited, c
     assert.ok(settledMicros >= 0 && heldMicros >= 0);
     assert.equal(settledMicros + heldMicros, model.used(keyId, startsOn));
   }
-  if (last.type === 'reserve' && outcome.type === 'held' && isNew) assertUnderCaps(book, last.holdId);
+  if (last.type === 'reserve' && outcome.type === 'held' && isNew)
+    assertUnderCaps(book, last.holdId);
 }
 
-/** A hold that was granted just now leaves its key within both caps; one of 0 micros adds nothing to what stands there. */
+/** A newly granted hold leaves its key within both caps; one of 0 micros changes nothing. */
 function assertUnderCaps(book: Decision['book'], holdId: string): void {
   const hold = book.holds.get(holdId)!;
   const windows = [
@@ -201,7 +291,8 @@ function assertUnderCaps(book: Decision['book'], holdId: string): void {
   ] as const;
   for (const { kind, startsOn, capMicros } of windows) {
     const { settledMicros, heldMicros } = book.windows.get(windowKey(hold.keyId, kind, startsOn))!;
-    const isWithin = capMicros === null || hold.amountMicros === 0 || settledMicros + heldMicros <= capMicros;
+    const isWithin =
+      capMicros === null || hold.amountMicros === 0 || settledMicros + heldMicros <= capMicros;
     assert.ok(isWithin, `above the cap of a ${kind}`);
   }
 }
@@ -216,7 +307,7 @@ function batchesOf(steps: readonly Step[]): readonly (readonly Step[])[] {
   return batches;
 }
 
-/** Of every run at once: a commit for each would take longer than the histories. */
+/** One transaction for all runs, because a commit for each would take longer than the histories. */
 async function addAllAccounts(database: Database): Promise<void> {
   await database.write.transaction().execute(async (transaction) => {
     for (let run = 1; run <= settings.numRuns; run++) {
@@ -234,7 +325,7 @@ function keysOf(account: string, prefix: string): readonly string[] {
   return keys.filter((key) => key.ledgerId === `${account}:live`).map((key) => prefix + key.keyId);
 }
 
-/** Runs share a database, so each has accounts, keys and ids of its own. */
+/** Runs share a database, so each has its own accounts, keys and ids. */
 function withPrefix(item: Command | Expire, prefix: string): Command | Expire {
   const named = { ...item } as Record<string, unknown>;
   for (const field of ['holdId', 'entryId', 'ledgerId', 'keyId']) {

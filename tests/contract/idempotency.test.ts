@@ -3,15 +3,21 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
-import { takeClaim } from '../../src/idempotency/claims.ts';
-import { Idempotency } from '../../src/idempotency/idempotency.ts';
-import { nameRequest } from '../../src/idempotency/request-name.ts';
+import { takeClaim } from '../../src/domain/idempotency/claims.ts';
+import { Idempotency } from '../../src/domain/idempotency/idempotency.ts';
+import { nameRequest } from '../../src/domain/idempotency/request-name.ts';
 import type { StoredResponse } from '../../src/canonical/stored-response.ts';
-import { readBalance } from '../../src/ledger/queries.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { micros } from '../../src/lib/money.ts';
-import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
-import { HastyClock } from '../support/test-clock.ts';
+import {
+  creditOf,
+  insertAccount,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../support/ledger/test-ledger.ts';
+import { SleeplessClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
@@ -28,10 +34,17 @@ const response: StoredResponse = {
 };
 const never = new AbortController().signal;
 const nameOf = (body: object = {}, idempotencyKey = 'order-1') =>
-  nameRequest({ keyId: 'k', generation: 0, idempotencyKey, method: 'POST', path: '/v1/messages', body })!;
+  nameRequest({
+    keyId: 'k',
+    generation: 0,
+    idempotencyKey,
+    method: 'POST',
+    path: '/v1/messages',
+    body,
+  })!;
 
-/** Ends the waiting after a time of the clock. */
-function within(milliseconds: number, clock: HastyClock): AbortSignal {
+/** Aborts the wait after a time of the clock. */
+function within(milliseconds: number, clock: SleeplessClock): AbortSignal {
   const controller = new AbortController();
   clock.after(milliseconds, () => controller.abort());
   return controller.signal;
@@ -39,9 +52,11 @@ function within(milliseconds: number, clock: HastyClock): AbortSignal {
 
 async function open(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
-  await database.write.transaction().execute((transaction) => insertAccount(transaction, 'acc', ['k']));
-  // Requests that wait for another process look again at once.
-  const clock = new HastyClock(startMs);
+  await database.write
+    .transaction()
+    .execute((transaction) => insertAccount(transaction, 'acc', ['k']));
+  // Requests that wait for another process poll again immediately.
+  const clock = new SleeplessClock(startMs);
   const booksClock = {
     get nowMs() {
       return clock.nowMs();
@@ -65,7 +80,7 @@ async function open(t: TestContext, store: StoreKind) {
   return { database, clock, booksClock, ledger, one: process('run_1'), two: process('run_2') };
 }
 
-/** Which processes live. */
+/** The processes that are alive. */
 async function setOwners(database: Database, owners: readonly string[]): Promise<void> {
   await database.write.deleteFrom('hold_owners').execute();
   const rows = owners.map((owner) => ({
@@ -100,8 +115,14 @@ onEachStore((store) => {
 
     clock.jumpTo(clock.nowMs() + dayMs - 1);
     for (const idempotency of [one, two]) {
-      assert.deepEqual(await idempotency.begin(nameOf(), { requestId: 'r2', signal: never }), { kind: 'stored', response });
-      assert.deepEqual(await idempotency.begin(nameOf({ a: 1 }), { requestId: 'r2', signal: never }), { kind: 'conflict' });
+      assert.deepEqual(await idempotency.begin(nameOf(), { requestId: 'r2', signal: never }), {
+        kind: 'stored',
+        response,
+      });
+      assert.deepEqual(
+        await idempotency.begin(nameOf({ a: 1 }), { requestId: 'r2', signal: never }),
+        { kind: 'conflict' },
+      );
     }
     await two.removeEnded();
     assert.equal((await two.begin(nameOf(), { requestId: 'r2', signal: never })).kind, 'stored');
@@ -113,14 +134,23 @@ onEachStore((store) => {
 
   test('a stored answer keeps its original cost; rows of older versions have none', async (t) => {
     const { one, two, database } = await open(t, store);
-    for (const [key, { worth, ...unworthy }] of Object.entries({ known: response, older: response })) {
+    for (const [key, { worth, ...unworthy }] of Object.entries({
+      known: response,
+      older: response,
+    })) {
       const claim = await claimOf(one, key, nameOf({}, key));
       await claim.store(key === 'known' ? response : unworthy);
       await claim.end();
       const begun = await two.begin(nameOf({}, key), { requestId: 'r2', signal: never });
-      assert.deepEqual(begun.kind === 'stored' && begun.response.worth, key === 'known' ? worth : undefined);
+      assert.deepEqual(
+        begun.kind === 'stored' && begun.response.worth,
+        key === 'known' ? worth : undefined,
+      );
     }
-    assert.equal((await database.read.selectFrom('idempotent_responses').select('state').execute()).length, 2);
+    assert.equal(
+      (await database.read.selectFrom('idempotent_responses').select('state').execute()).length,
+      2,
+    );
   });
 
   test('one of many concurrent requests and processes claims a key; when it fails, another one does', async (t) => {
@@ -128,12 +158,15 @@ onEachStore((store) => {
     let claimed = 0;
     let running = 0;
     const begun = Array.from({ length: 12 }, async (_, index) => {
-      const result = await [one, two][index % 2]!.begin(nameOf(), { requestId: `r${index}`, signal: never });
+      const result = await [one, two][index % 2]!.begin(nameOf(), {
+        requestId: `r${index}`,
+        signal: never,
+      });
       assert.equal(result.kind, 'claimed');
       if (result.kind !== 'claimed') return;
       assert.equal(++running, 1);
       claimed++;
-      // As long as another would take that was let in as well.
+      // As long as another request would need if it were admitted too.
       await database.read.selectFrom('idempotent_responses').selectAll().execute();
       running--;
       await result.claim.end();
@@ -142,42 +175,61 @@ onEachStore((store) => {
     assert.equal(claimed, 12);
   });
 
-  // Looked for first, a key that is taken is never asked for; this is what stands between two processes that looked at once.
+  // A request looks the key up before it claims it; this statement decides between two processes
+  // that looked at the same time.
   const takenKeys = {
-    'runs in a process that lives': { row: { owner: 'run_2' }, isTaken: false },
-    'ran in a process that is gone': { row: { owner: 'run_gone' }, isTaken: true },
-    'is stored': { row: { owner: 'run_2', state: 'stored' as const, expires_at_ms: startMs + 1 }, isTaken: false },
-    'is stored, by a process that is gone': {
+    'runs in a live process': { row: { owner: 'run_2' }, isTaken: false },
+    'ran in a dead process': { row: { owner: 'run_gone' }, isTaken: true },
+    'is stored': {
+      row: { owner: 'run_2', state: 'stored' as const, expires_at_ms: startMs + 1 },
+      isTaken: false,
+    },
+    'is stored by a dead process': {
       row: { owner: 'run_gone', state: 'stored' as const, expires_at_ms: startMs + 1 },
       isTaken: false,
     },
-    'was stored, and has expired': { row: { owner: 'run_2', state: 'stored' as const, expires_at_ms: startMs }, isTaken: true },
+    'is stored and expired': {
+      row: { owner: 'run_2', state: 'stored' as const, expires_at_ms: startMs },
+      isTaken: true,
+    },
   };
   for (const [name, { row, isTaken }] of Object.entries(takenKeys)) {
     test(`a claim on a key whose request ${name} is ${isTaken ? 'granted' : 'refused'}`, async (t) => {
       const { database } = await open(t, store);
       const { keyId, keyDigest, fingerprint } = nameOf();
-      const earlier = { key_id: keyId, key_digest: keyDigest, fingerprint, state: 'running' as const, request_id: 'r1' };
+      const earlier = {
+        key_id: keyId,
+        key_digest: keyDigest,
+        fingerprint,
+        state: 'running' as const,
+        request_id: 'r1',
+      };
       await database.write
         .insertInto('idempotent_responses')
         .values({ ...earlier, ...row })
         .execute();
-      assert.equal(await takeClaim(database, nameOf(), { requestId: 'r2', owner: 'run_1', nowMs: startMs }), isTaken);
+      assert.equal(
+        await takeClaim(database, nameOf(), { requestId: 'r2', owner: 'run_1', nowMs: startMs }),
+        isTaken,
+      );
     });
   }
 
-  test('another request under a key that runs is a conflict, in its process and in others', async (t) => {
+  test('another request under a running key is a conflict, in its process and in others', async (t) => {
     const { clock, one, two } = await open(t, store);
     const claim = await claimOf(one, 'r1');
     for (const process of [one, two]) {
-      assert.deepEqual(await process.begin(nameOf({ a: 1 }), { requestId: 'r2', signal: within(30_000, clock) }), {
-        kind: 'conflict',
-      });
+      assert.deepEqual(
+        await process.begin(nameOf({ a: 1 }), { requestId: 'r2', signal: within(30_000, clock) }),
+        {
+          kind: 'conflict',
+        },
+      );
     }
     await claim.end();
   });
 
-  test('a key that cannot be freed because the database is away is freed when it is back', async (t) => {
+  test('a key that cannot be freed during an outage is freed afterwards', async (t) => {
     const { database, clock, two } = await open(t, store);
     let isAway = false;
     const troubles: unknown[] = [];
@@ -215,11 +267,14 @@ onEachStore((store) => {
     );
     const gone = new AbortController();
     const abandoned = two.begin(nameOf(), { requestId: 'gone', signal: gone.signal });
-    // Each look of a process that waits is a quarter of a second after the last.
+    // A waiting process polls every quarter of a second.
     await until(() => clock.elapsedMs() > 2_000);
     gone.abort();
     assert.deepEqual(await abandoned, { kind: 'abandoned' });
-    await ledger.run([reserveOf(asked('r1'), 40), { ...settleOf(asked('r1'), 30), stored: await claim.seal(response) }]);
+    await ledger.run([
+      reserveOf(asked('r1'), 40),
+      { ...settleOf(asked('r1'), 30), stored: await claim.seal(response) },
+    ]);
     claim.noteStored(response);
     await claim.end();
     for (const begun of waiting) assert.deepEqual(await begun, { kind: 'stored', response });
@@ -231,32 +286,50 @@ onEachStore((store) => {
     await ledger.run([reserveOf(asked('r1'), 40), reserveOf(asked('r2'), 40)]);
     await setOwners(database, ['run_2']);
     const claim = await claimOf(two, 'r2');
-    assert.equal(clock.elapsedMs(), 0, 'it is free at once, not only when the rows of dead processes are removed');
-    const late = { ...settleOf(asked('r1'), 30), stored: await lost.seal({ ...response, body: 'late' }) };
-    assert.deepEqual(await ledger.run([late, late]), [{ type: 'superseded' }, { type: 'superseded' }]);
+    assert.equal(
+      clock.elapsedMs(),
+      0,
+      'it is free at once, not only when the rows of dead processes are removed',
+    );
+    const late = {
+      ...settleOf(asked('r1'), 30),
+      stored: await lost.seal({ ...response, body: 'late' }),
+    };
+    assert.deepEqual(await ledger.run([late, late]), [
+      { type: 'superseded' },
+      { type: 'superseded' },
+    ]);
     await lost.end();
     await ledger.run([{ ...settleOf(asked('r2'), 30), stored: await claim.seal(response) }]);
     claim.noteStored(response);
     await claim.end();
-    assert.deepEqual(await two.begin(nameOf(), { requestId: 'r3', signal: never }), { kind: 'stored', response });
+    assert.deepEqual(await two.begin(nameOf(), { requestId: 'r3', signal: never }), {
+      kind: 'stored',
+      response,
+    });
     assert.deepEqual(await ledger.run([late]), [{ type: 'superseded' }]);
   });
 
-  // What has become of the key by the time its first owner, r1, settles 30 that cost the operator 1; and who is charged.
+  // The state of the key when its first owner, r1, settles 30 with a cost of 1, and who is charged.
   const takeovers = {
-    'nobody has taken it': { charged: 30, lost: 0 },
-    'nobody has taken it, and the hold has expired': { expires: true, charged: 30, lost: 0 },
-    'another runs under it': { taken: 'running', charged: 0, lost: 1 },
-    'another has run under it': { taken: 'stored', charged: 20, lost: 1 },
-    'another has run under it, and the hold has expired': { taken: 'stored', expires: true, charged: 20, lost: 1 },
-    // As good as taken: whoever comes next could have begun between two looks.
-    'another has failed under it, and it is free': { taken: 'failed', charged: 0, lost: 1 },
-    'its row was removed, and it is free': { taken: 'removed', charged: 0, lost: 1 },
+    'still its own key': { charged: 30, lost: 0 },
+    'still its own key, hold expired': { expires: true, charged: 30, lost: 0 },
+    'another request runs under the key': { taken: 'running', charged: 0, lost: 1 },
+    'another request is stored under the key': { taken: 'stored', charged: 20, lost: 1 },
+    'another request is stored under the key, hold expired': {
+      taken: 'stored',
+      expires: true,
+      charged: 20,
+      lost: 1,
+    },
+    // Counts as taken, because another request could have begun between two polls.
+    'another request failed under the key': { taken: 'failed', charged: 0, lost: 1 },
+    'the row was removed': { taken: 'removed', charged: 0, lost: 1 },
   };
   for (const [name, { charged, lost, ...change }] of Object.entries(takeovers)) {
-    test(`a late settlement where ${name}: ${charged} is charged, ${lost} lost`, async (t) => {
+    test(`a late settlement (${name}) charges ${charged} and loses ${lost}`, async (t) => {
       const { database, booksClock: clock, one, two } = await open(t, store);
-      // Its lease has ended, and nothing it does here renews it.
+      // Its lease has expired, and nothing it does here renews it.
       const ledger = store.openStore(t, database, { clock });
       const { taken, expires } = change as { taken?: string; expires?: boolean };
       const first = await claimOf(one, 'r1');
@@ -266,10 +339,13 @@ onEachStore((store) => {
       if (taken === 'removed') await two.removeEnded();
       else if (taken) {
         const other = await claimOf(two, 'r2');
-        if (taken === 'stored') await ledger.run([{ ...settleOf(asked('r2'), 20), stored: await other.seal(response) }]);
+        if (taken === 'stored')
+          await ledger.run([{ ...settleOf(asked('r2'), 20), stored: await other.seal(response) }]);
         if (taken === 'failed') await other.end();
       }
-      const [late] = await ledger.run([{ ...settleOf(asked('r1'), 30), stored: await first.seal(response) }]);
+      const [late] = await ledger.run([
+        { ...settleOf(asked('r1'), 30), stored: await first.seal(response) },
+      ]);
       assert.equal(late!.type, lost === 0 ? 'charged' : 'superseded');
       await ledger.run([{ type: 'release', holdId: 'r2', lossMicros: micros(0) }]);
       const { postedMicros, heldMicros } = (await readBalance(database.read, 'acc:live'))!;
@@ -279,9 +355,9 @@ onEachStore((store) => {
     });
   }
 
-  test('a settlement and a takeover of its key at the same moment: one of them comes first, never both', async (t) => {
+  test('a settlement and a takeover of its key at the same moment: exactly one of them wins', async (t) => {
     const { database, booksClock: clock, one, two } = await open(t, store);
-    // Of a process whose lease has ended: it keeps none.
+    // The lease of this process has expired and is not renewed.
     const late = store.openStore(t, database, { clock });
     for (let round = 0; round < 40; round++) {
       const name = nameOf({}, `order-${round}`);
@@ -304,13 +380,14 @@ onEachStore((store) => {
     }
   });
 
-  test('a charge that cannot be booked stores nothing, and a body that was not kept is null', async (t) => {
+  test('a charge that cannot be booked stores nothing, and a body that was not stored is null', async (t) => {
     const { database, ledger, one } = await open(t, store);
     const claim = await claimOf(one, 'r1');
     const stored = await claim.seal({ ...response, body: null });
     const [refused] = await ledger.run([{ ...settleOf(asked('r1'), 30), stored }]);
     assert.equal(refused!.type, 'unknown-hold');
-    const row = () => database.read.selectFrom('idempotent_responses').selectAll().executeTakeFirstOrThrow();
+    const row = () =>
+      database.read.selectFrom('idempotent_responses').selectAll().executeTakeFirstOrThrow();
     assert.equal((await row()).state, 'running');
     await ledger.run([reserveOf(asked('r1'), 40), { ...settleOf(asked('r1'), 30), stored }]);
     assert.deepEqual(await row().then(({ state, body }) => [state, body]), ['stored', null]);
@@ -331,9 +408,15 @@ onEachStore((store) => {
     }));
     await database.write.insertInto('idempotent_responses').values(rows).execute();
     await one.removeEnded();
-    const left = await database.read.selectFrom('idempotent_responses').select(['state', 'owner']).execute();
+    const left = await database.read
+      .selectFrom('idempotent_responses')
+      .select(['state', 'owner'])
+      .execute();
     assert.equal(left.filter(({ state }) => state === 'stored').length, 75);
-    assert.deepEqual([...new Set(left.filter(({ state }) => state === 'running').map(({ owner }) => owner))], ['run_1']);
+    assert.deepEqual(
+      [...new Set(left.filter(({ state }) => state === 'running').map(({ owner }) => owner))],
+      ['run_1'],
+    );
     assert.equal(left.length, 225);
   });
 });

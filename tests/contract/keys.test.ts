@@ -1,26 +1,35 @@
-// Keys as they are listed and changed, on each store.
+// Listing and changing keys, on each store.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import type { Database } from '../../src/db/database.ts';
-import { keyStateOf, listKeys, searchKeys, type KeySearch } from '../../src/keys/list-keys.ts';
-import { createKey, revokeKey, setKeyDisabled, updateKey } from '../../src/keys/manage-keys.ts';
-import { createLedgers } from '../../src/ledger/create-ledgers.ts';
+import {
+  keyStateOf,
+  listKeys,
+  searchKeys,
+  type KeySearch,
+} from '../../src/domain/keys/list-keys.ts';
+import {
+  alterKey,
+  insertKey,
+  type KeyChange,
+  type KeyControls,
+} from '../../src/domain/keys/manage-keys.ts';
 import { micros } from '../../src/lib/money.ts';
+import { openAccount } from '../../src/operations/accounts.ts';
 import { startMs } from '../support/ledger/test-ledger.ts';
 import { onEachStore, run } from './stores.ts';
-import { digestKeyFrom } from '../../src/keys/key-text.ts';
+import { digestKeyFrom } from '../../src/domain/keys/key-text.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 
 const digestKey = digestKeyFrom(createSecret('a secret of these tests'));
 
 onEachStore((store) => {
-  test('keys are searched by name, hint and id, in either case, with no letter standing for another', async (t) => {
+  test('keys are searched by name, hint and id, ignoring case and without wildcards', async (t) => {
     const database = await store.openDatabase(t);
-    const accountId = await createAccount(database, { name: 'A' }, createLedgers);
+    const accountId = await makeAccount(database, 'A');
     const ci = await make(database, accountId, { name: 'CI 100%' });
     const laptop = await make(database, accountId, { name: 'Laptop_1' });
-    const other = await make(database, await createAccount(database, { name: 'B' }, createLedgers), { name: 'laptop of B' });
+    const other = await make(database, await makeAccount(database, 'B'), { name: 'laptop of B' });
     const found = async (text: string, account: string | undefined = accountId) =>
       names(await search(database, { accountId: account, text }));
     assert.deepEqual(await found('lap'), ['Laptop_1']);
@@ -34,20 +43,22 @@ onEachStore((store) => {
     assert.deepEqual((await search(database, { text: 'LAP' })).keys.length, 2, 'in all accounts');
   });
 
-  test('a key is in the state that its search says, and states can be combined', async (t) => {
+  test('a search by state finds the keys in that state, and states can be combined', async (t) => {
     const database = await store.openDatabase(t);
-    const accountId = await createAccount(database, { name: 'A' }, createLedgers);
+    const accountId = await makeAccount(database, 'A');
     const ids: Record<string, string> = {};
     for (const name of ['active', 'later', 'disabled', 'expired', 'revoked'])
       ids[name] = (await make(database, accountId, { name })).id;
     const nowMs = startMs;
-    const set = (name: string, columns: string) => run(database, `update api_keys set ${columns} where id = '${ids[name]}'`);
+    const set = (name: string, columns: string) =>
+      run(database, `update api_keys set ${columns} where id = '${ids[name]}'`);
     await set('later', `expires_at_ms = ${nowMs + 1}`);
     await set('expired', `expires_at_ms = ${nowMs}`);
     await set('disabled', `disabled_at_ms = 1, expires_at_ms = ${nowMs}`);
     await set('revoked', `revoked_at_ms = 1, disabled_at_ms = 1`);
     const listed = await listKeys(database, accountId);
-    for (const key of listed) assert.equal(keyStateOf(key, nowMs), key.name === 'later' ? 'active' : key.name);
+    for (const key of listed)
+      assert.equal(keyStateOf(key, nowMs), key.name === 'later' ? 'active' : key.name);
     const inStates = async (...states: NonNullable<KeySearch['states']>) =>
       names(await search(database, { accountId, states, nowMs })).toSorted();
     assert.deepEqual(await inStates('active'), ['active', 'later']);
@@ -57,55 +68,88 @@ onEachStore((store) => {
     assert.deepEqual(await inStates('disabled', 'expired'), ['disabled', 'expired']);
   });
 
-  test('pages of keys are complete and newest first, also where several were made in one millisecond', async (t) => {
+  test('pages of keys are complete and newest first, even if several were created in one millisecond', async (t) => {
     const database = await store.openDatabase(t);
-    const accountId = await createAccount(database, { name: 'A' }, createLedgers);
+    const accountId = await makeAccount(database, 'A');
     for (const name of ['a', 'b', 'c', 'd', 'e']) await make(database, accountId, { name });
     await run(database, `update api_keys set created_at_ms = 5 where name in ('b', 'c', 'd')`);
     const all = (await listKeys(database, accountId)).map(({ name }) => name);
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
-      const page: Awaited<ReturnType<typeof search>> = await search(database, { accountId, limit: 2, cursor });
+      const page: Awaited<ReturnType<typeof search>> = await search(database, {
+        accountId,
+        limit: 2,
+        cursor,
+      });
       seen.push(...names(page));
       cursor = page.next;
     } while (cursor !== null);
     assert.deepEqual(seen, all);
     for (const wrong of ['x', '5', '5|a b', `5|${'a'.repeat(65)}`])
-      assert.equal(await searchKeys(database, { accountId, nowMs: 0, limit: 2, cursor: wrong }), null);
+      assert.equal(
+        await searchKeys(database, { accountId, nowMs: 0, limit: 2, cursor: wrong }),
+        null,
+      );
   });
 
-  test("a change says what was before; another account's key, and a revoked one, stay as they are", async (t) => {
+  test('a change reports the previous state; a key of another account, or a revoked one, is not changed', async (t) => {
     const database = await store.openDatabase(t);
-    const accountId = await createAccount(database, { name: 'A' }, createLedgers);
+    const accountId = await makeAccount(database, 'A');
     const { id: keyId } = await make(database, accountId, { name: 'a' });
     const place = { keyId, accountId };
-    const update = await updateKey(database, place, { dailyCapMicros: micros(5), models: ['m'] });
-    assert.ok(update.kind === 'changed');
-    assert.deepEqual([update.before.daily_cap_micros, update.after.daily_cap_micros, update.after.models], [null, 5, ['m']]);
+    const updated = await alterKey(
+      database,
+      place,
+      update({ dailyCapMicros: micros(5), models: ['m'] }),
+      startMs,
+    );
+    assert.ok(updated.kind === 'changed');
+    assert.deepEqual(
+      [updated.before.daily_cap_micros, updated.after.daily_cap_micros, updated.after.models],
+      [null, 5, ['m']],
+    );
     for (const wrong of [{ keyId, accountId: 'acc_other' }, { keyId: 'key_none' }]) {
-      assert.deepEqual(await updateKey(database, wrong, { name: 'taken' }), { kind: 'unknown' });
-      assert.deepEqual(await revokeKey(database, wrong), { kind: 'unknown' });
-      assert.deepEqual(await setKeyDisabled(database, wrong, true), { kind: 'unknown' });
+      assert.deepEqual(await alterKey(database, wrong, update({ name: 'taken' }), startMs), {
+        kind: 'unknown',
+      });
+      assert.deepEqual(await alterKey(database, wrong, { action: 'revoke' }, startMs), {
+        kind: 'unknown',
+      });
+      assert.deepEqual(await alterKey(database, wrong, { action: 'disable' }, startMs), {
+        kind: 'unknown',
+      });
     }
-    assert.ok((await setKeyDisabled(database, place, true)).kind === 'changed');
-    const revoked = await revokeKey(database, place);
+    assert.ok((await alterKey(database, place, { action: 'disable' }, startMs)).kind === 'changed');
+    const revoked = await alterKey(database, place, { action: 'revoke' }, startMs);
     assert.ok(revoked.kind === 'changed');
     const key = revoked.after;
     assert.ok(key.revoked_at !== null && key.disabled_at !== null && key.name === 'a');
-    assert.deepEqual(await updateKey(database, place, { name: 'b' }), { kind: 'revoked', key });
-    assert.deepEqual(await setKeyDisabled(database, place, false), { kind: 'revoked', key });
-    assert.deepEqual(await revokeKey(database, place), { kind: 'revoked', key });
+    assert.deepEqual(await alterKey(database, place, update({ name: 'b' }), startMs), {
+      kind: 'revoked',
+    });
+    assert.deepEqual(await alterKey(database, place, { action: 'enable' }, startMs), {
+      kind: 'revoked',
+    });
+    assert.deepEqual(await alterKey(database, place, { action: 'revoke' }, startMs + 1), {
+      kind: 'changed',
+      before: key,
+      after: key,
+    });
   });
 
-  test('of two changes at the same time each says what it came upon', async (t) => {
+  test('two concurrent changes each report the state that they replaced', async (t) => {
     const database = await store.openDatabase(t);
-    const accountId = await createAccount(database, { name: 'A' }, createLedgers);
+    const accountId = await makeAccount(database, 'A');
     const { id: keyId } = await make(database, accountId, { name: '0' });
     const outcomes = await Promise.all(
-      ['1', '2', '3', '4'].map((name) => updateKey(database, { keyId }, { name, requestsPerMinute: Number(name) })),
+      ['1', '2', '3', '4'].map((name) =>
+        alterKey(database, { keyId }, update({ name, requestsPerMinute: Number(name) }), startMs),
+      ),
     );
-    const steps = outcomes.map((outcome) => (outcome.kind === 'changed' ? [outcome.before.name, outcome.after.name] : []));
+    const steps = outcomes.map((outcome) =>
+      outcome.kind === 'changed' ? [outcome.before.name, outcome.after.name] : [],
+    );
     const [last] = await listKeys(database, accountId);
     assert.deepEqual(
       [...steps.map(([name]) => String(name)), last!.name].toSorted(),
@@ -115,8 +159,16 @@ onEachStore((store) => {
   });
 });
 
+async function makeAccount(database: Database, name: string): Promise<string> {
+  return (await openAccount(database, { name }, startMs)).id;
+}
+
+function update(controls: KeyControls): KeyChange {
+  return { action: 'update', controls };
+}
+
 async function make(database: Database, accountId: string, controls: { readonly name: string }) {
-  return (await createKey(database, digestKey, { accountId, mode: 'live', ...controls }))!;
+  return (await insertKey(database, digestKey, { accountId, mode: 'live', ...controls }, startMs))!;
 }
 
 async function search(database: Database, query: Partial<KeySearch>) {

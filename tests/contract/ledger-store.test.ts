@@ -1,11 +1,19 @@
-// What a store adds to the core: batches that stand or fall command by command, and leases that give back what dead processes held.
+// Guarantees of a store beyond the core: commands of a batch fail independently, and leases release
+// holds of dead processes.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type Micros, micros, zeroMicros } from '../../src/lib/money.ts';
-import type { Expire } from '../../src/ledger/core.ts';
-import { addAccount, creditOf, extendOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
-import { listCharges, readBalance } from '../../src/ledger/queries.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import type { Expire } from '../../src/domain/ledger/core.ts';
+import {
+  addAccount,
+  creditOf,
+  extendOf,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../support/ledger/test-ledger.ts';
+import { listCharges, readBalance } from '../../src/domain/ledger/reports/queries.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
@@ -36,7 +44,12 @@ onEachStore((store) => {
 
   test('a hold reserved and settled in one batch is charged', async (t) => {
     const { database, open } = await openBooks(t, store);
-    const batch = [creditOf(ledgerId, 100), reserveOf(hold('a'), 30), settleOf(hold('a'), 20), settleOf(hold('a'), 20)];
+    const batch = [
+      creditOf(ledgerId, 100),
+      reserveOf(hold('a'), 30),
+      settleOf(hold('a'), 20),
+      settleOf(hold('a'), 20),
+    ];
     const replies = await open('run_1').run(batch);
     assert.deepEqual(
       replies.map(({ type }) => type),
@@ -52,12 +65,29 @@ onEachStore((store) => {
     });
   });
 
-  test('texts are stored unchanged, whatever characters they hold', async (t) => {
+  test('texts with any characters are stored unchanged', async (t) => {
     const { database, open } = await openBooks(t, store);
-    const texts = ['"', '\\', '\\"', 'a,b', '{}', 'null', 'NULL', '', ' ', '\n\t', `'; drop table charges; --`, 'été 🦔'];
+    const texts = [
+      '"',
+      '\\',
+      '\\"',
+      'a,b',
+      '{}',
+      'null',
+      'NULL',
+      '',
+      ' ',
+      '\n\t',
+      `'; drop table charges; --`,
+      'été 🦔',
+    ];
     await open('run_1').run([
       creditOf(ledgerId, 100),
-      ...texts.map((text, index) => ({ ...creditOf(ledgerId, 1), entryId: `c${index}`, note: text })),
+      ...texts.map((text, index) => ({
+        ...creditOf(ledgerId, 1),
+        entryId: `c${index}`,
+        note: text,
+      })),
       ...texts.map((_, index) => reserveOf(hold(`h${index}`), 1)),
     ]);
     await open('run_1').run(
@@ -84,44 +114,58 @@ onEachStore((store) => {
     );
   });
 
-  test('a hold is not extended or charged under the name of another ledger, while it is open and after', async (t) => {
+  test('a hold cannot be extended or charged on another ledger, while it is open or later', async (t) => {
     const { database, open } = await openBooks(t, store);
     await addAccount(database, 'bcc', ['l']);
     const books = open('run_1');
     const wrong = { ...hold('a'), ledgerId: 'bcc:live' } as const;
     await books.run([creditOf(ledgerId, 100), creditOf('bcc:live', 100), reserveOf(hold('a'), 10)]);
-    const tryBoth = async () => (await books.run([extendOf(wrong, 1, 5), settleOf(wrong, 5)])).map(({ type }) => type);
+    const tryBoth = async () =>
+      (await books.run([extendOf(wrong, 1, 5), settleOf(wrong, 5)])).map(({ type }) => type);
     assert.deepEqual(await tryBoth(), ['unknown-hold', 'unknown-hold']);
     await books.run([{ type: 'expire', holdId: 'a', ownerEndedAtMs: null }]);
     assert.deepEqual(await tryBoth(), ['already-resolved', 'unknown-hold']);
-    assert.deepEqual(await books.run([settleOf(hold('a'), 5), { type: 'release', holdId: 'a', lossMicros: zeroMicros }]), [
-      { type: 'charged', chargedMicros: 5, lossMicros: 0, availableMicros: 95 },
-      { type: 'already-resolved' },
-    ]);
+    assert.deepEqual(
+      await books.run([
+        settleOf(hold('a'), 5),
+        { type: 'release', holdId: 'a', lossMicros: zeroMicros },
+      ]),
+      [
+        { type: 'charged', chargedMicros: 5, lossMicros: 0, availableMicros: 95 },
+        { type: 'already-resolved' },
+      ],
+    );
     assert.equal((await readBalance(database.read, 'bcc:live'))?.availableMicros, 100);
     assert.equal((await verify(database.read)).ok, true);
   });
 
-  test('a batch may be empty, and may name what does not exist', async (t) => {
+  test('a batch may be empty, and may name unknown ledgers and holds', async (t) => {
     const { open } = await openBooks(t, store);
     const books = open('run_1');
     assert.deepEqual(await books.run([]), []);
     const unknown = { holdId: 'x', ledgerId: 'nobody:live', keyId: 'k' } as const;
     const expire: Expire = { type: 'expire', holdId: 'x', ownerEndedAtMs: null };
-    const replies = await books.run([reserveOf(unknown, 1), settleOf(unknown, 1), creditOf('nobody:live', 1), expire]);
+    const replies = await books.run([
+      reserveOf(unknown, 1),
+      settleOf(unknown, 1),
+      creditOf('nobody:live', 1),
+      expire,
+    ]);
     assert.deepEqual(
       replies.map(({ type }) => type),
       ['unknown-ledger', 'unknown-hold', 'unknown-ledger', 'unknown-hold'],
     );
   });
 
-  test('two processes that write the same ledgers at once, in opposite orders, lose nothing and never wait for each other in a ring', async (t) => {
+  test('two processes that write the same ledgers in opposite orders lose nothing and never deadlock', async (t) => {
     const { database, open } = await openBooks(t, store);
     await addAccount(database, 'bcc', ['l']);
     const processes = [open('run_1'), open('run_2'), open('run_3')];
     const rounds = Array.from({ length: 40 }, (_, round) =>
       processes.map((books, index) => {
-        const credits = (['acc:live', 'bcc:live'] as const).map((id) => creditOf(id, 1, `c-${round}-${index}-${id}`));
+        const credits = (['acc:live', 'bcc:live'] as const).map((id) =>
+          creditOf(id, 1, `c-${round}-${index}-${id}`),
+        );
         return books.run(index % 2 === 0 ? credits : credits.toReversed());
       }),
     );
@@ -133,11 +177,15 @@ onEachStore((store) => {
     assert.equal((await verify(database.read)).ok, true);
   });
 
-  test('one command that two processes send at once is run once', async (t) => {
+  test('a command that two processes send at once runs once', async (t) => {
     const { database, open } = await openBooks(t, store);
     const processes = [open('run_1'), open('run_2'), open('run_3')];
     for (let round = 0; round < 30; round++) {
-      const batch = [creditOf(ledgerId, 10, `c${round}`), reserveOf(hold(`h${round}`), 5), settleOf(hold(`h${round}`), 3)];
+      const batch = [
+        creditOf(ledgerId, 10, `c${round}`),
+        reserveOf(hold(`h${round}`), 5),
+        settleOf(hold(`h${round}`), 3),
+      ];
       const replies = await Promise.all(processes.map((books) => books.run(batch)));
       assert.deepEqual(replies[1], replies[0]);
       assert.deepEqual(replies[2], replies[0]);
@@ -153,11 +201,14 @@ onEachStore((store) => {
     });
   });
 
-  test('holds of a process whose lease ended are given back within a minute; those of a process that renews it are kept', async (t) => {
+  test('holds of a process with an expired lease are released within a minute; those of a live process stay', async (t) => {
     const { open, clock, held, database } = await openBooks(t, store);
     const [quiet, lively] = [open('run_quiet'), open('run_lively')];
-    const likelyCost = { atOnceMicros: micros(3), perSecondMicros: micros(1) };
-    await quiet.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), likelyCost, owner: 'run_quiet' }]);
+    const likelyCost = { atOnceMicros: micros(3), perSecondMicros: micros(10) };
+    await quiet.run([
+      creditOf(ledgerId, 100),
+      { ...reserveOf(hold('a'), 10), likelyCost, owner: 'run_quiet' },
+    ]);
     await lively.run([{ ...reserveOf(hold('b'), 20), owner: 'run_lively' }]);
     for (let seconds = 0; (await lively.sweep()) === 0; seconds += 10) {
       assert.equal(await held(), 30);
@@ -171,13 +222,18 @@ onEachStore((store) => {
       .select(['id', 'loss_micros'])
       .where('kind', '=', 'expire')
       .execute();
-    // It renewed its lease at the start, and not ten seconds later: it is taken to have ended half way between.
+    // It renewed its lease at the start, but not a second later, so its end is estimated halfway
+    // between.
     assert.deepEqual(
       expired.map((entry) => [entry.id, entry.loss_micros]),
       [['a', 8]],
     );
-    // The quiet process comes back: its late settlement is charged from what is available, and it may place holds again.
-    const [charged, reserved] = await quiet.run([settleOf(hold('a'), 10), { ...reserveOf(hold('c'), 5), owner: 'run_quiet' }]);
+    // The silent process returns: its late settlement is charged from what is available, and it may
+    // place holds again.
+    const [charged, reserved] = await quiet.run([
+      settleOf(hold('a'), 10),
+      { ...reserveOf(hold('c'), 5), owner: 'run_quiet' },
+    ]);
     assert.deepEqual(
       [charged, reserved?.type],
       [{ type: 'charged', chargedMicros: 10, lossMicros: 0, availableMicros: 70 }, 'held'],
@@ -185,7 +241,7 @@ onEachStore((store) => {
     assert.equal(await lively.sweep(), 0);
   });
 
-  test('the holds of a ledger that was closed can be given back at once by another', async (t) => {
+  test('holds of a closed ledger can be released at once by another process', async (t) => {
     const { open, held } = await openBooks(t, store);
     const [first, second] = [open('run_first'), open('run_second')];
     await second.sweep();
@@ -196,7 +252,7 @@ onEachStore((store) => {
     assert.equal(await held(), 0);
   });
 
-  test('a lease is renewed by the batches too, so that no hold is ever placed without one', async (t) => {
+  test('batches renew the lease too, so that no hold is ever placed without one', async (t) => {
     const { open, clock } = await openBooks(t, store);
     const [sleeper, other] = [open('run_1'), open('run_2')];
     const sweepTwice = async () => (await other.sweep()) + (await other.sweep());
@@ -205,18 +261,21 @@ onEachStore((store) => {
     await sweepTwice();
     assert.equal((await sleeper.run([reserveOf(hold('a'), 10)]))[0]!.type, 'held');
     assert.equal(await sweepTwice(), 0);
-    // Undone with its transaction, the renewal is made again.
+    // Rolled back with its transaction, the renewal is repeated.
     clock.nowMs += 3_600_000;
     await sleeper.run([{ ...creditOf(ledgerId, 1), amountMicros: micros(-1) }]);
     await sleeper.run([reserveOf(hold('b'), 10)]);
     assert.equal(await sweepTwice(), 0);
   });
 
-  test('a settlement that comes after its hold expired and its key was taken over books only what is missing of its loss', async (t) => {
+  test('a settlement that comes after its hold expired and its key was taken over books its loss once', async (t) => {
     const { open, clock, database } = await openBooks(t, store);
     const [quiet, lively] = [open('run_quiet'), open('run_lively')];
     const likelyCost = { atOnceMicros: micros(3), perSecondMicros: micros(1) };
-    await quiet.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), likelyCost, owner: 'run_quiet' }]);
+    await quiet.run([
+      creditOf(ledgerId, 100),
+      { ...reserveOf(hold('a'), 10), likelyCost, owner: 'run_quiet' },
+    ]);
     for (let swept = 0; swept === 0; swept = await lively.sweep()) clock.nowMs += 10_000;
     const settle = settleOf(hold('a'), 10);
     const stored = { keyDigest: 'taken', fingerprint: '', keptForMs: 1 } as never;
@@ -226,21 +285,33 @@ onEachStore((store) => {
     assert.equal(books.ok && books.failedMicros, 9);
   });
 
-  test('what each hold of a killed process has probably cost is booked, however many there are', async (t) => {
-    const { open, clock, database } = await openBooks(t, store);
-    const [quiet, lively] = [open('run_quiet'), open('run_lively')];
-    // More than one sweep gives back.
+  test('the likely cost of each hold of a killed process is booked, for any number of holds and any sweeper', async (t) => {
+    const { open, clock, held, database } = await openBooks(t, store);
+    const [quiet, ...sweepers] = [open('run_quiet'), open('run_1'), open('run_2'), open('run_3')];
+    // More holds than one sweep releases.
     const count = 1_100;
-    const likelyCost = { atOnceMicros: micros(3), perSecondMicros: micros(1) };
+    const likelyCost = { atOnceMicros: micros(3), perSecondMicros: micros(10) };
     const reserves = Array.from({ length: count }, (_, index) => ({
       ...reserveOf(hold(`h${index}`), 10),
       likelyCost,
       owner: 'run_quiet',
     }));
     await quiet.run([creditOf(ledgerId, 100_000), ...reserves]);
-    for (let left = count; left > 0; left -= await lively.sweep()) clock.nowMs += 10_000;
+    while ((await held()) !== 0) {
+      clock.nowMs += 10_000;
+      await Promise.all(sweepers.map((sweeper) => sweeper.sweep()));
+    }
     const books = await verify(database.read);
     assert.equal(books.ok && books.failedMicros, count * 8);
+    const owners = await database.read
+      .selectFrom('hold_owners')
+      .select('owner')
+      .orderBy('owner')
+      .execute();
+    assert.deepEqual(
+      owners.map(({ owner }) => owner),
+      ['run_1', 'run_2', 'run_3'],
+    );
   });
 });
 
@@ -256,7 +327,7 @@ async function openBooks(t: TestContext, store: StoreKind) {
     database,
     clock,
     held: async () => (await readBalance(database.read, ledgerId))?.heldMicros,
-    /** As another process would open it. */
+    /** Opens the store like another process. */
     open: (owner: string) => store.openStore(t, database, { owner, clock }),
   };
 }

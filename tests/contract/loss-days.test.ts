@@ -1,13 +1,20 @@
-// The losses that an account could provoke, as the ledger sums them by day: which count, from several processes at once, and forgiven.
+// Provoked losses, summed by day: which ones count, booked from several processes at once, and
+// forgiven.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { transact } from '../../src/db/transact.ts';
-import { forgiveLosses, readLosses } from '../../src/ledger/loss-days.ts';
-import { hasPaid } from '../../src/ledger/queries.ts';
-import { signUpCreditId, type Release } from '../../src/ledger/commands.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import { forgiveLosses, readLosses } from '../../src/domain/ledger/reports/provoked-losses.ts';
+import { hasPaid } from '../../src/domain/ledger/reports/queries.ts';
+import { signUpCreditId, type Release } from '../../src/domain/ledger/commands.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { micros } from '../../src/lib/money.ts';
-import { addAccount, creditOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
+import {
+  addAccount,
+  creditOf,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../support/ledger/test-ledger.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
@@ -20,18 +27,28 @@ const provoked = (holdId: string, loss: number): Release => ({
 });
 
 onEachStore((store) => {
-  test('costs beyond the room and what is said to be provoked count; failures and expired holds do not', async (t) => {
+  test('uncollected costs and losses marked as provoked count; failures and expired holds do not', async (t) => {
     const { database, open, read, clock } = await openBooks(t, store);
     const books = open('run_1');
-    await books.run([creditOf(ledgerId, 100), ...['a', 'b', 'c', 'd'].map((id) => reserveOf(hold(id), 10))]);
-    await books.run([settleOf(hold('a'), 90), provoked('b', 7), { type: 'release', holdId: 'c', lossMicros: micros(5) }]);
-    // The room of an expired hold is gone by our own fault.
-    await books.run([{ type: 'expire', holdId: 'd', ownerEndedAtMs: null }, settleOf(hold('d'), 50)]);
+    await books.run([
+      creditOf(ledgerId, 100),
+      ...['a', 'b', 'c', 'd'].map((id) => reserveOf(hold(id), 10)),
+    ]);
+    await books.run([
+      settleOf(hold('a'), 90),
+      provoked('b', 7),
+      { type: 'release', holdId: 'c', lossMicros: micros(5) },
+    ]);
+    // The expired hold's room is gone, which is our own fault.
+    await books.run([
+      { type: 'expire', holdId: 'd', ownerEndedAtMs: null },
+      settleOf(hold('d'), 50),
+    ]);
     clock.nowMs += 86_400_000;
     await books.run([reserveOf(hold('e'), 0), provoked('e', 2), provoked('e', 2)]);
     const losses = await read();
     assert.deepEqual(losses?.days, [
-      // Of the 90 that a cost, the holds of the others left room for 70.
+      // Of a's cost of 90, the other holds left room for 70.
       { day: '2026-11-21', micros: 27 },
       { day: '2026-11-22', micros: 2 },
     ]);
@@ -40,7 +57,7 @@ onEachStore((store) => {
     assert.equal((await verify(database.read)).ok, true);
   });
 
-  test('losses that several processes book at once, each command twice, are counted once', async (t) => {
+  test('losses booked by several processes at once, each command twice, count once', async (t) => {
     const { database, open, read } = await openBooks(t, store);
     const processes = [open('run_1'), open('run_2'), open('run_3')];
     const rounds = Array.from({ length: 30 }, (_, round) =>
@@ -48,7 +65,11 @@ onEachStore((store) => {
         const own = hold(`h${round}-${index}`);
         const shared = hold(`s${round}`);
         await books.run([reserveOf(own, 0), reserveOf(shared, 0)]);
-        return books.run([provoked(own.holdId, 3), provoked(own.holdId, 3), provoked(shared.holdId, 1)]);
+        return books.run([
+          provoked(own.holdId, 3),
+          provoked(own.holdId, 3),
+          provoked(shared.holdId, 1),
+        ]);
       }),
     );
     await Promise.all(rounds.flat());
@@ -56,10 +77,11 @@ onEachStore((store) => {
     assert.equal((await verify(database.read)).ok, true);
   });
 
-  test('forgiven losses do not count any more, those after them do', async (t) => {
+  test('forgiven losses no longer count, later ones do', async (t) => {
     const { database, open, read } = await openBooks(t, store);
     const books = open('run_1');
-    const lose = async (id: string, loss: number) => books.run([reserveOf(hold(id), 0), provoked(id, loss)]);
+    const lose = async (id: string, loss: number) =>
+      books.run([reserveOf(hold(id), 0), provoked(id, loss)]);
     const forgive = () => transact(database, (transaction) => forgiveLosses(transaction, 'acc'));
     await lose('a', 9);
     assert.equal(await forgive(), 9);
@@ -70,11 +92,14 @@ onEachStore((store) => {
     assert.equal((await verify(database.read)).ok, true);
   });
 
-  test('an account has paid when its ledger was credited with more than its sign-up credit', async (t) => {
+  test('an account counts as paying after a credit beyond its sign-up credit', async (t) => {
     const { database, open } = await openBooks(t, store);
     const books = open('run_1');
     assert.equal(await hasPaid(database.read, ledgerId), false);
-    await books.run([creditOf(ledgerId, 100, signUpCreditId('acc')), creditOf(ledgerId, 0, 'nothing')]);
+    await books.run([
+      creditOf(ledgerId, 100, signUpCreditId('acc')),
+      creditOf(ledgerId, 0, 'nothing'),
+    ]);
     await books.run([{ ...creditOf(ledgerId, 5, 'taken'), type: 'debit' }]);
     assert.equal(await hasPaid(database.read, ledgerId), false);
     await books.run([creditOf(ledgerId, 1, 'top-up')]);
@@ -90,6 +115,7 @@ async function openBooks(t: TestContext, store: StoreKind) {
     database,
     clock,
     open: (owner: string) => store.openStore(t, database, { owner, clock }),
-    read: async (fromDay = '2026-11-01') => (await readLosses(database.read, { ledgerId, fromDay })).get(ledgerId),
+    read: async (fromDay = '2026-11-01') =>
+      (await readLosses(database.read, { ledgerId, fromDay })).get(ledgerId),
   };
 }

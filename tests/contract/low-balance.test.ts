@@ -1,10 +1,10 @@
-// The warning of a low balance on both stores: once per crossing, by one of any number of gateways.
+// The low-balance warning on both stores: once per crossing, by one of any number of gateways.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { setThreshold, warnOfLowBalances } from '../../src/billing/low-balance.ts';
+import { setThreshold, warnOfLowBalances } from '../../src/domain/billing/low-balance.ts';
 import type { Database } from '../../src/db/database.ts';
 import { addAccount } from '../support/ledger/test-ledger.ts';
-import { openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
+import { openLedgerInProcess } from '../../src/domain/ledger/open-ledger.ts';
 import { micros } from '../../src/lib/money.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
@@ -27,7 +27,7 @@ async function open(t: TestContext, store: StoreKind) {
   return { database, change };
 }
 
-/** Looks once; returns the balances that were warned of, in dollars. */
+/** Runs one check; returns the balances, in dollars, for which owners were warned. */
 async function look(database: Database, nowMs: number, fail = false): Promise<number[]> {
   const sent: number[] = [];
   const send = async ({ balanceMicros }: { readonly balanceMicros: number }) => {
@@ -49,7 +49,11 @@ onEachStore((store) => {
     await change(-1);
     assert.deepEqual(await look(database, 60 * minuteMs), []);
     await change(3);
-    assert.deepEqual(await look(database, 61 * minuteMs), [], 'exactly the threshold is not below it');
+    assert.deepEqual(
+      await look(database, 61 * minuteMs),
+      [],
+      'the threshold itself is not below it',
+    );
     await change(-1);
     assert.deepEqual(await look(database, 62 * minuteMs), [9]);
     await setThreshold(database, 'acc', null);
@@ -68,7 +72,11 @@ onEachStore((store) => {
     const { database } = await open(t, store);
     await setThreshold(database, 'acc', micros(1));
     assert.deepEqual(await look(database, minuteMs, true), []);
-    assert.deepEqual(await look(database, 2 * minuteMs), [], 'somebody may be sending still');
+    assert.deepEqual(
+      await look(database, 2 * minuteMs),
+      [],
+      'another gateway may still be sending',
+    );
     assert.deepEqual(await look(database, 20 * minuteMs), [0]);
     assert.deepEqual(await look(database, 40 * minuteMs), []);
   });

@@ -1,11 +1,12 @@
-// Books of the first version, as it left them, brought up to date: nothing is lost, the guards are still there, and charging goes on.
+// Migration of a first-version ledger: nothing is lost, the constraints remain, and charging
+// continues.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import { extendOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { onEachStore } from './stores.ts';
 
 const first = '0001-foundation';
@@ -27,7 +28,7 @@ insert into charges values
   ('a', 'acc:live', 'k', 'm', 'M', 'chat', 'p', 60, 40, 0, 0, 10, 0, 'upstream', '0', 1, 'complete', 0, 30, 0, 40, ${startMs})`;
 
 onEachStore((store) => {
-  test('books of the first version go on in this one', async (t) => {
+  test('a ledger of the first version works in this one', async (t) => {
     const database = openDatabase(await store.createUrl(t));
     t.after(() => database.close());
     const all = migrations[store.dialect];
@@ -43,7 +44,10 @@ onEachStore((store) => {
       uncollectedMicros: 0,
       failedMicros: 0,
     });
-    const details = await database.read.selectFrom('charges').select(['attempts', 'duration_ms', 'first_byte_ms']).execute();
+    const details = await database.read
+      .selectFrom('charges')
+      .select(['attempts', 'duration_ms', 'first_byte_ms'])
+      .execute();
     assert.deepEqual({ ...details[0] }, { attempts: 1, duration_ms: null, first_byte_ms: null });
     const { ledger_id, key_id, model_id, endpoint, ...sums } = (await database.read
       .selectFrom('charge_days')
@@ -63,11 +67,17 @@ onEachStore((store) => {
     });
     const uses = await database.read.selectFrom('key_uses').selectAll().execute();
     assert.deepEqual({ ...uses[0] }, { key_id: 'k', last_used_at_ms: startMs });
-    for (const change of ['update entries set loss_micros = 1', 'delete from entries', 'update charges set loss_micros = 1']) {
+    for (const change of [
+      'update entries set loss_micros = 1',
+      'delete from entries',
+      'update charges set loss_micros = 1',
+    ]) {
       await assert.rejects(store.execute(database, change), /append-only/);
     }
     const hold = { holdId: 'b', ledgerId: 'acc:live', keyId: 'k' } as const;
-    const replies = await store.openStore(t, database).run([extendOf(hold, 1, 30), settleOf(hold, 50)]);
+    const replies = await store
+      .openStore(t, database)
+      .run([extendOf(hold, 1, 30), settleOf(hold, 50)]);
     assert.deepEqual(
       replies.map(({ type }) => type),
       ['held', 'charged'],
@@ -82,7 +92,7 @@ onEachStore((store) => {
     });
   });
 
-  test('users whom a link shown to the inviter had proved are asked for proof anew', async (t) => {
+  test('users verified by a link that the inviter could see must verify again', async (t) => {
     const database = openDatabase(await store.createUrl(t));
     t.after(() => database.close());
     const all = Object.entries(migrations[store.dialect]);
@@ -91,22 +101,45 @@ onEachStore((store) => {
     await store.execute(database, usersOfBefore(store.dialect === 'sqlite' ? '1' : 'true'));
     await migrateToLatest(database.write, migrations[store.dialect]);
 
-    const users = await database.read.selectFrom('users').select(['id', 'email_verified']).orderBy('id').execute();
+    const users = await database.read
+      .selectFrom('users')
+      .select(['id', 'email_verified'])
+      .orderBy('id')
+      .execute();
     const verified = users.filter(({ email_verified: is }) => Boolean(is)).map(({ id }) => id);
     assert.deepEqual(verified, ['confirmed', 'first', 'provider']);
-    const credentials = database.read.selectFrom('user_credentials').select(['user_id', 'provider_id']);
+    const credentials = database.read
+      .selectFrom('user_credentials')
+      .select(['user_id', 'provider_id']);
     assert.deepEqual(
       (await credentials.orderBy('id').execute()).map((row) => `${row.user_id} ${row.provider_id}`),
-      ['confirmed credential', 'first credential', 'linked credential', 'provider oidc', 'shown credential'],
+      [
+        'confirmed credential',
+        'first credential',
+        'linked credential',
+        'provider oidc',
+        'shown credential',
+      ],
     );
-    const sessions = await database.read.selectFrom('user_sessions').select('user_id').orderBy('id').execute();
+    const sessions = await database.read
+      .selectFrom('user_sessions')
+      .select('user_id')
+      .orderBy('id')
+      .execute();
     assert.deepEqual(
       sessions.map((row) => row.user_id),
       ['shown'],
     );
-    const invitations = await database.read.selectFrom('invitations').select(['id', 'mailed_token_digest']).execute();
+    const invitations = await database.read
+      .selectFrom('invitations')
+      .select(['id', 'mailed_token_digest'])
+      .execute();
     assert.ok(invitations.every((row) => row.mailed_token_digest === null));
-    const topUps = await database.read.selectFrom('top_ups').select(['id', 'checkout_id']).orderBy('id').execute();
+    const topUps = await database.read
+      .selectFrom('top_ups')
+      .select(['id', 'checkout_id'])
+      .orderBy('id')
+      .execute();
     assert.deepEqual(
       topUps.map((row) => [row.id, row.checkout_id]),
       [
@@ -140,7 +173,7 @@ const topUp = (id: string, url: string) =>
   `insert into top_ups (id, account_id, user_id, amount_micros, state, checkout_url, created_at_ms)
     values ('${id}', 'acc', 'first', 1, 'open', ${url}, 0)`;
 
-/** All accepted an invitation that was mailed, and shown to whoever invited. */
+/** All accepted an invitation that was mailed and also shown to the inviter. */
 const usersOfBefore = (yes: string) =>
   [
     `insert into accounts (id, name, created_at_ms) values ('acc', 'A', 0)`,

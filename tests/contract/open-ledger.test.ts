@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import type { Database } from '../../src/db/database.ts';
 import type { Micros } from '../../src/lib/money.ts';
 import { addAccount, creditOf, reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
-import { openLedger, openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
-import { readBalance } from '../../src/ledger/queries.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import { openLedger, openLedgerInProcess } from '../../src/domain/ledger/open-ledger.ts';
+import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
@@ -48,7 +48,7 @@ onEachStore((store) => {
     await Promise.all(ledgers.map((ledger) => ledger.close()));
   });
 
-  test("every other reader sees a command's effect once it was answered", async (t) => {
+  test("every other reader sees a command's effect once its outcome was returned", async (t) => {
     const database = await openBooks(t, store);
     const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1', ...time });
     await ledger.submit(creditOf(ledgerId, 100));
@@ -75,18 +75,27 @@ onEachStore((store) => {
       }),
     );
     for (let index = 0; index < 20; index++) {
-      await admin.submit({ ...creditOf(ledgerId, 7, `e${index}`), type: index % 2 ? 'debit' : 'credit' });
+      await admin.submit({
+        ...creditOf(ledgerId, 7, `e${index}`),
+        type: index % 2 ? 'debit' : 'credit',
+      });
       await setImmediate();
     }
     await charging;
-    assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 1_000_000 - 200 * 10);
-    await assert.rejects(admin.submit({ ...creditOf(ledgerId, 1), amountMicros: 0.5 as Micros }), /microdollars/);
+    assert.equal(
+      (await readBalance(database.read, ledgerId))?.availableMicros,
+      1_000_000 - 200 * 10,
+    );
+    await assert.rejects(
+      admin.submit({ ...creditOf(ledgerId, 1), amountMicros: 0.5 as Micros }),
+      /microdollars/,
+    );
     assert.equal((await verify(database.read)).ok, true);
     await admin.close();
     await gateway.close();
   });
 
-  test('a ledger without its tables does not open, and says why', async (t) => {
+  test('a ledger without its tables does not open and reports the reason', async (t) => {
     const database = await store.openDatabase(t);
     await database.write.schema.dropTable('holds').execute();
     await assert.rejects(
@@ -95,45 +104,70 @@ onEachStore((store) => {
     );
   });
 
-  test('a process killed while it charges loses no charge that it confirmed, makes none twice and leaves nothing held', async (t) => {
+  test('a process killed while charging loses no confirmed charge, repeats none and leaves no holds', async (t) => {
     const database = await openBooks(t, store);
     const kills = 5;
     const confirmed: string[] = [];
     for (let start = 0; start < kills; start++) {
-      confirmed.push(...(await chargeUntilKilled(database.url, `run_${start}`, 1 + Math.floor(100 * Math.random()))));
+      confirmed.push(
+        ...(await chargeUntilKilled(
+          database.url,
+          `run_${start}`,
+          1 + Math.floor(100 * Math.random()),
+        )),
+      );
     }
     await sweepAfterAnHour(t, database, store);
     const balance = await readBalance(database.read, ledgerId);
-    const charges = await database.read.selectFrom('charges').select(['id', 'cost_micros']).execute();
+    const charges = await database.read
+      .selectFrom('charges')
+      .select(['id', 'cost_micros'])
+      .execute();
     const charged = new Set(charges.map(({ id }) => id));
     assert.deepEqual(
       confirmed.filter((id) => !charged.has(id)),
       [],
       'lost',
     );
-    assert.deepEqual([balance?.heldMicros, balance?.postedMicros], [0, kills * 1_000_000_000 - charges.length * 7]);
+    assert.deepEqual(
+      [balance?.heldMicros, balance?.postedMicros],
+      [0, kills * 1_000_000_000 - charges.length * 7],
+    );
     assert.ok(charges.every((charge) => charge.cost_micros === 7));
     assert.equal((await verify(database.read)).ok, true);
-    t.diagnostic(`${kills} kills: ${confirmed.length} charges confirmed, ${charges.length} made, 0 lost, 0 held`);
+    t.diagnostic(
+      `${kills} kills: ${confirmed.length} charges confirmed, ${charges.length} made, 0 lost, 0 held`,
+    );
   });
 });
 
-/** The ids that a charging process confirmed before it was killed, which is after so many or some more. */
-async function chargeUntilKilled(databaseUrl: string, name: string, charges: number): Promise<readonly string[]> {
+/**
+ * The ids that a charging process confirmed before it was killed, after at least the given number.
+ */
+async function chargeUntilKilled(
+  databaseUrl: string,
+  name: string,
+  charges: number,
+): Promise<readonly string[]> {
   const program = fileURLToPath(new URL('../support/ledger/charging-process.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, databaseUrl, name], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, databaseUrl, name], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   let isEnding = false;
-  // A line cut off by the kill was not confirmed.
+  // A line truncated by the kill was not confirmed.
   const confirmed = () => output.split('\n').slice(0, -1);
   for await (const bytes of child.stdout) {
     output += String(bytes);
     if (confirmed().length < charges || isEnding) continue;
     isEnding = true;
-    // Not always just after it has confirmed something.
+    // Varies the moment of the kill relative to the last confirmation.
     void turns(500 * Math.random()).then(() => child.kill('SIGKILL'));
   }
-  assert.ok(confirmed().length >= charges, `it ended by itself after ${confirmed().length} charges`);
+  assert.ok(
+    confirmed().length >= charges,
+    `it ended by itself after ${confirmed().length} charges`,
+  );
   return confirmed();
 }
 
@@ -141,9 +175,16 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await setImmediate();
 }
 
-/** By then the leases of all who were killed have ended. */
-async function sweepAfterAnHour(t: TestContext, database: Database, store: StoreKind): Promise<void> {
-  const books = store.openStore(t, database, { owner: 'run_last', clock: { nowMs: Date.now() + 3_600_000 } });
+/** A time at which the leases of all killed processes have expired. */
+async function sweepAfterAnHour(
+  t: TestContext,
+  database: Database,
+  store: StoreKind,
+): Promise<void> {
+  const books = store.openStore(t, database, {
+    owner: 'run_last',
+    clock: { nowMs: Date.now() + 3_600_000 },
+  });
   await books.sweep();
   await books.sweep();
 }

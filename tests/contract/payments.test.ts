@@ -1,19 +1,19 @@
-// Payments on both stores: whatever the order, however often, several at once, and with writes that fail in between, the balance is what
-// the events mean.
+// Payments on both stores: with events in any order, repeated, concurrent, and with failing writes
+// in between, the balance matches the events.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { recordBooking } from '../../src/audit/record-booking.ts';
-import { compareBookings } from '../../src/billing/compare-bookings.ts';
-import { Payments, listProblems } from '../../src/billing/payments.ts';
-import type { PaymentEvent } from '../../src/billing/position.ts';
-import type { PaymentNews } from '../../src/billing/read-event.ts';
-import { openTopUp, setCheckout } from '../../src/billing/top-ups.ts';
+import { recordBooking } from '../../src/domain/audit/audit-log.ts';
+import { compareBookings } from '../../src/domain/billing/compare-bookings.ts';
+import { Payments, listProblems } from '../../src/domain/billing/payments.ts';
+import type { PaymentEvent } from '../../src/domain/billing/position.ts';
+import type { PaymentUpdate } from '../../src/domain/billing/read-event.ts';
+import { openTopUp, setCheckout } from '../../src/domain/billing/top-ups.ts';
 import type { Database } from '../../src/db/database.ts';
-import type { Ledger } from '../../src/ledger/commands.ts';
+import type { Ledger } from '../../src/domain/ledger/commands.ts';
 import { addAccount } from '../support/ledger/test-ledger.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { readBalance } from '../../src/ledger/queries.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import { openLedger } from '../../src/domain/ledger/open-ledger.ts';
+import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { micros } from '../../src/lib/money.ts';
 import fc from '../support/property.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -28,7 +28,12 @@ type Books = { readonly database: Database; readonly ledger: Ledger; readonly cl
 async function openBooks(t: TestContext, store: StoreKind): Promise<Books> {
   const database = await store.openDatabase(t);
   const clock = new TestClock();
-  const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_payments', clock, databaseTime: clock.shared });
+  const ledger = await openLedger({
+    databaseUrl: database.url,
+    owner: 'run_payments',
+    clock,
+    databaseTime: clock.shared,
+  });
   t.after(() => ledger.close());
   return { database, ledger, clock };
 }
@@ -37,10 +42,19 @@ async function openBooks(t: TestContext, store: StoreKind): Promise<Books> {
 async function newTopUp({ database }: Books, usd = 10) {
   const accountId = `acc_${(accounts += 1)}`;
   await addAccount(database, accountId, []);
-  const asked = { accountId, userId: 'usr', requestId: 'r1', amountMicros: micros(usd * dollar) };
+  const asked = {
+    accountId,
+    userId: 'usr',
+    requestId: 'r1',
+    amountMicros: micros(usd * dollar),
+    feeMicros: micros(0),
+  };
   const { topUp } = (await openTopUp(database, asked))!;
   const checkoutId = `cs_${accountId}`;
-  await setCheckout(database, topUp.id, { id: checkoutId, url: `https://checkout.example/pay/${checkoutId}` });
+  await setCheckout(database, topUp.id, {
+    id: checkoutId,
+    url: `https://checkout.example/pay/${checkoutId}`,
+  });
   return { accountId, topUpId: topUp.id, checkoutId, paymentId: `pi_${accountId}` };
 }
 
@@ -50,40 +64,60 @@ async function balanceUsd({ database }: Books, accountId: string): Promise<numbe
   return (await readBalance(database.read, `${accountId}:live`))!.postedMicros / dollar;
 }
 
-function eventOf(type: PaymentEvent['type'], usd: number, atS: number, more: Partial<PaymentEvent> = {}): PaymentEvent {
+function eventOf(
+  type: PaymentEvent['type'],
+  usd: number,
+  atS: number,
+  more: Partial<PaymentEvent> = {},
+): PaymentEvent {
   const id = `evt_${(eventIds += 1)}`;
   const times = { beganAtMs: atS * 1_000, happenedAtMs: atS * 1_000 };
-  return { id, type, objectId: 'object', status: null, amountMicros: micros(usd * dollar), currency: 'usd', ...times, ...more };
+  return {
+    id,
+    type,
+    objectId: 'object',
+    status: null,
+    amountMicros: micros(usd * dollar),
+    currency: 'usd',
+    ...times,
+    ...more,
+  };
 }
 
 type Paying = Awaited<ReturnType<typeof newTopUp>>;
 
-function paidNews(
+function paidUpdate(
   { paymentId, topUpId, checkoutId, accountId }: Paying,
   usd: number,
   more: Partial<PaymentEvent> = {},
-): PaymentNews {
+): PaymentUpdate {
   const event = eventOf('checkout.session.completed', usd, 1, more);
   const checkout = { id: checkoutId, reference: topUpId, metadata: { topUpId, accountId } };
   return { kind: 'payment', paymentId, event, checkout };
 }
 
-function laterNews({ paymentId }: Paying, event: PaymentEvent): PaymentNews {
+function laterUpdate({ paymentId }: Paying, event: PaymentEvent): PaymentUpdate {
   return { kind: 'payment', paymentId, event, checkout: null };
 }
 
-/** What can happen to a payment, told in order; the balance is kept beside it as plainly as can be. */
+/**
+ * The possible events of a payment, in order, with the expected balance computed in the plainest
+ * way.
+ */
 type Step = 'refund' | 'fail-refund' | 'dispute' | 'win' | 'lose';
 
-function history(paying: Paying, steps: readonly Step[]): { readonly news: PaymentNews[]; readonly worth: number } {
-  const news: PaymentNews[] = [paidNews(paying, 10)];
+function history(
+  paying: Paying,
+  steps: readonly Step[],
+): { readonly updates: PaymentUpdate[]; readonly worth: number } {
+  const updates: PaymentUpdate[] = [paidUpdate(paying, 10)];
   let refunded = 0;
   let openRefund: { readonly id: string; readonly beganS: number } | null = null;
   let disputed = false;
   steps.forEach((step, index) => {
     const atS = 10 + index * 10;
     const tell = (type: PaymentEvent['type'], usd: number, more: Partial<PaymentEvent> = {}) =>
-      news.push(laterNews(paying, eventOf(type, usd, atS, more)));
+      updates.push(laterUpdate(paying, eventOf(type, usd, atS, more)));
     if (step === 'refund' && refunded < 10) {
       refunded += 1;
       openRefund = { id: `re_${index}`, beganS: atS };
@@ -104,14 +138,14 @@ function history(paying: Paying, steps: readonly Step[]): { readonly news: Payme
       tell('charge.dispute.closed', 10, { objectId: 'du', status: 'lost' });
     }
   });
-  return { news, worth: 10 - refunded - (disputed ? 10 : 0) };
+  return { updates, worth: 10 - refunded - (disputed ? 10 : 0) };
 }
 
-/** Stripe sends again what was not answered well. */
-async function takeUntilDone(payments: Payments, news: PaymentNews): Promise<void> {
+/** Stripe resends events that were not acknowledged. */
+async function recordUntilDone(payments: Payments, update: PaymentUpdate): Promise<void> {
   for (let tries = 0; tries < 50; tries += 1) {
     try {
-      return await payments.take(news);
+      return await payments.record(update);
     } catch (error) {
       if ((error as Error).message !== 'injected') throw error;
     }
@@ -119,8 +153,11 @@ async function takeUntilDone(payments: Payments, news: PaymentNews): Promise<voi
   assert.fail('never taken');
 }
 
-/** Fails now and then, before or after the entry was made. */
-function unreliable(ledger: Ledger, faults: readonly ('before' | 'after' | 'none')[]): Pick<Ledger, 'submit'> {
+/** Fails sometimes, before or after the entry was written. */
+function unreliable(
+  ledger: Ledger,
+  faults: readonly ('before' | 'after' | 'none')[],
+): Pick<Ledger, 'submit'> {
   let calls = 0;
   return {
     submit: async (command) => {
@@ -134,7 +171,7 @@ function unreliable(ledger: Ledger, faults: readonly ('before' | 'after' | 'none
 }
 
 onEachStore((store) => {
-  test('any order, repetition, concurrency and failure in between gives the same balance', async (t) => {
+  test('events in any order, repeated, concurrent and with failures give the same balance', async (t) => {
     const books = await openBooks(t, store);
     const { database, ledger, clock } = books;
     const step = fc.constantFrom<Step>('refund', 'fail-refund', 'dispute', 'win', 'lose');
@@ -148,17 +185,19 @@ onEachStore((store) => {
     await fc.assert(
       fc.asyncProperty(deliveries, async ({ steps, order, width, faults }) => {
         const paying = await newTopUp(books);
-        const { news, worth } = history(paying, steps);
-        const twice = [...news, ...news]
+        const { updates, worth } = history(paying, steps);
+        const twice = [...updates, ...updates]
           .map((item) => ({ item, rank: order.next().value }))
           .toSorted((one, other) => one.rank - other.rank);
-        // Two gateways, one of which loses writes.
+        // Two gateways; one of them loses writes.
         const gateways = [ledger, unreliable(ledger, [...faults, 'none'])].map(
           (either) => new Payments({ database, ledger: either, recordBooking, clock }),
         );
         for (let start = 0; start < twice.length; start += width) {
           await Promise.all(
-            twice.slice(start, start + width).map(({ item }, index) => takeUntilDone(gateways[index % 2]!, item)),
+            twice
+              .slice(start, start + width)
+              .map(({ item }, index) => recordUntilDone(gateways[index % 2]!, item)),
           );
         }
         assert.equal(await balanceUsd(books, paying.accountId), worth);
@@ -173,9 +212,9 @@ onEachStore((store) => {
     const books = await openBooks(t, store);
     const payments = new Payments({ ...books, recordBooking });
     const paying = await newTopUp(books);
-    await payments.take(laterNews(paying, eventOf('charge.refunded', 4, 20)));
+    await payments.record(laterUpdate(paying, eventOf('charge.refunded', 4, 20)));
     assert.equal(await balanceUsd(books, paying.accountId), 0);
-    await payments.take(paidNews(paying, 10));
+    await payments.record(paidUpdate(paying, 10));
     assert.equal(await balanceUsd(books, paying.accountId), 6);
     const entries = await books.database.read
       .selectFrom('entries')
@@ -196,33 +235,46 @@ onEachStore((store) => {
     const books = await openBooks(t, store);
     const broken = { submit: () => Promise.reject(new Error('injected')) };
     const paying = await newTopUp(books);
-    const news = paidNews(paying, 10);
-    await assert.rejects(new Payments({ ...books, ledger: broken, recordBooking }).take(news), /injected/);
+    const update = paidUpdate(paying, 10);
+    await assert.rejects(
+      new Payments({ ...books, ledger: broken, recordBooking }).record(update),
+      /injected/,
+    );
     assert.equal(await balanceUsd(books, paying.accountId), 0);
     const payments = new Payments({ ...books, recordBooking });
-    await payments.bookWhatIsLeft(books.clock.nowMs() - 60_000);
-    assert.equal(await balanceUsd(books, paying.accountId), 0, 'it is not old enough to be anybody’s');
-    await payments.bookWhatIsLeft(books.clock.nowMs() + 1);
-    await payments.take(news);
+    await payments.bookPending(books.clock.nowMs() - 60_000);
+    assert.equal(
+      await balanceUsd(books, paying.accountId),
+      0,
+      'it is not old enough to be anybody’s',
+    );
+    await payments.bookPending(books.clock.nowMs() + 1);
+    await payments.record(update);
     assert.equal(await balanceUsd(books, paying.accountId), 10);
-    const log = await books.database.read.selectFrom('audit_log').selectAll().where('subject', '=', paying.paymentId).execute();
+    const log = await books.database.read
+      .selectFrom('audit_log')
+      .selectAll()
+      .where('subject', '=', paying.paymentId)
+      .execute();
     assert.deepEqual(
       log.map(({ action, account_id, after }) => [action, account_id, after]),
       [['payment.receive', paying.accountId, '{"delta_micros":10000000}']],
     );
   });
 
-  test('a payment that does not match its request is not credited until an operator assigns it', async (t) => {
+  test('a payment that does not match its top-up is not credited until an operator assigns it', async (t) => {
     const books = await openBooks(t, store);
     const payments = new Payments({ ...books, recordBooking });
     const paying = await newTopUp(books);
     const other = await newTopUp(books);
-    await payments.take(paidNews({ ...paying, topUpId: 'nobody' }, 10));
-    await payments.take(paidNews(other, 12));
-    await payments.take(paidNews({ ...other, paymentId: 'pi_euro' }, 10, { currency: 'eur' }));
-    await payments.take(laterNews(paying, eventOf('charge.refunded', 1, 20)));
+    await payments.record(paidUpdate({ ...paying, topUpId: 'nobody' }, 10));
+    await payments.record(paidUpdate(other, 12));
+    await payments.record(paidUpdate({ ...other, paymentId: 'pi_euro' }, 10, { currency: 'eur' }));
+    await payments.record(laterUpdate(paying, eventOf('charge.refunded', 1, 20)));
     const problems = await listProblems(books.database, 10);
-    const named = Object.fromEntries(problems.map(({ id, problem, amount_micros }) => [id, [problem, amount_micros! / dollar]]));
+    const named = Object.fromEntries(
+      problems.map(({ id, problem, amount_micros }) => [id, [problem, amount_micros! / dollar]]),
+    );
     assert.deepEqual(named, {
       [paying.paymentId]: ['unknown-account', 10],
       [other.paymentId]: ['wrong-amount', 12],
@@ -232,25 +284,38 @@ onEachStore((store) => {
 
     const assign = { kind: 'assign', accountId: paying.accountId, note: 'paid by link' } as const;
     assert.equal((await payments.resolve(paying.paymentId, assign, unnoted))?.decision, 'assigned');
-    assert.equal(await balanceUsd(books, paying.accountId), 9, 'with the refund that came meanwhile');
-    assert.equal(await payments.resolve(paying.paymentId, assign, unnoted), null, 'decided already');
-    await payments.take(laterNews(paying, eventOf('charge.refunded', 3, 30)));
+    assert.equal(
+      await balanceUsd(books, paying.accountId),
+      9,
+      'with the refund that came meanwhile',
+    );
+    assert.equal(
+      await payments.resolve(paying.paymentId, assign, unnoted),
+      null,
+      'decided already',
+    );
+    await payments.record(laterUpdate(paying, eventOf('charge.refunded', 3, 30)));
     assert.equal(await balanceUsd(books, paying.accountId), 7);
 
-    assert.equal(await payments.resolve('pi_euro', assign, unnoted), null, 'euros cannot be credited');
     assert.equal(
-      (await payments.resolve('pi_euro', { kind: 'dismiss', note: 'refunded by hand' }, unnoted))?.decision,
+      await payments.resolve('pi_euro', assign, unnoted),
+      null,
+      'euros cannot be credited',
+    );
+    assert.equal(
+      (await payments.resolve('pi_euro', { kind: 'dismiss', note: 'refunded by hand' }, unnoted))
+        ?.decision,
       'dismissed',
     );
     assert.equal(await payments.resolve('pi_nothing', assign, unnoted), null);
     assert.equal((await verify(books.database.read, [compareBookings])).ok, true);
   });
 
-  test('what another checkout was paid with is nobody’s, whatever it refers to', async (t) => {
+  test('a payment through another checkout belongs to no account, whatever it refers to', async (t) => {
     const books = await openBooks(t, store);
     const payments = new Payments({ ...books, recordBooking });
     const [paying, other] = [await newTopUp(books), await newTopUp(books)];
-    const own = paidNews(paying, 10);
+    const own = paidUpdate(paying, 10);
     assert.ok(own.kind === 'payment' && own.checkout);
     const { metadata } = own.checkout;
     const foreign = {
@@ -262,25 +327,43 @@ onEachStore((store) => {
       pi_other_reference: { ...own.checkout, reference: other.topUpId },
     };
     for (const [paymentId, checkout] of Object.entries(foreign)) {
-      await payments.take({ ...paidNews({ ...paying, paymentId }, 10), kind: 'payment', paymentId, checkout } as PaymentNews);
+      await payments.record({
+        ...paidUpdate({ ...paying, paymentId }, 10),
+        kind: 'payment',
+        paymentId,
+        checkout,
+      } as PaymentUpdate);
     }
     for (const state of ['failed', 'expired', 'processing'] as const) {
-      await payments.take({ kind: 'top-up', topUpId: paying.topUpId, checkoutId: 'cs_link', state });
+      await payments.record({
+        kind: 'top-up',
+        topUpId: paying.topUpId,
+        checkoutId: 'cs_link',
+        state,
+      });
     }
     const problems = await listProblems(books.database, 10);
     assert.deepEqual(
       new Map(problems.map(({ id, problem, account_id }) => [id, [problem, account_id]])),
       new Map(Object.keys(foreign).map((id) => [id, ['unknown-account', null]])),
     );
-    assert.deepEqual([await balanceUsd(books, paying.accountId), await balanceUsd(books, other.accountId)], [0, 0]);
-    await payments.take(own);
+    assert.deepEqual(
+      [await balanceUsd(books, paying.accountId), await balanceUsd(books, other.accountId)],
+      [0, 0],
+    );
+    await payments.record(own);
     assert.equal(await balanceUsd(books, paying.accountId), 10, 'its own checkout is still taken');
   });
 
   const corruptions = {
     'an amount that was not booked': {
       sql: `update payment_bookings set delta_micros = 11000000`,
-      problem: { table: 'payment_bookings', column: 'delta_micros', expected: 10 * dollar, found: 11 * dollar },
+      problem: {
+        table: 'payment_bookings',
+        column: 'delta_micros',
+        expected: 10 * dollar,
+        found: 11 * dollar,
+      },
     },
     'a booking for somebody else': {
       sql: `update payment_bookings set account_id = (select max(id) from accounts where id <> account_id)`,
@@ -292,14 +375,19 @@ onEachStore((store) => {
     },
     'an entry that nobody decided on': {
       sql: `delete from payment_bookings`,
-      problem: { table: 'entries', column: 'id', expected: 'a booking of the payment', found: null },
+      problem: {
+        table: 'entries',
+        column: 'id',
+        expected: 'a booking of the payment',
+        found: null,
+      },
     },
   };
   for (const [what, { sql, problem }] of Object.entries(corruptions)) {
     test(`verify finds ${what}`, async (t) => {
       const books = await openBooks(t, store);
       const [paying] = [await newTopUp(books), await newTopUp(books)];
-      await new Payments({ ...books, recordBooking }).take(paidNews(paying, 10));
+      await new Payments({ ...books, recordBooking }).record(paidUpdate(paying, 10));
       assert.equal((await verify(books.database.read, [compareBookings])).ok, true);
       await store.execute(books.database, sql);
       const proof = await verify(books.database.read, [compareBookings]);
@@ -312,8 +400,11 @@ onEachStore((store) => {
   test('a stored Stripe event cannot be changed', async (t) => {
     const books = await openBooks(t, store);
     const paying = await newTopUp(books);
-    await new Payments({ ...books, recordBooking }).take(paidNews(paying, 10));
-    for (const statement of ['update payment_events set amount_micros = 1', 'delete from payment_events']) {
+    await new Payments({ ...books, recordBooking }).record(paidUpdate(paying, 10));
+    for (const statement of [
+      'update payment_events set amount_micros = 1',
+      'delete from payment_events',
+    ]) {
       await assert.rejects(store.execute(books.database, statement), /append-only/);
     }
   });

@@ -1,5 +1,5 @@
-// What only PostgreSQL has: a server that can be away, be restarted or cut connections in the middle of anything, and operators who
-// name it wrongly. The client's journal is compared with the books after each.
+// Behaviour of PostgreSQL only: outages, restarts and connections cut at any moment, and wrong
+// database URLs. After each, the client's log is compared with the ledger.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -7,16 +7,28 @@ import { sql } from 'kysely';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { DatabaseUnusable } from '../../src/db/database-error.ts';
 import { connectPool } from '../../src/db/postgres-pool.ts';
-import type { Ledger } from '../../src/ledger/commands.ts';
-import { addAccount, creditOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
-import { openLedger, openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
-import { ledgerPool } from '../../src/ledger/postgres-ledger.ts';
-import { PostgresLease } from '../../src/ledger/postgres-lease.ts';
-import { PostgresStore } from '../../src/ledger/postgres-store.ts';
+import type { Ledger } from '../../src/domain/ledger/commands.ts';
+import {
+  addAccount,
+  creditOf,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../support/ledger/test-ledger.ts';
+import { openLedger, openLedgerInProcess } from '../../src/domain/ledger/open-ledger.ts';
+import { ledgerPool } from '../../src/domain/ledger/postgres/ledger.ts';
+import { PostgresLease } from '../../src/domain/ledger/postgres/lease.ts';
+import { PostgresStore } from '../../src/domain/ledger/postgres/store.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { readBalance } from '../../src/ledger/queries.ts';
-import { verify } from '../../src/ledger/verify.ts';
-import { createDatabase, createEmptyDatabase, databaseNameOf, postgresServer, startPostgres } from '../support/postgres.ts';
+import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
+import {
+  createDatabase,
+  createEmptyDatabase,
+  databaseNameOf,
+  postgresServer,
+  startPostgres,
+} from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
 const creditMicros = 100_000_000;
@@ -43,7 +55,10 @@ test(
   { timeout: 120_000 },
   async (t) => {
     const server = await startPostgres();
-    const { database, ledgers, journal, charging } = await startCharging(t, await server.createDatabase());
+    const { database, ledgers, journal, charging } = await startCharging(
+      t,
+      await server.createDatabase(),
+    );
     for (const mode of ['fast', 'immediate', 'fast', 'immediate'] as const) {
       await chargeMore(journal, 50 + Math.random() * 50);
       await server.restart(mode, 200);
@@ -54,7 +69,7 @@ test(
   },
 );
 
-test('a transaction whose commit was never answered is found again by its ids, or never happened', async (t) => {
+test('a transaction with a lost commit response is recognised by its ids, or never happened', async (t) => {
   const { database } = await openBooks(t);
   const pool = ledgerPool(database.url);
   t.after(() => pool.end());
@@ -89,7 +104,7 @@ test('a transaction whose commit was never answered is found again by its ids, o
   t.diagnostic(`${unknown} answers lost on the way`);
 });
 
-test('a batch that waits for a lock sees what was done meanwhile, not what was there before', async (t) => {
+test('a batch that waited for a lock sees the latest commits, not an old snapshot', async (t) => {
   const { database } = await openBooks(t);
   const pool = ledgerPool(database.url);
   t.after(() => pool.end());
@@ -117,29 +132,44 @@ test('a batch that waits for a lock sees what was done meanwhile, not what was t
   });
 });
 
-test('after a time in which nobody could renew a lease, the living renew theirs before anybody sweeps', async (t) => {
+test('after an outage, living processes renew their leases before any sweep', async (t) => {
   const { database } = await openBooks(t);
   const pool = ledgerPool(database.url);
   t.after(() => pool.end());
   const clock = { nowMs: startMs };
   const open = (owner: string) => {
-    const lease = new PostgresLease({ owner, host: 'here', pid: 1, processStartedAtMs: 1 }, () => clock.nowMs);
+    const lease = new PostgresLease(
+      { owner, host: 'here', pid: 1, processStartedAtMs: 1 },
+      () => clock.nowMs,
+    );
     return new PostgresStore(pool, { clock: () => clock.nowMs, lease });
   };
   const [first, second] = [open('run_1'), open('run_2')];
-  await first.run([creditOf('acc:live', 100), reserveOf({ holdId: 'h', ledgerId: 'acc:live', keyId: 'k' }, 60)]);
+  await first.run([
+    creditOf('acc:live', 100),
+    reserveOf({ holdId: 'h', ledgerId: 'acc:live', keyId: 'k' }, 60),
+  ]);
   await second.sweep();
   clock.nowMs += 3_600_000;
   assert.equal(await second.sweep(), 0);
   assert.equal(await first.sweep(), 0);
   assert.equal(await second.sweep(), 0, 'the hold of a process that lives was given back');
+  clock.nowMs += 3_600_000;
+  // Batches and timers renew the lease too, which gives the others no more time.
+  await second.run([
+    { ...reserveOf({ holdId: 'i', ledgerId: 'acc:live', keyId: 'k' }, 10), owner: 'run_2' },
+  ]);
+  await second.renewLease();
+  assert.equal(await second.sweep(), 0, 'the hold of a process that lives was given back');
+  await first.renewLease();
+  assert.equal(await second.sweep(), 0);
   clock.nowMs += 30_000;
   await second.sweep();
   clock.nowMs += 30_000;
   assert.equal(await second.sweep(), 1, 'that process has died since');
 });
 
-test('pages of charges are read in the order of their index, however many there are', async (t) => {
+test('pages of charges are read in index order, for any number of charges', async (t) => {
   const { database } = await openBooks(t);
   const pool = ledgerPool(database.url);
   t.after(() => pool.end());
@@ -157,35 +187,48 @@ test('pages of charges are read in the order of their index, however many there 
   );
 });
 
-test('integers beyond those that a double holds exactly are refused, not rounded', async (t) => {
+test('integers that a double cannot hold exactly are refused, not rounded', async (t) => {
   const pool = connectPool(await createDatabase(), { max: 1, statementTimeoutMs: 1_000 });
   t.after(() => pool.end());
-  assert.deepEqual((await pool.query('select 9007199254740991::int8 as value')).rows, [{ value: 9_007_199_254_740_991 }]);
+  assert.deepEqual((await pool.query('select 9007199254740991::int8 as value')).rows, [
+    { value: 9_007_199_254_740_991 },
+  ]);
   await assert.rejects(
     pool.query('select 9007199254740993::int8'),
-    /9007199254740993, which is no number that can be read exactly/,
+    /9007199254740993, which cannot be read as an exact number/,
   );
   assert.deepEqual((await pool.query('select 1::int8 as value')).rows, [{ value: 1 }]);
 });
 
-test('commits are on the disk before they are answered, also where the server was told otherwise', async (t) => {
+test('commits are durable before they are acknowledged, even if the server is configured otherwise', async (t) => {
   const url = await createDatabase();
   const server = await postgresServer();
   await server.query(`alter database ${databaseNameOf(url)} set synchronous_commit = off`);
   const pool = ledgerPool(url);
   t.after(() => pool.end());
-  assert.deepEqual((await pool.query('show synchronous_commit')).rows, [{ synchronous_commit: 'on' }]);
+  assert.deepEqual((await pool.query('show synchronous_commit')).rows, [
+    { synchronous_commit: 'on' },
+  ]);
 });
 
-test('the operator is told what is wrong with a database address and how to fix it, without the password', async () => {
+test('an unusable database URL is reported with a remedy and without the password', async () => {
   const url = await createDatabase();
   const password = 'postgres-password-000111';
   const mistakes: readonly (readonly [string, RegExp])[] = [
-    [url.replace(password, `${password}x`), /refused the user tollgate\. Check the user and password/],
-    [url.replace('/books_', '/absent_'), /has no database absent_\w+\. Make it with "createdb absent_/],
-    [`postgres://me:${password}@127.0.0.1:1/x`, /cannot be reached at 127\.0\.0\.1:1 \(ECONNREFUSED\)\. Check the host and port/],
+    [
+      url.replace(password, `${password}x`),
+      /refused the user tollgate\. Check the user and password/,
+    ],
+    [
+      url.replace('/books_', '/absent_'),
+      /has no database absent_\w+\. Create it with "createdb absent_/,
+    ],
+    [
+      `postgres://me:${password}@127.0.0.1:1/x`,
+      /cannot be reached at 127\.0\.0\.1:1 \(ECONNREFUSED\)\. Check the host and port/,
+    ],
     [`postgres://me:${password}@nowhere.invalid/x`, /cannot be reached at nowhere\.invalid/],
-    [`${url}&sslmode=require`, /does not offer TLS\. Leave sslmode out/],
+    [`${url}&sslmode=require`, /does not offer TLS\. Remove sslmode/],
   ];
   for (const [mistake, expected] of mistakes) {
     const database = openDatabase(mistake);
@@ -201,28 +244,33 @@ test('the operator is told what is wrong with a database address and how to fix 
   }
 });
 
-test('a user who may not make tables is told what to grant', async () => {
+test('a user who may not create tables gets the grant to run', async () => {
   const url = await createEmptyDatabase();
   const server = await postgresServer();
   await server.query(`create role guest login password 'guest'`);
   const database = openDatabase(url.replace(/\/\/[^@]+@/, '//guest:guest@'));
-  await assert.rejects(database.migrate(), /The user guest may not make tables in the database books_\w+\. Grant it/);
+  await assert.rejects(
+    database.migrate(),
+    /The user guest may not create tables in the database books_\w+\. Run "grant create/,
+  );
   await database.close();
 });
 
 type Charging = {
   readonly database: Database;
   readonly ledgers: readonly Ledger[];
-  /** What clients were told that was charged. */
+  /** The charges that clients were told about. */
   readonly journal: Set<string>;
   readonly charging: { isOver: boolean; done: Promise<unknown> };
 };
 
-/** Two replicas that charge one account as fast as they can. */
+/** Two gateways that charge one account as fast as they can. */
 async function startCharging(t: TestContext, url?: string): Promise<Charging> {
   const { database } = await openBooks(t, url);
   const ledgers = await Promise.all(
-    ['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner, clock: systemClock })),
+    ['run_1', 'run_2'].map((owner) =>
+      openLedger({ databaseUrl: database.url, owner, clock: systemClock }),
+    ),
   );
   await ledgers[0]!.submit(creditOf('acc:live', creditMicros));
   const journal = new Set<string>();
@@ -230,7 +278,10 @@ async function startCharging(t: TestContext, url?: string): Promise<Charging> {
   const chargeOn = async (ledger: Ledger, lane: string) => {
     for (let number = 0; !charging.isOver; number++) {
       const asked = { holdId: `${lane}-${number}`, ledgerId: 'acc:live', keyId: 'k' } as const;
-      const held = await ledger.submit({ ...reserveOf(asked, 10, { daily: creditMicros }), owner: `run_${lane[0]}` });
+      const held = await ledger.submit({
+        ...reserveOf(asked, 10, { daily: creditMicros }),
+        owner: `run_${lane[0]}`,
+      });
       assert.equal(held.type, 'held');
       const charged = await ledger.submit(settleOf(asked, 7));
       assert.equal(charged.type, 'charged');
@@ -238,12 +289,14 @@ async function startCharging(t: TestContext, url?: string): Promise<Charging> {
     }
   };
   charging.done = Promise.all(
-    ledgers.flatMap((ledger, index) => Array.from({ length: 8 }, (_, lane) => chargeOn(ledger, `${index + 1}-${lane}`))),
+    ledgers.flatMap((ledger, index) =>
+      Array.from({ length: 8 }, (_, lane) => chargeOn(ledger, `${index + 1}-${lane}`)),
+    ),
   );
   return { database, ledgers, journal, charging };
 }
 
-/** Resolves when so many more were charged. */
+/** Resolves after that many further charges. */
 async function chargeMore(journal: ReadonlySet<string>, count: number): Promise<void> {
   const target = journal.size + count;
   await until(() => journal.size >= target);
@@ -253,16 +306,21 @@ async function finish({ database, ledgers, journal, charging }: Charging): Promi
   charging.isOver = true;
   await charging.done;
   await Promise.all(ledgers.map((ledger) => ledger.close()));
-  const charges = await again(() => database.read.selectFrom('charges').select(['id', 'cost_micros']).execute());
+  const charges = await again(() =>
+    database.read.selectFrom('charges').select(['id', 'cost_micros']).execute(),
+  );
   assert.deepEqual(new Set(charges.map(({ id }) => id)), journal);
   assert.equal(charges.length, journal.size);
   const balance = await readBalance(database.read, 'acc:live');
-  assert.deepEqual([balance?.postedMicros, balance?.heldMicros], [creditMicros - 7 * journal.size, 0]);
+  assert.deepEqual(
+    [balance?.postedMicros, balance?.heldMicros],
+    [creditMicros - 7 * journal.size, 0],
+  );
   const result = await verify(database.read);
   assert.ok(result.ok, JSON.stringify(result));
 }
 
-/** A query on a connection that was cut while it was idle may fail once. */
+/** A query on a connection that was cut while idle may fail once. */
 async function again<Result>(query: () => Promise<Result>): Promise<Result> {
   for (let tries = 0; ; tries++) {
     try {

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
-import { listCharges, readBalance } from '../../src/ledger/queries.ts';
-import type { UsageCursor } from '../../src/ledger/usage-cursor.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import {
+  addAccount,
+  creditOf,
+  record,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../support/ledger/test-ledger.ts';
+import { listCharges, readBalance } from '../../src/domain/ledger/reports/queries.ts';
+import type { UsageCursor } from '../../src/domain/ledger/reports/usage-cursor.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
@@ -11,10 +18,23 @@ const ledgerId = 'acc:live';
 onEachStore((store) => {
   test('a new account has an empty live ledger and $1 000 of play money, booked as an entry', async (t) => {
     const { database } = await openBooks(t, store);
-    const zero = { postedMicros: 0, heldMicros: 0, availableMicros: 0, inputTokens: 0, outputTokens: 0 };
+    const zero = {
+      postedMicros: 0,
+      heldMicros: 0,
+      availableMicros: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+    };
     assert.deepEqual(await readBalance(database.read, 'acc:live'), zero);
-    assert.deepEqual(await readBalance(database.read, 'acc:test'), { ...zero, postedMicros: 1e9, availableMicros: 1e9 });
-    const entries = await database.read.selectFrom('entries').select(['ledger_id', 'kind', 'note', 'created_at_ms']).execute();
+    assert.deepEqual(await readBalance(database.read, 'acc:test'), {
+      ...zero,
+      postedMicros: 1e9,
+      availableMicros: 1e9,
+    });
+    const entries = await database.read
+      .selectFrom('entries')
+      .select(['ledger_id', 'kind', 'note', 'created_at_ms'])
+      .execute();
     assert.deepEqual(
       entries.map((entry) => ({ ...entry })),
       [{ ledger_id: 'acc:test', kind: 'credit', note: 'play money', created_at_ms: startMs }],
@@ -29,9 +49,14 @@ onEachStore((store) => {
     });
   });
 
-  test('a balance counts out what is held and counts tokens of all time, cached ones as input', async (t) => {
+  test('a balance subtracts holds and counts all tokens ever used, cached ones as input', async (t) => {
     const { database, books } = await openBooks(t, store);
-    await books.run([creditOf(ledgerId, 100), reserveOf(hold('a'), 30), settleOf(hold('a'), 20), reserveOf(hold('b'), 50)]);
+    await books.run([
+      creditOf(ledgerId, 100),
+      reserveOf(hold('a'), 30),
+      settleOf(hold('a'), 20),
+      reserveOf(hold('b'), 50),
+    ]);
     assert.deepEqual(await readBalance(database.read, ledgerId), {
       postedMicros: 80,
       heldMicros: 50,
@@ -42,10 +67,10 @@ onEachStore((store) => {
     assert.equal(await readBalance(database.read, 'nobody:live'), null);
   });
 
-  test('pages of charges are complete, newest first, and the last one says so', async (t) => {
+  test('pages of charges are complete, newest first, and the last page is marked', async (t) => {
     const { database, books, clock } = await openBooks(t, store);
     await books.run([creditOf(ledgerId, 1_000)]);
-    // Several in the same millisecond: only the id then tells which is newer.
+    // Several in the same millisecond: only the id shows which is newer.
     for (const id of ['c3', 'c1', 'c2', 'c6', 'c5', 'c4']) {
       await books.run([reserveOf(hold(id), 5), settleOf(hold(id), 5)]);
       if (id === 'c2') clock.nowMs += 1;
@@ -66,7 +91,11 @@ onEachStore((store) => {
       const read: string[][] = [];
       let cursor: UsageCursor | null = null;
       do {
-        const page: Awaited<ReturnType<typeof listCharges>> = await listCharges(database.read, { ledgerId, limit, cursor });
+        const page: Awaited<ReturnType<typeof listCharges>> = await listCharges(database.read, {
+          ledgerId,
+          limit,
+          cursor,
+        });
         read.push(page.charges.map(({ id }) => id));
         cursor = page.next;
       } while (cursor);
@@ -74,7 +103,7 @@ onEachStore((store) => {
     }
   });
 
-  test('charges that arrive while pages are read neither shift nor repeat any', async (t) => {
+  test('charges that arrive between pages neither shift nor repeat any', async (t) => {
     const { database, books, clock } = await openBooks(t, store);
     await books.run([creditOf(ledgerId, 1_000)]);
     const charge = (id: string) => books.run([reserveOf(hold(id), 5), settleOf(hold(id), 5)]);
@@ -90,14 +119,22 @@ onEachStore((store) => {
     );
   });
 
-  test('one request is found by its id, only in its own ledger, with everything it was charged by', async (t) => {
+  test('a request is found by its id, only in its own ledger, with all data of its charge', async (t) => {
     const { database, books } = await openBooks(t, store);
     await books.run([creditOf(ledgerId, 100), reserveOf(hold('a'), 30), settleOf(hold('a'), 120)]);
     const find = (id: `${string}:live`, holdId: string) =>
       listCharges(database.read, { ledgerId: id, limit: 20, cursor: null, holdId });
     assert.deepEqual(await find(ledgerId, 'a'), {
       charges: [
-        { ...record, ...idsOf('a'), priceId: null, costMicros: 100, lossMicros: 20, holdMicros: 30, createdAtMs: startMs },
+        {
+          ...record,
+          ...idsOf('a'),
+          priceId: null,
+          costMicros: 100,
+          lossMicros: 20,
+          holdMicros: 30,
+          createdAtMs: startMs,
+        },
       ],
       next: null,
     });

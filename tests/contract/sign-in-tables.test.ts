@@ -1,11 +1,11 @@
-// The tables that the sign-in library uses are made by a migration of ours: nothing that it expects may be missing.
+// Our migration creates the tables of the sign-in library: everything that it expects must exist.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BetterAuthOptions } from 'better-auth';
 import { getMigrations } from 'better-auth/db/migration';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import { openDatabase } from '../../src/db/database.ts';
-import { libraryOptions, twoFactorSchema } from '../../src/users/library-options.ts';
+import { libraryOptions, twoFactorSchema } from '../../src/domain/users/library-options.ts';
 import { onEachStore } from './stores.ts';
 
 onEachStore((store) => {
@@ -14,20 +14,31 @@ onEachStore((store) => {
     t.after(() => database.close());
     await database.migrate();
     const options: BetterAuthOptions = {
-      ...libraryOptions({ baseUrl: 'http://localhost', secret: 'x'.repeat(64), isSecure: false, appName: 'Test' }),
+      ...libraryOptions({
+        baseUrl: 'http://localhost',
+        secret: 'x'.repeat(64),
+        isSecure: false,
+        appName: 'Test',
+      }),
       plugins: [twoFactor({ schema: twoFactorSchema })],
       database: { db: database.write, type: store.dialect },
     };
     const warnings: string[] = [];
-    const logger = { level: 'warn', log: (_level: string, message: string) => void warnings.push(message) } as const;
+    const logger = {
+      level: 'warn',
+      log: (_level: string, message: string) => void warnings.push(message),
+    } as const;
     const { toBeCreated, toBeAdded } = await getMigrations({ ...options, logger });
     assert.deepEqual([toBeCreated, toBeAdded], [[], []]);
     assert.deepEqual(
       warnings.filter((warning) => !warning.includes('stays nullable')),
       [],
     );
-    // And one that is missing would be noticed.
-    const odd = { ...options, user: { ...options.user, additionalFields: { shoeSize: { type: 'number' } } } } as const;
+    // A missing column would be detected.
+    const odd = {
+      ...options,
+      user: { ...options.user, additionalFields: { shoeSize: { type: 'number' } } },
+    } as const;
     assert.equal((await getMigrations({ ...odd, logger })).toBeAdded.length, 1);
   });
 });

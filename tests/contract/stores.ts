@@ -1,17 +1,22 @@
-// The two stores behind one face, for the suites that both must pass.
+// The two stores behind one interface, for suites that both must pass.
 import { describe, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { type Database, openDatabase, sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite-connection.ts';
-import type { Command } from '../../src/ledger/commands.ts';
-import type { Expire } from '../../src/ledger/core.ts';
+import type { Command } from '../../src/domain/ledger/commands.ts';
+import type { Expire } from '../../src/domain/ledger/core.ts';
 import { openTestDatabase, startMs } from '../support/ledger/test-ledger.ts';
-import { ledgerPool } from '../../src/ledger/postgres-ledger.ts';
-import { PostgresLease } from '../../src/ledger/postgres-lease.ts';
-import { PostgresStore } from '../../src/ledger/postgres-store.ts';
-import { SqliteLease } from '../../src/ledger/sqlite-lease.ts';
-import { type Reply, SqliteStore } from '../../src/ledger/sqlite-store.ts';
-import { createDatabase, createEmptyDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
+import { ledgerPool } from '../../src/domain/ledger/postgres/ledger.ts';
+import { PostgresLease } from '../../src/domain/ledger/postgres/lease.ts';
+import { PostgresStore } from '../../src/domain/ledger/postgres/store.ts';
+import { SqliteLease } from '../../src/domain/ledger/sqlite/lease.ts';
+import { type Reply, SqliteStore } from '../../src/domain/ledger/sqlite/store.ts';
+import {
+  createDatabase,
+  createEmptyDatabase,
+  databaseNameOf,
+  postgresServer,
+} from '../support/postgres.ts';
 
 type Clock = { nowMs: number };
 
@@ -24,15 +29,19 @@ type OpenStore = {
 export type StoreKind = {
   readonly name: 'SQLite' | 'PostgreSQL';
   readonly dialect: 'sqlite' | 'postgres';
-  /** A URL of an empty database of the test's own. */
+  /** Returns the URL of a new empty database. */
   readonly createUrl: (t: TestContext) => Promise<string>;
-  /** With its tables; closed after the test. */
+  /** Opens a migrated database, closed after the test. */
   readonly openDatabase: (t: TestContext) => Promise<Database>;
-  /** As another process, named `owner`, would open it. Without an owner it has no lease. */
-  readonly openStore: (t: TestContext, database: Database, options?: { owner?: string; clock?: Clock }) => OpenStore;
-  /** Statements as an operator types them, also several at once. */
+  /** Opens the store like another process, named `owner`. Without an owner it has no lease. */
+  readonly openStore: (
+    t: TestContext,
+    database: Database,
+    options?: { owner?: string; clock?: Clock },
+  ) => OpenStore;
+  /** Runs statements like an operator at the SQL prompt, also several at once. */
   readonly execute: (database: Database, statements: string) => Promise<void>;
-  /** The statements that take the guards of append-only tables away. */
+  /** The statements that remove the triggers of append-only tables. */
   readonly withoutGuards: string;
 };
 
@@ -50,14 +59,20 @@ const sqlite: StoreKind = {
     const self = { owner: owner ?? '', host: 'here', pid: pidOf(owner), processStartedAtMs: 1 };
     const lease = owner === undefined ? undefined : new SqliteLease(connection, self, () => true);
     const store = new SqliteStore(connection, { clock: () => clock.nowMs, lease });
-    return { run: async (commands) => store.run(commands), sweep: async () => store.sweep(), close: async () => store.close() };
+    return {
+      run: async (commands) => store.run(commands),
+      sweep: async () => store.sweep(),
+      close: async () => store.close(),
+    };
   },
   execute: async (database, statements) => {
     const connection = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
     connection.exec(statements);
     connection.close();
   },
-  withoutGuards: guarded.flatMap((table) => actions.map((action) => `drop trigger ${table}_refuse_${action}`)).join('; '),
+  withoutGuards: guarded
+    .flatMap((table) => actions.map((action) => `drop trigger ${table}_refuse_${action}`))
+    .join('; '),
 };
 
 const postgres: StoreKind = {
@@ -80,7 +95,9 @@ const postgres: StoreKind = {
     await (await postgresServer()).query(statements, databaseNameOf(database.url));
   },
   withoutGuards: guarded
-    .flatMap((table) => actions.map((action) => `drop trigger ${table}_refuse_${action} on ${table}`))
+    .flatMap((table) =>
+      actions.map((action) => `drop trigger ${table}_refuse_${action} on ${table}`),
+    )
     .join('; '),
 };
 
@@ -95,7 +112,7 @@ export async function run(database: Database, statement: string): Promise<void> 
   await sql.raw(statement).execute(database.write);
 }
 
-/** Owners of one machine have pids of their own. */
+/** Owners on one machine have different pids. */
 function pidOf(owner = ''): number {
   return 1 + Buffer.from(owner).reduce((sum, byte) => sum + byte, 0);
 }

@@ -3,13 +3,21 @@ import { test, type TestContext } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
 import { keepPrice, type UnitPrices } from '../../src/canonical/price-terms.ts';
 import { micros, type PicosPerToken } from '../../src/lib/money.ts';
-import { addAccount, creditOf, extendOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
-import { type Problem, verify } from '../../src/ledger/verify.ts';
+import {
+  addAccount,
+  creditOf,
+  extendOf,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../support/ledger/test-ledger.ts';
+import type { Problem } from '../../src/domain/ledger/reports/audit.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
 
-/** Sequence numbers of the journal that `openBooks` writes, after the play money of the account: 1. */
+/** Sequence numbers of the journal written by `openBooks`; the account's play money is 1. */
 const journal = {
   credit: 2,
   reserveA: 3,
@@ -47,15 +55,33 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'play money that no entry booked': {
     sql: `update ledgers set posted_micros = 5 where id = 'acc:test'`,
-    problem: { table: 'ledgers', id: 'acc:test', column: 'posted_micros', expected: 1_000_000_000, found: 5 },
+    problem: {
+      table: 'ledgers',
+      id: 'acc:test',
+      column: 'posted_micros',
+      expected: 1_000_000_000,
+      found: 5,
+    },
   },
   'a window that forgot what was spent': {
     sql: `update key_windows set settled_micros = 0 where kind = 'month'`,
-    problem: { table: 'key_windows', id: 'k month 2026-11', column: 'settled_micros', expected: 50, found: 0 },
+    problem: {
+      table: 'key_windows',
+      id: 'k month 2026-11',
+      column: 'settled_micros',
+      expected: 50,
+      found: 0,
+    },
   },
   'a window that forgot what is held': {
     sql: `update key_windows set held_micros = 0 where kind = 'day'`,
-    problem: { table: 'key_windows', id: 'k day 2026-11-21', column: 'held_micros', expected: 15, found: 0 },
+    problem: {
+      table: 'key_windows',
+      id: 'k day 2026-11-21',
+      column: 'held_micros',
+      expected: 15,
+      found: 0,
+    },
   },
   'a window that is gone': {
     sql: `delete from key_windows where kind = 'day'`,
@@ -85,7 +111,12 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'a day on which nobody was charged': {
     sql: `insert into charge_days values ('acc:live', '2020-01-01', 'k', 'm', 'chat', 0, 0, 0, 0, 0, 0, 0, 0)`,
-    problem: { table: 'charge_days', id: 'acc:live 2020-01-01 k m chat', expected: 'no row', found: 'a row' },
+    problem: {
+      table: 'charge_days',
+      id: 'acc:live 2020-01-01 k m chat',
+      expected: 'no row',
+      found: 'a row',
+    },
   },
   'an open hold that is gone': {
     sql: `delete from holds`,
@@ -105,27 +136,63 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'an entry whose amount was changed': {
     sql: `update entries set posted_delta_micros = -1 where seq = ${journal.settleA}`,
-    problem: { table: 'entries', id: '4 (settle a)', column: 'available_micros', expected: 99, found: 70 },
+    problem: {
+      table: 'entries',
+      id: '4 (settle a)',
+      column: 'available_micros',
+      expected: 99,
+      found: 70,
+    },
   },
   'an entry that is gone': {
     sql: `delete from entries where seq = ${journal.credit}`,
-    problem: { table: 'entries', id: '3 (reserve a)', column: 'available_micros', expected: '0 or more', found: -40 },
+    problem: {
+      table: 'entries',
+      id: '3 (reserve a)',
+      column: 'available_micros',
+      expected: '0 or more',
+      found: -40,
+    },
   },
   'an entry of another ledger': {
     sql: `update entries set ledger_id = 'acc:test' where seq = ${journal.settleA}`,
-    problem: { table: 'entries', id: '4 (settle a)', column: 'ledger_id', expected: 'acc:live', found: 'acc:test' },
+    problem: {
+      table: 'entries',
+      id: '4 (settle a)',
+      column: 'ledger_id',
+      expected: 'acc:live',
+      found: 'acc:test',
+    },
   },
   'an entry in another window': {
     sql: `update entries set day = '2026-11-20' where seq = ${journal.releaseB}`,
-    problem: { table: 'entries', id: '6 (release b)', column: 'day', expected: '2026-11-21', found: '2026-11-20' },
+    problem: {
+      table: 'entries',
+      id: '6 (release b)',
+      column: 'day',
+      expected: '2026-11-21',
+      found: '2026-11-20',
+    },
   },
   'a reservation in another day than its own': {
     sql: `update entries set day = '2026-11-20' where seq = ${journal.reserveA}`,
-    problem: { table: 'entries', id: '3 (reserve a)', column: 'day', expected: '2026-11-21', found: '2026-11-20' },
+    problem: {
+      table: 'entries',
+      id: '3 (reserve a)',
+      column: 'day',
+      expected: '2026-11-21',
+      found: '2026-11-20',
+    },
   },
   'an overdraft that no debit made': {
     sql: `update entries set held_delta_micros = 101, available_micros = -1 where seq = ${journal.reserveA}`,
-    problem: { table: 'entries', id: '3 (reserve a)', column: 'available_micros', expected: '0 or more', found: -1 },
+    problem: {
+      table: 'entries',
+      id: '3 (reserve a)',
+      column: 'available_micros',
+      expected: '0 or more',
+      found: -1,
+    },
   },
   'a hold above the cap of its key': {
     sql: `update entries set daily_cap_micros = 39 where seq = ${journal.reserveA}`,
@@ -139,24 +206,54 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   'a hold that was ended twice': {
     sql: `insert into entries (${entryColumns}) select 'a', 'release', ledger_id, key_id, 0, 0, 0, 30, day, month, created_at_ms
           from entries where seq = ${journal.settleA}`,
-    problem: { table: 'entries', id: '13 (release a)', column: 'kind', expected: 'a hold that had not ended', found: 'release' },
+    problem: {
+      table: 'entries',
+      id: '13 (release a)',
+      column: 'kind',
+      expected: 'a hold that had not ended',
+      found: 'release',
+    },
   },
   'a hold that expired after its end': {
     sql: `insert into entries (${entryColumns}) select 'a', 'expire', ledger_id, key_id, 0, 0, 0, 30, day, month, created_at_ms
           from entries where seq = ${journal.settleA}`,
-    problem: { table: 'entries', id: '13 (expire a)', column: 'kind', expected: 'a hold that had not ended', found: 'expire' },
+    problem: {
+      table: 'entries',
+      id: '13 (expire a)',
+      column: 'kind',
+      expected: 'a hold that had not ended',
+      found: 'expire',
+    },
   },
   'an extension of a hold that had ended': {
     sql: `update entries set id = 'a+1' where seq = ${journal.extendD}`,
-    problem: { table: 'entries', id: '12 (extend a+1)', column: 'kind', expected: 'a hold that had not ended', found: 'extend' },
+    problem: {
+      table: 'entries',
+      id: '12 (extend a+1)',
+      column: 'kind',
+      expected: 'a hold that had not ended',
+      found: 'extend',
+    },
   },
   'an extension in another window than its hold': {
     sql: `update entries set month = '2026-12' where seq = ${journal.extendD}`,
-    problem: { table: 'entries', id: '12 (extend d+1)', column: 'month', expected: '2026-11', found: '2026-12' },
+    problem: {
+      table: 'entries',
+      id: '12 (extend d+1)',
+      column: 'month',
+      expected: '2026-11',
+      found: '2026-12',
+    },
   },
   'an extension that gave back': {
     sql: `update entries set held_delta_micros = -5, available_micros = 40 where seq = ${journal.extendD}`,
-    problem: { table: 'entries', id: '12 (extend d+1)', column: 'held_delta_micros', expected: '0 or more', found: -5 },
+    problem: {
+      table: 'entries',
+      id: '12 (extend d+1)',
+      column: 'held_delta_micros',
+      expected: '0 or more',
+      found: -5,
+    },
   },
   'an extension above the cap of its hold': {
     sql: `update entries set daily_cap_micros = 60 where seq = ${journal.reserveD}`,
@@ -168,23 +265,53 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'a ledger whose time was put back': {
     sql: `update ledgers set last_entry_at_ms = 0 where id = 'acc:live'`,
-    problem: { table: 'ledgers', id: 'acc:live', column: 'last_entry_at_ms', expected: startMs, found: 0 },
+    problem: {
+      table: 'ledgers',
+      id: 'acc:live',
+      column: 'last_entry_at_ms',
+      expected: startMs,
+      found: 0,
+    },
   },
   'a release that took money': {
     sql: `update entries set posted_delta_micros = -1, available_micros = 69 where seq = ${journal.releaseB}`,
-    problem: { table: 'entries', id: '6 (release b)', column: 'posted_delta_micros', expected: 0, found: -1 },
+    problem: {
+      table: 'entries',
+      id: '6 (release b)',
+      column: 'posted_delta_micros',
+      expected: 0,
+      found: -1,
+    },
   },
   'a release that gave back less than was held': {
     sql: `update entries set held_delta_micros = -4, available_micros = 69 where seq = ${journal.releaseB}`,
-    problem: { table: 'entries', id: '6 (release b)', column: 'held_delta_micros', expected: -5, found: -4 },
+    problem: {
+      table: 'entries',
+      id: '6 (release b)',
+      column: 'held_delta_micros',
+      expected: -5,
+      found: -4,
+    },
   },
   'a provoked loss that no day has': {
     sql: `update entries set provoked = 1 where seq = ${journal.releaseB}`,
-    problem: { table: 'loss_days', id: 'acc:live 2026-11-21', column: 'id', expected: 'a row', found: 'no row' },
+    problem: {
+      table: 'loss_days',
+      id: 'acc:live 2026-11-21',
+      column: 'id',
+      expected: 'a row',
+      found: 'no row',
+    },
   },
   'a day of losses that nobody provoked': {
     sql: `insert into loss_days (ledger_id, day, provoked_micros) values ('acc:live', '2026-11-21', 2)`,
-    problem: { table: 'loss_days', id: 'acc:live 2026-11-21', column: 'id', expected: 'no row', found: 'a row' },
+    problem: {
+      table: 'loss_days',
+      id: 'acc:live 2026-11-21',
+      column: 'id',
+      expected: 'no row',
+      found: 'a row',
+    },
   },
   'a provoked loss of nothing': {
     sql: `update entries set provoked = 1 where seq = ${journal.settleA}`,
@@ -192,11 +319,21 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'a credit that took money': {
     sql: `update entries set posted_delta_micros = -100 where seq = ${journal.credit}`,
-    problem: { table: 'entries', id: '2 (credit credit-acc:live-100)', column: 'posted_delta_micros', expected: '0 or more' },
+    problem: {
+      table: 'entries',
+      id: '2 (credit credit-acc:live-100)',
+      column: 'posted_delta_micros',
+      expected: '0 or more',
+    },
   },
   'a debit that gave money': {
     sql: `update entries set posted_delta_micros = 10 where seq = ${journal.debit}`,
-    problem: { table: 'entries', id: '11 (debit d1)', column: 'posted_delta_micros', expected: '0 or less' },
+    problem: {
+      table: 'entries',
+      id: '11 (debit d1)',
+      column: 'posted_delta_micros',
+      expected: '0 or less',
+    },
   },
   'a charge with another cost than was taken': {
     sql: `update charges set cost_micros = 29 where id = 'a'`,
@@ -212,7 +349,13 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'a charge on another ledger': {
     sql: `update charges set ledger_id = 'acc:test' where id = 'a'`,
-    problem: { table: 'charges', id: 'a', column: 'ledger_id', expected: 'acc:live', found: 'acc:test' },
+    problem: {
+      table: 'charges',
+      id: 'a',
+      column: 'ledger_id',
+      expected: 'acc:live',
+      found: 'acc:test',
+    },
   },
   'tokens of a charge that were changed': {
     sql: `update charges set cache_read_tokens = 41 where id = 'a'`,
@@ -220,7 +363,13 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'a charge that is gone': {
     sql: `delete from charges where id = 'a'`,
-    problem: { table: 'charges', id: 'a', column: 'id', expected: 'a charge for the settle entry', found: null },
+    problem: {
+      table: 'charges',
+      id: 'a',
+      column: 'id',
+      expected: 'a charge for the settle entry',
+      found: null,
+    },
   },
   'a charge that its price does not come to': {
     sql: `update prices set terms = replace(terms, '3000000', '3100000')`,
@@ -237,7 +386,7 @@ const corruptions: Readonly<Record<string, Corruption>> = {
 };
 
 onEachStore((store) => {
-  test('books that were only written by the ledger verify', async (t) => {
+  test('a ledger written only by its own code verifies', async (t) => {
     const database = await openBooks(t, store);
     assert.deepEqual(await verify(database.read), {
       ok: true,
@@ -256,19 +405,36 @@ onEachStore((store) => {
       const result = await verify(database.read);
       assert.ok(!result.ok, 'nothing was found');
       const { table, id, column, expected, found } = result.problem;
-      assert.deepEqual({ table, id, column, expected, found, ...problem }, { table, id, column, expected, found });
+      assert.deepEqual(
+        { table, id, column, expected, found, ...problem },
+        { table, id, column, expected, found },
+      );
     });
   }
 });
 
-/** A price for which a record's ten output tokens cost the account 30 microdollars and the operator 1. */
-const free = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, search: 0n, image: 0n } as unknown as UnitPrices;
+/**
+ * A price at which a record's ten output tokens cost the account 30 microdollars and the operator
+ * 1.
+ */
+const free = {
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWrite1h: 0,
+  search: 0n,
+  image: 0n,
+  request: 0n,
+} as unknown as UnitPrices;
 const price = keepPrice({
   list: { ...free, output: 3_000_000 as PicosPerToken },
   upstream: { ...free, output: 100_000 as PicosPerToken },
 });
 
-/** Every kind of entry once, by hand checked above: 100 in, charges of 30 and 20, a late one, an open hold of 10 that grew by 5 and a debit of 10. */
+/**
+ * Every kind of entry once, checked by hand above: 100 in, charges of 30 and 20, a late one, an
+ * open hold of 10 that grew by 5 and a debit of 10.
+ */
 async function openBooks(t: TestContext, store: StoreKind): Promise<Database> {
   const database = await store.openDatabase(t);
   await addAccount(database, 'acc', ['k']);

@@ -1,10 +1,15 @@
-// What is kept of each request for whoever looks at an account: details of those that were charged, on both databases.
+// What is stored about each request for an account's activity page: details of charged ones, on
+// both stores.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { readKeyUses } from '../../src/activity/key-uses.ts';
-import { listRecentErrors, readProviders, sumActivity } from '../../src/activity/queries.ts';
-import { ledgerIdOf } from '../../src/ledger/commands.ts';
-import { listCharges } from '../../src/ledger/queries.ts';
+import {
+  listRecentErrors,
+  readKeyUses,
+  readProviders,
+  sumActivity,
+} from '../../src/domain/activity/queries.ts';
+import { ledgerIdOf } from '../../src/domain/ledger/commands.ts';
+import { listCharges } from '../../src/domain/ledger/reports/queries.ts';
 import { test } from '../support/both-stores.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
@@ -30,11 +35,14 @@ async function start(t: TestContext) {
   return { clock, gateway };
 }
 
-test('a charge keeps how many calls it took, how long, and when a stream began', async (t) => {
+test('a charge stores the number of upstream calls, the duration and the time to the first byte', async (t) => {
   const { clock, gateway } = await start(t);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const ask = (stream: boolean) =>
-    whileTimePasses(clock, gateway.post(chat.path, { key, body: chat.body({ model: 'priced', stream }) }));
+    whileTimePasses(
+      clock,
+      gateway.post(chat.path, { key, body: chat.body({ model: 'priced', stream }) }),
+    );
   gateway.upstream.on(chat.upstreamPath, answerStatus(500), answer);
   const whole = await ask(false);
   const streamed = await ask(true);
@@ -44,14 +52,21 @@ test('a charge keeps how many calls it took, how long, and when a stream began',
     cursor: null,
   });
   const [later, earlier] = charges;
-  assert.deepEqual([later?.id, earlier?.id, charges.length], [streamed.requestId, whole.requestId, 2]);
+  assert.deepEqual(
+    [later?.id, earlier?.id, charges.length],
+    [streamed.requestId, whole.requestId, 2],
+  );
   assert.deepEqual([earlier?.attempts, earlier?.firstByteMs], [2, null]);
   assert.equal(later?.attempts, 1);
-  for (const { durationMs } of charges) assert.ok(Number.isSafeInteger(durationMs), String(durationMs));
-  assert.ok(later.firstByteMs !== null && later.firstByteMs <= later.durationMs!, `${later.firstByteMs} ms`);
+  for (const { durationMs } of charges)
+    assert.ok(Number.isSafeInteger(durationMs), String(durationMs));
+  assert.ok(
+    later.firstByteMs !== null && later.firstByteMs <= later.durationMs!,
+    `${later.firstByteMs} ms`,
+  );
 });
 
-test('hits, replays, errors and providers are counted, and written at the latest when the gateway ends', async (t) => {
+test('hits, replays, errors and provider calls are counted, and stored at shutdown at the latest', async (t) => {
   const { clock, gateway } = await start(t);
   const { id, key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const ask = (fields: object, headers: Record<string, string> = {}) =>
@@ -68,7 +83,12 @@ test('hits, replays, errors and providers are counted, and written at the latest
   const { read } = gateway.database;
   const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
   const ofAccount = { accountId: account, mode: 'live' } as const;
-  const sums = await sumActivity(read, { ...ofAccount, fromDay: '2020-01-01', toDay: day, by: 'model' });
+  const sums = await sumActivity(read, {
+    ...ofAccount,
+    fromDay: '2020-01-01',
+    toDay: day,
+    by: 'model',
+  });
   assert.deepEqual(
     sums.map((sum) => [sum.group, sum.outcome, sum.requests, sum.savedMicros, sum.outputTokens]),
     [
@@ -80,14 +100,25 @@ test('hits, replays, errors and providers are counted, and written at the latest
     ],
   );
   assert.deepEqual(
-    (await listRecentErrors(read, ofAccount)).map((error) => [error.requestId, error.modelId, error.path, error.code]),
+    (await listRecentErrors(read, ofAccount)).map((error) => [
+      error.requestId,
+      error.modelId,
+      error.path,
+      error.code,
+    ]),
     [
       [refused.requestId, '', '/v1/usage', 'invalid_request'],
       [unknown.requestId, '', chat.path, 'model_not_found'],
       [failed.requestId, 'priced', chat.path, 'invalid_request'],
     ],
   );
-  const [openai, ...others] = await readProviders(read, { fromMs: clock.nowMs() - 2 * 3_600_000, toMs: clock.nowMs() + 1 });
-  assert.deepEqual([openai?.provider, openai?.calls, openai?.failures, openai?.whole?.calls, others], ['openai', 3, 0, 2, []]);
+  const [openai, ...others] = await readProviders(read, {
+    fromMs: clock.nowMs() - 2 * 3_600_000,
+    toMs: clock.nowMs() + 1,
+  });
+  assert.deepEqual(
+    [openai?.provider, openai?.calls, openai?.failures, openai?.whole?.calls, others],
+    ['openai', 3, 0, 2, []],
+  );
   assert.equal((await readKeyUses(gateway.database, [id])).size, 1);
 });

@@ -1,9 +1,10 @@
-// A change and its audit row are one: where the row cannot be written nothing is changed, by any endpoint of the dashboard's API or any
-// command. The endpoints come from the contract, so that a new one is asked about from its first day.
+// A change and its audit row are one transaction: when the row cannot be written, no endpoint of
+// the dashboard's API and no command changes anything. Endpoints come from the contract, so new
+// ones are covered at once.
 import assert from 'node:assert/strict';
 import type { contract } from '../../src/dashboard-contract/contract.ts';
-import { createLink } from '../../src/users/one-time-link.ts';
-import { createResetLink } from '../../src/users/password-reset.ts';
+import { createLink } from '../../src/domain/users/one-time-link.ts';
+import { createResetLink } from '../../src/domain/users/password-reset.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
@@ -31,7 +32,7 @@ after(() => gateway.stop());
 
 type Call = { readonly by: DashboardClient; readonly path: string; readonly body?: object };
 
-/** What a change needs, made beforehand; `null`: nothing is changed that the audit log speaks of. */
+/** Creates what a change needs. `null`: the endpoint changes nothing that the audit log records. */
 type Prepare = (() => Promise<Call>) | null;
 
 const owner = () => signIn(gateway, { passwordHash });
@@ -58,9 +59,12 @@ async function accountCall(action: string, body?: object): Promise<Call> {
   return { by, path: `/operator/accounts/${account}${action}`, body };
 }
 
-/** A payment that agrees with nothing. */
+/** A payment that matches no top-up. */
 async function paymentCall(action: string, body: object): Promise<Call> {
-  const fields = { 'line_items[0][price_data][unit_amount]': '500', 'line_items[0][price_data][currency]': 'usd' };
+  const fields = {
+    'line_items[0][price_data][unit_amount]': '500',
+    'line_items[0][price_data][currency]': 'usd',
+  };
   const { intent } = await stripe.pay(stripe.open(fields, requestId()).url);
   return { by: await operator(), path: `/operator/payments/${intent}/${action}`, body };
 }
@@ -70,11 +74,19 @@ async function linkTo(kind: 'first-run' | 'verify-email', userId: string | null)
   return createLink(gateway.database, { kind, userId, email }, gateway.program.clock.nowMs());
 }
 
-/** Somebody whose second factor is on. Backup codes take the place of the app's, which work once. */
-async function enrolled(): Promise<{ readonly by: DashboardClient; readonly codes: readonly string[] }> {
+/** A user with a second factor. Backup codes replace the app's codes, which work only once. */
+async function enrolled(): Promise<{
+  readonly by: DashboardClient;
+  readonly codes: readonly string[];
+}> {
   const by = await owner();
-  const started = (await by.post('/profile/second-factor', { password })).json<{ secret: string; backup_codes: string[] }>();
-  const confirmed = await by.post('/profile/second-factor/confirm', { code: new Authenticator(started.secret).nextCode() });
+  const started = (await by.post('/profile/second-factor', { password })).json<{
+    secret: string;
+    backup_codes: string[];
+  }>();
+  const confirmed = await by.post('/profile/second-factor/confirm', {
+    code: new Authenticator(started.secret).nextCode(),
+  });
   assert.equal(confirmed.status, 200, confirmed.text);
   return { by, codes: started.backup_codes };
 }
@@ -103,22 +115,48 @@ const changes: Readonly<Record<Changing, Prepare>> = {
   }),
   'POST /auth/password-reset/complete': async () => {
     const { userId: id, email } = await owner();
-    const token = await createResetLink(gateway.database, { user: { id, email }, mailed: true }, gateway.program.clock.nowMs());
-    return { by: visitor(gateway), path: '/auth/password-reset/complete', body: { token, password: 'another password' } };
+    const token = await createResetLink(
+      gateway.database,
+      { user: { id, email }, mailed: true },
+      gateway.program.clock.nowMs(),
+    );
+    return {
+      by: visitor(gateway),
+      path: '/auth/password-reset/complete',
+      body: { token, password: 'another password' },
+    };
   },
   'POST /auth/verify-email': async () => {
     const by = await owner();
-    return { by, path: '/auth/verify-email', body: { token: await linkTo('verify-email', by.userId) } };
+    return {
+      by,
+      path: '/auth/verify-email',
+      body: { token: await linkTo('verify-email', by.userId) },
+    };
   },
   'POST /auth/invitation/accept': async () => {
     const inviter = await owner();
     const asked = { email: newcomer(), role: 'member' };
-    const { link } = (await inviter.post(`/accounts/${inviter.account}/invitations`, asked)).json<{ link: string }>();
+    const { link } = (await inviter.post(`/accounts/${inviter.account}/invitations`, asked)).json<{
+      link: string;
+    }>();
     const token = new URL(link).searchParams.get('token')!;
-    return { by: visitor(gateway), path: '/auth/invitation/accept', body: { token, name: 'New', password } };
+    return {
+      by: visitor(gateway),
+      path: '/auth/invitation/accept',
+      body: { token, name: 'New', password },
+    };
   },
-  'PATCH /profile': async () => ({ by: await owner(), path: '/profile', body: { name: 'Another Name' } }),
-  'POST /profile/email': async () => ({ by: await owner(), path: '/profile/email', body: { email: newcomer(), password } }),
+  'PATCH /profile': async () => ({
+    by: await owner(),
+    path: '/profile',
+    body: { name: 'Another Name' },
+  }),
+  'POST /profile/email': async () => ({
+    by: await owner(),
+    path: '/profile/email',
+    body: { email: newcomer(), password },
+  }),
   'POST /profile/password': async () => ({
     by: await owner(),
     path: '/profile/password',
@@ -127,7 +165,9 @@ const changes: Readonly<Record<Changing, Prepare>> = {
   'DELETE /profile/sessions/:session': async () => {
     const by = await owner();
     await visitor(gateway).post('/auth/sign-in', { email: by.email, password });
-    const { data } = (await by.get('/profile/sessions')).json<{ data: { id: string; current: boolean }[] }>();
+    const { data } = (await by.get('/profile/sessions')).json<{
+      data: { id: string; current: boolean }[];
+    }>();
     return { by, path: `/profile/sessions/${data.find(({ current }) => !current)!.id}` };
   },
   'POST /profile/sessions/revoke-others': async () => {
@@ -137,20 +177,38 @@ const changes: Readonly<Record<Changing, Prepare>> = {
   },
   'POST /profile/second-factor/confirm': async () => {
     const by = await owner();
-    const { secret } = (await by.post('/profile/second-factor', { password })).json<{ secret: string }>();
-    return { by, path: '/profile/second-factor/confirm', body: { code: new Authenticator(secret).nextCode() } };
+    const { secret } = (await by.post('/profile/second-factor', { password })).json<{
+      secret: string;
+    }>();
+    return {
+      by,
+      path: '/profile/second-factor/confirm',
+      body: { code: new Authenticator(secret).nextCode() },
+    };
   },
   'POST /profile/second-factor/disable': async () => {
     const { by, codes } = await enrolled();
-    return { by, path: '/profile/second-factor/disable', body: { password, code: codes[0], kind: 'backup' } };
+    return {
+      by,
+      path: '/profile/second-factor/disable',
+      body: { password, code: codes[0], kind: 'backup' },
+    };
   },
   'POST /profile/second-factor/backup-codes': async () => {
     const { by, codes } = await enrolled();
-    return { by, path: '/profile/second-factor/backup-codes', body: { password, code: codes[0], kind: 'backup' } };
+    return {
+      by,
+      path: '/profile/second-factor/backup-codes',
+      body: { password, code: codes[0], kind: 'backup' },
+    };
   },
   'PATCH /accounts/:account/settings': async () => {
     const by = await owner();
-    return { by, path: `/accounts/${by.account}/settings`, body: { name: 'Another', retain_responses: false } };
+    return {
+      by,
+      path: `/accounts/${by.account}/settings`,
+      body: { name: 'Another', retain_responses: false },
+    };
   },
   'PATCH /accounts/:account/members/:user': async () => {
     const by = await owner();
@@ -164,21 +222,34 @@ const changes: Readonly<Record<Changing, Prepare>> = {
   },
   'POST /accounts/:account/leave': async () => {
     const { account } = await owner();
-    return { by: await signIn(gateway, { account, role: 'admin' }), path: `/accounts/${account}/leave` };
+    return {
+      by: await signIn(gateway, { account, role: 'admin' }),
+      path: `/accounts/${account}/leave`,
+    };
   },
   'POST /accounts/:account/invitations': async () => {
     const by = await owner();
-    return { by, path: `/accounts/${by.account}/invitations`, body: { email: newcomer(), role: 'admin' } };
+    return {
+      by,
+      path: `/accounts/${by.account}/invitations`,
+      body: { email: newcomer(), role: 'admin' },
+    };
   },
   'DELETE /accounts/:account/invitations/:invitation': async () => {
     const by = await owner();
     const path = `/accounts/${by.account}/invitations`;
-    const { id } = (await by.post(path, { email: newcomer(), role: 'member' })).json<{ id: string }>();
+    const { id } = (await by.post(path, { email: newcomer(), role: 'member' })).json<{
+      id: string;
+    }>();
     return { by, path: `${path}/${id}` };
   },
   'POST /accounts/:account/keys': async () => {
     const by = await owner();
-    return { by, path: `/accounts/${by.account}/keys`, body: { mode: 'live', name: 'seen by nobody' } };
+    return {
+      by,
+      path: `/accounts/${by.account}/keys`,
+      body: { mode: 'live', name: 'seen by nobody' },
+    };
   },
   'PATCH /accounts/:account/keys/:key': () => keyCall('', { name: 'another', daily_cap_micros: 5 }),
   'POST /accounts/:account/keys/:key/disable': () => keyCall('/disable'),
@@ -186,18 +257,27 @@ const changes: Readonly<Record<Changing, Prepare>> = {
   'POST /accounts/:account/keys/:key/revoke': () => keyCall('/revoke'),
   'POST /accounts/:account/top-ups': async () => {
     const by = await owner();
-    return { by, path: `/accounts/${by.account}/top-ups`, body: { request_id: requestId(), amount_micros: 10_000_000 } };
+    return {
+      by,
+      path: `/accounts/${by.account}/top-ups`,
+      body: { request_id: requestId(), amount_micros: 10_000_000 },
+    };
   },
   'PATCH /accounts/:account/low-balance': async () => {
     const by = await owner();
-    return { by, path: `/accounts/${by.account}/low-balance`, body: { threshold_micros: 1_000_000 } };
+    return {
+      by,
+      path: `/accounts/${by.account}/low-balance`,
+      body: { threshold_micros: 1_000_000 },
+    };
   },
   'POST /operator/accounts': async () => ({
     by: await operator(),
     path: '/operator/accounts',
     body: { request_id: requestId(), name: 'Made by an operator' },
   }),
-  'PATCH /operator/accounts/:account': () => accountCall('', { frozen: true, retain_responses: false }),
+  'PATCH /operator/accounts/:account': () =>
+    accountCall('', { frozen: true, retain_responses: false }),
   'PATCH /operator/accounts/:account/model-prices': () =>
     accountCall('/model-prices', { model: 'gpt-5-mini', multiplier_ppm: 900_000 }),
   'POST /operator/accounts/:account/adjustments': () =>
@@ -209,7 +289,8 @@ const changes: Readonly<Record<Changing, Prepare>> = {
       note: 'of "every" \\ kind',
     }),
   'POST /operator/accounts/:account/purge': () => accountCall('/purge'),
-  'POST /operator/accounts/:account/invitations': () => accountCall('/invitations', { email: newcomer(), role: 'owner' }),
+  'POST /operator/accounts/:account/invitations': () =>
+    accountCall('/invitations', { email: newcomer(), role: 'owner' }),
   'POST /operator/keys/:key/disable': () => operatorKeyCall('/disable'),
   'POST /operator/keys/:key/enable': () => operatorKeyCall('/enable'),
   'POST /operator/keys/:key/revoke': () => operatorKeyCall('/revoke'),
@@ -221,17 +302,19 @@ const changes: Readonly<Record<Changing, Prepare>> = {
     const { account } = await owner();
     return paymentCall('assign', { account, note: 'paid by link' });
   },
-  'POST /operator/payments/:payment/dismiss': () => paymentCall('dismiss', { note: 'none of ours' }),
+  'POST /operator/payments/:payment/dismiss': () =>
+    paymentCall('dismiss', { note: 'none of ours' }),
 };
 
 for (const [name, prepare] of Object.entries(changes)) {
   if (!prepare) continue;
   const [method] = name.split(' ') as [string];
   test(`${name} changes nothing without its audit row`, async () => {
-    // The link of the first start works while there is nobody.
+    // The first-start link works only while there are no users.
     if (name.endsWith('/first-run')) await removeUsers();
     const { by, path, body } = await prepare();
-    const call = () => by.send(method, path, { body: method === 'DELETE' ? undefined : (body ?? {}) });
+    const call = () =>
+      by.send(method, path, { body: method === 'DELETE' ? undefined : (body ?? {}) });
     const untouched = await allRows(gateway.database);
     const refused = await whileRefusingAuditRows(gateway.database, call);
     assert.equal(refused.status, 500, refused.text);
@@ -257,7 +340,14 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   'accounts purge': async () => ['accounts', 'purge', (await owner()).account],
   'accounts credit': async () => ['accounts', 'credit', (await owner()).account, '--usd', '5'],
   'accounts debit': async () => ['accounts', 'debit', (await owner()).account, '--usd', '5'],
-  'keys create': async () => ['keys', 'create', '--account', (await owner()).account, '--mode', 'live'],
+  'keys create': async () => [
+    'keys',
+    'create',
+    '--account',
+    (await owner()).account,
+    '--mode',
+    'live',
+  ],
   'keys update': async () => ['keys', 'update', (await gateway.makeKey()).id, '--rpm', '5'],
   'keys disable': async () => ['keys', 'disable', (await gateway.makeKey()).id],
   'keys enable': async () => {
@@ -271,15 +361,22 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     await removeUsers();
     return ['users', 'first-run-link'];
   },
-  'users reset-password': async () => ['users', 'reset-password', (await enrolled()).by.email, '--remove-second-factor'],
+  'users reset-password': async () => [
+    'users',
+    'reset-password',
+    (await enrolled()).by.email,
+    '--remove-second-factor',
+  ],
 };
 
-// Each starts the program twice and more: on one store, since the endpoints show the same transactions on both.
+// On one store: each starts the program more than once, and the endpoints above cover both stores.
 for (const [name, prepare] of Object.entries(commands)) {
   testOn('sqlite', `tollgate ${name} changes nothing without its audit row`, async () => {
     const command = await prepare();
     const untouched = await allRows(gateway.database);
-    await assert.rejects(whileRefusingAuditRows(gateway.database, () => gateway.program.cli(...command)));
+    await assert.rejects(
+      whileRefusingAuditRows(gateway.database, () => gateway.program.cli(...command)),
+    );
     assert.deepEqual(changedTables(untouched, await allRows(gateway.database)), []);
     await gateway.program.cli(...command);
     const changed = changedTables(untouched, await allRows(gateway.database));
@@ -287,9 +384,12 @@ for (const [name, prepare] of Object.entries(commands)) {
   });
 }
 
-test('the credit of a sign-up stands in the audit log', async () => {
+test('the credit of a sign-up is in the audit log', async () => {
   const client = visitor(gateway);
-  assert.equal((await client.post('/auth/sign-up', { name: 'New', email: newcomer(), password })).status, 200);
+  assert.equal(
+    (await client.post('/auth/sign-up', { name: 'New', email: newcomer(), password })).status,
+    200,
+  );
   const { accounts } = (await client.get('/session')).json<{ accounts: { id: string }[] }>();
   const rows = await gateway.database.read
     .selectFrom('audit_log')
@@ -306,7 +406,7 @@ test('the credit of a sign-up stands in the audit log', async () => {
   );
 });
 
-test('a sign-in makes no account, and gives no credit, that the audit log does not know of', async () => {
+test('a sign-in creates accounts and credits only with their audit rows', async () => {
   const user = await signIn(gateway, { role: null, passwordHash });
   const enter = async () => {
     const client = visitor(gateway);
@@ -316,14 +416,17 @@ test('a sign-in makes no account, and gives no credit, that the audit log does n
   assert.deepEqual(await whileRefusingAuditRows(gateway.database, enter), []);
   const [account] = await enter();
   assert.equal((await gateway.balance(account!.id)).postedMicros, 1_000_000);
-  const log = gateway.database.read.selectFrom('audit_log').select('action').where('account_id', '=', account!.id);
+  const log = gateway.database.read
+    .selectFrom('audit_log')
+    .select('action')
+    .where('account_id', '=', account!.id);
   assert.deepEqual(
     (await log.orderBy('action').execute()).map(({ action }) => action),
     ['account.create', 'account.credit'],
   );
 });
 
-test('what the first start makes stands in the audit log', async () => {
+test('the account and key of the first start are in the audit log', async () => {
   const rows = await gateway.database.read
     .selectFrom('audit_log')
     .select('action')

@@ -1,6 +1,14 @@
-// A copy of the books, made while they are being written, and a gateway that goes on from it.
+// A backup of the books taken under load, and a gateway that continues from it.
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -13,11 +21,11 @@ import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
-/** Of gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
+/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
 const costMicros = 65;
 
 test(
-  'a backup under load holds every charge that was told before it began, verifies, and serves',
+  'a backup under load contains every charge reported before it began, verifies, and serves',
   { timeout: 120_000 },
   async (t) => {
     const gateway = await start(t);
@@ -36,28 +44,45 @@ test(
 
     const restored = await restore(t, file, join(gateway.program.dataDir, 'secret'));
     await restored.verify();
-    const reply = await fetch(`${restored.url}/v1/balance`, { headers: { authorization: `Bearer ${key}` } });
+    const reply = await fetch(`${restored.url}/v1/balance`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     const { balance_cents: cents } = (await reply.json()) as { balance_cents: number };
-    assert.ok(cents <= Math.floor((5_000_000 - told * costMicros) / 10_000), 'a charge that was told is missing');
-    const accounts = await restored.cli<{ id: string; live_available_micros: number }[]>('accounts', 'list');
+    assert.ok(
+      cents <= Math.floor((5_000_000 - told * costMicros) / 10_000),
+      'a reported charge is missing',
+    );
+    const accounts = await restored.cli<{ id: string; live_available_micros: number }[]>(
+      'accounts',
+      'list',
+    );
     const available = accounts.find(({ id }) => id === account)!.live_available_micros;
-    assert.equal((5_000_000 - available) % costMicros, 0, 'nothing is held by the requests that ran then');
-    t.diagnostic(`${told} charges told before, ${(5_000_000 - available) / costMicros} in the copy, ${load.told()} in the end`);
+    assert.equal(
+      (5_000_000 - available) % costMicros,
+      0,
+      'nothing is held by the requests that ran then',
+    );
+    t.diagnostic(
+      `${told} charges told before, ${(5_000_000 - available) / costMicros} in the copy, ${load.told()} in the end`,
+    );
   },
 );
 
-test('a backup never writes over a file, and leaves nothing half made', async (t) => {
+test('a backup overwrites no file and leaves no partial file', async (t) => {
   const gateway = await start(t);
   const folder = folderFor(t);
   const file = join(folder, 'books.db');
   writeFileSync(file, 'precious');
-  await assert.rejects(gateway.program.cli('backup', file), /books\.db exists already; name a new file/);
+  await assert.rejects(
+    gateway.program.cli('backup', file),
+    /books\.db already exists; name a new file/,
+  );
   assert.equal(statSync(file).size, 'precious'.length);
   await assert.rejects(gateway.program.cli('backup', join(folder, 'absent', 'books.db')), /absent/);
   assert.ok(!existsSync(join(folder, 'absent')));
 });
 
-test('books on PostgreSQL are backed up with its own tool, which the command names', async (t) => {
+test('on PostgreSQL the backup command refuses and names pg_dump', async (t) => {
   const program = await startProgram({ databaseUrl: await createDatabase() });
   t.after(() => program.stop());
   await assert.rejects(
@@ -95,7 +120,9 @@ function chargeOn(gateway: TestGateway, key: string) {
   };
 }
 
-/** As docs/operations.md says: the file and the secret into the data folder of a program that does not run. */
+/**
+ * As in docs/operations.md: copy the file and the secret into the data folder of a stopped program.
+ */
 async function restore(t: TestContext, file: string, secret: string) {
   const dataDir = join(folderFor(t), 'data');
   mkdirSync(dataDir, { mode: 0o700 });

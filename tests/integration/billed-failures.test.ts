@@ -1,5 +1,5 @@
-// Calls that a provider bills although no client gets an answer of them: each is made once, costs the client nothing, and is booked as a
-// loss of the operator.
+// Calls that a provider bills although the client gets no answer. Each is made once, costs the
+// client nothing, and is booked as the operator's loss.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { UpstreamWireName } from '../support/answers.ts';
@@ -20,7 +20,7 @@ type Upstream = {
   readonly route: object;
   readonly path: string;
   readonly streamPath: string;
-  /** A whole answer that is one tool call, and its usage: 100 tokens of input and 20 of output. */
+  /** A whole answer with one tool call: 100 tokens of input and 20 of output. */
   readonly call: (name: string, args: unknown) => object;
 };
 
@@ -38,7 +38,16 @@ const upstreams: readonly Upstream[] = [
       status: 'completed',
       error: null,
       model: 'upstream-model',
-      output: [{ type: 'function_call', id: 'fc_1', call_id: 'call_1', status: 'completed', name, arguments: args }],
+      output: [
+        {
+          type: 'function_call',
+          id: 'fc_1',
+          call_id: 'call_1',
+          status: 'completed',
+          name,
+          arguments: args,
+        },
+      ],
       usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120 },
     }),
   },
@@ -94,7 +103,12 @@ const upstreams: readonly Upstream[] = [
 function geminiAnswer(finishReason: string, parts: readonly object[]): object {
   return {
     candidates: [{ content: { role: 'model', parts }, finishReason, index: 0 }],
-    usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 5, thoughtsTokenCount: 15, totalTokenCount: 120 },
+    usageMetadata: {
+      promptTokenCount: 100,
+      candidatesTokenCount: 5,
+      thoughtsTokenCount: 15,
+      totalTokenCount: 120,
+    },
   };
 }
 
@@ -136,11 +150,11 @@ type Asked = {
 };
 type Outcome = {
   readonly reply: Reply;
-  /** How often the provider was called. */
+  /** The number of calls to the provider. */
   readonly calls: number;
   readonly costMicros: number;
   readonly lossMicros: number;
-  /** How much less than its $5 the account has. */
+  /** The amount spent of the account's $5. */
   readonly spentMicros: number;
 };
 
@@ -151,8 +165,16 @@ async function ask({ client, upstream, script, stream = false }: Asked): Promise
   const body = client.body({ model: `to-${upstream.name}`, stream });
   const reply = await clock.skipWaits(gateway.post(client.path, { key, body }));
   const { read } = gateway.database;
-  const charges = await read.selectFrom('charges').select('cost_micros').where('id', '=', reply.requestId).execute();
-  const entries = await read.selectFrom('entries').select('loss_micros').where('id', 'like', `${reply.requestId}%`).execute();
+  const charges = await read
+    .selectFrom('charges')
+    .select('cost_micros')
+    .where('id', '=', reply.requestId)
+    .execute();
+  const entries = await read
+    .selectFrom('entries')
+    .select('loss_micros')
+    .where('id', 'like', `${reply.requestId}%`)
+    .execute();
   const { availableMicros, heldMicros } = await gateway.balance(account);
   assert.equal(heldMicros, 0);
   return {
@@ -171,49 +193,85 @@ const nested = (depth: number) => {
 };
 
 function assertLost({ reply, calls, ...money }: Outcome, where: string): void {
-  // A stream may have begun.
-  assert.ok(reply.status === 502 || reply.headers['content-type']?.startsWith('text/event-stream'), `${where}: ${reply.status}`);
+  // A stream may already have begun.
+  assert.ok(
+    reply.status === 502 || reply.headers['content-type']?.startsWith('text/event-stream'),
+    `${where}: ${reply.status}`,
+  );
   assert.match(reply.text, /"upstream_error"|"api_error"/, where);
   assert.equal(calls, 1, where);
   assert.deepEqual(money, { costMicros: 0, lossMicros: billedMicros, spentMicros: 0 }, where);
 }
 
 const pairs = endpoints.flatMap((client) => upstreams.map((upstream) => ({ client, upstream })));
-const nameOf = ({ client, upstream }: Pick<Asked, 'client' | 'upstream'>) => `${client.name} on ${upstream.name}`;
-/** Chat and Responses have arguments in a text, which has no depth of its own. */
-const withObjects = pairs.filter(({ upstream: { name } }) => name === 'messages' || name === 'gemini');
+const nameOf = ({ client, upstream }: Pick<Asked, 'client' | 'upstream'>) =>
+  `${client.name} on ${upstream.name}`;
+/** Chat and Responses send arguments as text, which has no depth of its own. */
+const withObjects = pairs.filter(
+  ({ upstream: { name } }) => name === 'messages' || name === 'gemini',
+);
 
-test('an answer whose arguments are nested a hundred deep is an answer, and charged', async () => {
+test('an answer with arguments nested a hundred levels deep is delivered and charged', async () => {
   for (const pair of withObjects) {
-    const { reply, ...outcome } = await ask({ ...pair, script: answerJson(pair.upstream.call('look', nested(100))) });
+    const { reply, ...outcome } = await ask({
+      ...pair,
+      script: answerJson(pair.upstream.call('look', nested(100))),
+    });
     assert.equal(reply.status, 200, `${nameOf(pair)}: ${reply.text.slice(0, 300)}`);
-    const expected = { calls: 1, costMicros: billedMicros, lossMicros: 0, spentMicros: billedMicros };
+    const expected = {
+      calls: 1,
+      costMicros: billedMicros,
+      lossMicros: 0,
+      spentMicros: billedMicros,
+    };
     assert.deepEqual(outcome, expected, nameOf(pair));
   }
 });
 
-test('an answer that is nested too deep to be passed on', async () => {
-  const deep = (call: object) => JSON.stringify(call).replace('"DEEP"', `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+test('an answer nested too deeply to be forwarded is a loss', async () => {
+  const deep = (call: object) =>
+    JSON.stringify(call).replace('"DEEP"', `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
   for (const pair of withObjects)
-    assertLost(await ask({ ...pair, script: answerJson(deep(pair.upstream.call('look', { a: 'DEEP' }))) }), nameOf(pair));
+    assertLost(
+      await ask({ ...pair, script: answerJson(deep(pair.upstream.call('look', { a: 'DEEP' }))) }),
+      nameOf(pair),
+    );
 });
 
-test('a call without a name, in translation', async () => {
+test('a translated call without a name is a loss', async () => {
   for (const pair of pairs.filter(({ client, upstream }) => client.name !== upstream.name))
-    assertLost(await ask({ ...pair, script: answerJson(pair.upstream.call('', '{}')) }), nameOf(pair));
+    assertLost(
+      await ask({ ...pair, script: answerJson(pair.upstream.call('', '{}')) }),
+      nameOf(pair),
+    );
 });
 
-test('an answer whose parts are nothing that a client could read', async () => {
+test('an answer without a part that a client could read is a loss', async () => {
   const junk: readonly unknown[][] = [[null, 3], [null], ['text'], [[]]];
   const broken: Readonly<Record<UpstreamWireName, (parts: readonly unknown[]) => object[]>> = {
     messages: (content) => [{ content }],
-    responses: (parts) => [{ output: parts }, { output: [{ type: 'message', role: 'assistant', content: parts }] }],
+    responses: (parts) => [
+      { output: parts },
+      { output: [{ type: 'message', role: 'assistant', content: parts }] },
+    ],
     chat: (parts) => [
-      { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: parts } }] },
-      { choices: [{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: parts } }] },
+      {
+        choices: [
+          { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: parts } },
+        ],
+      },
+      {
+        choices: [
+          {
+            index: 0,
+            finish_reason: 'tool_calls',
+            message: { role: 'assistant', content: null, tool_calls: parts },
+          },
+        ],
+      },
       { choices: parts },
     ],
-    // Read over, as in its streams: nothing of them can reach a client.
+    // Skipped, as in streams: nothing of it can reach a client.
     gemini: () => [],
   };
   for (const pair of pairs) {
@@ -226,7 +284,7 @@ test('an answer whose parts are nothing that a client could read', async () => {
   }
 });
 
-test('every reason for which Gemini gives no answer, whole and streamed', async () => {
+test('a Gemini answer that ends without content is a loss for every such finish reason, whole and streamed', async () => {
   const reasons = [
     'MALFORMED_FUNCTION_CALL',
     'UNEXPECTED_TOOL_CALL',
@@ -246,46 +304,128 @@ test('every reason for which Gemini gives no answer, whole and streamed', async 
   }
 });
 
-test('a filtered answer is an answer, and charged', async () => {
+test('Gemini calls whose arguments come in pieces are a loss, whole and streamed', async () => {
+  const pieces = [
+    { functionCall: { name: 'look', willContinue: true } },
+    { functionCall: { name: 'look', args: { city: 'Oslo' }, willContinue: true } },
+    {
+      functionCall: {
+        name: 'look',
+        partialArgs: [{ jsonPath: '$.city', stringValue: 'Os', willContinue: true }],
+      },
+    },
+  ];
   for (const pair of pairs.filter(({ upstream }) => upstream.name === 'gemini')) {
-    for (const reason of ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'OTHER']) {
-      const { reply, costMicros, lossMicros } = await ask({ ...pair, script: answerJson(geminiAnswer(reason, [])) });
-      assert.deepEqual([reply.status, costMicros, lossMicros], [200, billedMicros, 0], `${nameOf(pair)}: ${reason}`);
+    for (const part of pieces) {
+      const answer = geminiAnswer('STOP', [part]);
+      const where = `${nameOf(pair)}: ${JSON.stringify(part)}`;
+      assertLost(await ask({ ...pair, script: answerJson(answer) }), where);
+      const streamed = await ask({ ...pair, script: answerSse([{ data: answer }]), stream: true });
+      assertLost(streamed, `${where}, streamed`);
+      assert.doesNotMatch(streamed.reply.text, /"look"/, where);
     }
   }
 });
 
-test('JSON in place of a stream, with its usage', async () => {
-  for (const pair of pairs)
-    assertLost(await ask({ ...pair, script: answerJson(pair.upstream.call('look', '{}')), stream: true }), nameOf(pair));
+test('a filtered answer is delivered and charged', async () => {
+  for (const pair of pairs.filter(({ upstream }) => upstream.name === 'gemini')) {
+    for (const reason of ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'OTHER']) {
+      const { reply, costMicros, lossMicros } = await ask({
+        ...pair,
+        script: answerJson(geminiAnswer(reason, [])),
+      });
+      assert.deepEqual(
+        [reply.status, costMicros, lossMicros],
+        [200, billedMicros, 0],
+        `${nameOf(pair)}: ${reason}`,
+      );
+    }
+  }
 });
 
-test('JSON in place of a stream that is longer than an error ever is', async () => {
+test('JSON instead of a stream is a loss by its usage', async () => {
+  for (const pair of pairs)
+    assertLost(
+      await ask({ ...pair, script: answerJson(pair.upstream.call('look', '{}')), stream: true }),
+      nameOf(pair),
+    );
+});
+
+test('JSON instead of a stream, without output usage, is a loss by the length of its text', async () => {
+  const text = JSON.stringify({ text: 'x'.repeat(4_000) });
+  for (const pair of pairs) {
+    const { usage, usageMetadata, ...answer } = pair.upstream.call('look', text) as Record<
+      string,
+      object
+    >;
+    const none = Object.fromEntries(
+      Object.entries(usage ?? usageMetadata!).map(([name, count]) => [
+        name,
+        /output|completion|candidates|thoughts|total/i.test(name) ? 0 : count,
+      ]),
+    );
+    const script = answerJson({
+      ...answer,
+      ...(usage ? { usage: none } : { usageMetadata: none }),
+    });
+    const { calls, lossMicros, spentMicros } = await ask({ ...pair, script, stream: true });
+    assert.deepEqual([calls, spentMicros], [1, 0], nameOf(pair));
+    // 100 tokens of input at $1 and 1,000 of output at $10 a million, and a little for the JSON
+    // around it.
+    assert.ok(lossMicros >= 10_100 && lossMicros < 11_000, `${nameOf(pair)}: ${lossMicros}`);
+  }
+});
+
+test('JSON instead of a stream is a loss even if it is longer than any error', async () => {
   const long = JSON.stringify({ text: 'x'.repeat(100_000) });
   for (const pair of pairs)
-    assertLost(await ask({ ...pair, script: answerJson(pair.upstream.call('look', long)), stream: true }), nameOf(pair));
+    assertLost(
+      await ask({ ...pair, script: answerJson(pair.upstream.call('look', long)), stream: true }),
+      nameOf(pair),
+    );
 });
 
-test('a streamed call without a name, in translation: what was written is a loss, and nothing is asked for again', async () => {
+test('a streamed call without a name, in translation, is a loss and is not retried', async () => {
   const namelessCalls: Partial<Record<UpstreamWireName, readonly object[]>> = {
     chat: [
       {
         data: {
-          choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 'a', function: { name: '', arguments: '{}' } }] } }],
+          choices: [
+            {
+              index: 0,
+              delta: {
+                tool_calls: [{ index: 0, id: 'a', function: { name: '', arguments: '{}' } }],
+              },
+            },
+          ],
         },
       },
     ],
     messages: [
-      { event: 'message_start', data: { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } } },
+      {
+        event: 'message_start',
+        data: {
+          type: 'message_start',
+          message: { usage: { input_tokens: 100, output_tokens: 1 } },
+        },
+      },
       {
         event: 'content_block_start',
-        data: { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', name: '', input: {} } },
+        data: {
+          type: 'content_block_start',
+          index: 0,
+          content_block: { type: 'tool_use', id: 'a', name: '', input: {} },
+        },
       },
     ],
     responses: [
       {
         event: 'response.output_item.added',
-        data: { type: 'response.output_item.added', output_index: 0, item: { type: 'function_call', call_id: 'a', name: '' } },
+        data: {
+          type: 'response.output_item.added',
+          output_index: 0,
+          item: { type: 'function_call', call_id: 'a', name: '' },
+        },
       },
       {
         event: 'response.output_item.done',
@@ -297,31 +437,48 @@ test('a streamed call without a name, in translation: what was written is a loss
       },
     ],
   };
-  for (const pair of pairs.filter(({ client, upstream }) => client.name !== upstream.name && namelessCalls[upstream.name])) {
-    // The first event that cannot be read ends a stream; what follows it is never seen.
+  for (const pair of pairs.filter(
+    ({ client, upstream }) => client.name !== upstream.name && namelessCalls[upstream.name],
+  )) {
+    // The first unreadable event ends a stream; later ones are not read.
     const events = [...namelessCalls[pair.upstream.name]!, { data: '[DONE]' }];
-    const { reply, calls, lossMicros, spentMicros } = await ask({ ...pair, script: answerSse(events as never), stream: true });
+    const { reply, calls, lossMicros, spentMicros } = await ask({
+      ...pair,
+      script: answerSse(events as never),
+      stream: true,
+    });
     assert.match(reply.text, /"upstream_error"|"api_error"/, nameOf(pair));
     assert.deepEqual([calls, spentMicros], [1, 0], `${nameOf(pair)}: ${reply.text}`);
     assert.ok(lossMicros > 0, nameOf(pair));
   }
 });
 
-test('an answer without its usage that cannot be passed on is asked for once, and an estimate of it is a loss', async () => {
+test('an answer without usage that cannot be forwarded is not retried, and its estimated cost is a loss', async () => {
   for (const pair of pairs) {
-    const { usage: _chat, usageMetadata: _gemini, ...answer } = pair.upstream.call('look', '{}') as Record<string, unknown>;
-    const { calls, lossMicros, spentMicros } = await ask({ ...pair, script: answerJson(answer), stream: true });
+    const {
+      usage: _chat,
+      usageMetadata: _gemini,
+      ...answer
+    } = pair.upstream.call('look', '{}') as Record<string, unknown>;
+    const { calls, lossMicros, spentMicros } = await ask({
+      ...pair,
+      script: answerJson(answer),
+      stream: true,
+    });
     assert.deepEqual([calls, spentMicros], [1, 0], nameOf(pair));
     assert.ok(lossMicros > 0, nameOf(pair));
   }
 });
 
-test('a provider that is asked and does not answer in time: what it has read is a loss', async () => {
+test('the input of a request that times out is a loss', async () => {
   for (const pair of pairs) {
     const earlier = gateway.upstream.requests.length;
     gateway.upstream.on(pair.upstream.path, hang);
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-    const asked = gateway.post(pair.client.path, { key, body: pair.client.body({ model: `to-${pair.upstream.name}` }) });
+    const asked = gateway.post(pair.client.path, {
+      key,
+      body: pair.client.body({ model: `to-${pair.upstream.name}` }),
+    });
     await gateway.upstream.request(earlier);
     const reply = await clock.hurry(asked);
     assert.equal(reply.status, 504, `${nameOf(pair)}: ${reply.text}`);
@@ -331,13 +488,15 @@ test('a provider that is asked and does not answer in time: what it has read is 
       .select('loss_micros')
       .where('id', 'like', `${reply.requestId}%`)
       .execute();
-    const losses = entries.map((entry) => Number(entry.loss_micros)).filter((lossMicros) => lossMicros > 0);
+    const losses = entries
+      .map((entry) => Number(entry.loss_micros))
+      .filter((lossMicros) => lossMicros > 0);
     assert.equal(losses.length, calls, nameOf(pair));
     assert.equal((await gateway.balance(account)).availableMicros, 5_000_000);
   }
 });
 
-test('a 401 of the second route is no loss, also when the client is told of the timeout of the first', async () => {
+test('a 401 of the second route is not a loss, even if the client gets the first route’s timeout', async () => {
   const earlier = gateway.upstream.requests.length;
   gateway.upstream.on('/v1/chat/completions', hang);
   gateway.upstream.on('/v1/messages', answerStatus(401));
@@ -358,13 +517,15 @@ test('a 401 of the second route is no loss, also when the client is told of the 
   assert.equal(entries.filter((entry) => Number(entry.loss_micros) > 0).length, silences);
 });
 
-test('an error that is nested without end is an error like any other', async () => {
+test('an endlessly nested error is handled like any other error', async () => {
   const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
   for (const [status, calls] of [
     [400, 1],
     [200, 2],
   ] as const) {
-    const [chat] = pairs.filter(({ client, upstream }) => client.name === 'chat' && upstream.name === 'chat');
+    const [chat] = pairs.filter(
+      ({ client, upstream }) => client.name === 'chat' && upstream.name === 'chat',
+    );
     const outcome = await ask({ ...chat!, script: answerJson(deep, { status }) });
     assert.ok([400, 502].includes(outcome.reply.status), outcome.reply.text);
     assert.deepEqual([outcome.calls, outcome.lossMicros, outcome.spentMicros], [calls, 0, 0]);

@@ -1,9 +1,9 @@
-// The response cache of a process that is killed.
+// The response cache after its process is killed.
 import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
-import { numberedAnswers, withoutComment } from '../support/numbered-answers.ts';
+import { numberedAnswers, asReplayed } from '../support/numbered-answers.ts';
 import type { Program } from '../support/program.ts';
 
 const chat = endpoint('chat');
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('an answer that was charged is in the cache after a kill', async () => {
+test('a charged answer is in the cache after a kill', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const ask = () => gateway.post(chat.path, { key, body: chat.body({ temperature: 0 }) });
@@ -22,7 +22,7 @@ test('an answer that was charged is in the cache after a kill', async () => {
   await gateway.program.kill();
   await gateway.program.start();
   const hit = await ask();
-  assert.deepEqual([hit.status, hit.text, hit.costMicros], [200, withoutComment(first.text), 0]);
+  assert.deepEqual([hit.status, hit.text, hit.costMicros], [200, asReplayed(first.text), 0]);
   assert.equal(hit.headers['x-service-cache'], 'hit');
   assert.equal(gateway.upstream.requests.length, 1);
 });

@@ -1,4 +1,4 @@
-// The cache over several gateways on one PostgreSQL database: they share answers, and forget them together.
+// The cache across several gateways on one PostgreSQL database: shared answers, shared purges.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { endpoint } from '../support/endpoints.ts';
@@ -6,7 +6,7 @@ import { hooksOfFile } from '../support/file-hooks.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
-import { numberedAnswers, withoutComment } from '../support/numbered-answers.ts';
+import { numberedAnswers, asReplayed } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { startReplicas } from '../support/replicas.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -25,33 +25,36 @@ before(async () => {
 
 const ask = (replica: RunningApp, key: string, headers: Record<string, string> = {}) =>
   send(replica.url + chat.path, { key, headers, body: chat.body({ temperature: 0 }) });
-const noticeChanges = () => noticeKeyChanges(setup, { clock, urls: replicas.map(({ url }) => url) });
+const noticeChanges = () =>
+  noticeKeyChanges(setup, { clock, urls: replicas.map(({ url }) => url) });
 const cacheOf = ({ headers }: Reply) => headers['x-service-cache'];
 
-test('what one gateway was told, all answer with, until the account is purged', async () => {
+test('all gateways share cached answers until the account is purged', async () => {
   upstream.on(chat.upstreamPath, numberedAnswers(chat));
   const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
   const first = await ask(replicas[0]!, key);
   for (const replica of replicas) {
     const reply = await ask(replica, key);
     assert.equal(cacheOf(reply), 'hit');
-    assert.equal(reply.text, withoutComment(first.text));
+    assert.equal(reply.text, asReplayed(first.text));
   }
   await replicas[0]!.cli('accounts', 'purge', account);
   await noticeChanges();
   const earlier = upstream.requests.length;
   const again = await ask(replicas[2]!, key);
   assert.equal(cacheOf(again), undefined);
-  for (const replica of replicas) assert.equal((await ask(replica, key)).text, withoutComment(again.text));
+  for (const replica of replicas)
+    assert.equal((await ask(replica, key)).text, asReplayed(again.text));
   assert.equal(upstream.requests.length - earlier, 1);
 });
 
-test('an account that keeps nothing has no cache, and of its Idempotency-Keys the outcome alone', async () => {
+test('an account without retention has no cache, and its Idempotency-Keys store only the outcome', async () => {
   upstream.on(chat.upstreamPath, numberedAnswers(chat));
   const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
   const named = { 'idempotency-key': 'order-1' };
   await ask(replicas[0]!, key, named);
-  for (const replica of replicas) assert.equal(cacheOf(await ask(replica, key, named)), 'idempotent-replay');
+  for (const replica of replicas)
+    assert.equal(cacheOf(await ask(replica, key, named)), 'idempotent-replay');
   await replicas[1]!.cli('accounts', 'update', account, '--retain-responses', 'off');
   await noticeChanges();
   const earlier = upstream.requests.length;
@@ -61,7 +64,10 @@ test('an account that keeps nothing has no cache, and of its Idempotency-Keys th
   }
   assert.equal(upstream.requests.length - earlier, 3);
   await ask(replicas[0]!, key, { 'idempotency-key': 'order-2' });
-  assert.equal((await ask(replicas[0]!, key, { 'idempotency-key': 'order-2' })).error.code, 'idempotency_body_not_retained');
+  assert.equal(
+    (await ask(replicas[0]!, key, { 'idempotency-key': 'order-2' })).error.code,
+    'idempotency_body_not_retained',
+  );
   const cached = await setup.database.read
     .selectFrom('cached_responses')
     .select('digest')

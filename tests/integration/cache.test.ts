@@ -1,4 +1,4 @@
-// The response cache: who is answered from it, with what, and what never gets into it.
+// The response cache: what it serves to whom, and what is never stored.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from '../support/both-stores.ts';
@@ -7,7 +7,7 @@ import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
-import { isSuccess, numberedAnswers, withoutComment } from '../support/numbered-answers.ts';
+import { isSuccess, numberedAnswers, asReplayed } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
@@ -29,12 +29,17 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const newKey = (options: KeyOptions = {}) => gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+const newKey = (options: KeyOptions = {}) =>
+  gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
 const chat = endpoint('chat');
 
-type Asked = { readonly fields?: object; readonly cache?: string; readonly headers?: Readonly<Record<string, string>> };
+type Asked = {
+  readonly fields?: object;
+  readonly cache?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
-/** Sends as the account of `key`; counts how often the upstream was asked since. */
+/** Sends requests as the account of `key`, and counts the upstream requests since then. */
 function asker(at: Endpoint, key: string, always: object = {}) {
   const earlier = gateway.upstream.requests.length;
   const options = ({ fields, cache, headers }: Asked) => ({
@@ -49,7 +54,10 @@ function asker(at: Endpoint, key: string, always: object = {}) {
   };
 }
 
-/** Until one request is with the upstream, whose `earlier` requests are older, and all others wait for it. */
+/**
+ * Waits until one request is at the upstream, after `earlier` older ones, and all others wait for
+ * it.
+ */
 async function oneRunsOf(count: number, earlier: number): Promise<void> {
   await gateway.upstream.request(earlier);
   await until(() => gateway.program.app.gateway.runs.count === count);
@@ -65,33 +73,67 @@ function isHit(reply: Reply): boolean {
 
 function assertHit(reply: Reply, first: Reply): void {
   assert.ok(isHit(reply), reply.text);
-  assert.equal(withoutComment(reply.text), withoutComment(first.text));
+  assert.equal(asReplayed(reply.text), asReplayed(first.text));
   assert.equal(reply.headers['content-type'], first.headers['content-type']);
   assert.ok(reply.headers['x-service-balance-cents'] ?? reply.trailers['x-service-balance-cents']);
-}
-
-async function charges(key: string): Promise<number> {
-  return (await gateway.get('/v1/usage', { key })).json<{ data: object[] }>().data.length;
 }
 
 const zero = { temperature: 0 };
 const warm = { temperature: 0.7 };
 
-/** Two requests; `next` is `first` again where it is left out. `hit`: the second gets the answer of the first. */
-const rules: readonly { readonly rule: string; readonly first: Asked; readonly next?: Asked; readonly hit: boolean }[] = [
+/** Two requests; `next` defaults to `first`. `hit`: the second gets the first one's answer. */
+const rules: readonly {
+  readonly rule: string;
+  readonly first: Asked;
+  readonly next?: Asked;
+  readonly hit: boolean;
+}[] = [
   { rule: 'temperature 0', first: { fields: zero }, hit: true },
-  { rule: 'temperature -0', first: { fields: zero }, next: { fields: { temperature: -0 } }, hit: true },
+  {
+    rule: 'temperature -0',
+    first: { fields: zero },
+    next: { fields: { temperature: -0 } },
+    hit: true,
+  },
   { rule: 'temperature 0 and the header true', first: { fields: zero, cache: 'true' }, hit: true },
   { rule: 'the header in capitals', first: { cache: 'True' }, hit: true },
-  { rule: 'temperature 0 and the header false', first: { fields: zero, cache: 'false' }, hit: false },
-  { rule: 'false reads nothing', first: { fields: zero }, next: { fields: zero, cache: 'false' }, hit: false },
-  { rule: 'false writes nothing', first: { fields: zero, cache: 'false' }, next: { fields: zero }, hit: false },
+  {
+    rule: 'temperature 0 and the header false',
+    first: { fields: zero, cache: 'false' },
+    hit: false,
+  },
+  {
+    rule: 'false reads nothing',
+    first: { fields: zero },
+    next: { fields: zero, cache: 'false' },
+    hit: false,
+  },
+  {
+    rule: 'false writes nothing',
+    first: { fields: zero, cache: 'false' },
+    next: { fields: zero },
+    hit: false,
+  },
   { rule: 'another temperature', first: { fields: warm }, hit: false },
-  { rule: 'another temperature and the header true', first: { fields: warm, cache: 'true' }, hit: true },
-  { rule: 'what was asked without the cache', first: { fields: warm }, next: { fields: warm, cache: 'true' }, hit: false },
+  {
+    rule: 'another temperature and the header true',
+    first: { fields: warm, cache: 'true' },
+    hit: true,
+  },
+  {
+    rule: 'an answer requested without the cache',
+    first: { fields: warm },
+    next: { fields: warm, cache: 'true' },
+    hit: false,
+  },
   { rule: 'no temperature', first: {}, hit: false },
   { rule: 'no temperature and the header true', first: { cache: 'true' }, hit: true },
-  { rule: 'another body', first: { fields: zero }, next: { fields: { ...zero, top_p: 0.5 } }, hit: false },
+  {
+    rule: 'another body',
+    first: { fields: zero },
+    next: { fields: { ...zero, top_p: 0.5 } },
+    hit: false,
+  },
   {
     rule: 'another beta',
     first: { fields: zero, headers: { 'anthropic-beta': 'one' } },
@@ -120,7 +162,7 @@ for (const at of endpoints) {
           assert.equal(isHit(reply), hit);
           if (hit) assertHit(reply, earlier);
           assert.equal(runs(), hit ? 1 : 2);
-          assert.equal(await charges(key), runs());
+          assert.equal((await gateway.usage(key)).length, runs());
         });
       }
 
@@ -134,17 +176,19 @@ for (const at of endpoints) {
         assert.equal(runs(), 2);
       });
 
-      test('the order of names at any depth is no difference', async () => {
+      test('the order of fields does not matter at any depth', async () => {
         gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
         const { key } = await newKey();
         const { ask } = asker(at, key, { stream, ...zero });
         const metadata = { a: '1', b: '2' };
         const first = await ask({ fields: { metadata } });
-        const reversed = Object.entries(at.body({ stream, ...zero, metadata: { b: '2', a: '1' } })).toReversed();
+        const reversed = Object.entries(
+          at.body({ stream, ...zero, metadata: { b: '2', a: '1' } }),
+        ).toReversed();
         assertHit(await gateway.post(at.path, { key, body: Object.fromEntries(reversed) }), first);
       });
 
-      test('of 20 at once one runs, and the others get its answer for nothing', async () => {
+      test('of 20 requests at once one runs, and the others get its answer for free', async () => {
         const gate = Promise.withResolvers<void>();
         gateway.upstream.on(at.upstreamPath, behind(gate.promise, numberedAnswers(at)));
         const { key } = await newKey();
@@ -156,15 +200,19 @@ for (const at of endpoints) {
         gate.resolve();
         const replies = await asked;
         assert.equal(replies.filter(isHit).length, 19);
-        assert.equal(new Set(replies.map(({ text }) => withoutComment(text))).size, 1);
+        assert.equal(new Set(replies.map(({ text }) => asReplayed(text))).size, 1);
         assert.equal(runs(), 1);
-        assert.equal(await charges(key), 1);
+        assert.equal((await gateway.usage(key)).length, 1);
         if (stream) assert.ok(replies.every(({ text }) => text.includes(': keep-alive')));
       });
 
-      test('a failure is shared with nobody: one of those that wait runs next', async () => {
+      test('a failure is not shared: a waiting request runs next', async () => {
         const gate = Promise.withResolvers<void>();
-        gateway.upstream.on(at.upstreamPath, behind(gate.promise, answerStatus(500)), numberedAnswers(at));
+        gateway.upstream.on(
+          at.upstreamPath,
+          behind(gate.promise, answerStatus(500)),
+          numberedAnswers(at),
+        );
         const { key } = await newKey();
         const { ask, runs } = asker(at, key, { stream, ...zero });
         const earlier = gateway.upstream.requests.length;
@@ -174,14 +222,14 @@ for (const at of endpoints) {
         const replies = await asked;
         assert.equal(replies.filter((reply) => isSuccess(reply, stream)).length, 2);
         assert.equal(runs(), 2);
-        assert.equal(await charges(key), 1);
+        assert.equal((await gateway.usage(key)).length, 1);
         assertHit(
           await ask(),
           replies.find((reply) => isSuccess(reply, stream))!,
         );
       });
 
-      test('a client that leaves stops nothing that others wait for, and pays', async () => {
+      test('a client that leaves pays, and does not stop a run that others wait for', async () => {
         const gate = Promise.withResolvers<void>();
         gateway.upstream.on(at.upstreamPath, numberedAnswers(at, { gate: gate.promise }));
         const { key } = await newKey();
@@ -195,17 +243,19 @@ for (const at of endpoints) {
         await gateway.upstream.request(earlier + 1);
         request.destroy();
         alone.destroy();
-        // A run that nobody waits for is stopped five seconds after its client has left.
-        await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 3, { stepMs: 500 });
+        // A run without waiters is stopped five seconds after its client has left.
+        await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 3, {
+          stepMs: 500,
+        });
         await clock.advance(10_000);
         gate.resolve();
         const replies = await asked;
         assert.ok(replies.every(isHit));
         assert.equal(runs(), 2);
-        assert.equal(await charges(key), 1);
+        assert.equal((await gateway.usage(key)).length, 1);
       });
 
-      test('a key that finds its answer in the cache keeps it', async () => {
+      test('an Idempotency-Key answered from the cache keeps that answer', async () => {
         gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
         const { key } = await newKey();
         const { ask, runs } = asker(at, key, { stream, ...zero });
@@ -214,12 +264,12 @@ for (const at of endpoints) {
         assertHit(await ask(named), first);
         const replayed = await ask({ ...named, cache: 'false' });
         assert.equal(replayed.headers['x-service-cache'], 'idempotent-replay');
-        assert.equal(replayed.text, withoutComment(first.text));
+        assert.equal(replayed.text, asReplayed(first.text));
         assert.equal(replayed.costMicros, 0);
         assert.equal(runs(), 1);
       });
 
-      test('what a request under a key was answered with is found in the cache', async () => {
+      test('the answer to a request with an Idempotency-Key is cached', async () => {
         gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
         const { key } = await newKey();
         const { ask } = asker(at, key, { stream, ...zero });
@@ -231,18 +281,21 @@ for (const at of endpoints) {
   }
 }
 
-test('accounts never share: not an answer, not a header, not a run; keys of one account do', async () => {
+test('accounts never share an answer, a header or a run; keys of one account do', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
   const [one, two] = [await newKey(), await newKey()];
   const { key: sibling } = await newKey({ account: one.account });
   const first = await asker(chat, one.key, zero).ask();
   const { ask, runs } = asker(chat, two.key, zero);
-  // What the other account has asked, and what nobody has: nothing but ids and the clock may tell them apart.
+  // Compares a request that the other account sent before with a new one: only ids and times may
+  // differ.
   const [known, unknown] = [await ask(), await ask({ fields: { seed: 1 } })];
   assert.equal(runs(), 2);
   assert.deepEqual(Object.keys(known.headers), Object.keys(unknown.headers));
   const constant = ({ headers }: Reply) =>
-    Object.entries(headers).filter(([name]) => !/^(date|x-request-id|content-length|x-service-balance-cents)$/.test(name));
+    Object.entries(headers).filter(
+      ([name]) => !/^(date|x-request-id|content-length|x-service-balance-cents)$/.test(name),
+    );
   assert.deepEqual(constant(known), constant(unknown));
   assert.notEqual(known.text, first.text);
   assertHit(await asker(chat, sibling, zero).ask(), first);
@@ -251,7 +304,10 @@ test('accounts never share: not an answer, not a header, not a run; keys of one 
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
   const earlier = gateway.upstream.requests.length;
-  const asked = Promise.all([asker(chat, one.key, zero).ask(together), asker(chat, two.key, zero).ask(together)]);
+  const asked = Promise.all([
+    asker(chat, one.key, zero).ask(together),
+    asker(chat, two.key, zero).ask(together),
+  ]);
   await gateway.upstream.request(earlier + 1);
   gate.resolve();
   const replies = await asked;
@@ -272,12 +328,13 @@ test('a live key and a test key of one account never share', async () => {
   assert.equal(again.headers['x-service-mode'], 'test');
 });
 
-test('a hit needs no balance and no room under the caps, but the model list applies', async () => {
+test('a hit needs no balance and no room under the caps, but the key must allow the model', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
   const { id, key, account } = await newKey();
   const { ask } = asker(chat, key, zero);
   const first = await ask();
-  const setKey = (values: object) => gateway.database.write.updateTable('api_keys').set(values).where('id', '=', id).execute();
+  const setKey = (values: object) =>
+    gateway.database.write.updateTable('api_keys').set(values).where('id', '=', id).execute();
   await setKey({ daily_cap_micros: 0, monthly_cap_micros: 0 });
   const { key: bare } = await newKey({ account, monthlyCapMicros: 0 as never });
   await noticeKeyChanges(gateway, { clock });
@@ -289,21 +346,25 @@ test('a hit needs no balance and no room under the caps, but the model list appl
   assert.ok(gateway.program.output.includes('"cache":"hit"'), 'a hit shows in the log');
 });
 
-test('a header that says neither true nor false is refused by its name', async () => {
+test('a cache header that is neither true nor false is refused by name', async () => {
   const { key } = await newKey();
   for (const cache of ['', '1', 'no-cache', 'true, false']) {
     const { status, error } = await asker(chat, key).ask({ cache });
-    assert.deepEqual([status, error.code, error.param], [400, 'invalid_request', 'X-Service-Cache'], cache);
+    assert.deepEqual(
+      [status, error.code, error.param],
+      [400, 'invalid_request', 'X-Service-Cache'],
+      cache,
+    );
   }
 });
 
-test('an answer that was reduced, or cut for want of balance, is never kept', async () => {
+test('a reduced answer, or one cut for lack of balance, is never cached', async () => {
   const { start, deltas, end } = streamFrames('chat', {
     text: 'word '.repeat(6_000),
     tokens: { input: 100, output: 6_000 },
   });
   const bytes = Buffer.from(framesText([...start, ...deltas, ...end]));
-  // A dollar buys 500 000 tokens of this model's output; 0.003 some 1 500.
+  // $1 buys 500 000 tokens of this model's output; $0.003 some 1 500.
   const { key, account: cutOff } = await newKey({ creditUsd: 0.003 });
   const cut = { stream: true, max_completion_tokens: 8_000, ...zero };
   gateway.upstream.on(chat.upstreamPath, answerBytes(bytes, { sizes: [5_000] }));
@@ -324,8 +385,11 @@ test('an answer that was reduced, or cut for want of balance, is never kept', as
   assertHit(await asker(chat, poor, open).ask(), whole);
 });
 
-test('a stream that its client left, or that broke off, is never kept', async () => {
-  const { start, deltas } = streamFrames('chat', { text: 'one two three', tokens: { input: 100, output: 20 } });
+test('a stream that its client left, or that broke off, is never cached', async () => {
+  const { start, deltas } = streamFrames('chat', {
+    text: 'one two three',
+    tokens: { input: 100, output: 20 },
+  });
   const { key } = await newKey();
   const fields = { stream: true, ...zero };
   const { ask, leave, runs } = asker(chat, key, fields);
@@ -341,7 +405,8 @@ test('a stream that its client left, or that broke off, is never kept', async ()
   const { request, response } = leave();
   await once(await response, 'data');
   request.destroy();
-  // Who comes meanwhile waits for the run that is read on for some seconds, and so keeps it going.
+  // A request that comes meanwhile joins the run, which the gateway reads on for some seconds, and
+  // so keeps it alive.
   await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 0, { stepMs: 500 });
   const broken = await ask();
   assert.ok(!isSuccess(broken, true), broken.text);
@@ -350,7 +415,7 @@ test('a stream that its client left, or that broke off, is never kept', async ()
   assert.ok(isHit(await ask()));
 });
 
-test('an answer over cache.body_limit_bytes is not kept', async () => {
+test('an answer over cache.body_limit_bytes is not cached', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { text: 'word '.repeat(5_000) }));
   const { key } = await newKey();
   for (const stream of [false, true]) {
@@ -361,7 +426,7 @@ test('an answer over cache.body_limit_bytes is not kept', async () => {
   }
 });
 
-test('it outlives the process, encrypted, for seven days', async () => {
+test('cached answers survive a restart, encrypted, for seven days', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
   const { key, account } = await newKey();
   const { ask, runs } = asker(chat, key, zero);

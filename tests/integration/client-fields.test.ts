@@ -1,5 +1,5 @@
-// What a client's request may carry to a provider, as the local upstream receives it: fields that are known or opened, input that was held
-// for, and digests in the place of the client's own names.
+// The request fields that reach a provider, as the local upstream receives them: known and allowed
+// fields, input that a hold covers, and digests in place of the client's own names.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent, type UpstreamWireName } from '../support/answers.ts';
@@ -8,8 +8,16 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { answerJson } from '../support/upstream.ts';
 
 let gateway: TestGateway;
-const limits = { max_input_tokens: 200_000, max_output_tokens: 8_000, prices: { input: 1, output: 2 } };
-const model = (provider: string, fields: object = {}) => ({ ...limits, routes: [{ provider, model: 'up' }], ...fields });
+const limits = {
+  max_input_tokens: 200_000,
+  max_output_tokens: 8_000,
+  prices: { input: 1, output: 2 },
+};
+const model = (provider: string, fields: object = {}) => ({
+  ...limits,
+  routes: [{ provider, model: 'up' }],
+  ...fields,
+});
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
 const hi = user('Hi');
 
@@ -40,11 +48,16 @@ before(async () => {
     '/v1/messages': 'messages',
     '/v1beta/models/up:generateContent': 'gemini',
   };
-  for (const [path, wire] of Object.entries(paths)) gateway.upstream.on(path, answerContent(wire, content));
+  for (const [path, wire] of Object.entries(paths))
+    gateway.upstream.on(path, answerContent(wire, content));
 });
 after(() => gateway.stop());
 
-type Sent = { readonly name: 'chat' | 'responses' | 'messages'; readonly key: string; readonly fields: object };
+type Sent = {
+  readonly name: 'chat' | 'responses' | 'messages';
+  readonly key: string;
+  readonly fields: object;
+};
 
 function post({ name, key, fields }: Sent, headers: Record<string, string> = {}) {
   const { path, body } = endpoint(name);
@@ -59,48 +72,86 @@ function lastSent(): Record<string, unknown> {
   return gateway.upstream.requests.at(-1)!.body as Record<string, unknown>;
 }
 
-test('an unknown field is a 400 that names it and the setting, at every endpoint and depth, and nothing is sent', async () => {
+test('an unknown field at any endpoint and depth gets a 400 that names it and the setting, and nothing is sent upstream', async () => {
   const { key, account } = await liveKey();
   const sent = gateway.upstream.requests.length;
-  const names = ['n_predict', 'MAX_TOKENS', 'extra_body', 'options', 'custom_logit_processor', '__proto__'];
+  const names = [
+    'n_predict',
+    'MAX_TOKENS',
+    'extra_body',
+    'options',
+    'custom_logit_processor',
+    '__proto__',
+  ];
   for (const { name } of endpoints) {
     for (const field of names) {
       const reply = await post({ name, key, fields: JSON.parse(`{"${field}":{"n":2}}`) as object });
       assert.deepEqual([reply.status, reply.error.code], [400, 'invalid_request'], reply.text);
-      assert.match(reply.error.message, new RegExp(`^${field} is not a field that is known here.*pass_fields`));
+      assert.match(reply.error.message, new RegExp(`^${field} is an unknown field.*pass_fields`));
     }
   }
   const deep = user([{ type: 'text', text: 'x', Max_Tokens: 9 }]);
   for (const name of ['chat', 'messages'] as const) {
-    assert.match((await post({ name, key, fields: deep })).error.message, /^messages\[0\]\.content\[0\]\.Max_Tokens is not/);
+    assert.match(
+      (await post({ name, key, fields: deep })).error.message,
+      /^messages\[0\]\.content\[0\]\.Max_Tokens is an unknown field/,
+    );
   }
   for (const id of ['plain', 'translated']) {
-    assert.equal((await post({ name: 'chat', key, fields: { model: id, n_predict: 9 } })).status, 400);
+    assert.equal(
+      (await post({ name: 'chat', key, fields: { model: id, n_predict: 9 } })).status,
+      400,
+    );
   }
   assert.equal(gateway.upstream.requests.length, sent);
   assert.equal((await gateway.balance(account)).heldMicros, 0);
 });
 
-test('what the operator opens on a provider or a model passes there alone, and is dropped and listed in translation', async () => {
+test('fields that the operator allows pass only there, and are dropped and listed in translation', async () => {
   const { key } = await liveKey();
   const sampler = { sampler: { any: ['thing'] } };
   const opened = await post({ name: 'chat', key, fields: { ...hi, model: 'opened', ...sampler } });
   assert.equal(opened.status, 200, opened.text);
   assert.deepEqual(lastSent()['sampler'], sampler.sampler);
-  assert.equal((await post({ name: 'chat', key, fields: { ...hi, model: 'plain', ...sampler } })).status, 400);
-  assert.equal((await post({ name: 'chat', key, fields: { ...hi, model: 'opened', Sampler: 1 } })).status, 400);
+  assert.equal(
+    (await post({ name: 'chat', key, fields: { ...hi, model: 'plain', ...sampler } })).status,
+    400,
+  );
+  assert.equal(
+    (await post({ name: 'chat', key, fields: { ...hi, model: 'opened', Sampler: 1 } })).status,
+    400,
+  );
 
   const nested = { only_here: 1, messages: [{ role: 'user', content: 'Hi', Kind: 'x' }] };
-  assert.equal((await post({ name: 'chat', key, fields: { ...nested, model: 'opened-model' } })).status, 200);
+  assert.equal(
+    (await post({ name: 'chat', key, fields: { ...nested, model: 'opened-model' } })).status,
+    200,
+  );
   assert.deepEqual([lastSent()['only_here'], lastSent()['messages']], [1, nested.messages]);
 
-  const translated = await post({ name: 'chat', key, fields: { ...hi, model: 'translated', ...sampler } });
-  assert.deepEqual([translated.status, translated.headers['x-service-ignored']], [200, 'sampler'], translated.text);
+  const translated = await post({
+    name: 'chat',
+    key,
+    fields: { ...hi, model: 'translated', ...sampler },
+  });
+  assert.deepEqual(
+    [translated.status, translated.headers['x-service-ignored']],
+    [200, 'sampler'],
+    translated.text,
+  );
   const { key: testKey } = await gateway.makeKey({ mode: 'test' });
-  const tested = await post({ name: 'chat', key: testKey, fields: { ...hi, model: 'opened', ...sampler } });
+  const tested = await post({
+    name: 'chat',
+    key: testKey,
+    fields: { ...hi, model: 'opened', ...sampler },
+  });
   assert.equal(tested.status, 200, 'a test request may hold what a live one may');
-  // It does not open what is refused for a reason.
-  assert.equal((await post({ name: 'chat', key, fields: { ...hi, model: 'opened', service_tier: 'flex' } })).status, 400);
+  // It does not allow fields that are refused for another reason.
+  assert.equal(
+    (await post({ name: 'chat', key, fields: { ...hi, model: 'opened', service_tier: 'flex' } }))
+      .status,
+    400,
+  );
   const stored = [
     { sampler: { any: [{ file_id: 'file_1' }] } },
     user([{ type: 'hologram', hologram: { file_ids: ['file_1'] } }]),
@@ -112,7 +163,7 @@ test('what the operator opens on a provider or a model passes there alone, and i
   }
 });
 
-/** All that the model can read costs $0.208. */
+/** The model's whole input limit costs $0.208. */
 const addressed: readonly Record<string, unknown>[] = [
   ...['document_url', 'audio_url', 'video_url', 'file_url', 'input_video'].map((type) => ({
     type,
@@ -123,7 +174,7 @@ const addressed: readonly Record<string, unknown>[] = [
   { type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAA' } },
 ];
 
-test('a document, a sound or a film holds all that the model can read, in a message and in a tool’s result', async () => {
+test('a document, sound or video reserves the model’s whole input limit, in messages and tool results', async () => {
   const poor = await liveKey(0.1);
   const rich = await liveKey(1);
   for (const part of addressed) {
@@ -134,34 +185,48 @@ test('a document, a sound or a film holds all that the model can read, in a mess
       const fields = { model: 'plain', max_completion_tokens: 10, messages: [message] };
       const sent = gateway.upstream.requests.length;
       const refused = await post({ name: 'chat', key: poor.key, fields });
-      assert.deepEqual([refused.status, refused.error.code], [402, 'insufficient_balance'], JSON.stringify(part));
+      assert.deepEqual(
+        [refused.status, refused.error.code],
+        [402, 'insufficient_balance'],
+        JSON.stringify(part),
+      );
       assert.equal(gateway.upstream.requests.length, sent);
-      assert.equal((await post({ name: 'chat', key: rich.key, fields })).status, 200, JSON.stringify(part));
+      assert.equal(
+        (await post({ name: 'chat', key: rich.key, fields })).status,
+        200,
+        JSON.stringify(part),
+      );
     }
   }
   assert.equal((await gateway.balance(rich.account)).heldMicros, 0);
 });
 
-test('forty requests at once with films in them send no more than the balance holds for', async () => {
+test('forty simultaneous requests with videos reach the provider only as far as the balance allows', async () => {
   const { key, account } = await liveKey(1);
   const sent = gateway.upstream.requests.length;
   const fields = { model: 'plain', max_completion_tokens: 10, ...user([addressed[2]]) };
-  const replies = await Promise.all(Array.from({ length: 40 }, () => post({ name: 'chat', key, fields })));
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, () => post({ name: 'chat', key, fields })),
+  );
   const served = replies.filter(({ status }) => status === 200).length;
   assert.equal(gateway.upstream.requests.length - sent, served);
   assert.ok(replies.every(({ status }) => status === 200 || status === 402));
   assert.equal((await gateway.balance(account)).heldMicros, 0);
 });
 
-test('an unknown kind of content is refused; opened, it holds all that the model can read', async () => {
+test('an unknown kind of content is refused; when allowed, it reserves the model’s whole input limit', async () => {
   const part = { type: 'hologram', hologram: { url: 'https://films.example/h' } };
   const rich = await liveKey(1);
   const poor = await liveKey(0.1);
   for (const { name } of endpoints) {
-    const fields = name === 'responses' ? { input: [{ role: 'user', content: [part] }] } : user([part]);
+    const fields =
+      name === 'responses' ? { input: [{ role: 'user', content: [part] }] } : user([part]);
     const reply = await post({ name, key: rich.key, fields });
     assert.equal(reply.status, 400, reply.text);
-    assert.match(reply.error.message, /content\[0\]\.type `hologram` is not a kind of content.*pass_fields/);
+    assert.match(
+      reply.error.message,
+      /content\[0\]\.type `hologram` is an unknown kind of content.*pass_fields/,
+    );
   }
   const fields = { ...user([part]), model: 'opened', max_completion_tokens: 10 };
   assert.equal((await post({ name: 'chat', key: poor.key, fields })).status, 402);
@@ -171,15 +236,26 @@ test('an unknown kind of content is refused; opened, it holds all that the model
 
 const digest = /^[\w-]{43}$/;
 
-test('clients’ names of users and caches go up as digests of account and name, and come back as they were', async () => {
+test('clients’ user and cache names are sent upstream as digests per account and returned unchanged', async () => {
   const [one, other] = [await liveKey(), await liveKey()];
-  const names = { user: 'ann@example.com', safety_identifier: 's-1', prompt_cache_key: 'k'.repeat(500) };
+  const names = {
+    user: 'ann@example.com',
+    safety_identifier: 's-1',
+    prompt_cache_key: 'k'.repeat(500),
+  };
   gateway.upstream.on('/v1/responses', (response, request) => {
     const body = request.body as Record<string, unknown>;
     const { user: name, safety_identifier: id, prompt_cache_key: cacheKey } = body;
     const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
-    const echo = { user: name ?? null, safety_identifier: id ?? null, prompt_cache_key: cacheKey ?? null };
-    return answerJson({ id: 'r', status: 'completed', output: [], usage, ...echo })(response, request);
+    const echo = {
+      user: name ?? null,
+      safety_identifier: id ?? null,
+      prompt_cache_key: cacheKey ?? null,
+    };
+    return answerJson({ id: 'r', status: 'completed', output: [], usage, ...echo })(
+      response,
+      request,
+    );
   });
   const sent: Record<string, unknown>[] = [];
   for (const { key } of [one, one, other]) {
@@ -200,7 +276,7 @@ test('clients’ names of users and caches go up as digests of account and name,
   assert.equal((JSON.parse(silent.text) as { safety_identifier: unknown }).safety_identifier, null);
 });
 
-test('every provider is told of users as it takes them: Anthropic and OpenAI of the account, other hosts of nobody who is not named', async () => {
+test('Anthropic and OpenAI always get a digest of the user or account, other hosts only of a user that the client names', async () => {
   const { key } = await liveKey();
   const send = async (name: Sent['name'], fields: object) => {
     const reply = await post({ name, key, fields });
@@ -209,13 +285,19 @@ test('every provider is told of users as it takes them: Anthropic and OpenAI of 
   };
   const ofUser = await send('messages', { metadata: { user_id: 'user_a1__session_b2' } });
   const ofAccount = await send('messages', {});
-  const users = [ofUser, ofAccount].map(({ metadata }) => (metadata as { user_id: string }).user_id);
+  const users = [ofUser, ofAccount].map(
+    ({ metadata }) => (metadata as { user_id: string }).user_id,
+  );
   for (const id of users) assert.match(id, digest);
   assert.notEqual(users[0], users[1]);
   assert.equal(users[1], ((await send('messages', {}))['metadata'] as { user_id: string }).user_id);
 
   const translated = await send('chat', { model: 'claude-haiku-4-5', user: 'user_a1__session_b2' });
-  assert.deepEqual(translated['metadata'], ofUser['metadata'], 'the same user, whichever format names it');
+  assert.deepEqual(
+    translated['metadata'],
+    ofUser['metadata'],
+    'the same user, whichever format names it',
+  );
   assert.match(String((await send('chat', {}))['safety_identifier']), digest);
 
   const host = await send('chat', { model: 'plain', ...hi });
@@ -224,28 +306,48 @@ test('every provider is told of users as it takes them: Anthropic and OpenAI of 
   assert.match(String((await send('chat', { model: 'plain', ...hi, user: 'u' }))['user']), digest);
 });
 
-test('a host that takes a salt is given one for each account', async () => {
+test('a host that accepts a cache salt gets one per account', async () => {
   const [one, other] = [await liveKey(), await liveKey()];
   const salts: unknown[] = [];
   for (const { key } of [one, one, other]) {
-    assert.equal((await post({ name: 'chat', key, fields: { model: 'opened', ...hi } })).status, 200);
+    assert.equal(
+      (await post({ name: 'chat', key, fields: { model: 'opened', ...hi } })).status,
+      200,
+    );
     salts.push(lastSent()['cache_salt']);
   }
   assert.match(String(salts[0]), digest);
   assert.equal(salts[1], salts[0]);
   assert.notEqual(salts[2], salts[0]);
   assert.equal(
-    (await post({ name: 'chat', key: one.key, fields: { model: 'opened', ...hi, cache_salt: salts[2] } })).status,
+    (
+      await post({
+        name: 'chat',
+        key: one.key,
+        fields: { model: 'opened', ...hi, cache_salt: salts[2] },
+      })
+    ).status,
     400,
   );
 });
 
-test('a replay and a cache hit know the client’s own body', async () => {
+test('replays and cache hits are matched by the client’s own body', async () => {
   const { key } = await liveKey();
   const fields = { model: 'plain', ...hi, user: 'u', temperature: 0 };
   const headers = { 'idempotency-key': 'one' };
-  assert.equal((await post({ name: 'chat', key, fields }, headers)).headers['x-service-cache'], undefined);
-  assert.equal((await post({ name: 'chat', key, fields }, headers)).headers['x-service-cache'], 'idempotent-replay');
+  assert.equal(
+    (await post({ name: 'chat', key, fields }, headers)).headers['x-service-cache'],
+    undefined,
+  );
+  assert.equal(
+    (await post({ name: 'chat', key, fields }, headers)).headers['x-service-cache'],
+    'idempotent-replay',
+  );
   assert.equal((await post({ name: 'chat', key, fields })).headers['x-service-cache'], 'hit');
-  assert.equal((await post({ name: 'chat', key, fields: { ...fields, user: 'v' } })).headers['x-service-cache'], undefined);
+  assert.equal(
+    (await post({ name: 'chat', key, fields: { ...fields, user: 'v' } })).headers[
+      'x-service-cache'
+    ],
+    undefined,
+  );
 });

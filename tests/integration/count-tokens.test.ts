@@ -1,9 +1,15 @@
-// `POST /v1/messages/count_tokens` over real HTTP: what is asked of the upstream, what is told of its failures, and that it is free.
+// `POST /v1/messages/count_tokens` over real HTTP: what the upstream is sent, how its failures are
+// reported, and that it is free.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
 import { pngHead } from '../support/images/png-head.ts';
-import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import {
+  startGateway,
+  upstreamKey,
+  type KeyOptions,
+  type TestGateway,
+} from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
@@ -23,7 +29,11 @@ before(async () => {
     (upstream) => ({
       images: { allowed_hosts: [new URL(upstream.url).host] },
       providers: {
-        second: { kind: 'anthropic', base_url: `${upstream.url}/second`, api_key: 'sk-ant-second-key-0001' },
+        second: {
+          kind: 'anthropic',
+          base_url: `${upstream.url}/second`,
+          api_key: 'sk-ant-second-key-0001',
+        },
         unreachable: { kind: 'anthropic', base_url: 'http://127.0.0.1:9', api_key: upstreamKey },
       },
       models: {
@@ -69,17 +79,10 @@ function errorOf(reply: Reply) {
   return { status: reply.status, ...error };
 }
 
-/** Runs `ask`; `asked` are the requests that reached the upstream meanwhile. */
-async function askedBy(ask: () => Promise<Reply>): Promise<{ reply: Reply; asked: TestGateway['upstream']['requests'] }> {
-  const earlier = gateway.upstream.requests.length;
-  const reply = await ask();
-  return { reply, asked: gateway.upstream.requests.slice(earlier) };
-}
-
-test('an account without balance has ten counts a minute of the provider, and then our estimate', async () => {
+test('an account without balance gets ten provider counts a minute, then our estimate', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live' });
   const { key: second } = await gateway.makeKey({ mode: 'live', account });
-  const { asked } = await askedBy(async () => {
+  const { asked } = await gateway.recordUpstream(async () => {
     for (let time = 0; time < 12; time++) {
       const reply = await count(hello, time % 2 === 0 ? key : second);
       assert.equal(reply.headers[estimateHeader], time < 10 ? undefined : 'estimate');
@@ -87,24 +90,32 @@ test('an account without balance has ten counts a minute of the provider, and th
     }
     return count(hello, liveKey);
   });
-  assert.equal(asked.length, 11, 'who has a balance is not limited');
+  assert.equal(asked.length, 11, 'an account with a balance is not limited');
   await clock.advance(60_000);
   assert.equal(countOf(await count(hello, key)), 4_321);
 });
 
-test('the upstream gets only fields that it takes, and its count is the answer', async () => {
+test('the upstream gets only fields that it accepts, and its count is the answer', async () => {
   const body = {
     model: 'claude-haiku-4-5-20251001',
     messages: [
-      { role: 'user', content: [{ type: 'text', text: 'Look', cache_control: { type: 'ephemeral' } }] },
-      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: { deep: { of: 'course' } } }] },
+      {
+        role: 'user',
+        content: [{ type: 'text', text: 'Look', cache_control: { type: 'ephemeral' } }],
+      },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 'a', name: 'look', input: { deep: { of: 'course' } } }],
+      },
       {
         role: 'user',
         content: [
           {
             type: 'tool_result',
             tool_use_id: 'a',
-            content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }],
+            content: [
+              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
+            ],
           },
         ],
       },
@@ -114,7 +125,7 @@ test('the upstream gets only fields that it takes, and its count is the answer',
     tool_choice: { type: 'auto', disable_parallel_tool_use: true },
     thinking: { type: 'enabled', budget_tokens: 2_048 },
   };
-  const { reply, asked } = await askedBy(() =>
+  const { reply, asked } = await gateway.recordUpstream(() =>
     count(body, liveKey, { 'anthropic-beta': 'token-counting-2024-11-01, skills-2025-10-02' }),
   );
   assert.equal(countOf(reply), 4_321);
@@ -124,19 +135,22 @@ test('the upstream gets only fields that it takes, and its count is the answer',
   const { headers } = asked[0];
   assert.equal(headers['x-api-key'], upstreamKey);
   assert.equal(headers['anthropic-beta'], 'token-counting-2024-11-01');
+  assert.equal(reply.headers['x-service-ignored'], 'anthropic-beta.skills-2025-10-02');
   assert.ok(!JSON.stringify(headers).includes(liveKey));
   assert.equal(reply.headers[estimateHeader], undefined);
   assert.equal(reply.headers['request-id'], reply.headers['x-request-id']);
 });
 
-test('fields that only an answer needs are left out, and listed', async () => {
-  const { reply, asked } = await askedBy(() => count({ ...hello, max_tokens: 100, stream: true, temperature: 0.5, top_k: null }));
+test('fields that only affect the answer are left out and listed', async () => {
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    count({ ...hello, max_tokens: 100, stream: true, temperature: 0.5, top_k: null }),
+  );
   assert.equal(countOf(reply), 4_321);
   assert.deepEqual(asked[0]?.body, hello);
   assert.equal(reply.headers['x-service-ignored'], 'max_tokens, stream, temperature');
 });
 
-test('it is free, writes no usage, and needs no balance', async () => {
+test('counting is free, writes no usage record and needs no balance', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
   countOf(await count(hello, key));
   countOf(await count(hello));
@@ -146,7 +160,12 @@ test('it is free, writes no usage, and needs no balance', async () => {
   assert.deepEqual(JSON.parse(usage.text), { data: [], next_cursor: null });
 });
 
-const refused: [what: string, body: object, status: number, fields: { code: string; param?: string; message: RegExp }][] = [
+const refused: [
+  what: string,
+  body: object,
+  status: number,
+  fields: { code: string; param?: string; message: RegExp },
+][] = [
   [
     'no messages',
     { model: 'claude-haiku-4-5' },
@@ -157,15 +176,28 @@ const refused: [what: string, body: object, status: number, fields: { code: stri
     'a bad field',
     { ...hello, thinking: { type: 'enabled' } },
     400,
-    { code: 'invalid_request', param: 'thinking.budget_tokens', message: /budget_tokens is required/ },
+    {
+      code: 'invalid_request',
+      param: 'thinking.budget_tokens',
+      message: /budget_tokens is required/,
+    },
   ],
   ['no object', [], 400, { code: 'invalid_request', message: /must be an object/ }],
-  ['an unknown model', { ...hello, model: 'nobody' }, 404, { code: 'model_not_found', param: 'model', message: /'nobody'/ }],
+  [
+    'an unknown model',
+    { ...hello, model: 'nobody' },
+    404,
+    { code: 'model_not_found', param: 'model', message: /'nobody'/ },
+  ],
   [
     'a model of another vendor',
     { ...hello, model: 'gpt-5-mini' },
     400,
-    { code: 'invalid_request', param: 'model', message: /Anthropic's models only, and 'gpt-5-mini'/ },
+    {
+      code: 'invalid_request',
+      param: 'model',
+      message: /Anthropic's models only, and 'gpt-5-mini'/,
+    },
   ],
   [
     'state kept at the provider',
@@ -175,25 +207,42 @@ const refused: [what: string, body: object, status: number, fields: { code: stri
   ],
   [
     'a file of the operator',
-    { ...hello, messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'file_1' } }] }] },
+    {
+      ...hello,
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'document', source: { type: 'file', file_id: 'file_1' } }],
+        },
+      ],
+    },
     400,
-    { code: 'invalid_request', param: 'messages[0].content[0].source.file_id', message: /not available here/ },
+    {
+      code: 'invalid_request',
+      param: 'messages[0].content[0].source.file_id',
+      message: /not available here/,
+    },
   ],
 ];
 
 for (const mode of ['live', 'test'] as const) {
   for (const [what, body, status, { code, param, message }] of refused) {
-    test(`${mode}: ${what} is refused, and nothing is asked`, async () => {
-      const { reply, asked } = await askedBy(() => count(body, mode === 'live' ? liveKey : testKey));
+    test(`${mode}: ${what} is refused, and nothing is sent upstream`, async () => {
+      const { reply, asked } = await gateway.recordUpstream(() =>
+        count(body, mode === 'live' ? liveKey : testKey),
+      );
       const error = errorOf(reply);
-      assert.deepEqual({ status: error.status, code: error.code, param: error.param }, { status, code, param });
+      assert.deepEqual(
+        { status: error.status, code: error.code, param: error.param },
+        { status, code, param },
+      );
       assert.match(error.message, message);
       assert.equal(asked.length, 0);
     });
   }
 }
 
-test('it needs a key, whose list of models applies', async () => {
+test('counting needs a key that allows the model', async () => {
   const without = await gateway.post(path, { body: hello });
   assert.deepEqual([without.status, errorOf(without).type], [401, 'authentication_error']);
   const { key } = await gateway.makeKey({ mode: 'live', models: ['claude-opus-5'] });
@@ -201,7 +250,7 @@ test('it needs a key, whose list of models applies', async () => {
   assert.equal((await gateway.get(path, { key: liveKey })).status, 405);
 });
 
-test('it counts against requests a minute, not against tokens a minute', async () => {
+test('counting uses requests per minute, not tokens per minute', async () => {
   const limited: KeyOptions = { mode: 'live', requestsPerMinute: 2, tokensPerMinute: 1 };
   const { key } = await gateway.makeKey(limited);
   const long = { ...hello, messages: [{ role: 'user', content: 'word '.repeat(5_000) }] };
@@ -215,8 +264,11 @@ test('it counts against requests a minute, not against tokens a minute', async (
 
 const failures: [what: string, script: Script][] = [
   ['overload', answerStatus(529)],
-  ['a fault of its own', answerStatus(500)],
-  ['a refused credential', answerStatus(401, { body: { error: { message: `bad key ${upstreamKey}` } } })],
+  ['an internal error of the upstream', answerStatus(500)],
+  [
+    'a refused credential',
+    answerStatus(401, { body: { error: { message: `bad key ${upstreamKey}` } } }),
+  ],
   ['a rate limit', answerStatus(429, { retryAfter: '9' })],
   ['no such endpoint', answerStatus(404)],
   ['a broken connection', thenReset(null)],
@@ -226,15 +278,18 @@ const failures: [what: string, script: Script][] = [
 ];
 
 for (const [what, script] of failures) {
-  test(`${what} gives our own estimate, marked as one`, async () => {
+  test(`${what} returns our own estimate, marked as such`, async () => {
     gateway.upstream.on(path, script);
-    const reply = await count({ ...hello, messages: [{ role: 'user', content: 'x'.repeat(4_000) }] });
+    const reply = await count({
+      ...hello,
+      messages: [{ role: 'user', content: 'x'.repeat(4_000) }],
+    });
     assert.ok(Math.abs(countOf(reply) - 1_000) < 30, reply.text);
     assert.equal(reply.headers[estimateHeader], 'estimate');
   });
 }
 
-test('an upstream that cannot be reached, or does not answer, gives an estimate soon', async () => {
+test('an upstream that is unreachable or does not answer leads to an estimate quickly', async () => {
   assert.equal((await count({ ...hello, model: 'no-home' })).headers[estimateHeader], 'estimate');
   gateway.upstream.on(path, hang);
   const next = gateway.upstream.requests.length;
@@ -244,30 +299,36 @@ test('an upstream that cannot be reached, or does not answer, gives an estimate 
   assert.equal((await reply).headers[estimateHeader], 'estimate');
 });
 
-test('an upstream that refuses the request is a 400 with its words, without its secrets', async () => {
+test('an upstream refusal is a 400 with its message, without secrets', async () => {
   const words = `messages.0: too deep, says org_a1b2c3d4e5f6 with ${upstreamKey} at https://api.example.com/x`;
   for (const status of [400, 413, 422]) {
     gateway.upstream.on(
       path,
-      answerStatus(status, { body: { type: 'error', error: { type: 'invalid_request_error', message: words } } }),
+      answerStatus(status, {
+        body: { type: 'error', error: { type: 'invalid_request_error', message: words } },
+      }),
     );
     const error = errorOf(await count(hello));
-    assert.deepEqual([error.status, error.type, error.code], [400, 'invalid_request_error', 'invalid_request']);
+    assert.deepEqual(
+      [error.status, error.type, error.code],
+      [400, 'invalid_request_error', 'invalid_request'],
+    );
     assert.match(error.message, /messages\.0: too deep/);
-    for (const secret of [upstreamKey, 'a1b2c3', 'example.com']) assert.ok(!error.message.includes(secret), error.message);
+    for (const secret of [upstreamKey, 'a1b2c3', 'example.com'])
+      assert.ok(!error.message.includes(secret), error.message);
   }
 });
 
-test("the model's homes at Anthropic are asked in their order, and no others", async () => {
+test("only the model's Anthropic routes are tried, in order", async () => {
   const body = { ...hello, model: 'two-homes' };
-  const first = await askedBy(() => count(body));
+  const first = await gateway.recordUpstream(() => count(body));
   assert.deepEqual(
     first.asked.map((request) => [request.path, (request.body as { model: string }).model]),
     [[path, 'first-home']],
   );
   gateway.upstream.on(path, answerStatus(503));
   gateway.upstream.on(`/second${path}`, answerJson({ input_tokens: 99 }));
-  const second = await askedBy(() => count(body));
+  const second = await gateway.recordUpstream(() => count(body));
   assert.equal(countOf(second.reply), 99);
   assert.equal(second.reply.headers[estimateHeader], undefined);
   assert.deepEqual(
@@ -287,7 +348,9 @@ test('an image by URL is fetched once, and the upstream gets it as base64', asyn
   gateway.upstream.on('/pictures/cat.png', (response) => void response.end(served));
   const image = byUrl('image', `${gateway.upstream.url}/pictures/cat.png`);
   const result = { type: 'tool_result', tool_use_id: 'a', content: [image] };
-  const { reply, asked } = await askedBy(() => count(ofUser(image, { type: 'text', text: 'Look' }, result)));
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    count(ofUser(image, { type: 'text', text: 'Look' }, result)),
+  );
   assert.equal(countOf(reply), 4_321);
   assert.equal(reply.headers[estimateHeader], undefined);
   assert.deepEqual(
@@ -297,11 +360,17 @@ test('an image by URL is fetched once, and the upstream gets it as base64', asyn
       ['POST', path],
     ],
   );
-  const inlined = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: served.toString('base64') } };
-  assert.deepEqual(asked[1]!.body, ofUser(inlined, { type: 'text', text: 'Look' }, { ...result, content: [inlined] }));
+  const inlined = {
+    type: 'image',
+    source: { type: 'base64', media_type: 'image/png', data: served.toString('base64') },
+  };
+  assert.deepEqual(
+    asked[1]!.body,
+    ofUser(inlined, { type: 'text', text: 'Look' }, { ...result, content: [inlined] }),
+  );
 });
 
-test('an image by a URL that leads into the network of the operator, or to none, is a 400 that names it; nothing is asked', async () => {
+test("an image URL into the operator's network, or to nowhere, is a 400 that names it, and nothing is sent upstream", async () => {
   gateway.upstream.on('/pictures/page', answerJson('<html>'));
   const urls: [url: string, problem: RegExp][] = [
     ['http://127.0.0.1/secret.png', /public address/],
@@ -311,40 +380,65 @@ test('an image by a URL that leads into the network of the operator, or to none,
     [`${gateway.upstream.url}/pictures/page`, /is not a .* image/],
   ];
   for (const [url, problem] of urls) {
-    const { reply, asked } = await askedBy(() => count(ofUser({ type: 'text', text: 'Look' }, byUrl('image', url))));
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      count(ofUser({ type: 'text', text: 'Look' }, byUrl('image', url))),
+    );
     const error = errorOf(reply);
-    assert.deepEqual([error.status, error.code, error.param], [400, 'invalid_request', 'messages[0].content[1].source.url'], url);
+    assert.deepEqual(
+      [error.status, error.code, error.param],
+      [400, 'invalid_request', 'messages[0].content[1].source.url'],
+      url,
+    );
     assert.match(error.message, problem);
     assert.ok(asked.every((request) => request.path !== path));
   }
 });
 
-test('a document by URL is never asked of the upstream, which would refuse it, and never fetched', async () => {
-  const { reply, asked } = await askedBy(() => count(ofUser(byUrl('document', `${gateway.upstream.url}/secret.pdf`))));
+test('a document URL is neither fetched nor sent to the upstream, which would refuse it', async () => {
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    count(ofUser(byUrl('document', `${gateway.upstream.url}/secret.pdf`))),
+  );
   assert.equal(reply.headers[estimateHeader], 'estimate');
   assert.ok(countOf(reply) > 1_000);
   assert.equal(asked.length, 0);
 });
 
-test('an estimate takes images by their size', async () => {
+test('an estimate counts images by their size', async () => {
   gateway.upstream.on(path, answerStatus(529));
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } };
-  const withImage = countOf(await count({ ...hello, messages: [{ role: 'user', content: [image] }] }));
-  assert.ok(withImage >= 15 * 8 && withImage < 15 * 8 + 30, `400 × 200 pixels are 120 tokens; got ${withImage}`);
+  const withImage = countOf(
+    await count({ ...hello, messages: [{ role: 'user', content: [image] }] }),
+  );
+  assert.ok(
+    withImage >= 15 * 8 && withImage < 15 * 8 + 30,
+    `400 × 200 pixels are 120 tokens; got ${withImage}`,
+  );
 });
 
 const billed: [what: string, fields: object][] = [
   ['text', {}],
-  ['a system prompt and directives', { system: 'Be brief.', messages: [{ role: 'user', content: 'Hi\nsandbox: tokens=3' }] }],
+  [
+    'a system prompt and directives',
+    { system: 'Be brief.', messages: [{ role: 'user', content: 'Hi\nsandbox: tokens=3' }] },
+  ],
   [
     'tools, calls, results, thinking and images',
     {
       system: [{ type: 'text', text: 'Sì.' }],
       thinking: { type: 'enabled', budget_tokens: 1_024 },
-      tools: [{ name: 'look', description: 'Looks', input_schema: { type: 'object', properties: { at: { type: 'string' } } } }],
+      tools: [
+        {
+          name: 'look',
+          description: 'Looks',
+          input_schema: { type: 'object', properties: { at: { type: 'string' } } },
+        },
+      ],
       tool_choice: { type: 'auto' },
       messages: [
-        { role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://example.com/cat.png' } }] },
+        {
+          role: 'user',
+          content: [{ type: 'image', source: { type: 'url', url: 'https://example.com/cat.png' } }],
+        },
         {
           role: 'assistant',
           content: [
@@ -365,19 +459,22 @@ const billed: [what: string, fields: object][] = [
 ];
 
 for (const [what, fields] of billed) {
-  test(`in test mode ${what} counts as what it is then billed`, async () => {
+  test(`in test mode the count of ${what} equals the later bill`, async () => {
     const body = { ...hello, ...fields };
     const reply = await count(body, testKey);
     assert.equal(reply.headers['x-service-mode'], 'test');
     assert.equal(reply.headers[estimateHeader], undefined);
-    const answer = await gateway.post('/v1/messages', { key: testKey, body: { ...body, max_tokens: 4_000 } });
+    const answer = await gateway.post('/v1/messages', {
+      key: testKey,
+      body: { ...body, max_tokens: 4_000 },
+    });
     assert.equal(answer.status, 200, answer.text);
     const { usage } = JSON.parse(answer.text) as { usage: { input_tokens: number } };
     assert.equal(countOf(reply), usage.input_tokens);
   });
 }
 
-test('the official SDK counts, in both modes, and knows its errors', async () => {
+test('the official SDK counts in both modes and gets typed errors', async () => {
   const client = (apiKey: string) => new Anthropic({ baseURL: gateway.url, apiKey, maxRetries: 0 });
   const params: Anthropic.MessageCountTokensParams = {
     model: 'claude-haiku-4-5',
@@ -385,9 +482,15 @@ test('the official SDK counts, in both modes, and knows its errors', async () =>
   };
   assert.deepEqual(await client(liveKey).messages.countTokens(params), { input_tokens: 4_321 });
   assert.deepEqual(await client(testKey).messages.countTokens(params), { input_tokens: 2 });
-  const betas = await client(liveKey).beta.messages.countTokens({ ...params, betas: ['token-counting-2024-11-01'] });
+  const betas = await client(liveKey).beta.messages.countTokens({
+    ...params,
+    betas: ['token-counting-2024-11-01'],
+  });
   assert.equal(betas.input_tokens, 4_321);
-  await assert.rejects(client(liveKey).messages.countTokens({ ...params, model: 'gpt-5-mini' }), BadRequestError);
+  await assert.rejects(
+    client(liveKey).messages.countTokens({ ...params, model: 'gpt-5-mini' }),
+    BadRequestError,
+  );
 });
 
 test('a client that leaves stops the upstream', async () => {

@@ -1,14 +1,15 @@
-// The program is killed with -9 at random moments, over and over, while it charges requests of several clients. After each restart
-// the books must be whole: no answer that was completely delivered without its charge, none charged twice, nothing still held. On
-// PostgreSQL (TOLLGATE_TEST_DATABASE=postgres) holds are given back when the lease of the killed process ends. TOLLGATE_KILLS: how often.
+// Kills the program with -9 at random moments, many times, while it charges several clients. After
+// each restart the books must be consistent: every complete answer charged once, and nothing still
+// held. On PostgreSQL (TOLLGATE_TEST_DATABASE=postgres) holds are released when the killed
+// process's lease ends. TOLLGATE_KILLS: how often.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from '../../src/db/database.ts';
-import { ledgerIdOf } from '../../src/ledger/commands.ts';
-import { readBalance } from '../../src/ledger/queries.ts';
-import { verify } from '../../src/ledger/verify.ts';
+import { ledgerIdOf } from '../../src/domain/ledger/commands.ts';
+import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -18,11 +19,11 @@ import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
 import { startUpstream, type LocalUpstream, type Script } from '../support/upstream.ts';
 
-/** Two installations side by side: while one starts anew, the other serves. */
+/** Two installations: while one restarts, the other serves. */
 const installations = 2;
 const killsEach = Math.ceil(Number(process.env['TOLLGATE_KILLS'] ?? scaled(2, 50)) / installations);
 const isOnPostgres = process.env['TOLLGATE_TEST_DATABASE'] === 'postgres';
-/** Only ends a hang: longer than the lease of a killed process. */
+/** A limit for hangs only: longer than a killed process's lease. */
 const hangMs = 180_000;
 const creditUsd = 100;
 const creditMicros = creditUsd * 1_000_000;
@@ -41,10 +42,11 @@ after(async () => {
   await upstream.close();
 });
 
-test(`the books are whole after each of ${installations * killsEach} kills`, async (t) => {
+test(`the books are consistent after each of ${installations * killsEach} kills`, async (t) => {
   await Promise.all(started.map((installation) => killOverAndOver(installation)));
-  // Holds of the killed processes are released.
-  for (const installation of started) await until(async () => (await heldBy(installation)) === 0, hangMs);
+  // Waits until the killed process's holds are released.
+  for (const installation of started)
+    await until(async () => (await heldBy(installation)) === 0, hangMs);
   for (const installation of started) await compareWithUsage(installation, t);
 });
 
@@ -52,9 +54,9 @@ type Installation = {
   readonly program: Program;
   readonly account: string;
   readonly key: string;
-  /** What clients hold in their hands: answers that came whole, by request id, with the cost they were told. */
+  /** The clients' record: complete answers, by request id, with the cost they were told. */
   readonly journal: Map<string, number>;
-  /** Requests that a kill cut off. */
+  /** Requests cut off by a kill. */
   cutOff: number;
 };
 
@@ -81,7 +83,10 @@ async function killOverAndOver(installation: Installation): Promise<void> {
     const clients = [...endpoints, ...endpoints].map((endpoint, index) =>
       keepAsking(installation, endpoint, index < endpoints.length),
     );
-    await Promise.race([delivered(installation, 1 + Math.floor(Math.random() * 6)), Promise.all(clients)]);
+    await Promise.race([
+      delivered(installation, 1 + Math.floor(Math.random() * 6)),
+      Promise.all(clients),
+    ]);
     await stepsUpstream(Math.floor(Math.random() * 30));
     await program.kill();
     await Promise.all(clients);
@@ -90,44 +95,66 @@ async function killOverAndOver(installation: Installation): Promise<void> {
   }
 }
 
-/** Until so many more answers have come whole. */
+/** Waits for this many more complete answers. */
 async function delivered({ journal }: Installation, count: number): Promise<void> {
   const wanted = journal.size + count;
   await until(() => journal.size >= wanted, hangMs);
 }
 
-/** So many requests that the upstream has begun or ended: the next moment to kill is one of any of them. */
+/**
+ * Waits until this many more requests begin or end at the upstream, to choose the moment of the
+ * kill.
+ */
 async function stepsUpstream(count: number): Promise<void> {
   for (let step = 0; step < count; step++) await once(steps, 'step');
 }
 
-/** Asks again and again until the program is gone; writes down only what came whole. */
-async function keepAsking(installation: Installation, endpoint: Endpoint, stream: boolean): Promise<void> {
+/** Reports the cost even when a stream's trailers are cut off. */
+const wantsComments = { 'x-service-stream-comments': 'true' };
+
+/** Sends requests until the program has ended. Records complete answers only. */
+async function keepAsking(
+  installation: Installation,
+  endpoint: Endpoint,
+  stream: boolean,
+): Promise<void> {
   const { program, key, journal } = installation;
   for (;;) {
     let reply: Reply;
     try {
-      reply = await send(program.url + endpoint.path, { key, body: endpoint.body({ stream }) });
+      reply = await send(program.url + endpoint.path, {
+        key,
+        headers: wantsComments,
+        body: endpoint.body({ stream }),
+      });
     } catch {
-      // The connection broke: the program was killed in mid-answer, or is gone already.
+      // The connection broke: the program was killed during the answer, or before it.
       installation.cutOff++;
       return;
     }
     assert.equal(reply.status, 200, reply.text);
-    const cost = /^: cost_micros=(\d+) /m.exec(reply.text)?.[1] ?? reply.headers['x-service-cost-micros'];
+    const cost =
+      /^: cost_micros=(\d+) /m.exec(reply.text)?.[1] ?? reply.headers['x-service-cost-micros'];
     assert.ok(typeof cost === 'string', `a complete answer without its cost:\n${reply.text}`);
     assert.ok(!journal.has(reply.requestId));
     journal.set(reply.requestId, Number(cost));
   }
 }
 
-/** Some answers at once, others over some time, so that a kill finds requests at every step. */
+/** Answers some requests at once and others slowly, so that a kill hits requests at every step. */
 function answerAtSomeTime({ name }: Endpoint): Script {
   return async (response, request) => {
     steps.emit('step');
-    const tokens = { input: 1 + Math.floor(Math.random() * 500), output: 1 + Math.floor(Math.random() * 100) };
+    const tokens = {
+      input: 1 + Math.floor(Math.random() * 500),
+      output: 1 + Math.floor(Math.random() * 100),
+    };
     await setTimeout(Math.random() * 25);
-    await answerContent(name, { text: 'one two three four five', tokens }, { paceMs: Math.random() * 4 })(response, request);
+    await answerContent(
+      name,
+      { text: 'one two three four five', tokens },
+      { paceMs: Math.random() * 4 },
+    )(response, request);
     steps.emit('step');
   };
 }
@@ -141,20 +168,39 @@ async function heldBy({ program, account }: Installation): Promise<number> {
   }
 }
 
-/** Opened anew and closed again, so that at a kill nobody else has the database open: the restart finds it as a crash leaves it. */
-async function checkBooks({ program, account, journal }: Installation, where: string): Promise<void> {
+/**
+ * Opened and closed for each check, so that no other process has the database open at a kill, and
+ * the restart finds it as a crash leaves it.
+ */
+async function checkBooks(
+  { program, account, journal }: Installation,
+  where: string,
+): Promise<void> {
   const database = openDatabase(program.databaseUrl);
   try {
     const balance = await readBalance(database.read, ledgerIdOf(account, 'live'));
     assert.ok(balance);
     if (!isOnPostgres) assert.equal(balance.heldMicros, 0, `${where}: nothing is held any more`);
-    const charges = await database.read.selectFrom('charges').select(['id', 'cost_micros']).execute();
+    const charges = await database.read
+      .selectFrom('charges')
+      .select(['id', 'cost_micros'])
+      .execute();
     const sum = charges.reduce((total, charge) => total + charge.cost_micros, 0);
-    assert.equal(balance.postedMicros, creditMicros - sum, `${where}: the balance is the credit less the charges`);
+    assert.equal(
+      balance.postedMicros,
+      creditMicros - sum,
+      `${where}: the balance is the credit less the charges`,
+    );
     const charged = new Map(charges.map((charge) => [charge.id, charge.cost_micros as number]));
-    for (const [id, cost] of journal) assert.equal(charged.get(id), cost, `${where}: the charge of ${id}`);
-    const expired = await database.read.selectFrom('entries').select('loss_micros').where('kind', '=', 'expire').execute();
-    for (const { loss_micros: loss } of expired) assert.ok(loss > 0, `${where}: what a killed request has cost is a loss`);
+    for (const [id, cost] of journal)
+      assert.equal(charged.get(id), cost, `${where}: the charge of ${id}`);
+    const expired = await database.read
+      .selectFrom('entries')
+      .select('loss_micros')
+      .where('kind', '=', 'expire')
+      .execute();
+    for (const { loss_micros: loss } of expired)
+      assert.ok(loss > 0, `${where}: what a killed request has cost is a loss`);
     const books = await verify(database.read);
     assert.ok(books.ok, `${where}: ${JSON.stringify(books)}`);
   } finally {
@@ -164,13 +210,22 @@ async function checkBooks({ program, account, journal }: Installation, where: st
 
 type UsageRecord = { readonly request_id: string; readonly cost_cents: number };
 
-/** The same through the API, as the account's owner sees it. */
-async function compareWithUsage({ program, key, journal, cutOff }: Installation, t: TestContext): Promise<void> {
+/** The same check through the API, as the account's owner sees it. */
+async function compareWithUsage(
+  { program, key, journal, cutOff }: Installation,
+  t: TestContext,
+): Promise<void> {
   const records: UsageRecord[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const page: Reply = await send(`${program.url}/v1/usage?limit=100&cursor=${encodeURIComponent(cursor)}`, { key });
-    const { data, next_cursor: next } = page.json<{ data: UsageRecord[]; next_cursor: string | null }>();
+    const page: Reply = await send(
+      `${program.url}/v1/usage?limit=100&cursor=${encodeURIComponent(cursor)}`,
+      { key },
+    );
+    const { data, next_cursor: next } = page.json<{
+      data: UsageRecord[];
+      next_cursor: string | null;
+    }>();
     records.push(...data);
     cursor = next;
   }
@@ -182,9 +237,14 @@ async function compareWithUsage({ program, key, journal, cutOff }: Installation,
     'no delivered answer is without its charge',
   );
   const spent = records.reduce((sum, record) => sum + Math.round(record.cost_cents * 10_000), 0);
-  const { balance_cents: balanceCents } = (await send(`${program.url}/v1/balance`, { key })).json<{ balance_cents: number }>();
+  const { balance_cents: balanceCents } = (await send(`${program.url}/v1/balance`, { key })).json<{
+    balance_cents: number;
+  }>();
   assert.equal(balanceCents, Math.floor((creditMicros - spent) / 10_000));
-  assert.ok(journal.size >= killsEach, `only ${journal.size} answers were delivered: the kills came before anything ran`);
+  assert.ok(
+    journal.size >= killsEach,
+    `only ${journal.size} answers were delivered: the kills came before anything ran`,
+  );
   assert.ok(cutOff >= killsEach, 'every kill met open requests');
   t.diagnostic(
     `${killsEach} kills: ${journal.size} answers delivered whole, ${cutOff} cut off, ` +

@@ -1,12 +1,12 @@
-// Every endpoint of the dashboard's API, with every role, and with what belongs to another account: who may call what, and that nobody is
-// shown what is not his. The endpoints come from the contract and the table of streams, so that a new one is in it from its first day.
+// Calls every endpoint of the dashboard's API with every role, and with objects of another account:
+// only permitted callers get in, and nobody sees another account's data. Endpoints come from the
+// contract and the table of streams, so new ones are covered at once.
 import assert from 'node:assert/strict';
-import { createAccount } from '../../src/accounts/manage-accounts.ts';
+import { openAccount } from '../../src/operations/accounts.ts';
 import { contract } from '../../src/dashboard-contract/contract.ts';
 import type { Access, Endpoint } from '../../src/dashboard-contract/endpoint.ts';
 import type { Role } from '../../src/db/schema.ts';
-import { createLedgers } from '../../src/ledger/create-ledgers.ts';
-import { streams } from '../../src/server/dashboard-api/streams.ts';
+import { streams } from '../../src/dashboard-api/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -18,25 +18,37 @@ type Row = { readonly name: string; readonly method: string; readonly path: stri
   'access' | 'query' | 'body'
 >;
 
-const rows: readonly Row[] = Object.entries<Endpoint | { readonly access: Access }>({ ...contract, ...streams })
-  .map(([name, endpoint]) => ({ name, method: name.split(' ')[0]!, path: name.split(' ')[1]!, ...endpoint }))
+const rows: readonly Row[] = Object.entries<Endpoint | { readonly access: Access }>({
+  ...contract,
+  ...streams,
+})
+  .map(([name, endpoint]) => ({
+    name,
+    method: name.split(' ')[0]!,
+    path: name.split(' ')[1]!,
+    ...endpoint,
+  }))
   .filter(({ access }) => access !== 'public');
 
 const callers = ['nobody', 'outsider', 'operator', 'member', 'admin', 'owner'] as const;
 type CallerName = (typeof callers)[number];
 
-/** In whatever the other account is called, so that it shows up wherever it should not. */
+/** Part of every name in the other account, so that a leak shows up. */
 const canary = 'canary';
 
 let gateway: TestGateway;
 let account: string;
 let clients: Readonly<Record<CallerName, DashboardClient>>;
-/** What the other account has, by the name that paths give it. */
+/** The other account's objects, by their names in paths. */
 let foreign: Readonly<Record<string, string>>;
 
 before(async () => {
   gateway = await startGateway({ test_mode: { enabled: true } });
-  account = await createAccount(gateway.database, { name: 'Ours' }, createLedgers);
+  ({ id: account } = await openAccount(
+    gateway.database,
+    { name: 'Ours' },
+    gateway.program.clock.nowMs(),
+  ));
   const inAccount = (role: Role) => signIn(gateway, { account, role });
   clients = {
     nobody: visitor(gateway),
@@ -51,15 +63,27 @@ before(async () => {
 after(() => gateway.stop());
 
 async function makeForeign(): Promise<Readonly<Record<string, string>>> {
-  const id = await createAccount(gateway.database, { name: `${canary} account` }, createLedgers);
-  const owner = await signIn(gateway, { account: id, role: 'owner', email: `${canary}@example.com`, name: `${canary} owner` });
+  const { id } = await openAccount(
+    gateway.database,
+    { name: `${canary} account` },
+    gateway.program.clock.nowMs(),
+  );
+  const owner = await signIn(gateway, {
+    account: id,
+    role: 'owner',
+    email: `${canary}@example.com`,
+    name: `${canary} owner`,
+  });
   const key = await gateway.makeKey({ account: id, name: `${canary} key` });
   const reply = await gateway.post('/v1/chat/completions', {
     key: key.key,
     body: { model: 'gpt-5-mini', messages: [{ role: 'user', content: canary }] },
   });
   assert.equal(reply.status, 200);
-  const invitation = await owner.post(`/accounts/${id}/invitations`, { email: `${canary}-guest@example.com`, role: 'member' });
+  const invitation = await owner.post(`/accounts/${id}/invitations`, {
+    email: `${canary}-guest@example.com`,
+    role: 'member',
+  });
   assert.equal(invitation.status, 200, invitation.text);
   const sessions = await owner.get('/profile/sessions');
   return {
@@ -74,12 +98,21 @@ async function makeForeign(): Promise<Readonly<Record<string, string>>> {
   };
 }
 
-function call(client: DashboardClient, row: Row, params: Readonly<Record<string, string>>): Promise<Reply> {
+function call(
+  client: DashboardClient,
+  row: Row,
+  params: Readonly<Record<string, string>>,
+): Promise<Reply> {
   const path = row.path.replaceAll(/:(\w+)/g, (_, name: string) => {
-    assert.ok(params[name] !== undefined, `${row.name}: give the test a '${name}' of the other account`);
+    assert.ok(
+      params[name] !== undefined,
+      `${row.name}: give the test a '${name}' of the other account`,
+    );
     return params[name];
   });
-  const query = row.query ? `?${new URLSearchParams(sampleOf(row.query) as Record<string, string>).toString()}` : '';
+  const query = row.query
+    ? `?${new URLSearchParams(sampleOf(row.query) as Record<string, string>).toString()}`
+    : '';
   const body = row.method === 'GET' ? undefined : row.body ? sampleOf(row.body) : {};
   return client.send(row.method, path + query, { body });
 }
@@ -87,7 +120,7 @@ function call(client: DashboardClient, row: Row, params: Readonly<Record<string,
 const roles: readonly Role[] = ['member', 'admin', 'owner'];
 const isRole = (access: string): access is Role => (roles as readonly string[]).includes(access);
 
-/** The status of a refusal; null: it may be called. */
+/** The status of the refusal; null when the call is permitted. */
 function refusalOf(access: Access, caller: CallerName): number | null {
   if (caller === 'nobody') return 401;
   if (access === 'user') return null;
@@ -97,7 +130,7 @@ function refusalOf(access: Access, caller: CallerName): number | null {
 }
 
 for (const row of rows) {
-  test(`${row.name} is refused to whoever may not call it, and to nobody else`, async () => {
+  test(`${row.name} is open to permitted roles only`, async () => {
     for (const caller of callers) {
       const refusal = refusalOf(row.access, caller);
       const params = { ...foreign, account };
@@ -106,7 +139,7 @@ for (const row of rows) {
         assert.equal(reply.status, refusal, `${caller}: ${reply.text}`);
         showsNothing(reply, params);
       } else if (caller === 'operator' || row.access === 'user' || row.access === caller) {
-        // One of its own, since it may well end its session or leave the account.
+        // Its own user, because the call may end the session or leave the account.
         const role = isRole(caller) ? caller : null;
         const able = await signIn(gateway, { account, role, operator: caller === 'operator' });
         const { status, text } = await call(able, row, params);
@@ -116,7 +149,7 @@ for (const row of rows) {
   });
 
   if (!row.path.includes(':') || row.access === 'operator') continue;
-  test(`${row.name} shows nothing of another account, and changes nothing there`, async () => {
+  test(`${row.name} neither shows nor changes another account`, async () => {
     const untouched = await foreignState();
     const owner = await signIn(gateway, { account, role: 'owner' });
     for (const caller of [owner, clients.operator, clients.outsider]) {
@@ -124,7 +157,8 @@ for (const row of rows) {
       for (const params of paths) {
         const reply = await call(caller, row, params);
         const hasForeignId = params.account !== account || /:(?!account)/.test(row.path);
-        if (hasForeignId) assert.ok(reply.status >= 400 && reply.status < 500, `${reply.status} ${reply.text}`);
+        if (hasForeignId)
+          assert.ok(reply.status >= 400 && reply.status < 500, `${reply.status} ${reply.text}`);
         showsNothing(reply, params);
       }
     }
@@ -135,15 +169,20 @@ for (const row of rows) {
 for (const [name, { access, body }] of Object.entries<Endpoint>(contract)) {
   const [method, path] = name.split(' ') as [string, string];
   if (method === 'GET') continue;
-  test(`${name} reads no long body`, async () => {
-    const caller = access === 'public' ? visitor(gateway) : await signIn(gateway, { account, operator: access === 'operator' });
+  test(`${name} reads no large body`, async () => {
+    const caller =
+      access === 'public'
+        ? visitor(gateway)
+        : await signIn(gateway, { account, operator: access === 'operator' });
     const long = { ...(body && sampleOf(body)), filler: 'x'.repeat(64 * 1024) };
-    const { status, text } = await caller.send(method, path.replaceAll(/:\w+/g, account), { body: long });
+    const { status, text } = await caller.send(method, path.replaceAll(/:\w+/g, account), {
+      body: long,
+    });
     assert.deepEqual([status, text.includes('request_too_large')], [413, true], text);
   });
 }
 
-test('nobody reads what a stranger sends to the playground, or to no endpoint at all', async () => {
+test('bodies from strangers to the playground or to unknown paths are not read', async () => {
   const origin = new URL(gateway.url).origin;
   const playground = `/dashboard-api/accounts/${account}/keys/${foreign['key']}/v1/responses`;
   for (const [path, status] of [
@@ -161,7 +200,7 @@ test('nobody reads what a stranger sends to the playground, or to no endpoint at
   }
 });
 
-/** The answer shows nothing of the other account, except ids that the request itself had sent. */
+/** Asserts that the answer shows nothing of the other account, except ids that the request sent. */
 function showsNothing({ text }: Reply, sent: Readonly<Record<string, string>>): void {
   const ids = Object.values(foreign).filter((id) => !Object.values(sent).includes(id));
   for (const secret of [canary, ...ids]) assert.ok(!text.includes(secret), text);
@@ -174,8 +213,20 @@ async function foreignState(): Promise<unknown> {
     account: await read.selectFrom('accounts').selectAll().where('id', '=', of).execute(),
     keys: await read.selectFrom('api_keys').selectAll().where('account_id', '=', of).execute(),
     ledgers: await read.selectFrom('ledgers').selectAll().where('account_id', '=', of).execute(),
-    members: await read.selectFrom('account_members').selectAll().where('account_id', '=', of).execute(),
-    invitations: await read.selectFrom('invitations').selectAll().where('account_id', '=', of).execute(),
-    sessions: await read.selectFrom('user_sessions').selectAll().where('user_id', '=', foreign['user']!).execute(),
+    members: await read
+      .selectFrom('account_members')
+      .selectAll()
+      .where('account_id', '=', of)
+      .execute(),
+    invitations: await read
+      .selectFrom('invitations')
+      .selectAll()
+      .where('account_id', '=', of)
+      .execute(),
+    sessions: await read
+      .selectFrom('user_sessions')
+      .selectAll()
+      .where('user_id', '=', foreign['user']!)
+      .execute(),
   };
 }

@@ -1,4 +1,4 @@
-// Billing in the dashboard: who sees what there is, who pays in, and who is warned.
+// Billing in the dashboard: balance and statement, top-ups, low-balance warnings.
 import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
@@ -12,7 +12,9 @@ let gateway: TestGateway;
 
 before(async () => {
   stripe = await startStripe(hooks);
-  gateway = await startGateway({ stripe: { ...stripe.config, top_up_usd: { min: 5, max: 500, choices: [50, 10] } } });
+  gateway = await startGateway({
+    stripe: { ...stripe.config, top_up_usd: { min: 5, max: 500, choices: [50, 10] } },
+  });
   stripe.sendTo(gateway.url);
 });
 after(() => gateway.stop());
@@ -20,7 +22,7 @@ after(() => gateway.stop());
 let requests = 0;
 const requestId = () => `request-${(requests += 1)}`;
 
-test('an owner pays in: the checkout is for what was asked, and the money is there when Stripe says so', async () => {
+test('an owner tops up: the checkout has the requested amount, and the balance rises when Stripe confirms', async () => {
   const owner = await signIn(gateway);
   const path = `/accounts/${owner.account}/top-ups`;
   const body = { request_id: requestId(), amount_micros: 12_340_000 };
@@ -29,7 +31,10 @@ test('an owner pays in: the checkout is for what was asked, and the money is the
   assert.equal(one.text, other.text, 'a double click opens one checkout');
   const { id, checkout_url } = one.json<{ id: string; checkout_url: string }>();
   const { fields, amountCents, reference, successUrl } = stripe.paymentOf(checkout_url).session;
-  assert.deepEqual([amountCents, reference, fields['mode'], fields['customer_email']], [1_234, id, 'payment', owner.email]);
+  assert.deepEqual(
+    [amountCents, reference, fields['mode'], fields['customer_email']],
+    [1_234, id, 'payment', owner.email],
+  );
   assert.equal(successUrl, `${gateway.url}/billing?account=${owner.account}&top_up=${id}`);
   const stateOf = async () => (await owner.get(`${path}/${id}`)).json()['state'];
   assert.equal(await stateOf(), 'open');
@@ -44,17 +49,60 @@ test('an owner pays in: the checkout is for what was asked, and the money is the
     min_micros: 5_000_000,
     max_micros: 500_000_000,
     choices_micros: [10_000_000, 50_000_000],
+    fee: { ppm: 0, fixed_micros: 0 },
   });
+  assert.equal(fields['line_items[1][price_data][unit_amount]'], undefined, 'no fee by default');
 });
 
-test('the statement has every credit, debit and day of charges, page by page, and comes to the balance', async () => {
+test('a card fee is shown in the overview and added to the checkout', async (t) => {
+  const local = await startStripe(t);
+  const charging = await startGateway({
+    stripe: { ...local.config, fee_percent: 2.9, fee_fixed_cents: 30 },
+  });
+  t.after(() => charging.stop());
+  local.sendTo(charging.url);
+  const owner = await signIn(charging);
+  const overview = async () =>
+    (await owner.get(`/accounts/${owner.account}/billing?mode=live`)).json();
+  assert.partialDeepStrictEqual((await overview())['top_up'], {
+    fee: { ppm: 29_000, fixed_micros: 300_000 },
+  });
+  const body = { request_id: requestId(), amount_micros: 10_010_000 };
+  const { checkout_url } = (await owner.post(`/accounts/${owner.account}/top-ups`, body)).json<{
+    checkout_url: string;
+  }>();
+  const { fields, amountCents } = local.paymentOf(checkout_url).session;
+  assert.deepEqual(
+    [0, 1].map((line) => [
+      fields[`line_items[${line}][price_data][product_data][name]`],
+      fields[`line_items[${line}][price_data][unit_amount]`],
+    ]),
+    [
+      ['Service: credit', '1001'],
+      ['Card fee', '60'],
+    ],
+  );
+  assert.equal(amountCents, 1_061);
+  await local.pay(checkout_url);
+  assert.equal((await overview())['posted_micros'], 10_010_000);
+});
+
+test('the statement lists all credits, debits and daily charges in pages that add up to the balance', async () => {
   const { account, key } = await gateway.makeKey({ mode: 'test' });
   const member = await signIn(gateway, { account, role: 'member' });
   const body = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
   assert.equal((await gateway.post('/v1/chat/completions', { key, body })).status, 200);
-  type Line = { readonly kind: string; readonly amount_micros: number; readonly requests?: number; readonly note?: string };
+  type Line = {
+    readonly kind: string;
+    readonly amount_micros: number;
+    readonly requests?: number;
+    readonly note?: string;
+  };
   const read = async (query: string) =>
-    (await member.get(`/accounts/${account}/statement?mode=test${query}`)).json<{ data: Line[]; next_cursor: string | null }>();
+    (await member.get(`/accounts/${account}/statement?mode=test${query}`)).json<{
+      data: Line[];
+      next_cursor: string | null;
+    }>();
   const { data, next_cursor } = await read('');
   assert.deepEqual(
     [data.map(({ kind }) => kind), data[0]!.requests, data[1]!.note, next_cursor],
@@ -65,24 +113,34 @@ test('the statement has every credit, debit and day of charges, page by page, an
   const first = await read('&limit=1');
   const second = await read(`&limit=1&cursor=${encodeURIComponent(first.next_cursor!)}`);
   assert.deepEqual([...first.data, ...second.data], data);
-  assert.equal((await member.get(`/accounts/${account}/statement?mode=test&cursor=x`)).error.param, 'cursor');
+  assert.equal(
+    (await member.get(`/accounts/${account}/statement?mode=test&cursor=x`)).error.param,
+    'cursor',
+  );
   const stranger = await signIn(gateway);
   assert.equal((await stranger.get(`/accounts/${account}/statement?mode=test`)).status, 404);
 });
 
-test('an amount that Stripe cannot take, or that is out of bounds, is refused at its field', async () => {
+test('an amount out of bounds or not in whole cents is refused with its field', async () => {
   const owner = await signIn(gateway);
   const path = `/accounts/${owner.account}/top-ups`;
   for (const amount_micros of [4_990_000, 500_010_000, 10_001_000, -1, 1.5]) {
     const reply = await owner.post(path, { request_id: requestId(), amount_micros });
-    assert.deepEqual([reply.status, reply.error.param], [400, 'amount_micros'], String(amount_micros));
+    assert.deepEqual(
+      [reply.status, reply.error.param],
+      [400, 'amount_micros'],
+      String(amount_micros),
+    );
   }
   const body = { request_id: requestId(), amount_micros: 10_000_000 };
   assert.equal((await owner.post(path, body)).status, 200);
-  assert.equal((await owner.post(path, { ...body, amount_micros: 20_000_000 })).error.code, 'conflict');
+  assert.equal(
+    (await owner.post(path, { ...body, amount_micros: 20_000_000 })).error.code,
+    'conflict',
+  );
 });
 
-test('only owners pay in and set the warning; members see the balance, strangers nothing', async () => {
+test('only owners top up and set the warning; members see the balance, strangers nothing', async () => {
   const { account } = await signIn(gateway);
   const [admin, member, stranger] = [
     await signIn(gateway, { account, role: 'admin' }),
@@ -96,34 +154,52 @@ test('only owners pay in and set the warning; members see the balance, strangers
     [stranger, 404],
   ] as const) {
     assert.equal((await client.post(`/accounts/${account}/top-ups`, topUp)).status, status);
-    assert.equal((await client.patch(`/accounts/${account}/low-balance`, { threshold_micros: 1 })).status, status);
+    assert.equal(
+      (await client.patch(`/accounts/${account}/low-balance`, { threshold_micros: 1 })).status,
+      status,
+    );
   }
-  assert.equal((await member.get(`/accounts/${account}/billing?mode=test`)).json()['available_micros'], 1_000_000_000);
+  assert.equal(
+    (await member.get(`/accounts/${account}/billing?mode=test`)).json()['available_micros'],
+    1_000_000_000,
+  );
   assert.equal((await stranger.get(`/accounts/${account}/billing?mode=live`)).status, 404);
 });
 
 test('a top-up of another account is not found', async () => {
   const [owner, stranger] = [await signIn(gateway), await signIn(gateway)];
-  const reply = await owner.post(`/accounts/${owner.account}/top-ups`, { request_id: requestId(), amount_micros: 10_000_000 });
+  const reply = await owner.post(`/accounts/${owner.account}/top-ups`, {
+    request_id: requestId(),
+    amount_micros: 10_000_000,
+  });
   const { id } = reply.json<{ id: string }>();
   assert.equal((await stranger.get(`/accounts/${stranger.account}/top-ups/${id}`)).status, 404);
 });
 
-test('when Stripe is away nothing is lost: the same top-up can be asked for again', async () => {
+test('after a Stripe outage the same top-up can be retried', async () => {
   const owner = await signIn(gateway);
   const body = { request_id: requestId(), amount_micros: 10_000_000 };
   stripe.failures.push(500);
-  assert.equal((await owner.post(`/accounts/${owner.account}/top-ups`, body)).error.code, 'upstream_unavailable');
+  assert.equal(
+    (await owner.post(`/accounts/${owner.account}/top-ups`, body)).error.code,
+    'upstream_unavailable',
+  );
   stripe.failures.push(400);
-  assert.equal((await owner.post(`/accounts/${owner.account}/top-ups`, body)).error.code, 'upstream_error');
+  assert.equal(
+    (await owner.post(`/accounts/${owner.account}/top-ups`, body)).error.code,
+    'upstream_error',
+  );
   assert.equal((await owner.post(`/accounts/${owner.account}/top-ups`, body)).status, 200);
 });
 
-test('the warning is set, changed and taken away, and noted', async () => {
+test('the low-balance warning is set, changed and removed, each with an audit row', async () => {
   const owner = await signIn(gateway);
   const set = async (threshold_micros: number | null) =>
-    (await owner.patch(`/accounts/${owner.account}/low-balance`, { threshold_micros })).json()['threshold_micros'];
-  for (const threshold of [5_000_000, 5_000_000, 7_000_000, null, null]) assert.equal(await set(threshold), threshold);
+    (await owner.patch(`/accounts/${owner.account}/low-balance`, { threshold_micros })).json()[
+      'threshold_micros'
+    ];
+  for (const threshold of [5_000_000, 5_000_000, 7_000_000, null, null])
+    assert.equal(await set(threshold), threshold);
   const notes = await gateway.database.read
     .selectFrom('audit_log')
     .select('after')
@@ -133,7 +209,7 @@ test('the warning is set, changed and taken away, and noted', async () => {
   assert.equal(notes.length, 3);
 });
 
-test('without Stripe the overview says so, and names whom to ask', async () => {
+test('without Stripe the overview shows the contact for credit', async () => {
   const plain = await startGateway({ billing: { contact: 'billing@example.com' } });
   try {
     const owner = await signIn(plain);

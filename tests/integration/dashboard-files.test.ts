@@ -1,4 +1,5 @@
-// The web app as the gateway serves it: what a browser gets, under which policy, and that programs notice nothing of it.
+// The web app as the gateway serves it: what browsers get, the content policy, and that programs
+// are not affected.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,7 +10,12 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const built = join(import.meta.dirname, '..', '..', 'dist', 'current', 'dashboard');
-type Manifest = Readonly<Record<string, { readonly file: string; readonly css?: readonly string[]; readonly isEntry?: boolean }>>;
+type Manifest = Readonly<
+  Record<
+    string,
+    { readonly file: string; readonly css?: readonly string[]; readonly isEntry?: boolean }
+  >
+>;
 const manifest = JSON.parse(readFileSync(join(built, 'manifest.json'), 'utf8')) as Manifest;
 const script = `/${manifest['index.html']!.file}`;
 
@@ -19,9 +25,11 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-/** As a browser asks for a page. */
+/** The headers with which a browser requests a page. */
 function visit(path: string, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(gateway.url + path, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers } });
+  return fetch(gateway.url + path, {
+    headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers },
+  });
 }
 
 /** `fetch` would decompress. */
@@ -32,8 +40,15 @@ async function readRaw(path: string, headers: Record<string, string>) {
   return { status: response.statusCode, headers: response.headers, body };
 }
 
-test('every address that is no API shows the one page, which is kept nowhere', async () => {
-  for (const path of ['/', '/keys', '/keys?mode=test', '/operator/accounts/acc_1', '/v1beta', '/first-run?token=x']) {
+test('every path outside the APIs serves the app page, uncached', async () => {
+  for (const path of [
+    '/',
+    '/keys',
+    '/keys?mode=test',
+    '/operator/accounts/acc_1',
+    '/v1beta',
+    '/first-run?token=x',
+  ]) {
     const answer = await visit(path);
     assert.equal(answer.status, 200, path);
     assert.match(answer.headers.get('content-type')!, /^text\/html/);
@@ -42,28 +57,41 @@ test('every address that is no API shows the one page, which is kept nowhere', a
   }
 });
 
-test('a HEAD of a page is answered like a GET, without its body', async () => {
-  const answer = await fetch(`${gateway.url}/keys`, { method: 'HEAD', headers: { accept: 'text/html' } });
+test('a HEAD of a page is answered like a GET without the body', async () => {
+  const answer = await fetch(`${gateway.url}/keys`, {
+    method: 'HEAD',
+    headers: { accept: 'text/html' },
+  });
   assert.equal(answer.status, 200);
   assert.match(answer.headers.get('content-type')!, /^text\/html/);
 });
 
-test('programs, wrong paths of the APIs and other methods get errors as ever', async () => {
+test('programs, unknown API paths and other methods get errors, not the page', async () => {
   const asksForAnything = await fetch(`${gateway.url}/keys`);
   assert.equal(asksForAnything.status, 404);
   assert.match(asksForAnything.headers.get('content-type')!, /json/);
-  for (const path of ['/v1', '/v1/no-such', '/dashboard-api/no-such', '/assets/no-such.js', '/assets/']) {
+  for (const path of [
+    '/v1',
+    '/v1/no-such',
+    '/dashboard-api/no-such',
+    '/assets/no-such.js',
+    '/assets/',
+  ]) {
     const answer = await visit(path);
     assert.equal(answer.status, 404, path);
     assert.match(answer.headers.get('content-type')!, /json/, path);
   }
-  const posted = await fetch(`${gateway.url}/keys`, { method: 'POST', body: '{}', headers: { accept: 'text/html' } });
+  const posted = await fetch(`${gateway.url}/keys`, {
+    method: 'POST',
+    body: '{}',
+    headers: { accept: 'text/html' },
+  });
   assert.equal(posted.status, 404);
   assert.match((await visit('/v1/responses')).headers.get('content-type')!, /json/);
   assert.match((await visit('/healthz')).headers.get('content-type')!, /json/);
 });
 
-test('the page may load only what is its own, and is framed by nobody', async () => {
+test('the page loads only its own resources and cannot be framed', async () => {
   const [one, other] = await Promise.all([visit('/'), visit('/')]);
   const policyOf = (answer: Response) => answer.headers.get('content-security-policy')!;
   const directives = Object.fromEntries(
@@ -85,7 +113,10 @@ test('the page may load only what is its own, and is framed by nobody', async ()
   const nonce = /^'nonce-(\S+)'$/.exec(styles![1]!)![1]!;
   assert.equal(styles![0], "'self'");
   assert.ok(Buffer.from(nonce, 'base64').length >= 16);
-  assert.match(await one.text(), new RegExp(`<meta property="csp-nonce" nonce="${nonce.replaceAll(/[+/]/g, '\\$&')}"`));
+  assert.match(
+    await one.text(),
+    new RegExp(`<meta property="csp-nonce" nonce="${nonce.replaceAll(/[+/]/g, '\\$&')}"`),
+  );
   assert.notEqual(policyOf(one), policyOf(other));
   assert.equal(one.headers.get('x-content-type-options'), 'nosniff');
   assert.equal(one.headers.get('x-frame-options'), 'DENY');
@@ -93,7 +124,7 @@ test('the page may load only what is its own, and is framed by nobody', async ()
   assert.equal(one.headers.get('referrer-policy'), 'same-origin');
 });
 
-test('there is no script or style within the page', async () => {
+test('the page has no inline script or style', async () => {
   const page = await (await visit('/')).text();
   for (const [, attributes, content] of page.matchAll(/<script([^>]*)>([^]*?)<\/script>/g)) {
     assert.match(attributes!, /src="\/assets\//);
@@ -102,7 +133,7 @@ test('there is no script or style within the page', async () => {
   assert.doesNotMatch(page, /<style|style="|\son\w+="/);
 });
 
-test('files are kept by browsers for good, and sent as small as the browser can read them', async () => {
+test('assets are cached for ever and sent in the smallest encoding that the browser accepts', async () => {
   const content = readFileSync(join(built, script));
   const cases = [
     { accepts: 'gzip, deflate, br', encoding: 'br', read: brotliDecompressSync },
@@ -121,7 +152,7 @@ test('files are kept by browsers for good, and sent as small as the browser can 
   }
 });
 
-test('only files of the build are ever read', async () => {
+test('only files of the build are served', async () => {
   for (const path of [
     '/assets/..%2findex.html',
     '/assets/../index.html',

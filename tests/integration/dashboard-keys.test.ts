@@ -1,6 +1,6 @@
-// Keys in the dashboard: who may do what with them, what is refused, what requests with them notice, and what the audit log keeps.
+// Keys in the dashboard: permissions, validation, effect on requests, audit log.
 import assert from 'node:assert/strict';
-import { listChanges } from '../../src/audit/audit-log.ts';
+import { listChanges } from '../../src/domain/audit/audit-log.ts';
 import type { Key, NewKey } from '../../src/dashboard-contract/keys.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
@@ -18,12 +18,15 @@ let owner: DashboardClient;
 
 before(async () => {
   clock = new TestClock();
-  gateway = await startGateway({ aliases: { fast: 'gpt-5-mini' }, limits: { requests_per_minute: 600 } }, { clock });
+  gateway = await startGateway(
+    { aliases: { fast: 'gpt-5-mini' }, limits: { requests_per_minute: 600 } },
+    { clock },
+  );
   owner = await signIn(gateway, { role: 'owner' });
 });
 after(() => gateway.stop());
 
-test('a key is made with every control, shown once, and works', async () => {
+test('a key is created with every control, shown once, and works', async () => {
   const body = {
     mode: 'test',
     name: '  Build  ',
@@ -59,18 +62,33 @@ test('a key is made with every control, shown once, and works', async () => {
   });
   assert.deepEqual([today.spent_micros, month.held_micros], [0, 0]);
   const now = new Date(clock.nowMs());
-  assert.equal(month.resets_at, new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString());
+  assert.equal(
+    month.resets_at,
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString(),
+  );
   const reply = await ask(secret);
   assert.equal(reply.status, 200);
   const seen = await read(id);
   assert.equal(seen.today.spent_micros, reply.costMicros);
   assert.equal(seen.this_month.spent_micros, reply.costMicros);
   for (const path of ['/keys?mode=test', `/keys/${id}`]) {
-    assert.ok(!(await owner.get(`/accounts/${owner.account}${path}`)).text.includes(secret), 'it is shown once');
+    assert.ok(
+      !(await owner.get(`/accounts/${owner.account}${path}`)).text.includes(secret),
+      'it is shown once',
+    );
   }
 });
 
-test('what a key cannot be is refused at its field, and nothing is made or changed', async () => {
+test("a key's creation, disabling and revocation carry the time of the gateway's clock", async () => {
+  const { key } = await make({ mode: 'test', name: 'Timed' });
+  await owner.post(`${keys(key.id)}/disable`);
+  await owner.post(`${keys(key.id)}/revoke`);
+  const now = new Date(clock.nowMs()).toISOString();
+  const { created_at, disabled_at, revoked_at } = await read(key.id);
+  assert.deepEqual([created_at, disabled_at, revoked_at], [now, now, now]);
+});
+
+test('invalid key fields are refused with their names, and nothing is created or changed', async () => {
   const { key } = await make({ mode: 'test', name: 'Steady' });
   const wrong: readonly [object, string, RegExp][] = [
     [{ name: '   ' }, 'name', /name/],
@@ -86,6 +104,7 @@ test('what a key cannot be is refused at its field, and nothing is made or chang
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at', /future/],
     [{ expires_at: 'tomorrow' }, 'expires_at', /time with its zone/],
     [{ expires_at: '2099-01-31T18:00:00' }, 'expires_at', /time with its zone/],
+    [{ expires_at: '2099-02-30T18:00:00Z' }, 'expires_at', /time with its zone/],
     [{ revoked_at: null }, 'revoked_at', /not known/],
   ];
   for (const [fields, param, message] of wrong) {
@@ -103,7 +122,7 @@ test('what a key cannot be is refused at its field, and nothing is made or chang
   assert.deepEqual(await read(key.id), key);
 });
 
-test('a cap set here stops the next request, a list of models forbids the others, and both can be taken back', async () => {
+test('a cap and a model list apply to the next request and can be removed', async () => {
   const { key, secret } = await make({ mode: 'test', name: 'Capped' });
   assert.equal((await ask(secret)).status, 200);
   const capped = await change(key.id, { daily_cap_micros: 1 });
@@ -119,7 +138,8 @@ test('a cap set here stops the next request, a list of models forbids the others
   assert.deepEqual([forbidden.status, forbidden.error.code], [403, 'model_not_allowed_for_key']);
   await change(key.id, { models: null, allowed_addresses: ['192.0.2.1'] });
   assert.equal(
-    (await within5s(secret, (reply) => reply.error.code !== 'model_not_allowed_for_key')).error.code,
+    (await within5s(secret, (reply) => reply.error.code !== 'model_not_allowed_for_key')).error
+      .code,
     'address_not_allowed',
   );
   await change(key.id, { allowed_addresses: null });
@@ -136,7 +156,7 @@ test('a cap set here stops the next request, a list of models forbids the others
   );
 });
 
-test('a disabled key gets 401 within five seconds and works once it is enabled; a revoked one never again', async () => {
+test('a disabled key gets 401 within five seconds until it is enabled; a revoked key never works again', async () => {
   const { key, secret } = await make({ mode: 'test', name: 'Paused' });
   assert.equal((await ask(secret)).status, 200);
   const disabled = await act(key.id, 'disable');
@@ -144,15 +164,27 @@ test('a disabled key gets 401 within five seconds and works once it is enabled; 
   const refused = await within5s(secret, (reply) => reply.status !== 200);
   assert.deepEqual([refused.status, refused.error.code], [401, 'invalid_api_key']);
   assert.match(refused.error.message, /disabled/);
-  assert.equal((await act(key.id, 'disable')).disabled_at, disabled.disabled_at, 'a second time changes nothing');
-  assert.equal((await change(key.id, { name: 'Paused still' })).state, 'disabled', 'it can be changed meanwhile');
+  assert.equal(
+    (await act(key.id, 'disable')).disabled_at,
+    disabled.disabled_at,
+    'a second time changes nothing',
+  );
+  assert.equal(
+    (await change(key.id, { name: 'Paused still' })).state,
+    'disabled',
+    'it can be changed meanwhile',
+  );
   assert.equal((await act(key.id, 'enable')).state, 'active');
   await within5s(secret, (reply) => reply.status === 200);
   const revoked = await act(key.id, 'revoke');
   assert.equal(revoked.state, 'revoked');
   const ended = await within5s(secret, (reply) => reply.status !== 200);
   assert.deepEqual([ended.status, ended.error.code], [401, 'invalid_api_key']);
-  assert.equal((await act(key.id, 'revoke')).revoked_at, revoked.revoked_at, 'a second time changes nothing');
+  assert.equal(
+    (await act(key.id, 'revoke')).revoked_at,
+    revoked.revoked_at,
+    'a second time changes nothing',
+  );
   for (const reply of [
     await owner.post(`${keys(key.id)}/enable`),
     await owner.post(`${keys(key.id)}/disable`),
@@ -162,7 +194,7 @@ test('a disabled key gets 401 within five seconds and works once it is enabled; 
   }
 });
 
-test('the list is of one mode, searched by name and last characters, filtered by state, and paged', async () => {
+test('the key list covers one mode, with search by name and last characters, state filter and pages', async () => {
   const client = await signIn(gateway, { role: 'owner' });
   const makeFor = (name: string, mode = 'live') => make({ mode, name }, client);
   for (const name of ['a 1', 'b 2', 'c 3']) await makeFor(name);
@@ -199,7 +231,7 @@ test('the list is of one mode, searched by name and last characters, filtered by
   }
 });
 
-test('members read keys and change none; admins change them; of another account nothing is seen', async () => {
+test("members read keys, admins change them, and another account's keys are hidden", async () => {
   const { key } = await make({ mode: 'test', name: 'Shared' });
   const member = await signIn(gateway, { role: 'member', account: owner.account });
   const admin = await signIn(gateway, { role: 'admin', account: owner.account });
@@ -222,8 +254,9 @@ test('members read keys and change none; admins change them; of another account 
     tokens_per_minute: null,
     concurrent_requests: null,
   });
-  for (const path of [keys(key.id), `${keys()}?mode=test`]) assert.equal((await stranger.get(path)).status, 404);
-  // Under an account of his own, too.
+  for (const path of [keys(key.id), `${keys()}?mode=test`])
+    assert.equal((await stranger.get(path)).status, 404);
+  // Also under the caller's own account.
   const astray = `/accounts/${stranger.account}/keys/${key.id}`;
   assert.deepEqual(await statusOf(stranger.get(astray)), [404, 'not_found']);
   assert.deepEqual(await statusOf(stranger.patch(astray, { name: 'Taken' })), [404, 'not_found']);
@@ -234,17 +267,24 @@ test('members read keys and change none; admins change them; of another account 
   assert.equal((await admin.patch(keys(key.id), { name: 'By an admin' })).status, 200);
 });
 
-test('every change is in the audit log with what was before, once, and never with the text of a key', async () => {
+test('every change is in the audit log once, with the previous values and without the key text', async () => {
   const client = await signIn(gateway, { role: 'owner', email: 'auditor@example.com' });
   const path = `/accounts/${client.account}/keys`;
-  const { key, secret } = (await client.post(path, { mode: 'test', name: 'Watched' })).json<NewKey>();
+  const { key, secret } = (
+    await client.post(path, { mode: 'test', name: 'Watched' })
+  ).json<NewKey>();
   await client.patch(`${path}/${key.id}`, { name: 'Watched', daily_cap_micros: 7 });
   await client.patch(`${path}/${key.id}`, { daily_cap_micros: 7 });
   await client.post(`${path}/${key.id}/disable`);
   await client.post(`${path}/${key.id}/enable`);
   await client.post(`${path}/${key.id}/revoke`);
   await client.post(`${path}/${key.id}/revoke`);
-  const page = await listChanges(gateway.database, { accountId: client.account, action: 'key.', limit: 50, cursor: null });
+  const page = await listChanges(gateway.database, {
+    accountId: client.account,
+    action: 'key.',
+    limit: 50,
+    cursor: null,
+  });
   const entries = page!.entries.toReversed();
   assert.deepEqual(
     entries.map(({ action }) => action),
@@ -252,9 +292,15 @@ test('every change is in the audit log with what was before, once, and never wit
   );
   for (const entry of entries) {
     assert.equal(entry.subject, key.id);
-    assert.deepEqual([entry.actor.kind, entry.actor.id, entry.actor.name], ['user', client.userId, 'auditor@example.com']);
+    assert.deepEqual(
+      [entry.actor.kind, entry.actor.id, entry.actor.name],
+      ['user', client.userId, 'auditor@example.com'],
+    );
   }
-  assert.deepEqual([entries[1]!.before, entries[1]!.after], [{ daily_cap_micros: null }, { daily_cap_micros: 7 }]);
+  assert.deepEqual(
+    [entries[1]!.before, entries[1]!.after],
+    [{ daily_cap_micros: null }, { daily_cap_micros: 7 }],
+  );
   assert.ok(!JSON.stringify(entries).includes(secret));
 });
 
@@ -274,7 +320,9 @@ async function read(id: string): Promise<Key> {
 
 async function list(query: string, client = owner): Promise<Key[]> {
   const mode = query.includes('mode=') ? '' : 'mode=test&';
-  return (await client.get(`/accounts/${client.account}/keys?${mode}${query}`)).json<{ data: Key[] }>().data;
+  return (await client.get(`/accounts/${client.account}/keys?${mode}${query}`)).json<{
+    data: Key[];
+  }>().data;
 }
 
 async function change(id: string, body: object): Promise<Key> {
@@ -298,7 +346,9 @@ function ask(key: string): Promise<Reply> {
   return gateway.post(chat.path, { key, body: chat.body() });
 }
 
-/** Asks until the answer is as expected, with less of the gateway's time than the design allows. */
+/**
+ * Repeats the call until the answer is as expected, within the gateway time that the design allows.
+ */
 async function within5s(key: string, isExpected: (reply: Reply) => boolean): Promise<Reply> {
   await clock.advance(4_900);
   return until(async () => {

@@ -1,7 +1,14 @@
-// What a mail server adds: links go to the address itself, so that following one proves it, and strangers learn nothing of who is a user.
+// Sign-in with a mail server: links are sent to the address, so following one proves it, and
+// strangers cannot learn who is a user.
 import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
-import { type DashboardClient, quickHash, signIn, statusesOf, visitor } from '../support/dashboard.ts';
+import {
+  type DashboardClient,
+  quickHash,
+  signIn,
+  statusesOf,
+  visitor,
+} from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Authenticator } from '../support/totp.ts';
 import { startMailbox, type Mailbox, type ReceivedMail } from '../support/mailbox.ts';
@@ -33,21 +40,30 @@ const newcomer = (name: string) => `${name}-${Math.random().toString(36).slice(2
 
 async function signUp(email: string): Promise<ReceivedMail> {
   const reply = await visitor(gateway).post('/auth/sign-up', { name: 'New User', email, password });
-  assert.deepEqual([reply.status, reply.json(), reply.headers['set-cookie']], [200, { next: 'check-email' }, undefined]);
+  assert.deepEqual(
+    [reply.status, reply.json(), reply.headers['set-cookie']],
+    [200, { next: 'check-email' }, undefined],
+  );
   return mailbox.take(email);
 }
 
 async function enter(email: string, secret = password): Promise<DashboardClient> {
   const client = visitor(gateway);
-  assert.deepEqual((await client.post('/auth/sign-in', { email, password: secret })).json(), { next: 'done' });
+  assert.deepEqual((await client.post('/auth/sign-in', { email, password: secret })).json(), {
+    next: 'done',
+  });
   return client;
 }
 
-async function accountsOf(client: DashboardClient): Promise<{ id: string; name: string; role: string }[]> {
-  return (await client.get('/session')).json<{ accounts: { id: string; name: string; role: string }[] }>().accounts;
+async function accountsOf(
+  client: DashboardClient,
+): Promise<{ id: string; name: string; role: string }[]> {
+  return (await client.get('/session')).json<{
+    accounts: { id: string; name: string; role: string }[];
+  }>().accounts;
 }
 
-test('who signs up gets an account, and the credit when the address is proved, once', async () => {
+test('a sign-up creates an account; its credit comes once, when the address is confirmed', async () => {
   const email = newcomer('up');
   const mail = await signUp(email);
   assert.equal(mail.from, 'no-reply@gate.example');
@@ -57,43 +73,58 @@ test('who signs up gets an account, and the credit when the address is proved, o
   assert.equal((await gateway.balance(account!.id)).availableMicros, 0);
 
   const token = tokenIn(mail, 'verify-email');
-  const replies = await Promise.all([1, 2, 3].map(() => client.post('/auth/verify-email', { token })));
+  const replies = await Promise.all(
+    [1, 2, 3].map(() => client.post('/auth/verify-email', { token })),
+  );
   assert.deepEqual(statusesOf(replies), [200, 404, 404]);
   assert.equal((await gateway.balance(account!.id)).availableMicros, 2_500_000);
   await Promise.all([enter(email), enter(email)]);
   assert.equal((await gateway.balance(account!.id)).availableMicros, 2_500_000);
-  assert.partialDeepStrictEqual((await client.get('/session')).json(), { user: { email_verified: true } });
+  assert.partialDeepStrictEqual((await client.get('/session')).json(), {
+    user: { email_verified: true },
+  });
 });
 
-test('a credit that was interrupted is given with the next sign-in', async () => {
+test('an interrupted sign-up credit is booked at the next sign-in', async () => {
   const email = newcomer('late');
   await signUp(email);
-  await gateway.database.write.updateTable('users').set({ email_verified: 1 }).where('email', '=', email).execute();
+  await gateway.database.write
+    .updateTable('users')
+    .set({ email_verified: 1 })
+    .where('email', '=', email)
+    .execute();
   const [account] = await accountsOf(await enter(email));
   assert.equal((await gateway.balance(account!.id)).availableMicros, 2_500_000);
 });
 
-test('signing up with a known address changes nothing, and tells its owner alone', async () => {
+test('signing up with a known address changes nothing and informs only its owner', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const mail = await signUp(email);
-  assert.match(mail.text, /has a sign-in already/);
+  assert.match(mail.text, /already has a sign-in/);
   assert.ok(!mail.text.includes('token='));
   await enter(email);
 });
 
-test('a forgotten password: the link comes by mail, works once, and ends all sessions', async () => {
+test('a forgotten password is reset by a mailed link that works once and ends all sessions', async () => {
   const user = await signIn(gateway, { passwordHash });
   const { email } = user;
   const replies = await Promise.all(
-    [email, newcomer('nobody')].map((one) => visitor(gateway).post('/auth/password-reset', { email: one })),
+    [email, newcomer('nobody')].map((one) =>
+      visitor(gateway).post('/auth/password-reset', { email: one }),
+    ),
   );
   for (const reply of replies) assert.deepEqual([reply.status, reply.json()], [200, { ok: true }]);
   const token = tokenIn(await mailbox.take(email), 'reset-password');
   assert.deepEqual(mailbox.mails, [], 'an address that is nobody got an e-mail');
-  const refused = await visitor(gateway).post('/auth/password-reset/complete', { token, password: 'short' });
+  const refused = await visitor(gateway).post('/auth/password-reset/complete', {
+    token,
+    password: 'short',
+  });
   assert.deepEqual([refused.status, refused.error.param], [400, 'password']);
   const completing = { token, password: 'another password' };
-  const completed = await Promise.all([1, 2, 3].map(() => visitor(gateway).post('/auth/password-reset/complete', completing)));
+  const completed = await Promise.all(
+    [1, 2, 3].map(() => visitor(gateway).post('/auth/password-reset/complete', completing)),
+  );
   assert.deepEqual(
     completed.map(({ status }) => status).toSorted((one, other) => one - other),
     [200, 404, 404],
@@ -101,31 +132,47 @@ test('a forgotten password: the link comes by mail, works once, and ends all ses
   );
   assert.equal((await user.get('/profile')).status, 401);
   await enter(email, 'another password');
-  assert.equal((await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status, 404);
+  assert.equal(
+    (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
+    404,
+  );
 });
 
-test('asking again and again for one address is slowed down, whether or not it is known', async () => {
+test('repeated reset requests for one address are rate limited, known or not', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   for (const one of [email, newcomer('nobody')]) {
     const replies = await Promise.all(
-      Array.from({ length: 12 }, () => visitor(gateway).post('/auth/password-reset', { email: one })),
+      Array.from({ length: 12 }, () =>
+        visitor(gateway).post('/auth/password-reset', { email: one }),
+      ),
     );
     assert.equal(replies.filter(({ status }) => status === 200).length, 10);
-    assert.ok(replies.every(({ status, headers }) => status === 200 || Number(headers['retry-after']) > 0));
+    assert.ok(
+      replies.every(({ status, headers }) => status === 200 || Number(headers['retry-after']) > 0),
+    );
   }
   for (let index = 0; index < 10; index++) await mailbox.take(email);
 });
 
-test('who proves an address that somebody else had signed up with gets it without what he left there', async () => {
+test("an address's owner takes over a sign-up by someone else, without that person's second factor", async () => {
   const email = newcomer('squatted');
   await signUp(email);
   const squatter = await enter(email);
   await visitor(gateway).post('/auth/password-reset', { email });
   const token = tokenIn(await mailbox.take(email), 'reset-password');
   assert.equal((await squatter.post('/profile/second-factor', { password })).status, 200);
-  await gateway.database.write.updateTable('users').set({ two_factor_enabled: 1 }).where('email', '=', email).execute();
+  await gateway.database.write
+    .updateTable('users')
+    .set({ two_factor_enabled: 1 })
+    .where('email', '=', email)
+    .execute();
   assert.equal(
-    (await visitor(gateway).post('/auth/password-reset/complete', { token, password: 'another password' })).status,
+    (
+      await visitor(gateway).post('/auth/password-reset/complete', {
+        token,
+        password: 'another password',
+      })
+    ).status,
     200,
   );
   const owner = await enter(email, 'another password');
@@ -135,27 +182,37 @@ test('who proves an address that somebody else had signed up with gets it withou
   });
 });
 
-test('who signed up with an address leaves no key and no member in its account before he proves it', async () => {
+test('before confirming the address, a new user can create no key and invite no member', async () => {
   const email = newcomer('trap');
   const mail = await signUp(email);
   const client = await enter(email);
   const [account] = await accountsOf(client);
-  const makeKey = () => client.post(`/accounts/${account!.id}/keys`, { mode: 'live', name: 'Mine' });
-  const invite = () => client.post(`/accounts/${account!.id}/invitations`, { email: newcomer('friend'), role: 'owner' });
+  const makeKey = () =>
+    client.post(`/accounts/${account!.id}/keys`, { mode: 'live', name: 'Mine' });
+  const invite = () =>
+    client.post(`/accounts/${account!.id}/invitations`, {
+      email: newcomer('friend'),
+      role: 'owner',
+    });
   for (const reply of [await makeKey(), await invite()]) {
     assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted'], reply.text);
     assert.match(reply.error.message, /Confirm your e-mail address/);
   }
-  assert.equal((await client.post('/auth/verify-email', { token: tokenIn(mail, 'verify-email') })).status, 200);
+  assert.equal(
+    (await client.post('/auth/verify-email', { token: tokenIn(mail, 'verify-email') })).status,
+    200,
+  );
   assert.deepEqual([(await makeKey()).status, (await invite()).status], [200, 200]);
 });
 
-test('another address counts when it was proved, and the old one is told', async () => {
+test('a new address takes effect when confirmed, and the old address is informed', async () => {
   const user = await signIn(gateway, { passwordHash });
   const email = newcomer('moved');
   const wrong = await user.post('/profile/email', { email, password: 'a wrong password' });
   assert.deepEqual([wrong.status, wrong.error.param], [400, 'password']);
-  assert.deepEqual((await user.post('/profile/email', { email, password })).json(), { next: 'check-email' });
+  assert.deepEqual((await user.post('/profile/email', { email, password })).json(), {
+    next: 'check-email',
+  });
   assert.equal((await user.get('/profile')).json<{ email: string }>().email, user.email);
   const token = tokenIn(await mailbox.take(email), 'verify-email');
   assert.deepEqual((await user.post('/auth/verify-email', { token })).json(), { email });
@@ -165,30 +222,49 @@ test('another address counts when it was proved, and the old one is told', async
   await enter(email);
 });
 
-test('nobody takes the address of somebody else, not even with a link', async () => {
-  const [one, other] = await Promise.all([signIn(gateway, { passwordHash }), signIn(gateway, { passwordHash })]);
+test("a user cannot take another user's address, even with a link", async () => {
+  const [one, other] = await Promise.all([
+    signIn(gateway, { passwordHash }),
+    signIn(gateway, { passwordHash }),
+  ]);
   const email = newcomer('wanted');
   const links: { readonly user: DashboardClient; readonly token: string }[] = [];
   for (const user of [one, other]) {
     await user.post('/profile/email', { email, password });
     links.push({ user, token: tokenIn(await mailbox.take(email), 'verify-email') });
   }
-  const replies = await Promise.all(links.map(({ user, token }) => user.post('/auth/verify-email', { token })));
-  assert.equal(replies.filter(({ status }) => status === 200).length, 1, replies.map(({ text }) => text).join());
+  const replies = await Promise.all(
+    links.map(({ user, token }) => user.post('/auth/verify-email', { token })),
+  );
+  assert.equal(
+    replies.filter(({ status }) => status === 200).length,
+    1,
+    replies.map(({ text }) => text).join(),
+  );
   assert.ok(replies.every(({ status }) => status < 500));
 });
 
-test('an invitation goes to the address, and accepting it proves it', async () => {
+test('an invitation is mailed, and accepting it confirms the address', async () => {
   const owner = await signIn(gateway, { name: 'Olga\nSubject: x' });
   const email = newcomer('invited');
-  const reply = await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'admin' });
+  const reply = await owner.post(`/accounts/${owner.account}/invitations`, {
+    email,
+    role: 'admin',
+  });
   assert.equal(reply.json<{ mailed: boolean }>().mailed, true);
   const mail = await mailbox.take(email);
   assert.match(mail.text, /Olga Subject: x invites you to the account Test as an admin/);
   const client = visitor(gateway);
-  const accepted = await client.post('/auth/invitation/accept', { token: tokenIn(mail, 'invitation'), name: 'In', password });
+  const accepted = await client.post('/auth/invitation/accept', {
+    token: tokenIn(mail, 'invitation'),
+    name: 'In',
+    password,
+  });
   assert.equal(accepted.status, 200);
-  assert.partialDeepStrictEqual((await client.get('/profile')).json(), { email, email_verified: true });
+  assert.partialDeepStrictEqual((await client.get('/profile')).json(), {
+    email,
+    email_verified: true,
+  });
   assert.deepEqual(
     (await accountsOf(client)).map(({ id }) => id),
     [owner.account],
@@ -196,7 +272,7 @@ test('an invitation goes to the address, and accepting it proves it', async () =
   );
 });
 
-test('a link that the inviter is shown proves nothing: no credit, and the mailed one still does', async () => {
+test('the link shown to the inviter confirms no address and gives no credit; the mailed link does', async () => {
   const inviter = await signIn(gateway);
   const accept = async (email: string, how: 'shown' | 'mailed') => {
     const path = `/accounts/${inviter.account}/invitations`;
@@ -206,16 +282,23 @@ test('a link that the inviter is shown proves nothing: no credit, and the mailed
     assert.notEqual(shown, mailed);
     const client = visitor(gateway);
     const token = how === 'shown' ? shown : mailed;
-    assert.equal((await client.post('/auth/invitation/accept', { token, name: 'In', password })).status, 200);
+    assert.equal(
+      (await client.post('/auth/invitation/accept', { token, name: 'In', password })).status,
+      200,
+    );
     for (const used of [shown, mailed]) {
-      assert.equal((await visitor(gateway).post('/auth/invitation', { token: used })).status, 404, 'one invitation, two users');
+      assert.equal(
+        (await visitor(gateway).post('/auth/invitation', { token: used })).status,
+        404,
+        'one invitation, two users',
+      );
     }
     return client;
   };
   const email = newcomer('never-asked');
   const squatter = await accept(email, 'shown');
   assert.partialDeepStrictEqual((await squatter.get('/profile')).json(), { email_verified: false });
-  // Without an account he gets one of his own where sign-up is open, and no credit for it.
+  // Without an account, the user gets one when sign-up is open, but no credit.
   assert.equal((await squatter.post(`/accounts/${inviter.account}/leave`)).status, 200);
   const [account] = await accountsOf(await enter(email));
   assert.equal((await gateway.balance(account!.id)).postedMicros, 0);
@@ -224,27 +307,41 @@ test('a link that the inviter is shown proves nothing: no credit, and the mailed
   assert.partialDeepStrictEqual((await proved.get('/profile')).json(), { email_verified: true });
 });
 
-test('of the two links of an invitation one is followed, also at the same moment, and only the mailed one proves', async () => {
+test("only one of an invitation's two links can be used, even at once, and only the mailed one confirms the address", async () => {
   const inviter = await signIn(gateway);
   for (let round = 0; round < 3; round++) {
     const email = newcomer('both');
-    const invited = await inviter.post(`/accounts/${inviter.account}/invitations`, { email, role: 'member' });
+    const invited = await inviter.post(`/accounts/${inviter.account}/invitations`, {
+      email,
+      role: 'member',
+    });
     const shown = new URL(invited.json<{ link: string }>().link).searchParams.get('token')!;
     const tokens = [shown, tokenIn(await mailbox.take(email), 'invitation')];
     const replies = await Promise.all(
-      tokens.map((token) => visitor(gateway).post('/auth/invitation/accept', { token, name: 'In', password })),
+      tokens.map((token) =>
+        visitor(gateway).post('/auth/invitation/accept', { token, name: 'In', password }),
+      ),
     );
     assert.deepEqual(statusesOf(replies), [200, 404]);
-    const users = gateway.database.read.selectFrom('users').select('email_verified').where('email', '=', email);
-    assert.equal(Boolean((await users.executeTakeFirstOrThrow()).email_verified), replies[1]!.status === 200);
+    const users = gateway.database.read
+      .selectFrom('users')
+      .select('email_verified')
+      .where('email', '=', email);
+    assert.equal(
+      Boolean((await users.executeTakeFirstOrThrow()).email_verified),
+      replies[1]!.status === 200,
+    );
   }
 });
 
-test('an address is confirmed by the user whose it is, and by nobody who is merely sent the link', async () => {
+test('only the signed-in user of an address can confirm it with the link', async () => {
   const email = newcomer('squatted');
   const token = tokenIn(await signUp(email), 'verify-email');
   const isVerified = async () => {
-    const users = gateway.database.read.selectFrom('users').select('email_verified').where('email', '=', email);
+    const users = gateway.database.read
+      .selectFrom('users')
+      .select('email_verified')
+      .where('email', '=', email);
     return Boolean((await users.executeTakeFirstOrThrow()).email_verified);
   };
   const signedOut = await visitor(gateway).post('/auth/verify-email', { token });
@@ -253,11 +350,15 @@ test('an address is confirmed by the user whose it is, and by nobody who is mere
   const other = await somebody.post('/auth/verify-email', { token });
   assert.deepEqual([other.status, other.error.code], [409, 'conflict']);
   assert.equal(await isVerified(), false);
-  assert.equal((await (await enter(email)).post('/auth/verify-email', { token })).status, 200, 'the link was used up');
+  assert.equal(
+    (await (await enter(email)).post('/auth/verify-email', { token })).status,
+    200,
+    'the link was used up',
+  );
   assert.equal(await isVerified(), true);
 });
 
-test('every change of password and second factor is told by e-mail', async () => {
+test('every change of password or second factor is reported by e-mail', async () => {
   const user = await signIn(gateway, { passwordHash });
   const told = async (text: RegExp) => assert.match((await mailbox.take(user.email)).text, text);
   const changing = { current_password: password, new_password: 'another password' };
@@ -265,9 +366,15 @@ test('every change of password and second factor is told by e-mail', async () =>
   await told(/password was changed/);
 
   const started = await user.post('/profile/second-factor', { password: 'another password' });
-  const { secret, backup_codes: codes } = started.json<{ secret: string; backup_codes: string[] }>();
+  const { secret, backup_codes: codes } = started.json<{
+    secret: string;
+    backup_codes: string[];
+  }>();
   const app = new Authenticator(secret);
-  assert.equal((await user.post('/profile/second-factor/confirm', { code: app.nextCode() })).status, 200);
+  assert.equal(
+    (await user.post('/profile/second-factor/confirm', { code: app.nextCode() })).status,
+    200,
+  );
   await told(/switched on/);
   const given = { password: 'another password', code: codes[0]!, kind: 'backup' };
   const renewed = await user.post('/profile/second-factor/backup-codes', given);
@@ -278,13 +385,18 @@ test('every change of password and second factor is told by e-mail', async () =>
 
   await visitor(gateway).post('/auth/password-reset', { email: user.email });
   const token = tokenIn(await mailbox.take(user.email), 'reset-password');
-  assert.equal((await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status, 200);
+  assert.equal(
+    (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
+    200,
+  );
   await told(/password was changed/);
 });
 
-test('a second factor that an operator takes away is told by e-mail', async () => {
+test('a second factor removed by an operator is reported by e-mail', async () => {
   const user = await signIn(gateway, { passwordHash });
-  const { secret } = (await user.post('/profile/second-factor', { password })).json<{ secret: string }>();
+  const { secret } = (await user.post('/profile/second-factor', { password })).json<{
+    secret: string;
+  }>();
   const code = new Authenticator(secret).nextCode();
   assert.equal((await user.post('/profile/second-factor/confirm', { code })).status, 200);
   assert.match((await mailbox.take(user.email)).text, /switched on/);
@@ -292,16 +404,18 @@ test('a second factor that an operator takes away is told by e-mail', async () =
   assert.match((await mailbox.take(user.email)).text, /switched off/);
 });
 
-test('whoever asks for links in somebody’s name does not keep a signed-in user from confirming the address', async () => {
+test('link requests by strangers do not block a signed-in user from confirming the address', async () => {
   const email = newcomer('flooded');
   await signUp(email);
   const client = await enter(email);
-  await Promise.all(Array.from({ length: 12 }, () => visitor(gateway).post('/auth/password-reset', { email })));
+  await Promise.all(
+    Array.from({ length: 12 }, () => visitor(gateway).post('/auth/password-reset', { email })),
+  );
   assert.equal((await client.post('/auth/verify-email/send')).status, 200);
   for (let index = 0; index < 11; index++) await mailbox.take(email);
 });
 
-test('whoever signed up by himself can ask for the link anew', async () => {
+test('a user who signed up can request a new confirmation link', async () => {
   const email = newcomer('again');
   await signUp(email);
   const client = await enter(email);
@@ -310,21 +424,23 @@ test('whoever signed up by himself can ask for the link anew', async () => {
   assert.equal((await client.post('/auth/verify-email', { token })).status, 200);
 });
 
-test('owners alone are warned of a low balance: at once when it is low already, and once', async () => {
+test('only owners are warned of a low balance: once, and at once when it is already low', async () => {
   const { account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const [owner, other, member] = [
     await signIn(gateway, { account, role: 'owner', name: 'First' }),
     await signIn(gateway, { account, role: 'owner', name: 'Second' }),
     await signIn(gateway, { account, role: 'member', name: 'Third' }),
   ];
-  const set = (threshold_micros: number | null) => owner.patch(`/accounts/${account}/low-balance`, { threshold_micros });
+  const set = (threshold_micros: number | null) =>
+    owner.patch(`/accounts/${account}/low-balance`, { threshold_micros });
   assert.equal((await set(4_000_000)).status, 200);
   assert.equal((await set(6_500_000)).status, 200);
   for (const { email } of [owner, other]) {
     const { text } = await mailbox.take(email);
-    for (const told of ['$5.00', '$6.50', `${gateway.url}/billing`]) assert.ok(text.includes(told), text);
+    for (const told of ['$5.00', '$6.50', `${gateway.url}/billing`])
+      assert.ok(text.includes(told), text);
   }
-  // What follows comes after whatever a later look had sent.
+  // This mail arrives after any that a later check would send.
   assert.equal((await set(6_500_000)).status, 200);
   assert.equal((await set(null)).status, 200);
   await signUp(newcomer('later'));

@@ -1,6 +1,7 @@
-// Who belongs to an account, and how others come in.
+// Members of an account and invitations.
 import assert from 'node:assert/strict';
-import { after, before, test } from '../support/both-stores.ts';
+import type { Database } from '../../src/db/database.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
 import { type DashboardClient, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -21,21 +22,31 @@ async function invited(by: DashboardClient, email: string, role = 'member'): Pro
 }
 
 async function rolesIn(client: DashboardClient): Promise<Record<string, string>> {
-  const { data } = (await client.get(`/accounts/${client.account}/members`)).json<{ data: { email: string; role: string }[] }>();
+  const { data } = (await client.get(`/accounts/${client.account}/members`)).json<{
+    data: { email: string; role: string }[];
+  }>();
   return Object.fromEntries(data.map(({ email, role }) => [email, role]));
 }
 
 const newcomer = (name: string) => `${name}-${Math.random().toString(36).slice(2)}@example.com`;
 
-test('an invitation makes a user, once, of all who follow it at the same time', async () => {
+test('of several people who follow an invitation at once, one becomes a user', async () => {
   const owner = await signIn(gateway, { name: 'Olga' });
   const email = newcomer('new');
   const token = await invited(owner, email.toUpperCase(), 'admin');
   const info = (await visitor(gateway).post('/auth/invitation', { token })).json();
-  assert.partialDeepStrictEqual(info, { account_name: 'Test', role: 'admin', email, invited_by: 'Olga', is_user: false });
+  assert.partialDeepStrictEqual(info, {
+    account_name: 'Test',
+    role: 'admin',
+    email,
+    invited_by: 'Olga',
+    is_user: false,
+  });
   const visitors = [1, 2, 3].map(() => visitor(gateway));
   const replies = await Promise.all(
-    visitors.map((client) => client.post('/auth/invitation/accept', { token, name: 'New', password })),
+    visitors.map((client) =>
+      client.post('/auth/invitation/accept', { token, name: 'New', password }),
+    ),
   );
   assert.deepEqual(statusesOf(replies), [200, 404, 404]);
   const winner = visitors[replies.findIndex(({ status }) => status === 200)]!;
@@ -47,20 +58,26 @@ test('an invitation makes a user, once, of all who follow it at the same time', 
   assert.deepEqual(await rolesIn(owner), { [owner.email]: 'owner', [email]: 'admin' });
 });
 
-test('who is a user signs in to accept, and only for the own address', async () => {
+test('a user must sign in to accept, and only for their own address', async () => {
   const owner = await signIn(gateway);
   const user = await signIn(gateway, { role: null });
   const token = await invited(owner, user.email);
-  const stranger = await visitor(gateway).post('/auth/invitation/accept', { token, name: 'Eve', password });
+  const stranger = await visitor(gateway).post('/auth/invitation/accept', {
+    token,
+    name: 'Eve',
+    password,
+  });
   assert.deepEqual([stranger.status, stranger.error.code], [401, 'not_signed_in']);
   const other = await signIn(gateway);
   const wrong = await other.post('/auth/invitation/accept', { token });
   assert.deepEqual([wrong.status, wrong.error.code], [409, 'conflict']);
-  assert.deepEqual((await user.post('/auth/invitation/accept', { token })).json(), { account_id: owner.account });
+  assert.deepEqual((await user.post('/auth/invitation/accept', { token })).json(), {
+    account_id: owner.account,
+  });
   assert.equal((await rolesIn(owner))[user.email], 'member');
 });
 
-test('a newcomer is told which field is missing or bad', async () => {
+test('a new user is told which field is missing or invalid', async () => {
   const token = await invited(await signIn(gateway), newcomer('new'));
   for (const [body, param] of [
     [{}, 'name'],
@@ -73,16 +90,22 @@ test('a newcomer is told which field is missing or bad', async () => {
   }
 });
 
-test('an invitation that was withdrawn, replaced or has expired is dead', async () => {
+test('an invitation stops working when it is withdrawn, replaced or expired', async () => {
   const owner = await signIn(gateway);
   const email = newcomer('new');
-  const isAlive = async (token: string) => (await visitor(gateway).post('/auth/invitation', { token })).status === 200;
+  const isAlive = async (token: string) =>
+    (await visitor(gateway).post('/auth/invitation', { token })).status === 200;
   const first = await invited(owner, email);
   const second = await invited(owner, email);
   assert.deepEqual([await isAlive(first), await isAlive(second)], [false, true]);
-  const list = (await owner.get(`/accounts/${owner.account}/invitations`)).json<{ data: { id: string; email: string }[] }>();
+  const list = (await owner.get(`/accounts/${owner.account}/invitations`)).json<{
+    data: { id: string; email: string }[];
+  }>();
   assert.partialDeepStrictEqual(list, { data: [{ email, role: 'member' }] });
-  assert.equal((await owner.delete(`/accounts/${owner.account}/invitations/${list.data[0]!.id}`)).status, 200);
+  assert.equal(
+    (await owner.delete(`/accounts/${owner.account}/invitations/${list.data[0]!.id}`)).status,
+    200,
+  );
   assert.equal(await isAlive(second), false);
   const third = await invited(owner, email);
   await gateway.database.write
@@ -91,11 +114,15 @@ test('an invitation that was withdrawn, replaced or has expired is dead', async 
     .where('email', '=', email)
     .execute();
   assert.equal(await isAlive(third), false);
-  const accepted = await visitor(gateway).post('/auth/invitation/accept', { token: third, name: 'New', password });
+  const accepted = await visitor(gateway).post('/auth/invitation/accept', {
+    token: third,
+    name: 'New',
+    password,
+  });
   assert.equal(accepted.status, 404);
 });
 
-test('members invite nobody, admins no owners', async () => {
+test('members cannot invite anybody; admins cannot invite owners', async () => {
   const owner = await signIn(gateway);
   const { account } = owner;
   const member = await signIn(gateway, { account, role: 'member' });
@@ -107,18 +134,27 @@ test('members invite nobody, admins no owners', async () => {
   assert.equal((await admin.post(path, { email, role: 'owner' })).status, 403);
   assert.equal((await admin.post(path, { email, role: 'admin' })).status, 200);
   assert.equal((await owner.post(path, { email, role: 'owner' })).status, 200);
-  assert.equal((await admin.patch(`/accounts/${account}/members/${member.userId}`, { role: 'owner' })).status, 403);
+  assert.equal(
+    (await admin.patch(`/accounts/${account}/members/${member.userId}`, { role: 'owner' })).status,
+    403,
+  );
   assert.equal((await admin.delete(`/accounts/${account}/members/${owner.userId}`)).status, 403);
   const again = await owner.post(path, { email: member.email, role: 'member' });
   assert.deepEqual([again.status, again.error.param], [409, 'email']);
 });
 
-const isAlive = async (token: string) => (await visitor(gateway).post('/auth/invitation', { token })).status === 200;
+const isAlive = async (token: string) =>
+  (await visitor(gateway).post('/auth/invitation', { token })).status === 200;
 
-test('with a member go the invitations that he made, and those to his address', async () => {
+test("leaving, removal or demotion withdraws a member's invitations; removal also those to the member", async () => {
   const owner = await signIn(gateway);
   const { account } = owner;
-  const makers = { removed: 'admin', demoted: 'admin', left: 'admin', 'no owner any more': 'owner' } as const;
+  const makers = {
+    removed: 'admin',
+    demoted: 'admin',
+    left: 'admin',
+    'no owner any more': 'owner',
+  } as const;
   for (const [how, role] of Object.entries(makers)) {
     const maker = await signIn(gateway, { account, role });
     const own = await invited(maker, newcomer('guest'));
@@ -132,24 +168,36 @@ test('with a member go the invitations that he made, and those to his address', 
           : await owner.patch(path, { role: how === 'demoted' ? 'member' : 'admin' });
     assert.equal(reply.status, 200, how);
     assert.deepEqual([await isAlive(own), await isAlive(ofOwner)], [false, true], how);
-    const accepted = await visitor(gateway).post('/auth/invitation/accept', { token: own, name: 'Back', password });
+    const accepted = await visitor(gateway).post('/auth/invitation/accept', {
+      token: own,
+      name: 'Back',
+      password,
+    });
     assert.equal(accepted.status, 404, how);
   }
   const promoted = await signIn(gateway, { account, role: 'admin' });
   const kept = await invited(promoted, newcomer('guest'));
-  assert.equal((await owner.patch(`/accounts/${account}/members/${promoted.userId}`, { role: 'owner' })).status, 200);
+  assert.equal(
+    (await owner.patch(`/accounts/${account}/members/${promoted.userId}`, { role: 'owner' }))
+      .status,
+    200,
+  );
   assert.equal(await isAlive(kept), true, 'whoever may do more keeps his');
 
-  // An address that he took on after it was invited.
+  // An address that the user changed to after it was invited.
   const renamed = await signIn(gateway, { account, role: 'member' });
   const second = newcomer('second');
   const toSecond = await invited(owner, second);
-  await gateway.database.write.updateTable('users').set({ email: second }).where('id', '=', renamed.userId).execute();
+  await gateway.database.write
+    .updateTable('users')
+    .set({ email: second })
+    .where('id', '=', renamed.userId)
+    .execute();
   assert.equal((await owner.delete(`/accounts/${account}/members/${renamed.userId}`)).status, 200);
   assert.equal(await isAlive(toSecond), false);
 });
 
-test('who is removed while he invites leaves no invitation behind', async () => {
+test('a member removed while inviting leaves no invitation', async () => {
   const owner = await signIn(gateway);
   const { account } = owner;
   for (let round = 0; round < 5; round++) {
@@ -159,31 +207,43 @@ test('who is removed while he invites leaves no invitation behind', async () => 
       owner.delete(`/accounts/${account}/members/${admin.userId}`),
     ]);
     assert.ok([200, 403, 404].includes(reply.status), reply.text);
-    const open = gateway.database.read.selectFrom('invitations').select('id').where('invited_by', '=', admin.userId);
+    const open = gateway.database.read
+      .selectFrom('invitations')
+      .select('id')
+      .where('invited_by', '=', admin.userId);
     assert.deepEqual(await open.execute(), []);
   }
 });
 
-test('a role counts from the next request, and who is removed is out at once', async () => {
+test('a new role or a removal takes effect at the next request', async () => {
   const owner = await signIn(gateway);
   const { account } = owner;
   const user = await signIn(gateway, { account, role: 'member' });
   const path = `/accounts/${account}/invitations`;
   assert.equal((await user.get(path)).status, 403);
-  assert.equal((await owner.patch(`/accounts/${account}/members/${user.userId}`, { role: 'admin' })).status, 200);
+  assert.equal(
+    (await owner.patch(`/accounts/${account}/members/${user.userId}`, { role: 'admin' })).status,
+    200,
+  );
   assert.equal((await user.get(path)).status, 200);
   assert.equal((await owner.delete(`/accounts/${account}/members/${user.userId}`)).status, 200);
   assert.equal((await user.get(path)).status, 404);
   assert.equal((await user.get(`/accounts/${account}/members`)).status, 404);
 });
 
-test('an account never loses its last owner, nor when its owners leave at once', async () => {
+test('an account keeps its last owner, even when all owners leave at once', async () => {
   const one = await signIn(gateway);
   const { account } = one;
   assert.equal((await one.post(`/accounts/${account}/leave`)).status, 409);
-  assert.equal((await one.patch(`/accounts/${account}/members/${one.userId}`, { role: 'admin' })).status, 409);
+  assert.equal(
+    (await one.patch(`/accounts/${account}/members/${one.userId}`, { role: 'admin' })).status,
+    409,
+  );
   for (let round = 0; round < 3; round++) {
-    const owners = [one, ...(await Promise.all([1, 2].map(() => signIn(gateway, { account, role: 'owner' }))))];
+    const owners = [
+      one,
+      ...(await Promise.all([1, 2].map(() => signIn(gateway, { account, role: 'owner' })))),
+    ];
     const leaving = owners.map((owner, index) =>
       index % 2 === 0
         ? owner.post(`/accounts/${account}/leave`)
@@ -201,19 +261,105 @@ test('an account never loses its last owner, nor when its owners leave at once',
   }
 });
 
-test("an account's name and what it keeps are the owner's to change", async () => {
+test("only owners change an account's name and data retention", async () => {
   const owner = await signIn(gateway);
   const { account } = owner;
   const path = `/accounts/${account}/settings`;
-  assert.partialDeepStrictEqual((await owner.get(path)).json(), { id: account, name: 'Test', retain_responses: true });
-  assert.equal((await owner.patch(path, { name: '  New   name ', retain_responses: false })).status, 200);
-  assert.partialDeepStrictEqual((await owner.get(path)).json(), { name: 'New name', retain_responses: false });
+  assert.partialDeepStrictEqual((await owner.get(path)).json(), {
+    id: account,
+    name: 'Test',
+    retain_responses: true,
+  });
+  assert.equal(
+    (await owner.patch(path, { name: '  New   name ', retain_responses: false })).status,
+    200,
+  );
+  assert.partialDeepStrictEqual((await owner.get(path)).json(), {
+    name: 'New name',
+    retain_responses: false,
+  });
   const admin = await signIn(gateway, { account, role: 'admin' });
   assert.equal((await admin.patch(path, { name: 'Mine' })).status, 403);
   const { rows } = {
-    rows: await gateway.database.read.selectFrom('audit_log').selectAll().where('subject', '=', account).execute(),
+    rows: await gateway.database.read
+      .selectFrom('audit_log')
+      .selectAll()
+      .where('subject', '=', account)
+      .execute(),
   };
   assert.equal(rows.length, 1);
   assert.equal(rows[0]!.action, 'account.update');
   assert.deepEqual(JSON.parse(rows[0]!.after!), { name: 'New name', retain_responses: false });
 });
+
+test('switching retention off erases stored answers before it replies, also those left by an interrupted call', async () => {
+  const owner = await signIn(gateway);
+  const operator = await signIn(gateway, { operator: true });
+  for (const change of [
+    () => owner.patch(`/accounts/${owner.account}/settings`, { retain_responses: false }),
+    () => owner.patch(`/accounts/${owner.account}/settings`, { retain_responses: false }),
+    () => operator.patch(`/operator/accounts/${owner.account}`, { retain_responses: false }),
+  ]) {
+    await storeAnswers(gateway.database, owner.account);
+    const reply = await change();
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(await countAnswers(gateway.database, owner.account), 0);
+  }
+});
+
+/** Enough answers for several batches. */
+async function storeAnswers({ write }: Database, accountId: string): Promise<void> {
+  const rows = Array.from({ length: 600 }, (_, index) => ({
+    account_id: accountId,
+    digest: `d${index}`,
+    generation: 0,
+    content_type: 'text/plain',
+    headers: '{}',
+    body: Buffer.from('answer'),
+    size_bytes: 1_000,
+    created_at_ms: 0,
+    expires_at_ms: gateway.program.clock.nowMs() + 3_600_000,
+  }));
+  await write.insertInto('cached_responses').values(rows).execute();
+}
+
+async function countAnswers({ read }: Database, accountId: string): Promise<number> {
+  const rows = await read
+    .selectFrom('cached_responses')
+    .select('digest')
+    .where('account_id', '=', accountId)
+    .execute();
+  return rows.length;
+}
+
+// On one store: each starts the program several times, and the endpoints above cover both stores.
+testOn(
+  'sqlite',
+  'the create-link command follows the same rules as the dashboard, and its new account is in the audit log',
+  async () => {
+    const invite = (...options: string[]) =>
+      gateway.program.cli<{ account_id: string }>('users', 'create-link', ...options);
+    const { account, email } = await signIn(gateway);
+    await assert.rejects(
+      invite(email, '--account', account),
+      new RegExp(`${email} is already a member of account ${account}`),
+    );
+    await assert.rejects(
+      invite('nobody@localhost', '--account', account),
+      /nobody@localhost is not an e-mail address/,
+    );
+    await assert.rejects(
+      invite(newcomer('new'), '--account', 'acc_none'),
+      /there is no account acc_none/,
+    );
+    const { account_id: made } = await invite(newcomer('new'));
+    const log = gateway.database.read
+      .selectFrom('audit_log')
+      .select('action')
+      .where('account_id', '=', made);
+    assert.deepEqual(
+      (await log.orderBy('action').execute()).map(({ action }) => action),
+      ['account.create', 'invitation.create'],
+    );
+  },
+);

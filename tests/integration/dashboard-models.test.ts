@@ -1,7 +1,7 @@
-// The catalogue as an account sees it in the dashboard.
+// The dashboard's catalogue for an account.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { updateAccount } from '../../src/accounts/manage-accounts.ts';
+import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import type { ModelCatalogue } from '../../src/dashboard-contract/models.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -12,14 +12,20 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('prices are what the account pays: what a key of it is told, and what it is charged', async () => {
+test("prices are the account's own: the same as its keys see and are charged", async () => {
   const member = await signIn(gateway, { role: 'member' });
   const modelPrice = { modelId: 'gpt-5-mini', multiplierPpm: 500_000 };
-  await updateAccount(gateway.database, member.account, { priceMultiplierPpm: 900_000, modelPrice });
+  await changeTerms(gateway.database, member.account, { priceMultiplierPpm: 900_000, modelPrice });
   const { key } = await gateway.makeKey({ account: member.account });
-  const { chat, images } = (await member.get(`/accounts/${member.account}/models`)).json<ModelCatalogue>();
+  const { chat, images } = (
+    await member.get(`/accounts/${member.account}/models`)
+  ).json<ModelCatalogue>();
   const told = (await gateway.get('/v1/models/info', { key })).json<{
-    data: { id: string; image_prices: { output: Record<string, number> }; [field: string]: unknown }[];
+    data: {
+      id: string;
+      image_prices: { output: Record<string, number> };
+      [field: string]: unknown;
+    }[];
   }>().data;
   const ofKey = new Map(told.map((model) => [model.id, model]));
   assert.equal(chat.find(({ id }) => id === 'gpt-5-mini')!.multiplier_ppm, 500_000);
@@ -35,13 +41,20 @@ test('prices are what the account pays: what a key of it is told, and what it is
   for (const { id, price } of images) {
     const { output } = ofKey.get(id)!.image_prices;
     const usd = Object.fromEntries(
-      Object.entries(price!.output_micros).map(([tier, micros]) => [tier, (micros / 1_000_000).toFixed(9)]),
+      Object.entries(price!.output_micros).map(([tier, micros]) => [
+        tier,
+        (micros / 1_000_000).toFixed(9),
+      ]),
     );
-    assert.deepEqual(usd, Object.fromEntries(Object.entries(output).map(([tier, price_]) => [tier, price_.toFixed(9)])), id);
+    assert.deepEqual(
+      usd,
+      Object.fromEntries(Object.entries(output).map(([tier, price_]) => [tier, price_.toFixed(9)])),
+      id,
+    );
   }
 });
 
-test('of an account of others there is nothing', async () => {
+test('the catalogue of another account is not found', async () => {
   const [one, other] = [await signIn(gateway), await signIn(gateway)];
   assert.equal((await one.get(`/accounts/${other.account}/models`)).status, 404);
 });

@@ -1,4 +1,4 @@
-// Signing in through an OpenID Connect provider: a real one, which says of each user what a test wants it to.
+// Sign-in through a real OpenID Connect provider, whose statements about users the tests choose.
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
@@ -11,9 +11,13 @@ import { send, type Reply } from '../support/http.ts';
 import { startMailbox, type Mailbox } from '../support/mailbox.ts';
 import { allRows, changedTables, whileRefusingAuditRows } from '../support/refused-audit.ts';
 
-type Claims = { readonly email?: string; readonly email_verified?: unknown; readonly name?: string };
+type Claims = {
+  readonly email?: string;
+  readonly email_verified?: unknown;
+  readonly name?: string;
+};
 
-/** What the provider says of its users, by their ids there. */
+/** The provider's claims, by its user ids. */
 const people = new Map<string, Claims>();
 let listening: Server;
 let mailbox: Mailbox;
@@ -30,7 +34,7 @@ before(async () => {
   const oidc = { issuer, client_id: 'gate', client_secret: 'provider-secret', name: 'Acme' };
   const config = { server: { trust_proxy: true }, oidc };
   [closed, open] = await Promise.all([
-    // Whoever is invited there is sent a link, too.
+    // Invited people are sent a link too.
     startGateway({ ...config, smtp: { url: mailbox.url, from: 'gate@example.com' } }),
     startGateway({ ...config, signup: { open: true, initial_credit_usd: 1 } }),
   ]);
@@ -54,7 +58,10 @@ after(async () => {
   listening.close();
 });
 
-/** Goes to the provider, says there who it is, consents, and comes back; returns where the dashboard then sends the browser. */
+/**
+ * Signs in at the provider, consents and returns. Returns the address that the browser is
+ * redirected to.
+ */
 async function passThrough(client: DashboardClient, sub: string, next?: string): Promise<string> {
   return back(client, await callbackOf(client, sub, next));
 }
@@ -65,7 +72,10 @@ async function callbackOf(client: DashboardClient, sub: string, next?: string): 
   const jar = new Map<string, string>();
   const visit = async (url: string, body?: string): Promise<Reply> => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-    const headers = { cookie, ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }) };
+    const headers = {
+      cookie,
+      ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+    };
     const reply = await send(url, { headers, body, method: body === undefined ? 'GET' : 'POST' });
     for (const line of reply.headers['set-cookie'] ?? []) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
@@ -101,11 +111,16 @@ let count = 0;
 function person(claims: Claims = {}): { readonly sub: string; readonly email: string } {
   count += 1;
   const email = `person${count}@example.com`;
-  people.set(`sub${count}`, { email: email.toUpperCase(), email_verified: true, name: `Person ${count}`, ...claims });
+  people.set(`sub${count}`, {
+    email: email.toUpperCase(),
+    email_verified: true,
+    name: `Person ${count}`,
+    ...claims,
+  });
   return { sub: `sub${count}`, email };
 }
 
-test('a user of ours is known by the proved address, and then by what the provider calls him', async () => {
+test("an existing user is matched by the confirmed address first, then by the provider's user id", async () => {
   const { sub, email } = person();
   const known = await signIn(closed, { email });
   const client = visitor(closed);
@@ -120,10 +135,14 @@ test('a user of ours is known by the proved address, and then by what the provid
     .selectAll()
     .where('user_id', '=', known.userId)
     .execute();
-  assert.ok(rows.every((row) => Object.entries(row).every(([name, value]) => !name.endsWith('token') || value === null)));
+  assert.ok(
+    rows.every((row) =>
+      Object.entries(row).every(([name, value]) => !name.endsWith('token') || value === null),
+    ),
+  );
 });
 
-test('an address that the provider does not vouch for signs nobody in', async () => {
+test('an address that the provider has not verified signs nobody in', async () => {
   for (const claims of [
     { email_verified: false },
     { email_verified: undefined },
@@ -133,40 +152,56 @@ test('an address that the provider does not vouch for signs nobody in', async ()
     const { sub, email } = person(claims);
     await signIn(closed, { email });
     const client = visitor(closed);
-    const error = claims.email_verified === undefined && 'email' in claims ? 'email_not_verified' : 'account_not_linked';
+    const error =
+      claims.email_verified === undefined && 'email' in claims
+        ? 'email_not_verified'
+        : 'account_not_linked';
     assert.equal(await passThrough(client, sub), `/sign-in?error=${error}`, JSON.stringify(claims));
     assert.equal(await nameOf(client), null);
     const stranger = visitor(open);
-    assert.equal(await passThrough(stranger, sub), '/sign-in?error=email_not_verified', JSON.stringify(claims));
+    assert.equal(
+      await passThrough(stranger, sub),
+      '/sign-in?error=email_not_verified',
+      JSON.stringify(claims),
+    );
     assert.equal(await nameOf(stranger), null);
   }
 });
 
-test('an address that was not proved here is not tied to the provider either', async () => {
+test('an address that was not confirmed here is not linked to the provider', async () => {
   const { sub, email } = person();
   await signIn(closed, { email });
-  await closed.database.write.updateTable('users').set({ email_verified: 0 }).where('email', '=', email).execute();
+  await closed.database.write
+    .updateTable('users')
+    .set({ email_verified: 0 })
+    .where('email', '=', email)
+    .execute();
   const client = visitor(closed);
   assert.equal(await passThrough(client, sub), '/sign-in?error=account_not_linked');
   assert.equal(await nameOf(client), null);
 });
 
-test('the owner of an address does not come in as the user whom an invitation made with it', async () => {
+test("an address's owner does not sign in as a user whom an invitation created with it", async () => {
   const { sub, email } = person();
   const attacker = await signIn(closed);
-  const { link } = (await attacker.post(`/accounts/${attacker.account}/invitations`, { email, role: 'owner' })).json<{
+  const { link } = (
+    await attacker.post(`/accounts/${attacker.account}/invitations`, { email, role: 'owner' })
+  ).json<{
     link: string;
   }>();
   const token = new URL(link).searchParams.get('token')!;
   const password = 'correct horse battery';
   const squatter = visitor(closed);
-  assert.equal((await squatter.post('/auth/invitation/accept', { token, name: 'Eve', password })).status, 200);
+  assert.equal(
+    (await squatter.post('/auth/invitation/accept', { token, name: 'Eve', password })).status,
+    200,
+  );
   const victim = visitor(closed);
   assert.equal(await passThrough(victim, sub), '/sign-in?error=account_not_linked');
   assert.equal(await nameOf(victim), null);
 });
 
-test('a stranger comes in only where sign-up is open, and gets an account with its credit once', async () => {
+test('a new user gets in only when sign-up is open, with one account and one credit', async () => {
   const { sub, email } = person();
   const outside = visitor(closed);
   assert.equal(await passThrough(outside, sub), '/sign-in?error=signup_closed');
@@ -175,13 +210,15 @@ test('a stranger comes in only where sign-up is open, and gets an account with i
   const clients = [visitor(open), visitor(open)];
   for (const client of clients) assert.equal(await passThrough(client, sub), '/');
   assert.equal(await nameOf(clients[1]!), email);
-  const { accounts } = (await clients[1]!.get('/session')).json<{ accounts: { id: string; role: string }[] }>();
+  const { accounts } = (await clients[1]!.get('/session')).json<{
+    accounts: { id: string; role: string }[];
+  }>();
   assert.equal(accounts.length, 1);
   assert.equal(accounts[0]!.role, 'owner');
   assert.equal((await open.balance(accounts[0]!.id)).availableMicros, 1_000_000);
 });
 
-test('who comes in through a provider stands in the audit log, or does not come in', async () => {
+test('a first sign-in through a provider fails without its audit row', async () => {
   const { sub, email } = person();
   const known = await signIn(open);
   const { sub: knownSub } = person({ email: known.email });
@@ -192,7 +229,10 @@ test('who comes in through a provider stands in the audit log, or does not come 
     const reply = await whileRefusingAuditRows(open.database, () =>
       stranger.get(callback.slice(callback.indexOf('/auth/callback'))),
     );
-    assert.ok(reply.status >= 500 || reply.headers.location!.includes('error='), `${reply.status} ${reply.headers.location}`);
+    assert.ok(
+      reply.status >= 500 || reply.headers.location!.includes('error='),
+      `${reply.status} ${reply.headers.location}`,
+    );
     assert.equal(await nameOf(stranger), null);
   }
   const changed = changedTables(untouched, await allRows(open.database));
@@ -202,25 +242,36 @@ test('who comes in through a provider stands in the audit log, or does not come 
   );
   for (const one of [sub, knownSub]) assert.equal(await passThrough(visitor(open), one), '/');
   const actionsOf = async (address: string) => {
-    const log = open.database.read.selectFrom('audit_log').select('action').where('actor_name', '=', address);
+    const log = open.database.read
+      .selectFrom('audit_log')
+      .select('action')
+      .where('actor_name', '=', address);
     return (await log.orderBy('action').execute()).map(({ action }) => action);
   };
   assert.deepEqual(await actionsOf(email), ['account.create', 'user.link-provider']);
   assert.deepEqual(await actionsOf(known.email), ['user.link-provider']);
 });
 
-test('who is invited comes in through the provider, and accepts', async () => {
+test('an invited person signs in through the provider and accepts', async () => {
   const { sub, email } = person();
   const owner = await signIn(closed);
-  const reply = await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'member' });
+  const reply = await owner.post(`/accounts/${owner.account}/invitations`, {
+    email,
+    role: 'member',
+  });
   const token = new URL(reply.json<{ link: string }>().link).searchParams.get('token')!;
   const client = visitor(closed);
-  assert.equal(await passThrough(client, sub, `/invitation?token=${token}`), `/invitation?token=${token}`);
+  assert.equal(
+    await passThrough(client, sub, `/invitation?token=${token}`),
+    `/invitation?token=${token}`,
+  );
   assert.equal((await client.post('/auth/invitation/accept', { token })).status, 200);
-  assert.partialDeepStrictEqual((await client.get('/session')).json(), { accounts: [{ id: owner.account, role: 'member' }] });
+  assert.partialDeepStrictEqual((await client.get('/session')).json(), {
+    accounts: [{ id: owner.account, role: 'member' }],
+  });
 });
 
-test('what comes back counts once, for the browser that went, and only as it was sent', async () => {
+test("the provider's answer works once, unchanged, in the browser that started the sign-in", async () => {
   const { sub, email } = person();
   await signIn(closed, { email });
   const client = visitor(closed);
@@ -242,22 +293,31 @@ test('what comes back counts once, for the browser that went, and only as it was
   assert.equal(await back(again, used), '/sign-in?error=oidc_failed');
 });
 
-test('the way back leads into the dashboard and nowhere else', async () => {
+test('the return address leads into the dashboard only', async () => {
   const { sub, email } = person();
   await signIn(closed, { email });
-  for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
+  for (const next of [
+    'https://evil.example/',
+    '//evil.example/',
+    '/\\evil.example',
+    'javascript:alert(1)',
+  ]) {
     assert.equal(await passThrough(visitor(closed), sub, next), '/', next);
   }
 });
 
-test('a provider that is away is told, and asked anew when it is back', async () => {
-  const gateway = await startGateway({ oidc: { issuer: 'http://127.0.0.1:9', client_id: 'a', client_secret: 'b' } });
+test('a provider outage is reported, and sign-in works again afterwards', async () => {
+  const gateway = await startGateway({
+    oidc: { issuer: 'http://127.0.0.1:9', client_id: 'a', client_secret: 'b' },
+  });
   try {
     for (let round = 0; round < 2; round++) {
       const reply = await visitor(gateway).post('/auth/oidc', {});
       assert.deepEqual([reply.status, reply.error.code], [503, 'upstream_unavailable']);
     }
-    const features = (await visitor(gateway).get('/session')).json<{ features: { oidc_name: string } }>().features;
+    const features = (await visitor(gateway).get('/session')).json<{
+      features: { oidc_name: string };
+    }>().features;
     assert.equal(features.oidc_name, 'single sign-on');
   } finally {
     await gateway.stop();

@@ -1,4 +1,4 @@
-// The operator's area: accounts and their money, all keys, payments that nobody owns, and how the service is doing.
+// The operator's area: accounts and money, all keys, unassigned payments, state of the service.
 import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
 import { answerContent } from '../support/answers.ts';
@@ -25,10 +25,19 @@ before(async () => {
         max_output_tokens: 1_000,
         prices: { input: 1, output: 10 },
       },
-      'unpriced-model': { routes: [{ provider: 'nowhere', model: 'up' }], max_input_tokens: 10_000, max_output_tokens: 1_000 },
+      'unpriced-model': {
+        routes: [{ provider: 'nowhere', model: 'up' }],
+        max_input_tokens: 10_000,
+        max_output_tokens: 1_000,
+      },
     },
     providers: {
-      nowhere: { kind: 'openai', base_url: 'http://me:seecret@127.0.0.1:1/v1', api_key: 'sk-nowhere', enabled: false },
+      nowhere: {
+        kind: 'openai',
+        base_url: 'http://me:seecret@127.0.0.1:1/v1',
+        api_key: 'sk-nowhere',
+        enabled: false,
+      },
     },
   });
   stripe.sendTo(gateway.url);
@@ -45,9 +54,13 @@ async function auditOf(
   return (await operator.get(`/operator/audit-log?subject=${subject}`)).json<{ data: [] }>().data;
 }
 
-const models = { model: 'priced-model', max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] };
+const models = {
+  model: 'priced-model',
+  max_tokens: 50,
+  messages: [{ role: 'user', content: 'Hi' }],
+};
 
-test('whoever is no operator finds nothing there', async () => {
+test('only operators can call the operator endpoints', async () => {
   const owner = await signIn(gateway);
   for (const path of [
     'accounts',
@@ -62,17 +75,33 @@ test('whoever is no operator finds nothing there', async () => {
   ]) {
     assert.equal((await owner.get(`/operator/${path}`)).status, 404, path);
   }
-  const body = { request_id: requestId(), kind: 'credit', mode: 'live', amount_micros: 1, note: 'mine' };
-  assert.equal((await owner.post(`/operator/accounts/${owner.account}/adjustments`, body)).status, 404);
+  const body = {
+    request_id: requestId(),
+    kind: 'credit',
+    mode: 'live',
+    amount_micros: 1,
+    note: 'mine',
+  };
+  assert.equal(
+    (await owner.post(`/operator/accounts/${owner.account}/adjustments`, body)).status,
+    404,
+  );
   assert.equal((await gateway.balance(owner.account)).postedMicros, 0);
 });
 
-test('accounts are found by a part of their name or their id, page by page', async () => {
+test('accounts are found by part of their name or by id, in pages', async () => {
   for (const name of ['Acme One', 'Acme Two', 'ACME three_%', 'Other']) {
-    assert.equal((await operator.post('/operator/accounts', { request_id: requestId(), name })).status, 200);
+    assert.equal(
+      (await operator.post('/operator/accounts', { request_id: requestId(), name })).status,
+      200,
+    );
   }
-  type List = { readonly data: { readonly id: string; readonly name: string }[]; readonly next_cursor: string | null };
-  const find = async (query: string) => (await operator.get(`/operator/accounts?${query}`)).json<List>();
+  type List = {
+    readonly data: { readonly id: string; readonly name: string }[];
+    readonly next_cursor: string | null;
+  };
+  const find = async (query: string) =>
+    (await operator.get(`/operator/accounts?${query}`)).json<List>();
   const first = await find('search=acme&limit=2');
   assert.deepEqual(
     first.data.map(({ name }) => name),
@@ -91,31 +120,52 @@ test('accounts are found by a part of their name or their id, page by page', asy
   assert.equal((await operator.get('/operator/accounts?cursor=nonsense')).status, 400);
 });
 
-test('an account that is asked for twice is made once', async () => {
+test('a repeated request creates one account', async () => {
   const body = { request_id: requestId(), name: 'Twice', price_multiplier_ppm: 900_000 };
-  const [one, other] = await Promise.all([operator.post('/operator/accounts', body), operator.post('/operator/accounts', body)]);
+  const [one, other] = await Promise.all([
+    operator.post('/operator/accounts', body),
+    operator.post('/operator/accounts', body),
+  ]);
   assert.equal(one.text, other.text);
   const { id } = one.json<{ id: string }>();
   assert.deepEqual(
     (await auditOf(id)).map(({ action }) => action),
     ['account.create'],
   );
-  const detail = (await operator.get(`/operator/accounts/${id}`)).json<{ price_multiplier_ppm: number; test: object }>();
+  const detail = (await operator.get(`/operator/accounts/${id}`)).json<{
+    price_multiplier_ppm: number;
+    test: object;
+  }>();
   assert.equal(detail.price_multiplier_ppm, 900_000);
-  assert.equal((await operator.post('/operator/accounts', { ...body, name: 'Another' })).status, 409);
+  assert.equal(
+    (await operator.post('/operator/accounts', { ...body, name: 'Another' })).status,
+    409,
+  );
 });
 
-test('a credit and a debit are booked once, noted once, and say what is left', async () => {
+test('a repeated credit or debit is booked and audited once, and returns the balance', async () => {
   const { account } = await gateway.makeKey();
   const path = `/operator/accounts/${account}/adjustments`;
-  const credit = { request_id: requestId(), kind: 'credit', mode: 'live', amount_micros: 12_345_678, note: 'bank transfer 7' };
+  const credit = {
+    request_id: requestId(),
+    kind: 'credit',
+    mode: 'live',
+    amount_micros: 12_345_678,
+    note: 'bank transfer 7',
+  };
   const replies = await Promise.all([1, 2, 3].map(() => operator.post(path, credit)));
   assert.deepEqual(
     replies.map(({ status, text }) => [status, text]),
     replies.map(() => [200, replies[0]!.text]),
   );
   assert.equal(replies[0]!.json()['available_micros'], 12_345_678);
-  const debit = { request_id: requestId(), kind: 'debit', mode: 'live', amount_micros: 20_000_000, note: 'taken back' };
+  const debit = {
+    request_id: requestId(),
+    kind: 'debit',
+    mode: 'live',
+    amount_micros: 20_000_000,
+    note: 'taken back',
+  };
   assert.equal((await operator.post(path, debit)).json()['available_micros'], -7_654_322);
   assert.equal((await gateway.balance(account)).postedMicros, -7_654_322);
   assert.deepEqual((await auditOf(account)).map((note) => [note.action, note.after]).toReversed(), [
@@ -130,15 +180,26 @@ test('a credit and a debit are booked once, noted once, and say what is left', a
     ],
     [
       'account.debit',
-      { mode: 'live', amount_micros: 20_000_000, note: 'taken back', entry_id: `adjust:${account}:live:${debit.request_id}` },
+      {
+        mode: 'live',
+        amount_micros: 20_000_000,
+        note: 'taken back',
+        entry_id: `adjust:${account}:live:${debit.request_id}`,
+      },
     ],
   ]);
 });
 
-test('an adjustment under an id that was used for another is refused', async () => {
+test('an adjustment with a request id of another one is refused', async () => {
   const { account } = await gateway.makeKey();
   const path = `/operator/accounts/${account}/adjustments`;
-  const credit = { request_id: requestId(), kind: 'credit', mode: 'live', amount_micros: 5, note: 'first' };
+  const credit = {
+    request_id: requestId(),
+    kind: 'credit',
+    mode: 'live',
+    amount_micros: 5,
+    note: 'first',
+  };
   assert.equal((await operator.post(path, credit)).status, 200);
   for (const other of [{ amount_micros: 6 }, { note: 'second' }]) {
     assert.equal((await operator.post(path, { ...credit, ...other })).error.code, 'conflict');
@@ -150,39 +211,65 @@ test('an adjustment under an id that was used for another is refused', async () 
     'ids are of an account',
   );
   assert.equal((await gateway.balance(elsewhere.account)).postedMicros, 5);
-  assert.equal((await operator.post('/operator/accounts/acc_none/adjustments', credit)).status, 404);
-  for (const wrong of [{ amount_micros: 0 }, { amount_micros: 1.5 }, { note: '' }, { request_id: 'short' }]) {
+  assert.equal(
+    (await operator.post('/operator/accounts/acc_none/adjustments', credit)).status,
+    404,
+  );
+  for (const wrong of [
+    { amount_micros: 0 },
+    { amount_micros: 1.5 },
+    { note: '' },
+    { request_id: 'short' },
+  ]) {
     const reply = await operator.post(path, { ...credit, ...wrong });
     assert.deepEqual([reply.status, reply.error.param], [400, Object.keys(wrong)[0]]);
   }
 });
 
-test('a frozen account cannot spend until it is thawed', async () => {
+test('a frozen account cannot spend until it is unfrozen', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
   const freeze = async (frozen: boolean) => {
     const reply = await operator.patch(`/operator/accounts/${account}`, { frozen });
     assert.deepEqual([reply.status, reply.json()['frozen']], [200, frozen]);
-    // A gateway follows within about a second; the ledger itself at once.
+    // The ledger refuses at once; the gateway follows within about a second.
   };
-  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }));
+  gateway.upstream.on(
+    '/local/v1/chat/completions',
+    answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }),
+  );
   await freeze(true);
-  assert.equal((await gateway.post('/v1/chat/completions', { key, body: models })).error.code, 'account_frozen');
+  assert.equal(
+    (await gateway.post('/v1/chat/completions', { key, body: models })).error.code,
+    'account_frozen',
+  );
   await freeze(true);
   await freeze(false);
-  await until(async () => (await gateway.post('/v1/chat/completions', { key, body: models })).status === 200);
-  assert.deepEqual((await auditOf(account)).map(({ before: was, after: is }) => [was, is]).toReversed(), [
-    [{ frozen: false }, { frozen: true }],
-    [{ frozen: true }, { frozen: false }],
-  ]);
+  await until(
+    async () => (await gateway.post('/v1/chat/completions', { key, body: models })).status === 200,
+  );
+  assert.deepEqual(
+    (await auditOf(account)).map(({ before: was, after: is }) => [was, is]).toReversed(),
+    [
+      [{ frozen: false }, { frozen: true }],
+      [{ frozen: true }, { frozen: false }],
+    ],
+  );
 });
 
-test('what an account pays and may do is changed, model by model too, and wrong values are refused', async () => {
+test("an account's prices and limits can be changed, also for one model, and invalid values are refused", async () => {
   const { account } = await gateway.makeKey();
   const path = `/operator/accounts/${account}`;
-  const limits = { requests_per_minute: 100, tokens_per_minute: null, allowed_addresses: ['10.0.0.0/8'] };
+  const limits = {
+    requests_per_minute: 100,
+    tokens_per_minute: null,
+    allowed_addresses: ['10.0.0.0/8'],
+  };
   const reply = await operator.patch(path, { price_multiplier_ppm: 1_250_000, ...limits });
   const { price_multiplier_ppm, requests_per_minute, allowed_addresses } = reply.json();
-  assert.deepEqual([price_multiplier_ppm, requests_per_minute, allowed_addresses], [1_250_000, 100, ['10.0.0.0/8']]);
+  assert.deepEqual(
+    [price_multiplier_ppm, requests_per_minute, allowed_addresses],
+    [1_250_000, 100, ['10.0.0.0/8']],
+  );
   const price = (model: string, multiplier_ppm: number | null) =>
     operator.patch(`${path}/model-prices`, { model, multiplier_ppm });
   assert.deepEqual((await price('priced-model', 500_000)).json()['model_prices'], [
@@ -190,16 +277,23 @@ test('what an account pays and may do is changed, model by model too, and wrong 
   ]);
   assert.deepEqual((await price('priced-model', null)).json()['model_prices'], []);
   assert.equal((await price('no-such-model', 500_000)).error.param, 'model');
-  assert.equal((await operator.patch(path, { allowed_addresses: ['nowhere'] })).error.param, 'allowed_addresses');
-  assert.equal((await operator.patch(path, { price_multiplier_ppm: -1 })).error.param, 'price_multiplier_ppm');
+  assert.equal(
+    (await operator.patch(path, { allowed_addresses: ['nowhere'] })).error.param,
+    'allowed_addresses',
+  );
+  assert.equal(
+    (await operator.patch(path, { price_multiplier_ppm: -1 })).error.param,
+    'price_multiplier_ppm',
+  );
   assert.equal((await operator.patch('/operator/accounts/acc_none', { frozen: true })).status, 404);
   assert.equal((await operator.get('/operator/accounts/acc_none')).status, 404);
 });
 
-test('what is kept of an account’s answers is erased when it is asked for', async () => {
+test('a purge erases the stored answers of an account', async () => {
   const { key, account } = await gateway.makeKey();
   const body = { ...models, temperature: 0 };
-  const ask = async () => (await gateway.post('/v1/chat/completions', { key, body })).headers['x-service-cache'];
+  const ask = async () =>
+    (await gateway.post('/v1/chat/completions', { key, body })).headers['x-service-cache'];
   assert.deepEqual([await ask(), await ask()], [undefined, 'hit']);
   const purge = await operator.post(`/operator/accounts/${account}/purge`);
   assert.deepEqual(purge.json(), { cached_responses_erased: 1, replayed_responses_erased: 0 });
@@ -209,14 +303,23 @@ test('what is kept of an account’s answers is erased when it is asked for', as
   );
 });
 
-test('keys of all accounts are found with their account, and stopped', async () => {
+test('keys of all accounts are listed with their account, and can be disabled and revoked', async () => {
   const made = await gateway.makeKey({ name: 'found by operators' });
   type List = {
-    readonly data: { readonly id: string; readonly account_id: string; readonly account_name: string; readonly state: string }[];
+    readonly data: {
+      readonly id: string;
+      readonly account_id: string;
+      readonly account_name: string;
+      readonly state: string;
+    }[];
   };
-  const find = async (query: string) => (await operator.get(`/operator/keys?${query}`)).json<List>().data;
+  const find = async (query: string) =>
+    (await operator.get(`/operator/keys?${query}`)).json<List>().data;
   const [key] = await find('search=BY%20operators');
-  assert.deepEqual([key!.id, key!.account_id, key!.account_name, key!.state], [made.id, made.account, 'Test', 'active']);
+  assert.deepEqual(
+    [key!.id, key!.account_id, key!.account_name, key!.state],
+    [made.id, made.account, 'Test', 'active'],
+  );
   assert.equal((await find(`account=${made.account}`)).length, 1);
   for (const [action, state] of [
     ['disable', 'disabled'],
@@ -224,51 +327,82 @@ test('keys of all accounts are found with their account, and stopped', async () 
     ['revoke', 'revoked'],
     ['revoke', 'revoked'],
   ]) {
-    assert.equal((await operator.post(`/operator/keys/${made.id}/${action}`)).json()['state'], state);
+    assert.equal(
+      (await operator.post(`/operator/keys/${made.id}/${action}`)).json()['state'],
+      state,
+    );
   }
   assert.equal((await operator.post(`/operator/keys/${made.id}/enable`)).status, 409);
   assert.equal((await operator.post('/operator/keys/key_none/revoke')).status, 404);
   assert.equal((await auditOf(made.id)).length, 3);
 });
 
-test('a payment that nobody asked for waits until an operator gives it to an account, or dismisses it', async () => {
-  const fields = { 'line_items[0][price_data][unit_amount]': '700', 'line_items[0][price_data][currency]': 'usd' };
+test('a payment without a top-up waits until an operator assigns or dismisses it', async () => {
+  const fields = {
+    'line_items[0][price_data][unit_amount]': '700',
+    'line_items[0][price_data][currency]': 'usd',
+  };
   const [one, other] = ['a', 'b'].map((key) => stripe.paymentOf(stripe.open(fields, key).url));
-  for (const payment of [one!, other!]) assert.equal((await stripe.deliver(stripe.completed(payment))).status, 200);
-  type List = { readonly is_configured: boolean; readonly data: { readonly id: string; readonly decision: string | null }[] };
+  for (const payment of [one!, other!])
+    assert.equal((await stripe.deliver(stripe.completed(payment))).status, 200);
+  type List = {
+    readonly is_configured: boolean;
+    readonly data: { readonly id: string; readonly decision: string | null }[];
+  };
   const list = async () => (await operator.get('/operator/payments')).json<List>();
   assert.deepEqual(
-    [(await list()).is_configured, (await list()).data.filter(({ decision }) => decision === null).length],
+    [
+      (await list()).is_configured,
+      (await list()).data.filter(({ decision }) => decision === null).length,
+    ],
     [true, 2],
   );
 
   const { account } = await gateway.makeKey();
   const assign = { account, note: 'paid by a link that we sent' };
-  const replies = await Promise.all([1, 2].map(() => operator.post(`/operator/payments/${one!.intent}/assign`, assign)));
+  const replies = await Promise.all(
+    [1, 2].map(() => operator.post(`/operator/payments/${one!.intent}/assign`, assign)),
+  );
   assert.deepEqual(
     replies.map(({ status }) => status).toSorted((low, high) => low - high),
     [200, 409],
   );
   assert.equal((await gateway.balance(account)).postedMicros, 7_000_000);
   assert.equal(
-    (await operator.post(`/operator/payments/${other!.intent}/assign`, { ...assign, account: 'acc_none' })).error.param,
+    (
+      await operator.post(`/operator/payments/${other!.intent}/assign`, {
+        ...assign,
+        account: 'acc_none',
+      })
+    ).error.param,
     'account',
   );
-  assert.equal((await operator.post(`/operator/payments/${other!.intent}/dismiss`, { note: 'another shop’s' })).status, 200);
+  assert.equal(
+    (await operator.post(`/operator/payments/${other!.intent}/dismiss`, { note: 'another shop’s' }))
+      .status,
+    200,
+  );
   assert.deepEqual(
     (await list()).data.filter(({ decision }) => decision === null),
     [],
   );
-  assert.deepEqual((await auditOf(one!.intent)).map(({ action }) => action).toSorted(), ['payment.assign', 'payment.receive']);
+  assert.deepEqual((await auditOf(one!.intent)).map(({ action }) => action).toSorted(), [
+    'payment.assign',
+    'payment.receive',
+  ]);
 });
 
-test('users are found with their accounts; a link lets one set a new password, another lets a first owner in', async () => {
+test('users are listed with their accounts; links reset a password and invite a first owner', async () => {
   const user = await signIn(gateway, { email: 'someone.special@example.com', role: 'admin' });
   type List = {
-    readonly data: { readonly id: string; readonly accounts: { readonly id: string; readonly role: string }[] }[];
+    readonly data: {
+      readonly id: string;
+      readonly accounts: { readonly id: string; readonly role: string }[];
+    }[];
     readonly next_cursor: string | null;
   };
-  const find = async (query: string) => (await operator.get(`/operator/users?${query}`)).json<List>();
+  const find = async (query: string) =>
+    (await operator.get(`/operator/users?${query}`)).json<List>();
   const found = await find('search=SPECIAL@');
   assert.deepEqual(
     found.data.map(({ id, accounts }) => [id, accounts[0]!.id, accounts[0]!.role]),
@@ -277,13 +411,21 @@ test('users are found with their accounts; a link lets one set a new password, a
   const first = await find('limit=1');
   assert.notDeepEqual((await find(`limit=1&cursor=${first.next_cursor!}`)).data, first.data);
 
-  const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{ link: string }>();
+  const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{
+    link: string;
+  }>();
   const token = new URL(link).searchParams.get('token')!;
   const nobody = visitor(gateway);
-  assert.equal((await nobody.post('/auth/password-reset/complete', { token, password: 'a new long password' })).status, 200);
+  assert.equal(
+    (await nobody.post('/auth/password-reset/complete', { token, password: 'a new long password' }))
+      .status,
+    200,
+  );
   assert.equal((await operator.post('/operator/users/usr_none/reset-link')).status, 404);
 
-  const { id } = (await operator.post('/operator/accounts', { request_id: requestId(), name: 'New' })).json<{ id: string }>();
+  const { id } = (
+    await operator.post('/operator/accounts', { request_id: requestId(), name: 'New' })
+  ).json<{ id: string }>();
   const invited = await operator.post(`/operator/accounts/${id}/invitations`, {
     email: 'first.owner@example.com',
     role: 'owner',
@@ -291,14 +433,20 @@ test('users are found with their accounts; a link lets one set a new password, a
   const invitation = new URL(invited.json<{ link: string }>().link).searchParams.get('token')!;
   const accepted = { token: invitation, name: 'First Owner', password: 'another long password' };
   assert.equal((await nobody.post('/auth/invitation/accept', accepted)).status, 200);
-  const members = (await operator.get(`/operator/accounts/${id}/members`)).json<{ data: { email: string; role: string }[] }>()
-    .data;
+  const members = (await operator.get(`/operator/accounts/${id}/members`)).json<{
+    data: { email: string; role: string }[];
+  }>().data;
   assert.deepEqual(
     members.map(({ email, role }) => [email, role]),
     [['first.owner@example.com', 'owner']],
   );
   assert.equal(
-    (await operator.post('/operator/accounts/acc_none/invitations', { email: 'a@example.com', role: 'owner' })).status,
+    (
+      await operator.post('/operator/accounts/acc_none/invitations', {
+        email: 'a@example.com',
+        role: 'owner',
+      })
+    ).status,
     404,
   );
   assert.doesNotMatch(JSON.stringify(await auditOf(user.userId)), new RegExp(token));
@@ -318,26 +466,46 @@ test('providers are shown with their health and without their secrets', async ()
   assert.equal(local.is_on, true);
   assert.ok(local.routes[0]!.calls >= 1);
   const nowhere = data.find(({ name }) => name === 'nowhere')!;
-  assert.deepEqual([nowhere.is_on, nowhere.base_url, nowhere.models], [false, 'http://127.0.0.1:1/v1', 1]);
+  assert.deepEqual(
+    [nowhere.is_on, nowhere.base_url, nowhere.models],
+    [false, 'http://127.0.0.1:1/v1', 1],
+  );
   assert.doesNotMatch(reply.text, /seecret|sk-/);
 });
 
-test('the catalogue has all models with their routes, and says which have no price or no route', async () => {
-  type Model = { readonly id: string; readonly type: string; readonly problems: string[]; readonly routes: object[] };
+test('the catalogue lists all models with their routes and marks those without a price or route', async () => {
+  type Model = {
+    readonly id: string;
+    readonly type: string;
+    readonly problems: string[];
+    readonly routes: object[];
+  };
   const { data } = (await operator.get('/operator/catalogue')).json<{ data: Model[] }>();
   const find = (id: string) => data.find((model) => model.id === id)!;
   assert.deepEqual(find('unpriced-model').problems, ['no-price', 'no-route']);
-  assert.deepEqual(find('unpriced-model').routes, [{ provider: 'nowhere', models: ['up'], is_on: false }]);
+  assert.deepEqual(find('unpriced-model').routes, [
+    { provider: 'nowhere', models: ['up'], is_on: false },
+  ]);
   assert.deepEqual(find('priced-model').problems, []);
-  assert.deepEqual(find('priced-model').routes, [{ provider: 'local', models: ['up'], is_on: true }]);
+  assert.deepEqual(find('priced-model').routes, [
+    { provider: 'local', models: ['up'], is_on: true },
+  ]);
   assert.ok(data.some(({ type, problems }) => type === 'image' && problems.includes('no-route')));
 });
 
 test('the configuration is shown without its secrets', async () => {
   const reply = await operator.get('/operator/settings');
-  type Setting = { readonly path: string; readonly value: unknown; readonly is_secret: boolean; readonly is_set: boolean };
+  type Setting = {
+    readonly path: string;
+    readonly value: unknown;
+    readonly is_secret: boolean;
+    readonly is_set: boolean;
+  };
   const { settings } = reply.json<{ settings: Setting[] }>();
-  assert.doesNotMatch(reply.text, /a-token-that-nobody-sees|sk_test_local|whsec_of|seecret|postgres-password/);
+  assert.doesNotMatch(
+    reply.text,
+    /a-token-that-nobody-sees|sk_test_local|whsec_of|seecret|postgres-password/,
+  );
   const token = settings.find(({ path }) => path === 'metrics.token')!;
   assert.deepEqual([token.is_secret, token.is_set, token.value], [true, true, null]);
 });

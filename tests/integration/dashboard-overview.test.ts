@@ -1,10 +1,10 @@
-// The overview of the dashboard: that its figures are those of the books, and that what it offers to a newcomer works.
+// The dashboard's overview: its figures equal the ledger's, and its samples for newcomers work.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { firstSamples } from '../../dashboard/pages/overview/first-samples.ts';
+import { firstSamples } from '../../dashboard/pages/overview/first-request.ts';
 import type { DailyCosts, Overview } from '../../src/dashboard-contract/overview.ts';
 import { micros } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
@@ -13,7 +13,7 @@ import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { until } from '../support/until.ts';
+import { untilNoticed } from '../support/until.ts';
 
 const chat = endpoint('chat');
 const root = join(import.meta.dirname, '..', '..');
@@ -40,10 +40,13 @@ test('a new account has play money and nothing else', async () => {
   assert.ok(Object.values(activity).every((figure) => figure === 0));
   assert.equal((await overviewOf(member, 'live')).balance.available_micros, 0);
   const { days, series } = await costsOf(member, 'mode=test&by=model');
-  assert.deepEqual([days.length, days.at(-1), series], [30, new Date(clock.nowMs()).toISOString().slice(0, 10), []]);
+  assert.deepEqual(
+    [days.length, days.at(-1), series],
+    [30, new Date(clock.nowMs()).toISOString().slice(0, 10), []],
+  );
 });
 
-test('what requests cost, used, saved and were refused is told, of this account and mode alone', async () => {
+test('costs, tokens, savings and errors are those of this account and mode only', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const { account } = owner;
   const [one, other] = [await make(owner, 'One'), await make(owner, 'Other')];
@@ -55,25 +58,38 @@ test('what requests cost, used, saved and were refused is told, of this account 
   const hit = await ask(one.secret, cached);
   assert.equal(hit.headers['x-service-cache'], 'hit');
   const named = await ask(one.secret, {}, { 'idempotency-key': 'once' });
-  assert.equal((await ask(one.secret, {}, { 'idempotency-key': 'once' })).headers['x-service-cache'], 'idempotent-replay');
+  assert.equal(
+    (await ask(one.secret, {}, { 'idempotency-key': 'once' })).headers['x-service-cache'],
+    'idempotent-replay',
+  );
   const dear = await ask(other.secret, { model: 'gpt-4o' });
   assert.equal((await ask(stranger.key)).status, 200);
-  await gateway.makeKey({ account, mode: 'test', dailyCapMicros: micros(0), name: 'Capped' }).then(({ key }) => ask(key));
+  await gateway
+    .makeKey({ account, mode: 'test', dailyCapMicros: micros(0), name: 'Capped' })
+    .then(({ key }) => ask(key));
   assert.equal((await ask(one.secret, { model: 'no-such-model' })).status, 404);
   const costs = [first, named, dear].map((reply) => reply.costMicros!);
   const spent = costs.reduce((sum, cost) => sum + cost, 0);
 
-  // What is not charged is counted in memory first.
-  const overview = await until(async () => {
+  // Uncharged requests are counted in memory first.
+  const overview = await untilNoticed(clock, async () => {
     await gateway.program.app.gateway.activity.flush();
     const seen = await overviewOf(owner, 'test');
     const { cache_hits: hits, replays } = seen.activity;
-    return seen.errors.length === 2 && seen.recent_errors.length === 2 && hits === 1 && replays === 1 && seen;
+    return (
+      seen.errors.length === 2 &&
+      seen.recent_errors.length === 2 &&
+      hits === 1 &&
+      replays === 1 &&
+      seen
+    );
   });
   assert.deepEqual(overview.balance, { available_micros: 1_000_000_000 - spent, held_micros: 0 });
   assert.deepEqual(overview.spent, { today_micros: spent, month_micros: spent });
   assert.equal(overview.has_charges, true);
-  const usage = (await gateway.get('/v1/usage', { key: one.secret })).json<{ data: Record<string, number>[] }>().data;
+  const usage = (await gateway.get('/v1/usage', { key: one.secret })).json<{
+    data: Record<string, number>[];
+  }>().data;
   const sumOf = (field: string) => usage.reduce((sum, row) => sum + row[field]!, 0);
   assert.deepEqual(overview.activity, {
     requests: 3,
@@ -93,8 +109,14 @@ test('what requests cost, used, saved and were refused is told, of this account 
     ]),
   );
   const [last, earlier] = overview.recent_errors;
-  assert.deepEqual([last!.code, last!.path, last!.key.name], ['model_not_found', '/v1/chat/completions', 'One']);
-  assert.deepEqual([earlier!.code, earlier!.model, earlier!.key.name], ['key_daily_limit_reached', 'gpt-5-mini', 'Capped']);
+  assert.deepEqual(
+    [last!.code, last!.path, last!.key.name],
+    ['model_not_found', '/v1/chat/completions', 'One'],
+  );
+  assert.deepEqual(
+    [earlier!.code, earlier!.model, earlier!.key.name],
+    ['key_daily_limit_reached', 'gpt-5-mini', 'Capped'],
+  );
   assert.equal((await overviewOf(owner, 'live')).has_charges, false);
 
   const byModel = await costsOf(owner, 'mode=test&by=model');
@@ -102,7 +124,10 @@ test('what requests cost, used, saved and were refused is told, of this account 
   const today = (costsBy: DailyCosts) =>
     new Map(costsBy.series.map(({ id, name, cost_micros: daily }) => [id, [name, daily.at(-1)]]));
   const mini = first.costMicros! + named.costMicros!;
-  assert.deepEqual([today(byModel).get('gpt-5-mini')![1], today(byModel).get('gpt-4o')![1]], [mini, dear.costMicros]);
+  assert.deepEqual(
+    [today(byModel).get('gpt-5-mini')![1], today(byModel).get('gpt-4o')![1]],
+    [mini, dear.costMicros],
+  );
   assert.deepEqual(
     today(byKey),
     new Map([
@@ -112,27 +137,40 @@ test('what requests cost, used, saved and were refused is told, of this account 
   );
   assert.deepEqual((await costsOf(owner, 'mode=live&by=key')).series, []);
 
-  // Each key was used, and when is told too.
+  // The list also shows when each key was last used.
   const keys = (await owner.get(`/accounts/${account}/keys?mode=test`)).json<{
     data: { name: string; last_used_at: string | null }[];
   }>();
-  assert.ok(keys.data.every(({ last_used_at: at }) => at !== null && Date.parse(at) <= clock.nowMs()));
+  assert.ok(
+    keys.data.every(({ last_used_at: at }) => at !== null && Date.parse(at) <= clock.nowMs()),
+  );
 });
 
-test('another account gets nothing, and what cannot be asked for is refused', async () => {
-  const [member, stranger] = [await signIn(gateway, { role: 'member' }), await signIn(gateway, { role: 'owner' })];
+test('another account sees nothing, and invalid queries are refused', async () => {
+  const [member, stranger] = [
+    await signIn(gateway, { role: 'member' }),
+    await signIn(gateway, { role: 'owner' }),
+  ];
   for (const path of ['overview?mode=test', 'overview/costs?mode=test&by=key']) {
     assert.equal((await stranger.get(`/accounts/${member.account}/${path}`)).status, 404);
   }
   assert.equal((await member.get(`/accounts/${member.account}/overview`)).error.param, 'mode');
-  assert.equal((await member.get(`/accounts/${member.account}/overview/costs?mode=test&by=day`)).error.param, 'by');
+  assert.equal(
+    (await member.get(`/accounts/${member.account}/overview/costs?mode=test&by=day`)).error.param,
+    'by',
+  );
 });
 
-test('the samples that a newcomer is shown run as they are', async (t) => {
+test('the code samples for newcomers run unchanged', async (t) => {
   const { key } = await gateway.makeKey();
-  const samples = firstSamples({ baseUrl: gateway.url, key, model: 'gpt-5-mini', text: 'Say hello.' });
+  const samples = firstSamples({
+    baseUrl: gateway.url,
+    key,
+    model: 'gpt-5-mini',
+    text: 'Say hello.',
+  });
   const codeOf = (name: string) => samples.find(({ language }) => language === name)!.code;
-  // Inside the project, where the package is found.
+  // Inside the project, so that the package is found.
   const folder = mkdtempSync(join(root, 'dist', 'sample-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'first.mjs');

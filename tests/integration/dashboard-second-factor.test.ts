@@ -1,10 +1,17 @@
-// The second factor: switched on with a code, asked for at each sign-in, and no code works twice.
+// The second factor: it is switched on with a code and required at each sign-in, and no code works
+// twice.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { loadSecrets } from '../../src/config/secret.ts';
-import { librarySecret } from '../../src/users/second-factor-secrets.ts';
+import { librarySecret } from '../../src/domain/users/second-factor-secrets.ts';
 import { after, before, test } from '../support/both-stores.ts';
-import { type DashboardClient, quickHash, signIn, statusesOf, visitor } from '../support/dashboard.ts';
+import {
+  type DashboardClient,
+  quickHash,
+  signIn,
+  statusesOf,
+  visitor,
+} from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Authenticator } from '../support/totp.ts';
 
@@ -21,7 +28,7 @@ type Enrolled = {
   readonly email: string;
   readonly secret: string;
   readonly app: Authenticator;
-  /** The code that confirmed it. */
+  /** The code that switched it on. */
   readonly code: string;
   readonly backupCodes: readonly string[];
 };
@@ -30,7 +37,11 @@ async function enrol(): Promise<Enrolled> {
   const user = await signIn(gateway, { passwordHash });
   const started = await user.post('/profile/second-factor', { password });
   assert.equal(started.status, 200, started.text);
-  const { secret, uri, backup_codes: backupCodes } = started.json<{ secret: string; uri: string; backup_codes: string[] }>();
+  const {
+    secret,
+    uri,
+    backup_codes: backupCodes,
+  } = started.json<{ secret: string; uri: string; backup_codes: string[] }>();
   assert.match(uri, /^otpauth:\/\/totp\/Service/);
   const app = new Authenticator(secret);
   const code = app.nextCode();
@@ -48,24 +59,40 @@ async function challenged(email: string): Promise<DashboardClient> {
 
 const isSignedIn = async (client: DashboardClient) => (await client.get('/profile')).status === 200;
 
-test('it is not on before a code has confirmed it', async () => {
+test('the second factor is off until a code confirms it', async () => {
   const user = await signIn(gateway, { passwordHash });
-  const { secret } = (await user.post('/profile/second-factor', { password })).json<{ secret: string }>();
+  const { secret } = (await user.post('/profile/second-factor', { password })).json<{
+    secret: string;
+  }>();
   const wrong = await user.post('/profile/second-factor/confirm', { code: '000000' });
   assert.deepEqual([wrong.status, wrong.error.param], [400, 'code']);
   const plain = visitor(gateway);
-  assert.deepEqual((await plain.post('/auth/sign-in', { email: user.email, password })).json(), { next: 'done' });
-  assert.equal((await user.post('/profile/second-factor/confirm', { code: new Authenticator(secret).nextCode() })).status, 200);
-  assert.partialDeepStrictEqual((await user.get('/profile')).json(), { second_factor: { enabled: true, backup_codes_left: 10 } });
+  assert.deepEqual((await plain.post('/auth/sign-in', { email: user.email, password })).json(), {
+    next: 'done',
+  });
+  assert.equal(
+    (
+      await user.post('/profile/second-factor/confirm', {
+        code: new Authenticator(secret).nextCode(),
+      })
+    ).status,
+    200,
+  );
+  assert.partialDeepStrictEqual((await user.get('/profile')).json(), {
+    second_factor: { enabled: true, backup_codes_left: 10 },
+  });
   assert.equal((await user.post('/profile/second-factor', { password })).status, 409);
 });
 
-test('without it a password opens nothing; with it once', async () => {
+test('a password alone does not sign in; each code signs in once', async () => {
   const { email, app } = await enrol();
   const client = await challenged(email);
   assert.equal(await isSignedIn(client), false);
   const wrong = await client.post('/auth/second-factor', { code: '000000' });
-  assert.deepEqual([wrong.status, wrong.error.code, wrong.error.param], [401, 'sign_in_failed', 'code']);
+  assert.deepEqual(
+    [wrong.status, wrong.error.code, wrong.error.param],
+    [401, 'sign_in_failed', 'code'],
+  );
   const code = app.nextCode();
   assert.equal((await client.post('/auth/second-factor', { code })).status, 200);
   assert.equal(await isSignedIn(client), true);
@@ -75,24 +102,26 @@ test('without it a password opens nothing; with it once', async () => {
   assert.equal(await isSignedIn(replay), false);
 });
 
-test('of several sign-ins with one code at once, one succeeds', async () => {
+test('of several simultaneous sign-ins with one code, one succeeds', async () => {
   const { email, app, user } = await enrol();
   const clients = await Promise.all([1, 2, 3].map(() => challenged(email)));
   const code = app.nextCode();
-  const replies = await Promise.all(clients.map((client) => client.post('/auth/second-factor', { code })));
+  const replies = await Promise.all(
+    clients.map((client) => client.post('/auth/second-factor', { code })),
+  );
   assert.deepEqual(statusesOf(replies), [200, 401, 401]);
   assert.equal((await Promise.all(clients.map(isSignedIn))).filter(Boolean).length, 1);
   const { data } = (await user.get('/profile/sessions')).json<{ data: object[] }>();
   assert.equal(data.length, 2, 'a refused sign-in left a session behind');
 });
 
-test('the code that confirmed it does not sign in', async () => {
+test('the code that switched it on does not sign in', async () => {
   const { email, code } = await enrol();
   const client = await challenged(email);
   assert.equal((await client.post('/auth/second-factor', { code })).status, 401);
 });
 
-test('codes cannot be guessed, however often the password is given', async () => {
+test('codes cannot be guessed, even by signing in again and again', async () => {
   const { email, app } = await enrol();
   const clients = await Promise.all([1, 2, 3].map(() => challenged(email)));
   const guesses = clients.flatMap((client) =>
@@ -101,18 +130,23 @@ test('codes cannot be guessed, however often the password is given', async () =>
   const statuses = (await Promise.all(guesses)).map(({ status }) => status);
   assert.ok(statuses.includes(429), statuses.join());
   assert.ok(statuses.every((status) => status === 401 || status === 429));
-  const right = await (await challenged(email)).post('/auth/second-factor', { code: app.nextCode() });
+  const right = await (
+    await challenged(email)
+  ).post('/auth/second-factor', { code: app.nextCode() });
   assert.equal(right.status, 429);
   assert.ok(Number(right.headers['retry-after']) > 0);
 });
 
-test('without a password given before, a code is nothing', async () => {
+test('a code without the password does not sign in', async () => {
   const { app } = await enrol();
   const reply = await visitor(gateway).post('/auth/second-factor', { code: app.nextCode() });
-  assert.deepEqual([reply.status, reply.error.code, reply.error.param], [401, 'sign_in_failed', null]);
+  assert.deepEqual(
+    [reply.status, reply.error.code, reply.error.param],
+    [401, 'sign_in_failed', null],
+  );
 });
 
-test("a session of somebody's does not answer for another's second factor", async () => {
+test("a session of one user does not pass another user's second factor", async () => {
   const { email, app } = await enrol();
   const other = await enrol();
   const { user } = other;
@@ -127,22 +161,41 @@ test('each backup code works once', async () => {
   const { email, user, backupCodes } = await enrol();
   const [code] = backupCodes;
   const clients = await Promise.all([1, 2].map(() => challenged(email)));
-  const replies = await Promise.all(clients.map((client) => client.post('/auth/second-factor', { code: code!, kind: 'backup' })));
+  const replies = await Promise.all(
+    clients.map((client) => client.post('/auth/second-factor', { code: code!, kind: 'backup' })),
+  );
   assert.equal(replies.filter(({ status }) => status === 200).length, 1);
-  assert.equal((await (await challenged(email)).post('/auth/second-factor', { code: code!, kind: 'backup' })).status, 401);
-  assert.partialDeepStrictEqual((await user.get('/profile')).json(), { second_factor: { backup_codes_left: 9 } });
+  assert.equal(
+    (await (await challenged(email)).post('/auth/second-factor', { code: code!, kind: 'backup' }))
+      .status,
+    401,
+  );
+  assert.partialDeepStrictEqual((await user.get('/profile')).json(), {
+    second_factor: { backup_codes_left: 9 },
+  });
 
   const right = { password, code: backupCodes[1]!, kind: 'backup' };
   const again = await user.post('/profile/second-factor/backup-codes', right);
   const fresh = again.json<{ backup_codes: string[] }>().backup_codes;
   assert.equal(
-    (await (await challenged(email)).post('/auth/second-factor', { code: backupCodes[1]!, kind: 'backup' })).status,
+    (
+      await (
+        await challenged(email)
+      ).post('/auth/second-factor', { code: backupCodes[1]!, kind: 'backup' })
+    ).status,
     401,
   );
-  assert.equal((await (await challenged(email)).post('/auth/second-factor', { code: fresh[0]!, kind: 'backup' })).status, 200);
+  assert.equal(
+    (
+      await (
+        await challenged(email)
+      ).post('/auth/second-factor', { code: fresh[0]!, kind: 'backup' })
+    ).status,
+    200,
+  );
 });
 
-test('neither its secret nor a backup code stands in the database', async () => {
+test('the database contains neither the secret nor a backup code in clear text', async () => {
   const { user, secret, backupCodes } = await enrol();
   const row = await gateway.database.read
     .selectFrom('user_two_factors')
@@ -152,16 +205,22 @@ test('neither its secret nor a backup code stands in the database', async () => 
   const raw = Buffer.from(secret, 'utf8').toString('utf8');
   assert.ok(!row.secret.includes(raw));
   for (const code of backupCodes)
-    assert.ok(!row.backup_codes.includes(code) && !row.backup_codes.includes(code.replace('-', '')));
+    assert.ok(
+      !row.backup_codes.includes(code) && !row.backup_codes.includes(code.replace('-', '')),
+    );
   // A digest is not a code.
   const client = await challenged(user.email);
   const [digest] = (JSON.parse(row.backup_codes) as string[]).map((text) => text.split('.')[1]);
-  assert.equal((await client.post('/auth/second-factor', { code: digest!, kind: 'backup' })).status, 401);
+  assert.equal(
+    (await client.post('/auth/second-factor', { code: digest!, kind: 'backup' })).status,
+    401,
+  );
 });
 
-const plainSignIn = async (email: string) => (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
+const plainSignIn = async (email: string) =>
+  (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
 
-test('switching it off, and new backup codes, need the password and a code', async () => {
+test('switching it off or getting new backup codes needs the password and a code', async () => {
   const { user, email, app, code: used, backupCodes } = await enrol();
   for (const path of ['/profile/second-factor/disable', '/profile/second-factor/backup-codes']) {
     const refusals = [
@@ -178,19 +237,25 @@ test('switching it off, and new backup codes, need the password and a code', asy
     }
   }
   assert.deepEqual(await plainSignIn(email), { next: 'second-factor' });
-  assert.equal((await user.post('/profile/second-factor/disable', { password, code: app.nextCode() })).status, 200);
+  assert.equal(
+    (await user.post('/profile/second-factor/disable', { password, code: app.nextCode() })).status,
+    200,
+  );
   assert.deepEqual(await plainSignIn(email), { next: 'done' });
-  assert.equal((await user.post('/profile/second-factor/disable', { password, code: '000000' })).status, 409);
+  assert.equal(
+    (await user.post('/profile/second-factor/disable', { password, code: '000000' })).status,
+    409,
+  );
 });
 
-test('who has lost the app switches it off with a backup code', async () => {
+test('a user without the app switches it off with a backup code', async () => {
   const { user, email, backupCodes } = await enrol();
   const body = { password, code: ` ${backupCodes[0]!} `, kind: 'backup' };
   assert.equal((await user.post('/profile/second-factor/disable', body)).status, 200);
   assert.deepEqual(await plainSignIn(email), { next: 'done' });
 });
 
-test('its codes cannot be guessed with an open session and the password', async () => {
+test('codes cannot be guessed with an open session and the password', async () => {
   const { user, backupCodes } = await enrol();
   const guess = () => user.post('/profile/second-factor/disable', { password, code: '111111' });
   const replies = await Promise.all(Array.from({ length: 14 }, guess));
@@ -199,31 +264,43 @@ test('its codes cannot be guessed with an open session and the password', async 
   assert.equal((await user.post('/profile/second-factor/disable', body)).status, 429);
 });
 
-test('a new password does not do away with it, but an operator can', async () => {
+test('a password reset keeps the second factor; an operator can remove it', async () => {
   const { email } = await enrol();
   const reset = async (...options: string[]) => {
-    const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email, ...options);
+    const { link } = await gateway.program.cli<{ link: string }>(
+      'users',
+      'reset-password',
+      email,
+      ...options,
+    );
     const token = new URL(link).searchParams.get('token')!;
-    assert.equal((await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status, 200);
+    assert.equal(
+      (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
+      200,
+    );
     return (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
   };
   assert.deepEqual(await reset(), { next: 'second-factor' });
   assert.deepEqual(await reset('--remove-second-factor'), { next: 'done' });
 });
 
-test('whoever has the secret and the password still owes a code: no browser is trusted, whatever it says', async () => {
+test('a code is required in every browser, even with a forged trust cookie', async () => {
   const { user, email } = await enrol();
-  const challenge = decodeURIComponent(/two_factor=([^;]+)/.exec((await challenged(email)).cookie)![1]!).split('.')[0]!;
+  const challenge = decodeURIComponent(
+    /two_factor=([^;]+)/.exec((await challenged(email)).cookie)![1]!,
+  ).split('.')[0]!;
   const { env, dataDir } = gateway.program;
   const key = librarySecret(loadSecrets(env, dataDir, { isShared: false })[0]);
   const digest = (text: string) => createHmac('sha256', key).update(text);
   const trusted = `${digest(`${user.userId}!${challenge}`).digest('base64url')}!${challenge}`;
   const thief = visitor(gateway);
   thief.cookie = `tollgate.trust_device=${encodeURIComponent(`${trusted}.${digest(trusted).digest('base64')}`)}`;
-  assert.deepEqual((await thief.post('/auth/sign-in', { email, password })).json(), { next: 'second-factor' });
+  assert.deepEqual((await thief.post('/auth/sign-in', { email, password })).json(), {
+    next: 'second-factor',
+  });
 });
 
-test('a session that comes along, however it is written, is not asked for the code in place of the challenged user', async () => {
+test('a session cookie in the request does not replace the user who must give the code', async () => {
   const [victim, thief] = [await enrol(), await enrol()];
   const both = await challenged(victim.email);
   both.cookie = `${both.cookie}; ${thief.user.cookie.replace('=', ' =')}`;

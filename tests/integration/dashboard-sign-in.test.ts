@@ -1,8 +1,14 @@
-// Signing in to the dashboard, from the first link to the last session.
+// Sign-in to the dashboard, from the first link to the end of the last session.
 import assert from 'node:assert/strict';
-import { hashPassword } from '../../src/users/password.ts';
+import { hashPassword } from '../../src/domain/users/password.ts';
 import { after, before, test } from '../support/both-stores.ts';
-import { type DashboardClient, quickHash, signIn, statusesOf, visitor } from '../support/dashboard.ts';
+import {
+  type DashboardClient,
+  quickHash,
+  signIn,
+  statusesOf,
+  visitor,
+} from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 
@@ -29,32 +35,44 @@ async function signedIn(email: string): Promise<DashboardClient> {
 const nameOf = async (client: DashboardClient) =>
   (await client.get('/session')).json<{ user: { email: string } | null }>().user?.email ?? null;
 
-test('of all who open links of the first start at once, one becomes operator and owner', async () => {
+test('of several people who open first-start links at once, one becomes operator and owner', async () => {
   const firstToken = gateway.program.firstRunToken!;
   const { link } = await gateway.program.cli<{ link: string }>('users', 'first-run-link');
   const tokens = [firstToken, new URL(link).searchParams.get('token')!, firstToken];
   const visitors = tokens.map(() => visitor(gateway));
-  assert.deepEqual((await visitors[0]!.post('/auth/link', { token: firstToken })).json(), { kind: 'first-run', email: null });
+  assert.deepEqual((await visitors[0]!.post('/auth/link', { token: firstToken })).json(), {
+    kind: 'first-run',
+    email: null,
+  });
   const replies = await Promise.all(
     tokens.map((token, index) =>
-      visitors[index]!.post('/auth/first-run', { token, name: 'Ada', email: `Ada${index}@Example.com`, password }),
+      visitors[index]!.post('/auth/first-run', {
+        token,
+        name: 'Ada',
+        email: `Ada${index}@Example.com`,
+        password,
+      }),
     ),
   );
   assert.deepEqual(statusesOf(replies), [200, 404, 404]);
   const winner = visitors[replies.findIndex(({ status }) => status === 200)]!;
   const session = (await winner.get('/session')).json<{ user: object; accounts: object[] }>();
-  assert.partialDeepStrictEqual(session, { user: { is_operator: true }, accounts: [{ name: 'Default', role: 'owner' }] });
+  assert.partialDeepStrictEqual(session, {
+    user: { is_operator: true },
+    accounts: [{ name: 'Default', role: 'owner' }],
+  });
 
-  for (const token of tokens) assert.equal((await visitor(gateway).post('/auth/link', { token })).status, 404);
+  for (const token of tokens)
+    assert.equal((await visitor(gateway).post('/auth/link', { token })).status, 404);
   await assert.rejects(gateway.program.cli('users', 'first-run-link'), /there are users already/);
 });
 
-test('a fresh link is weighed before the password is', async () => {
+test('a link is checked before the password', async () => {
   const body = { token: 'x', name: 'Eve', email: 'eve@example.com', password: 'short' };
   assert.equal((await visitor(gateway).post('/auth/first-run', body)).status, 404);
 });
 
-test('an unknown address and a wrong password are answered alike', async () => {
+test('an unknown address and a wrong password get the same answer', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const { email: withoutPassword } = await signIn(gateway);
   const bodies = [
@@ -80,11 +98,19 @@ test('a sign-in ignores the case of the address, and sets a cookie that scripts 
   const { email, userId } = await signIn(gateway, { passwordHash: await hashPassword(password) });
   const reply = await attempt({ email: ` ${email.toUpperCase()} `, password });
   const [cookie] = reply.headers['set-cookie']!;
-  assert.match(cookie!, /^tollgate\.session_token=[^;]+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+  assert.match(
+    cookie!,
+    /^tollgate\.session_token=[^;]+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
   assert.deepEqual(Object.keys(reply.json()), ['next']);
 
-  const rows = await gateway.database.read.selectFrom('user_sessions').select('token').where('user_id', '=', userId).execute();
-  for (const { token } of rows) assert.ok(!decodeURIComponent(cookie!).includes(token), 'the database has what the cookie has');
+  const rows = await gateway.database.read
+    .selectFrom('user_sessions')
+    .select('token')
+    .where('user_id', '=', userId)
+    .execute();
+  for (const { token } of rows)
+    assert.ok(!decodeURIComponent(cookie!).includes(token), 'the database has what the cookie has');
   const credential = await gateway.database.read
     .selectFrom('user_credentials')
     .select('password')
@@ -93,19 +119,30 @@ test('a sign-in ignores the case of the address, and sets a cookie that scripts 
   assert.match(credential.password!, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 });
 
-test('behind https the cookie is bound to the host', async () => {
+test('over https the cookie is bound to the host', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const headers = { 'x-forwarded-proto': 'https', origin: gateway.url.replace('http:', 'https:') };
-  const reply = await visitor(gateway).send('POST', '/auth/sign-in', { body: { email, password }, headers });
+  const reply = await visitor(gateway).send('POST', '/auth/sign-in', {
+    body: { email, password },
+    headers,
+  });
   const [cookie] = reply.headers['set-cookie']!;
-  assert.match(cookie!, /^__Host-tollgate\.session_token=[^;]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+  assert.match(
+    cookie!,
+    /^__Host-tollgate\.session_token=[^;]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  );
   const device = reply.headers['set-cookie']!.find((line) => line.includes('device'));
-  assert.match(device!, /^__Host-tollgate\.device=[^;]+; Max-Age=34560000; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+  assert.match(
+    device!,
+    /^__Host-tollgate\.device=[^;]+; Max-Age=34560000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  );
 });
 
-test('ten tries in a quarter of an hour are free, wherever they come from; then whoever it is has to wait', async () => {
+test('ten tries in fifteen minutes are allowed for a user, from all addresses together; then they must wait', async () => {
   const { email } = await signIn(gateway, { passwordHash });
-  const wrong = await Promise.all(Array.from({ length: 14 }, () => attempt({ email, password: 'a wrong password' })));
+  const wrong = await Promise.all(
+    Array.from({ length: 14 }, () => attempt({ email, password: 'a wrong password' })),
+  );
   assert.equal(wrong.filter(({ status }) => status === 401).length, 10);
   const blocked = await attempt({ email, password });
   assert.equal(blocked.status, 429);
@@ -114,27 +151,44 @@ test('ten tries in a quarter of an hour are free, wherever they come from; then 
   assert.ok(seconds > 0 && seconds <= 30, String(seconds));
   assert.equal((await attempt({ email: `other-${email}`, password })).status, 401);
 
-  await gateway.database.write.updateTable('attempts').set({ blocked_until_ms: gateway.program.clock.nowMs() }).execute();
+  await gateway.database.write
+    .updateTable('attempts')
+    .set({ blocked_until_ms: gateway.program.clock.nowMs() })
+    .execute();
   await signedIn(email);
-  assert.equal((await attempt({ email, password: 'a wrong password' })).status, 401, 'a success does not begin anew');
+  assert.equal(
+    (await attempt({ email, password: 'a wrong password' })).status,
+    401,
+    'a success does not begin anew',
+  );
 });
 
 const wrongTries = (email: string, count: number, client = () => visitor(gateway)) =>
-  Promise.all(Array.from({ length: count }, () => attempt({ email, password: 'a wrong password' }, client())));
+  Promise.all(
+    Array.from({ length: count }, () => attempt({ email, password: 'a wrong password' }, client())),
+  );
 
-test('wrong passwords from elsewhere keep nobody from a browser that he has signed in with', async () => {
+test('wrong passwords from elsewhere do not lock a user out of a known browser', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const user = await signedIn(email);
   await user.post('/auth/sign-out');
   await wrongTries(email, 14);
-  assert.equal((await attempt({ email, password })).status, 429, 'a stranger’s browser does not wait');
+  assert.equal(
+    (await attempt({ email, password })).status,
+    429,
+    'a stranger’s browser does not wait',
+  );
   assert.equal((await attempt({ email, password: 'a wrong password' }, user)).status, 401);
   const reply = await attempt({ email, password }, user);
   assert.deepEqual([reply.status, reply.json()], [200, { next: 'done' }]);
-  assert.equal((await attempt({ email, password })).status, 429, 'his success lets strangers begin anew');
+  assert.equal(
+    (await attempt({ email, password })).status,
+    429,
+    'his success lets strangers begin anew',
+  );
 });
 
-test('a browser that is known guesses no faster, and only as the user that it knows', async () => {
+test('a known browser gets no extra guesses, and counts only for its own user', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const { email: otherEmail } = await signIn(gateway, { passwordHash });
   const user = await signedIn(email);
@@ -145,7 +199,11 @@ test('a browser that is known guesses no faster, and only as the user that it kn
 
   await wrongTries(otherEmail, 14);
   const device = cookie.split('; ').find((pair) => pair.startsWith('tollgate.device='))!;
-  const [userId, name, signature] = device.slice('tollgate.device='.length).split('.') as [string, string, string];
+  const [userId, name, signature] = device.slice('tollgate.device='.length).split('.') as [
+    string,
+    string,
+    string,
+  ];
   const { userId: otherId } = await signIn(gateway, {});
   const forgeries = [
     device,
@@ -159,40 +217,51 @@ test('a browser that is known guesses no faster, and only as the user that it kn
   }
 });
 
-test('a browser that is known by an old password is known no more after a new one, which the changing browser is', async () => {
+test('a new password forgets all known browsers except the one that set it', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const [thief, user] = [await signedIn(email), await signedIn(email)];
   await wrongTries(email, 14);
-  const changed = await user.post('/profile/password', { current_password: password, new_password: newPassword });
+  const changed = await user.post('/profile/password', {
+    current_password: password,
+    new_password: newPassword,
+  });
   assert.equal(changed.status, 200);
   assert.equal((await attempt({ email, password: 'a wrong password' }, thief)).status, 429);
   assert.equal((await attempt({ email, password: newPassword }, user)).status, 200);
 });
 
-test('a new password by a link lets the user in, whoever goes on guessing', async () => {
+test('a password reset lets the user in while someone else keeps guessing', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email);
   const user = visitor(gateway);
   const token = new URL(link).searchParams.get('token')!;
-  assert.equal((await user.post('/auth/password-reset/complete', { token, password: newPassword })).status, 200);
+  assert.equal(
+    (await user.post('/auth/password-reset/complete', { token, password: newPassword })).status,
+    200,
+  );
   await wrongTries(email, 14);
   assert.equal((await attempt({ email, password: newPassword }, user)).status, 200);
 });
 
-test('whoever has taken a session and guesses the password there keeps the user from nothing', async () => {
+test('guessing the password in a stolen session does not lock the user out', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const [stolen, own] = [await signedIn(email), await signedIn(email)];
   const body = (current: string) => ({ current_password: current, new_password: newPassword });
-  const guesses = Array.from({ length: 14 }, () => stolen.post('/profile/password', body('a wrong password')));
+  const guesses = Array.from({ length: 14 }, () =>
+    stolen.post('/profile/password', body('a wrong password')),
+  );
   assert.equal((await Promise.all(guesses)).filter(({ status }) => status === 400).length, 10);
   assert.equal((await stolen.post('/profile/password', body(password))).status, 429);
   assert.equal((await own.post('/profile/password', body(password))).status, 200);
 });
 
-test('one address cannot try for ever, whomever it tries', async () => {
+test('one address cannot try without limit, whichever users it targets', async () => {
   const client = visitor(gateway);
   const tries = Array.from({ length: 80 }, (_, index) =>
-    client.send('POST', '/auth/link', { body: { token: `t${index}` }, headers: { 'x-forwarded-for': '10.8.0.1' } }),
+    client.send('POST', '/auth/link', {
+      body: { token: `t${index}` },
+      headers: { 'x-forwarded-for': '10.8.0.1' },
+    }),
   );
   assert.deepEqual([...new Set(statusesOf(await Promise.all(tries)))], [404, 429]);
 });
@@ -200,12 +269,15 @@ test('one address cannot try for ever, whomever it tries', async () => {
 test('a page of another site cannot sign anybody in or out', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
-    const reply = await visitor(gateway).send('POST', '/auth/sign-in', { body: { email, password }, headers });
+    const reply = await visitor(gateway).send('POST', '/auth/sign-in', {
+      body: { email, password },
+      headers,
+    });
     assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted']);
   }
 });
 
-test('a sign-in makes a new session, whatever cookie the browser came with', async () => {
+test('a sign-in creates a new session, whatever cookie the browser sent', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const attacker = await signIn(gateway, { passwordHash });
   const planted = attacker.cookie;
@@ -218,18 +290,23 @@ test('a sign-in makes a new session, whatever cookie the browser came with', asy
   assert.notEqual(await nameOf(attacker), email);
 });
 
-test('a cookie that was changed, or is signed by nobody, is none', async () => {
+test('a changed or unsigned cookie is ignored', async () => {
   const user = await signIn(gateway);
   const [name, value] = user.cookie.split('=') as [string, string];
   const token = decodeURIComponent(value).split('.')[0]!;
-  for (const forged of [`${name}=${token}`, `${name}=${token}.AAAA`, `${name}=x${value}`, `${name}=`]) {
+  for (const forged of [
+    `${name}=${token}`,
+    `${name}=${token}.AAAA`,
+    `${name}=x${value}`,
+    `${name}=`,
+  ]) {
     const other = visitor(gateway);
     other.cookie = forged;
     assert.equal((await other.get('/profile')).status, 401);
   }
 });
 
-test('sessions are listed, and one that is ended is out at once', async () => {
+test('sessions are listed, and an ended session stops working at once', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const [one, other] = [await signedIn(email), await signedIn(email)];
   type List = { data: { id: string; current: boolean; address: string }[] };
@@ -238,7 +315,9 @@ test('sessions are listed, and one that is ended is out at once', async () => {
   assert.equal(data.filter(({ current }) => current).length, 1);
   assert.match(data[0]!.address, /^10\./);
 
-  const [theirs] = (await other.get('/profile/sessions')).json<List>().data.filter(({ current }) => current);
+  const [theirs] = (await other.get('/profile/sessions'))
+    .json<List>()
+    .data.filter(({ current }) => current);
   assert.equal((await one.delete(`/profile/sessions/${theirs!.id}`)).status, 200);
   assert.equal((await other.get('/profile')).status, 401);
   assert.equal(await nameOf(one), email);
@@ -266,14 +345,24 @@ test('signing out ends the session, not only the cookie', async () => {
 test('a new password needs the old one, and ends all other sessions', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const [one, other] = [await signedIn(email), await signedIn(email)];
-  const wrong = await one.post('/profile/password', { current_password: 'a wrong password', new_password: newPassword });
+  const wrong = await one.post('/profile/password', {
+    current_password: 'a wrong password',
+    new_password: newPassword,
+  });
   assert.deepEqual([wrong.status, wrong.error.param], [400, 'current_password']);
   for (const bad of ['short', 'x'.repeat(257), 'aaaaaaaaaaaa', email]) {
-    const refused = await one.post('/profile/password', { current_password: password, new_password: bad });
+    const refused = await one.post('/profile/password', {
+      current_password: password,
+      new_password: bad,
+    });
     assert.deepEqual([refused.status, refused.error.param], [400, 'new_password'], bad);
   }
   const { cookie } = one;
-  assert.equal((await one.post('/profile/password', { current_password: password, new_password: newPassword })).status, 200);
+  assert.equal(
+    (await one.post('/profile/password', { current_password: password, new_password: newPassword }))
+      .status,
+    200,
+  );
   assert.notEqual(one.cookie, cookie);
   assert.equal(await nameOf(one), email);
   assert.equal((await other.get('/profile')).status, 401);
@@ -301,8 +390,12 @@ test('a session ends after seven days, and is renewed after one', async () => {
   assert.equal((await user.get('/profile')).status, 401);
 });
 
-test('sign-up is closed, and what nobody needs of the library is not there', async () => {
-  const reply = await visitor(gateway).post('/auth/sign-up', { name: 'Eve', email: 'eve@example.com', password });
+test("sign-up is closed, and the library's unused endpoints do not exist", async () => {
+  const reply = await visitor(gateway).post('/auth/sign-up', {
+    name: 'Eve',
+    email: 'eve@example.com',
+    password,
+  });
   assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted']);
   for (const path of [
     '/auth/sign-in/email',
@@ -317,24 +410,42 @@ test('sign-up is closed, and what nobody needs of the library is not there', asy
   assert.equal((await visitor(gateway).get('/auth/callback/oidc?code=x&state=y')).status, 404);
 });
 
-test('an operator hands out links: for a new password, and to come in', async () => {
+test('an operator creates links to reset a password and to invite users', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const one = await signedIn(email);
   const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email);
   const token = new URL(link).searchParams.get('token')!;
-  assert.deepEqual((await visitor(gateway).post('/auth/link', { token })).json(), { kind: 'password-reset', email });
+  assert.deepEqual((await visitor(gateway).post('/auth/link', { token })).json(), {
+    kind: 'password-reset',
+    email,
+  });
   const completing = { token, password: newPassword };
-  const replies = await Promise.all([1, 2, 3].map(() => visitor(gateway).post('/auth/password-reset/complete', completing)));
+  const replies = await Promise.all(
+    [1, 2, 3].map(() => visitor(gateway).post('/auth/password-reset/complete', completing)),
+  );
   assert.deepEqual(statusesOf(replies), [200, 404, 404]);
   assert.equal((await one.get('/profile')).status, 401);
   assert.equal((await attempt({ email, password: newPassword })).status, 200);
 
-  const made = await gateway.program.cli<{ link: string; account_id: string }>('users', 'create-link', 'new@example.com');
+  const made = await gateway.program.cli<{ link: string; account_id: string }>(
+    'users',
+    'create-link',
+    'new@example.com',
+  );
   const invitation = new URL(made.link).searchParams.get('token')!;
   const newcomer = visitor(gateway);
   const info = await newcomer.post('/auth/invitation', { token: invitation });
-  assert.partialDeepStrictEqual(info.json(), { email: 'new@example.com', role: 'owner', is_user: false, invited_by: null });
-  const accepted = await newcomer.post('/auth/invitation/accept', { token: invitation, name: 'New', password });
+  assert.partialDeepStrictEqual(info.json(), {
+    email: 'new@example.com',
+    role: 'owner',
+    is_user: false,
+    invited_by: null,
+  });
+  const accepted = await newcomer.post('/auth/invitation/accept', {
+    token: invitation,
+    name: 'New',
+    password,
+  });
   assert.deepEqual(accepted.json(), { account_id: made.account_id });
   assert.equal(await nameOf(newcomer), 'new@example.com');
   const users = await gateway.program.cli<{ email: string; accounts: object[] }[]>('users', 'list');
@@ -342,27 +453,34 @@ test('an operator hands out links: for a new password, and to come in', async ()
   assert.deepEqual(listed?.accounts, [{ id: made.account_id, role: 'owner' }]);
 });
 
-test('a link works no longer than its time', async () => {
+test('a link stops working when it expires', async () => {
   const { userId } = await signIn(gateway);
   const operator = await signIn(gateway, { operator: true });
-  const { link } = (await operator.post(`/operator/users/${userId}/reset-link`)).json<{ link: string }>();
+  const { link } = (await operator.post(`/operator/users/${userId}/reset-link`)).json<{
+    link: string;
+  }>();
   await gateway.database.write
     .updateTable('sign_in_links')
     .set({ expires_at_ms: gateway.program.clock.nowMs() - 1 })
     .execute();
   const token = new URL(link).searchParams.get('token')!;
-  assert.equal((await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status, 404);
+  assert.equal(
+    (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
+    404,
+  );
 });
 
-test('asking for a new password is answered the same for everybody', async () => {
+test('a password reset request gets the same answer for known and unknown addresses', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const replies = await Promise.all(
-    [email, 'nobody@example.com'].map((one) => visitor(gateway).post('/auth/password-reset', { email: one })),
+    [email, 'nobody@example.com'].map((one) =>
+      visitor(gateway).post('/auth/password-reset', { email: one }),
+    ),
   );
   for (const reply of replies) assert.deepEqual([reply.status, reply.json()], [200, { ok: true }]);
 });
 
-test('with users there, a start prints no link that makes operators', async () => {
+test('when users exist, a start prints no first-run link', async () => {
   await gateway.program.terminate();
   await gateway.program.start();
   assert.equal(gateway.program.firstRunToken, null);

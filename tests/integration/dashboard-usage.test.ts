@@ -1,6 +1,11 @@
-// What the dashboard shows of charged requests: the list with its filters, each one in full, and the file of all.
+// Charged requests in the dashboard: the filtered list, the details and the CSV file.
 import assert from 'node:assert/strict';
-import type { CacheDay, FailedRequest, UsageDetail, UsageRecord } from '../../src/dashboard-contract/usage.ts';
+import type {
+  CacheDay,
+  FailedRequest,
+  UsageDetail,
+  UsageRecord,
+} from '../../src/dashboard-contract/usage.ts';
 import { formatUsd, type Micros } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
@@ -8,7 +13,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { until } from '../support/until.ts';
+import { untilNoticed } from '../support/until.ts';
 
 let clock: TestClock;
 let gateway: TestGateway<RunningApp>;
@@ -16,7 +21,7 @@ let member: DashboardClient;
 let first: { readonly id: string; readonly key: string };
 let second: { readonly id: string; readonly key: string };
 
-/** Over two of the file's steps. */
+/** More than two batches of the file. */
 const requestCount = 520;
 
 type PageOf<Row> = { readonly data: readonly Row[]; readonly next_cursor: string | null };
@@ -28,11 +33,17 @@ before(async () => {
   const { account } = member;
   first = await gateway.makeKey({ account, name: '=HYPERLINK("http://x", "y")' });
   second = await gateway.makeKey({ account, name: 'Zweiter, "Schlüssel"\n日本' });
-  const ask = (text: string) => ({ model: 'gpt-5-mini', messages: [{ role: 'user', content: text }], max_tokens: 50 });
+  const ask = (text: string) => ({
+    model: 'gpt-5-mini',
+    messages: [{ role: 'user', content: text }],
+    max_tokens: 50,
+  });
   const texts = Array.from({ length: requestCount }, (_, index) => `Hello ${index}`);
   while (texts.length > 0) {
     const replies = await Promise.all(
-      texts.splice(0, 40).map((text) => gateway.post('/v1/chat/completions', { key: first.key, body: ask(text) })),
+      texts
+        .splice(0, 40)
+        .map((text) => gateway.post('/v1/chat/completions', { key: first.key, body: ask(text) })),
     );
     assert.ok(replies.every(({ status }) => status === 200));
   }
@@ -59,20 +70,24 @@ async function all(query = ''): Promise<UsageRecord[]> {
   const records: UsageRecord[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const page: PageOf<UsageRecord> = await list(`${query}&limit=100&cursor=${encodeURIComponent(cursor)}`);
+    const page: PageOf<UsageRecord> = await list(
+      `${query}&limit=100&cursor=${encodeURIComponent(cursor)}`,
+    );
     records.push(...page.data);
     cursor = page.next_cursor;
   }
   return records;
 }
 
-test('the list is the same as the API gives, page by page', async () => {
+test("the list equals the API's, page by page", async () => {
   const records = await all();
   assert.equal(records.length, requestCount + 4);
   const own: Record<string, unknown>[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const reply = await gateway.get(`/v1/usage?limit=100&cursor=${encodeURIComponent(cursor)}`, { key: first.key });
+    const reply = await gateway.get(`/v1/usage?limit=100&cursor=${encodeURIComponent(cursor)}`, {
+      key: first.key,
+    });
     const page: PageOf<Record<string, unknown>> = reply.json();
     own.push(...page.data);
     cursor = page.next_cursor;
@@ -97,7 +112,7 @@ test('the list is the same as the API gives, page by page', async () => {
   );
 });
 
-test('filters work alone and together', async () => {
+test('filters work alone and combined', async () => {
   const count = async (query: string) => (await all(query)).length;
   assert.equal(await count(`key=${second.id}`), 4);
   assert.equal(await count('model=claude-haiku-4-5'), 2);
@@ -115,7 +130,7 @@ test('filters work alone and together', async () => {
   assert.deepEqual(live.json<PageOf<UsageRecord>>().data, []);
 });
 
-test('what is no filter is refused at its field', async () => {
+test('an invalid filter is refused with its field', async () => {
   for (const [query, param] of [
     ['from=2026-02-30', 'from'],
     ['to=yesterday', 'to'],
@@ -131,9 +146,11 @@ test('what is no filter is refused at its field', async () => {
   assert.equal((await member.get(`/accounts/${member.account}/usage`)).error.param, 'mode');
 });
 
-test('a request in full adds up to what was charged', async () => {
+test("a request's details add up to its charge", async () => {
   for (const { request_id: id } of await all(`key=${second.id}`)) {
-    const detail = (await member.get(`/accounts/${member.account}/usage/${id}`)).json<UsageDetail>();
+    const detail = (
+      await member.get(`/accounts/${member.account}/usage/${id}`)
+    ).json<UsageDetail>();
     const { tokens, price, images, web_searches: searches } = detail;
     assert.ok(price);
     const micros =
@@ -152,16 +169,27 @@ test('a request in full adds up to what was charged', async () => {
     assert.equal(detail.attempts, 1);
     assert.ok(detail.duration_ms !== null);
     assert.equal(detail.first_byte_ms !== null, detail.streamed);
-    assert.ok(!JSON.stringify(detail).includes('upstream_cost'), 'what the operator pays is told to nobody');
+    assert.ok(
+      !JSON.stringify(detail).includes('upstream_cost'),
+      'what the operator pays is told to nobody',
+    );
   }
 });
 
-test('the file has what the list has, whatever the names in it', async () => {
-  for (const query of ['', `key=${second.id}`, 'endpoint=messages&outcome=complete', 'to=2020-01-01']) {
+test('the file has the same rows as the list, whatever characters their names contain', async () => {
+  for (const query of [
+    '',
+    `key=${second.id}`,
+    'endpoint=messages&outcome=complete',
+    'to=2020-01-01',
+  ]) {
     const reply = await member.get(`/accounts/${member.account}/usage.csv?mode=test&${query}`);
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers['content-type'], 'text/csv; charset=utf-8; header=present');
-    assert.match(String(reply.headers['content-disposition']), /^attachment; filename="usage-test[\w-]*\.csv"$/);
+    assert.match(
+      String(reply.headers['content-disposition']),
+      /^attachment; filename="usage-test[\w-]*\.csv"$/,
+    );
     const [titles, ...rows] = readCsv(reply.text);
     const records = await all(query);
     assert.equal(rows.length, records.length);
@@ -182,15 +210,19 @@ test('the file has what the list has, whatever the names in it', async () => {
       cost_usd: formatUsd(record.cost_micros as Micros),
       duration_ms: record.duration_ms === null ? '' : String(record.duration_ms),
     }));
-    const told = rows.map((row) => Object.fromEntries(titles!.map((title, index) => [title, row[index]])));
+    const told = rows.map((row) =>
+      Object.fromEntries(titles!.map((title, index) => [title, row[index]])),
+    );
     assert.deepEqual(
-      told.map((row) => Object.fromEntries(Object.keys(expected[0] ?? {}).map((name) => [name, row[name]]))),
+      told.map((row) =>
+        Object.fromEntries(Object.keys(expected[0] ?? {}).map((name) => [name, row[name]])),
+      ),
       expected,
     );
   }
 });
 
-test('what failed and what the cache answered is told apart from what was charged', async () => {
+test('failed requests and cached answers are listed apart from charged ones', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const key = await gateway.makeKey({ account: owner.account, name: 'Third' });
   const body = { model: 'gpt-5-mini', input: 'Twice', temperature: 0 };
@@ -199,24 +231,38 @@ test('what failed and what the cache answered is told apart from what was charge
     await gateway.post('/v1/responses', { key: key.key, body }),
   ];
   assert.deepEqual([made.status, again.status], [200, 200]);
-  const failed = await gateway.post('/v1/responses', { key: key.key, body: { model: 'no-such-model', input: 'Hi' } });
-  const refused = await owner.post(`/accounts/${owner.account}/keys/${key.id}/v1/messages`, { model: 'gpt-5-mini' });
+  const failed = await gateway.post('/v1/responses', {
+    key: key.key,
+    body: { model: 'no-such-model', input: 'Hi' },
+  });
+  const refused = await owner.post(`/accounts/${owner.account}/keys/${key.id}/v1/messages`, {
+    model: 'gpt-5-mini',
+  });
   assert.deepEqual([failed.status, refused.status], [404, 400]);
   const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
   const from = new Date(clock.nowMs() - 86_400_000).toISOString().slice(0, 10);
   const read = async () => ({
-    errors: (await owner.get(`/accounts/${owner.account}/failed-requests?mode=test`)).json<{ data: FailedRequest[] }>().data,
-    days: (await owner.get(`/accounts/${owner.account}/cache-days?mode=test&from=${from}&to=${day}`)).json<{ data: CacheDay[] }>()
-      .data,
+    errors: (await owner.get(`/accounts/${owner.account}/failed-requests?mode=test`)).json<{
+      data: FailedRequest[];
+    }>().data,
+    days: (
+      await owner.get(`/accounts/${owner.account}/cache-days?mode=test&from=${from}&to=${day}`)
+    ).json<{ data: CacheDay[] }>().data,
   });
-  // They are counted in memory first.
-  const told = await until(async () => {
+  // Counted in memory first.
+  const told = await untilNoticed(clock, async () => {
     await gateway.program.app.gateway.activity.flush();
     const seen = await read();
     return seen.errors.length >= 2 && seen.days.length >= 1 && seen;
   });
   assert.deepEqual(
-    told.errors.map(({ request_id: id, code, status, path, key: { name } }) => [id, code, status, path, name]),
+    told.errors.map(({ request_id: id, code, status, path, key: { name } }) => [
+      id,
+      code,
+      status,
+      path,
+      name,
+    ]),
     [
       [refused.requestId, 'invalid_request', 400, '/v1/messages', 'Third'],
       [failed.requestId, 'model_not_found', 404, '/v1/responses', 'Third'],
@@ -228,15 +274,20 @@ test('what failed and what the cache answered is told apart from what was charge
   );
   const other = await member.get(`/accounts/${owner.account}/failed-requests?mode=test`);
   assert.equal(other.status, 404);
-  const long = await owner.get(`/accounts/${owner.account}/cache-days?mode=test&from=2024-01-01&to=${day}`);
+  const long = await owner.get(
+    `/accounts/${owner.account}/cache-days?mode=test&from=2024-01-01&to=${day}`,
+  );
   assert.equal(long.error.param, 'to');
 });
 
-test('who leaves in the middle of the file harms nobody', async () => {
-  const { request, response } = gateway.open(`/dashboard-api/accounts/${member.account}/usage.csv?mode=test`, {
-    method: 'GET',
-    headers: { cookie: member.cookie },
-  });
+test('a client that leaves during the download harms nothing', async () => {
+  const { request, response } = gateway.open(
+    `/dashboard-api/accounts/${member.account}/usage.csv?mode=test`,
+    {
+      method: 'GET',
+      headers: { cookie: member.cookie },
+    },
+  );
   const answer = await response;
   answer.once('data', () => request.destroy());
   await new Promise((resolve) => {
@@ -246,7 +297,7 @@ test('who leaves in the middle of the file harms nobody', async () => {
   assert.equal((await member.get(`/accounts/${member.account}/usage.csv?mode=test`)).status, 200);
 });
 
-test('of other accounts nothing is told', async () => {
+test("other accounts' requests are not shown", async () => {
   const stranger = await signIn(gateway, { role: 'owner' });
   const [{ request_id: id }] = (await list('limit=1')).data as [UsageRecord];
   const refused: Reply[] = [
@@ -260,9 +311,13 @@ test('of other accounts nothing is told', async () => {
     refused.map(({ status }) => status),
     [404, 404, 404, 404, 404],
   );
-  const filtered = await stranger.get(`/accounts/${stranger.account}/usage?mode=test&key=${first.id}`);
+  const filtered = await stranger.get(
+    `/accounts/${stranger.account}/usage?mode=test&key=${first.id}`,
+  );
   assert.deepEqual(filtered.json<PageOf<UsageRecord>>().data, []);
-  const file = await stranger.get(`/accounts/${stranger.account}/usage.csv?mode=test&key=${first.id}`);
+  const file = await stranger.get(
+    `/accounts/${stranger.account}/usage.csv?mode=test&key=${first.id}`,
+  );
   assert.equal(readCsv(file.text).length, 1, 'only its head');
 });
 
@@ -271,7 +326,7 @@ test('without a session there is no file', async () => {
   assert.equal(reply.status, 401);
 });
 
-/** Another reading of RFC 4180 than the writer's. */
+/** A CSV parser independent of the writer (RFC 4180). */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

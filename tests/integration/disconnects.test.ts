@@ -1,5 +1,6 @@
-// Clients that leave, as one table: format × streamed or whole × with or without an Idempotency-Key × how far the answer had come × whether
-// the upstream comes to its end in the seconds for which it is read on. What is charged, what the upstream saw, and what a retry gets.
+// Clients that disconnect, as a table: format × streamed or whole × with or without an
+// Idempotency-Key × progress of the answer × whether the upstream ends while the gateway still
+// reads it. Checks the charge, what the upstream saw, and what a retry gets.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -13,13 +14,13 @@ import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { framesText, hang, type Script } from '../support/upstream.ts';
 
-/** What had come when the client left. A whole answer has not begun before it is there. */
+/** What had arrived when the client left. A whole answer only begins when it is complete. */
 const moments = ['nothing', 'two frames', 'all but the end'] as const;
 type Moment = (typeof moments)[number];
 
-/** How long the upstream is read on. */
+/** How long the gateway reads the upstream on. */
 const readOnMs = 5_000;
-/** `soon`: the upstream ends by itself while it is still read on. `late`: it does not. */
+/** `soon`: the upstream ends while it is still read. `late`: it does not. */
 const ends = ['soon', 'late'] as const;
 
 type Cell = {
@@ -36,7 +37,9 @@ const cells: readonly Cell[] = endpoints.flatMap((at) =>
     [false, true].flatMap((hasKey) =>
       (stream ? moments : moments.slice(0, 1)).flatMap((moment) =>
         ends.map((end) => ({
-          name: [at.name, stream ? 'stream' : 'whole', hasKey ? 'key' : 'no key', moment, end].join(', ').replaceAll(/\W+/g, '-'),
+          name: [at.name, stream ? 'stream' : 'whole', hasKey ? 'key' : 'no key', moment, end]
+            .join(', ')
+            .replaceAll(/\W+/g, '-'),
           at,
           stream,
           hasKey,
@@ -51,7 +54,7 @@ const cells: readonly Cell[] = endpoints.flatMap((at) =>
 const words = ['one', ' two', ' three', ' four'];
 const content = { text: words.join(''), tokens: { input: 100, output: 20 } };
 const fullCost = 100 * pairPrices.input + 20 * pairPrices.output;
-/** By our own count, of what had come: a token for every four bytes. */
+/** Our own count of what had arrived: a token per four bytes. */
 const tokensAt: Readonly<Record<Moment, number>> = {
   nothing: 0,
   'two frames': Math.ceil(words.slice(0, 2).join('').length / 4),
@@ -60,9 +63,9 @@ const tokensAt: Readonly<Record<Moment, number>> = {
 
 const clock = new TestClock();
 let gateway: TestGateway;
-/** By cell. */
+/** Upstream answers by cell. */
 const left = new Map<Cell, Left>();
-/** Lets the upstreams that end in time come to their end, or the others. */
+/** Releases the upstreams that end in time, or the others. */
 const release = { soon: Promise.withResolvers<void>(), late: Promise.withResolvers<void>() };
 
 type UpstreamRequest = Parameters<Script>[1];
@@ -70,11 +73,11 @@ type Left = {
   readonly key: string;
   readonly account: string;
   readonly retry: Promise<Reply> | null;
-  /** How the exchange with the upstream ended, once it has. */
+  /** How the upstream request ended; null before it has. */
   ended: Awaited<UpstreamRequest['ended']> | null;
 };
 
-/** Everybody leaves at the same moment of the clock. */
+/** All clients leave at the same moment of the clock. */
 before(async () => {
   gateway = await startGateway({ models: pairModels, log: { level: 'error' } }, { clock });
   const asked = new Map(cells.map((cell) => [cell, Promise.withResolvers<UpstreamRequest>()]));
@@ -86,7 +89,9 @@ before(async () => {
       await play(cell, response);
     });
   }
-  await Promise.all(cells.map(async (cell) => left.set(cell, await leave(cell, asked.get(cell)!.promise))));
+  await Promise.all(
+    cells.map(async (cell) => left.set(cell, await leave(cell, asked.get(cell)!.promise))),
+  );
   await until(() => clock.dueIn(readOnMs) === cells.filter(({ hasKey }) => !hasKey).length);
 
   await clock.advance(readOnMs - 1);
@@ -94,13 +99,18 @@ before(async () => {
   release.soon.resolve();
   for (const [{ end }, { key }] of left) if (end === 'soon') await waitForRecord(key);
   await clock.advance(1);
-  await until(() => [...left].every(([{ end, hasKey }, { ended }]) => (end === 'late' && hasKey) || ended !== null));
+  await until(() =>
+    [...left].every(([{ end, hasKey }, { ended }]) => (end === 'late' && hasKey) || ended !== null),
+  );
   await clock.advance(10 * readOnMs);
   release.late.resolve();
 });
 after(() => gateway.stop());
 
-async function play({ at, stream, moment, end }: Cell, response: Parameters<Script>[0]): Promise<void> {
+async function play(
+  { at, stream, moment, end }: Cell,
+  response: Parameters<Script>[0],
+): Promise<void> {
   const frames = streamFrames(at.name, content);
   const shown = { nothing: 0, 'two frames': 2, 'all but the end': frames.deltas.length }[moment];
   if (moment !== 'nothing') {
@@ -110,10 +120,15 @@ async function play({ at, stream, moment, end }: Cell, response: Parameters<Scri
   await release[end].promise;
   if (response.destroyed) return;
   if (!stream) {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(wholeAnswer(at.name, content)));
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(wholeAnswer(at.name, content)));
     return;
   }
-  if (moment === 'nothing') response.writeHead(200, { 'content-type': 'text/event-stream' }).write(framesText(frames.start));
+  if (moment === 'nothing')
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .write(framesText(frames.start));
   response.end(framesText([...frames.deltas.slice(shown), ...frames.end]));
 }
 
@@ -124,9 +139,10 @@ async function leave(cell: Cell, asked: Promise<UpstreamRequest>): Promise<Left>
   const options = { key, headers, body: bodyOf(cell) };
   const { request, response } = gateway.open(at.path, options);
   const upstreamRequest = await asked;
-  if (moment !== 'nothing') await readUntil(await response, words[moment === 'two frames' ? 1 : 3]!.trim());
+  if (moment !== 'nothing')
+    await readUntil(await response, words[moment === 'two frames' ? 1 : 3]!.trim());
   request.destroy();
-  // A retry waits for the one that runs on.
+  // A retry waits for the running request.
   const retry = hasKey ? gateway.post(at.path, options) : null;
   const leaving: Left = { key, account, retry, ended: null };
   void upstreamRequest.ended.then((ended) => (leaving.ended = ended));
@@ -149,20 +165,28 @@ async function assertLeft(cell: Cell): Promise<void> {
     assert.equal(cost, fullCost);
   } else {
     assert.equal(ended, 'aborted');
-    // A whole answer was written unseen for five seconds, at 100 tokens a second: more than its limit of 200.
+    // A whole answer was generated unseen for five seconds at 100 tokens a second: more than its
+    // limit of 200.
     assert.equal(record.output_tokens, stream ? tokensAt[moment] : 200);
-    // Anthropic counts the input at the start of a stream; else it is our own estimate.
+    // Anthropic reports the input at a stream's start; otherwise it is our own estimate.
     const isCounted = at.name === 'messages' && moment !== 'nothing';
-    assert.ok(isCounted ? record.input_tokens === 100 : record.input_tokens > 0 && record.input_tokens < 100);
+    assert.ok(
+      isCounted
+        ? record.input_tokens === 100
+        : record.input_tokens > 0 && record.input_tokens < 100,
+    );
   }
   const retry = await leaving.retry;
   if (retry) {
     assert.equal(retry.status, 200);
-    assert.equal(retry.headers['x-service-cache'] ?? retry.trailers['x-service-cache'], 'idempotent-replay');
+    assert.equal(
+      retry.headers['x-service-cache'] ?? retry.trailers['x-service-cache'],
+      'idempotent-replay',
+    );
     assert.match(retry.text, /four/);
     assert.equal(retry.costMicros, 0);
   }
-  const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: object[] }>();
+  const data = await gateway.usage(key);
   assert.equal(data.length, 1);
   const { availableMicros, heldMicros } = await gateway.balance(account);
   assert.deepEqual([availableMicros, heldMicros], [5_000_000 - cost, 0]);
@@ -170,7 +194,8 @@ async function assertLeft(cell: Cell): Promise<void> {
 
 function bodyOf({ name, at, stream }: Cell): object {
   const prompt = `[${name}]`;
-  const fields = at.name === 'responses' ? { input: prompt } : { messages: [{ role: 'user', content: prompt }] };
+  const fields =
+    at.name === 'responses' ? { input: prompt } : { messages: [{ role: 'user', content: prompt }] };
   return at.body({ model: `to-${at.name}`, stream, ...fields });
 }
 
@@ -183,10 +208,10 @@ async function readUntil(stream: NodeJS.ReadableStream, word: string): Promise<v
 type UsageRecord = { readonly input_tokens: number; readonly output_tokens: number };
 
 async function waitForRecord(key: string): Promise<UsageRecord> {
-  return until(async () => (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>().data[0]);
+  return until(async () => (await gateway.usage<UsageRecord>(key))[0]);
 }
 
-test('a client that says it will send no more has left: nobody can tell it from one that is gone', async () => {
+test('a client that half-closes its connection counts as gone, because the two look the same', async () => {
   const chat = endpoint('chat');
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   gateway.upstream.on(chat.upstreamPath, hang);
@@ -194,7 +219,12 @@ test('a client that says it will send no more has left: nobody can tell it from 
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   const text = JSON.stringify(chat.body({ stream: true }));
-  const head = [`POST ${chat.path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Content-Type: application/json'];
+  const head = [
+    `POST ${chat.path} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+  ];
   socket.end([...head, `Content-Length: ${text.length}`, '', text].join('\r\n'));
   socket.resume();
   const request = await gateway.upstream.request(next);

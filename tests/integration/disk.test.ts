@@ -1,5 +1,6 @@
-// Books on SQLite while they cannot be written: the disk is full, really, or another process holds the write lock for long. Requests that
-// run keep their answers, new ones are refused in clean words, and when the disk is back everything is in order by itself.
+// SQLite while it cannot be written: the disk is really full, or another process holds the write
+// lock. Running requests keep their answers, new ones get a clear refusal, and everything recovers
+// without help.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -17,14 +18,14 @@ import { answerInParts, holdBack } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const content = { text: 'one two three', tokens: { input: 100, output: 20 } };
-/** Of gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
+/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
 const costMicros = 65;
 const creditMicros = 5_000_000;
-/** Longer than new work waits for the disk. */
-const patienceMs = 11_000;
+/** Longer than new requests wait for the disk. */
+const newWorkTimeoutMs = 11_000;
 
 for (const trouble of ['full disk', 'lock'] as const) {
-  test(`a ${trouble} takes no answer: what runs is charged when it is over, what is new gets a 503 that says so`, async (t) => {
+  test(`during a ${trouble} running requests are answered and charged when it is over, and new ones get a 503`, async (t) => {
     const books = await startBooks(t, trouble);
     if (!books) return t.skip(noSmallDisk);
     const { gateway, clock } = books;
@@ -39,21 +40,27 @@ for (const trouble of ['full disk', 'lock'] as const) {
     const readiness = await until(books.notReady);
     assert.equal(readiness.json().status, 'the books cannot be written');
     const refused = gateway.post(chat.path, { key, body: chat.body() });
-    await clock.skipWaits(Promise.race([refused, clock.sleep(patienceMs)]));
+    await clock.skipWaits(Promise.race([refused, clock.sleep(newWorkTimeoutMs)]));
     const { status, headers, error } = await clock.skipWaits(refused);
-    assert.deepEqual([status, headers['retry-after'], error.code], [503, '1', 'upstream_unavailable']);
-    assert.match(error.message, /cannot read or write its own database at the moment\. Nothing was charged; retry shortly/);
+    assert.deepEqual(
+      [status, headers['retry-after'], error.code],
+      [503, '1', 'upstream_unavailable'],
+    );
+    assert.match(
+      error.message,
+      /cannot read or write its own database at the moment\. Nothing was charged; retry shortly/,
+    );
 
     end();
     const reply = await clock.skipWaits(running);
     assert.deepEqual([reply.status, reply.costMicros], [200, costMicros]);
     await until(async () => (await gateway.balance(account)).heldMicros === 0);
     assert.equal((await gateway.balance(account)).postedMicros, creditMicros - costMicros);
-    assert.equal((await gateway.get('/readyz')).status, 200);
+    await until(async () => (await gateway.get('/readyz')).status === 200);
   });
 }
 
-test('a stream that cannot be charged in time ends with its format’s error event, is free, and is booked as a loss', async (t) => {
+test('a stream that cannot be charged in time ends with its format’s error event, is free, and becomes a loss', async (t) => {
   const books = await startBooks(t, 'full disk');
   if (!books) return t.skip(noSmallDisk);
   const { gateway, clock } = books;
@@ -69,7 +76,7 @@ test('a stream that cannot be charged in time ends with its format’s error eve
     const over = books.begin();
     parts.release();
     await until(books.notReady);
-    await clock.advance(patienceMs);
+    await clock.advance(newWorkTimeoutMs);
     const reply = await clock.skipWaits(streaming);
     assert.equal(reply.status, 200);
     assert.equal(checkStream(name, reply.text, { straight: true }).ending, 'error', reply.text);
@@ -82,25 +89,32 @@ test('a stream that cannot be charged in time ends with its format’s error eve
       return (await gateway.balance(account)).heldMicros === 0;
     });
     assert.equal((await gateway.balance(account)).postedMicros, creditMicros);
-    const losses = gateway.database.read.selectFrom('entries').select('loss_micros').where('kind', '=', 'release');
-    const { loss_micros: loss } = await losses.where('ledger_id', '=', `${account}:live`).executeTakeFirstOrThrow();
+    const losses = gateway.database.read
+      .selectFrom('entries')
+      .select('loss_micros')
+      .where('kind', '=', 'release');
+    const { loss_micros: loss } = await losses
+      .where('ledger_id', '=', `${account}:live`)
+      .executeTakeFirstOrThrow();
     assert.ok(Number(loss) > 0, 'the provider bills it');
   }
 });
 
-test('a failed request is told so at once, although its hold can only be given back later', async (t) => {
+test('a failed request gets its error at once, although its hold can only be released later', async (t) => {
   const books = await startBooks(t, 'full disk');
   if (!books) return t.skip(noSmallDisk);
   const { gateway, clock } = books;
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const held = holdBack((response) => void response.writeHead(400).end('{"error":{"message":"no such thing"}}'));
+  const held = holdBack(
+    (response) => void response.writeHead(400).end('{"error":{"message":"no such thing"}}'),
+  );
   gateway.upstream.on(chat.upstreamPath, held.script);
   const running = gateway.post(chat.path, { key, body: chat.body() });
   await gateway.upstream.request(0);
   const end = books.begin();
   held.release();
   await until(books.notReady);
-  await clock.advance(patienceMs);
+  await clock.advance(newWorkTimeoutMs);
   assert.equal((await clock.skipWaits(running)).status, 400);
   end();
   await until(async () => {
@@ -109,14 +123,15 @@ test('a failed request is told so at once, although its hold can only be given b
   });
 });
 
-test('everything else that writes answers cleanly on a full disk, and works again after it', async (t) => {
+test('all other writes fail with a clear error on a full disk, and work again after it', async (t) => {
   const books = await startBooks(t, 'full disk');
   if (!books) return t.skip(noSmallDisk);
   const { gateway, clock } = books;
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
   const owner = await signIn(gateway, { role: 'owner' });
-  const newKey = () => owner.post(`/accounts/${owner.account}/keys`, { mode: 'test', name: 'another' });
+  const newKey = () =>
+    owner.post(`/accounts/${owner.account}/keys`, { mode: 'test', name: 'another' });
   const keyed = (number: number) =>
     gateway.post(chat.path, {
       key,
@@ -126,13 +141,15 @@ test('everything else that writes answers cleanly on a full disk, and works agai
   const end = books.begin();
   const replies = [await clock.skipWaits(keyed(1)), await newKey()];
   replies.push(await owner.post('/auth/password-reset', { email: 'somebody@example.com' }));
-  replies.push(await owner.post('/auth/sign-in', { email: owner.email, password: 'wrong password' }));
+  replies.push(
+    await owner.post('/auth/sign-in', { email: owner.email, password: 'wrong password' }),
+  );
   for (const { status, text } of replies) {
     assert.equal(status, 503, text);
     assert.match(text, /upstream_unavailable/);
   }
-  assert.equal((await owner.get('/session')).status, 200, 'what reads goes on');
-  // Activity, upkeep of the cache and of claims, revisions: all have their turn meanwhile.
+  assert.equal((await owner.get('/session')).status, 200, 'reads go on');
+  // Background writes (activity, expiry of cache and claims, revisions) all run meanwhile.
   await clock.advance(65_000);
   assert.equal((await gateway.get('/healthz')).status, 200);
 
@@ -144,7 +161,7 @@ test('everything else that writes answers cleanly on a full disk, and works agai
 
 type Trouble = 'full disk' | 'lock';
 
-/** null: no disk can be had. */
+/** null: this machine cannot mount one. */
 async function startBooks(t: TestContext, trouble: Trouble) {
   const disk = trouble === 'full disk' ? mountSmallDisk() : null;
   if (trouble === 'full disk' && !disk) return null;
@@ -162,7 +179,7 @@ async function startBooks(t: TestContext, trouble: Trouble) {
       const reply = await gateway.get('/readyz');
       return reply.status === 503 && reply;
     },
-    /** Returns what ends it. */
+    /** Returns a function that ends it. */
     begin: (): (() => void) => {
       disk?.fill();
       return disk ? disk.free : lock(sqlitePathOf(gateway.program.databaseUrl));

@@ -1,4 +1,4 @@
-// What a document is held for, as a client with a small balance meets it.
+// The hold for a document, as seen by a client with a small balance.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
@@ -10,23 +10,34 @@ let gateway: TestGateway;
 
 before(async () => {
   gateway = await startGateway();
-  gateway.upstream.on(messages.upstreamPath, answerContent('messages', { text: 'one', tokens: { input: 2_000, output: 5 } }));
+  gateway.upstream.on(
+    messages.upstreamPath,
+    answerContent('messages', { text: 'one', tokens: { input: 2_000, output: 5 } }),
+  );
 });
 after(() => gateway.stop());
 
-/** Asks a model that reads 200 000 tokens at $1 a million, at most at $2. */
+/** Calls a model that reads up to 200 000 tokens, at $1 a million, or $2 for cache writes. */
 function ask(key: string, source: object) {
   const content = [
     { type: 'document', source },
     { type: 'text', text: 'Sum it up.' },
   ];
-  return gateway.post(messages.path, { key, body: messages.body({ messages: [{ role: 'user', content }] }) });
+  return gateway.post(messages.path, {
+    key,
+    body: messages.body({ messages: [{ role: 'user', content }] }),
+  });
 }
 
-test('a document in base64 is held for by its pages, one by its address as all that the model can read', async () => {
+test('the hold for a base64 document covers its pages, for a URL the whole context', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.3 });
-  const pages = (count: number) => Buffer.from(`%PDF-1.7 ${'<< /Type /Page >> '.repeat(count)}`).toString('base64');
-  const inBase64 = (count: number) => ({ type: 'base64', media_type: 'application/pdf', data: pages(count) });
+  const pages = (count: number) =>
+    Buffer.from(`%PDF-1.7 ${'<< /Type /Page >> '.repeat(count)}`).toString('base64');
+  const inBase64 = (count: number) => ({
+    type: 'base64',
+    media_type: 'application/pdf',
+    data: pages(count),
+  });
   const byAddress = await ask(key, { type: 'url', url: 'https://example.com/a.pdf' });
   assert.deepEqual([byAddress.status, byAddress.error.code], [402, 'insufficient_balance']);
   assert.match(byAddress.error.message, /send documents as base64/);
@@ -34,8 +45,10 @@ test('a document in base64 is held for by its pages, one by its address as all t
 
   const reply = await ask(key, inBase64(10));
   assert.equal(reply.status, 200, reply.text);
-  assert.deepEqual(await gateway.balance(account).then(({ postedMicros, heldMicros }) => [postedMicros, heldMicros]), [
-    300_000 - reply.costMicros!,
-    0,
-  ]);
+  assert.deepEqual(
+    await gateway
+      .balance(account)
+      .then(({ postedMicros, heldMicros }) => [postedMicros, heldMicros]),
+    [300_000 - reply.costMicros!, 0],
+  );
 });

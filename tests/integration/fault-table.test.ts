@@ -1,12 +1,18 @@
-// The table of tests/support/faults.ts, over HTTP with a live key: 0 hangs, 0 wrong charges, 0 leaks, always a proper ending in the
-// client's format; and nothing of what was told in confidence is found anywhere afterwards. `npm test` runs the cells that cover every
-// fault and every pair, `npm run test:all -- faults` all of them.
+// The fault table of tests/support/faults.ts, over HTTP with a live key: no hangs, no wrong
+// charges, no leaks, always a valid ending in the client's format, and no confidential text
+// anywhere afterwards. `npm test` runs cells that cover every fault and every pair, `npm run
+// test:all -- faults` all of them.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { sql } from 'kysely';
-import { faultModel, providerKeyCore, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
+import {
+  faultModel,
+  providerKeyCore,
+  startFaultGateway,
+  type FaultGateway,
+} from '../support/fault-gateway.ts';
 import { metricsToken } from '../support/gateway.ts';
 import { canaryCores } from '../support/fault-server.ts';
 import {
@@ -27,7 +33,7 @@ import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
 
 const lanesCount = 72;
-/** `FAULTS=^usage`: only the rows whose fault or pair matches. */
+/** `FAULTS=^usage`: only rows whose fault or pair matches. */
 const chosen = new RegExp(process.env['FAULTS'] ?? '.');
 
 let faulty: FaultGateway<RunningApp>;
@@ -39,7 +45,7 @@ before(async () => {
 });
 after(() => faulty.stop());
 
-test('every fault on every pair: no hang, the right charge, a proper ending, no leak', async (t) => {
+test('every fault on every pair has the right charge and ending, without a hang or leak', async (t) => {
   const cells = scaled(coveringCells(), allCells()).filter(
     ({ fault, pair }) => chosen.test(fault.name) || chosen.test(pair.name),
   );
@@ -50,7 +56,10 @@ test('every fault on every pair: no hang, the right charge, a proper ending, no 
   await nothingIsOpen();
 });
 
-/** Upstream connections of answers that are over may be kept for some seconds of the clock to be read to their end. */
+/**
+ * The gateway may keep upstream connections of finished answers for some seconds, to read them to
+ * the end.
+ */
 async function nothingIsOpen(): Promise<void> {
   const { app, clock } = faulty.gateway.program;
   await until(async () => {
@@ -59,7 +68,11 @@ async function nothingIsOpen(): Promise<void> {
   });
 }
 
-function summarize(t: TestContext, results: readonly CellResult[], problems: readonly CellResult[]): void {
+function summarize(
+  t: TestContext,
+  results: readonly CellResult[],
+  problems: readonly CellResult[],
+): void {
   const countOf = (words: RegExp) => problems.filter(({ problem }) => words.test(problem!)).length;
   t.diagnostic(
     `${results.length} cells: ${countOf(/^a hang/)} hangs, ${countOf(/^the charge/)} wrong charges, ` +
@@ -74,7 +87,7 @@ function describe(problems: readonly CellResult[]): string[] {
   );
 }
 
-test('the cells of `npm test` have every fault, and every pair streamed and whole', () => {
+test('the cells of `npm test` cover every fault, and every pair streamed and whole', () => {
   const placesOf = (cells: readonly Cell[]) => ({
     faults: new Set(cells.map(({ fault }) => fault.name)),
     pairs: new Set(cells.map(({ pair, stream }) => `${pair.name} ${stream}`)),
@@ -82,9 +95,12 @@ test('the cells of `npm test` have every fault, and every pair streamed and whol
   assert.deepEqual(placesOf(coveringCells()), placesOf(allCells()));
 });
 
-test('keys, prompts and answers are in no log, no file and no other answer', async (t) => {
+test('keys, prompts and answers are not in any log, file or other answer', async (t) => {
   const [{ key: anyKey }] = lanes as [Lane];
-  assert.deepEqual(await makeOrdinaryErrors(faulty.gateway, { key: anyKey, model: faultModel('chat') }), []);
+  assert.deepEqual(
+    await makeOrdinaryErrors(faulty.gateway, { key: anyKey, model: faultModel('chat') }),
+    [],
+  );
   const secrets: Secret[] = [
     { name: 'the provider key', text: providerKeyCore },
     { name: 'a prompt', text: canaryCores.prompt },
@@ -99,12 +115,21 @@ test('keys, prompts and answers are in no log, no file and no other answer', asy
     ...dataFiles(),
     { name: 'the log', bytes: Buffer.from(faulty.gateway.program.output) },
   ];
-  const found = places.flatMap(({ name, bytes }) => findSecrets(bytes, secrets).map((secret) => `${secret} in ${name}`));
+  const found = places.flatMap(({ name, bytes }) =>
+    findSecrets(bytes, secrets).map((secret) => `${secret} in ${name}`),
+  );
   const bytes = places.reduce((sum, place) => sum + place.bytes.length, 0);
-  // What is no secret is found, or the search would not see.
-  const charged = places.filter(({ bytes: content }) => content.includes(faultModel('chat'))).map(({ name }) => name);
-  assert.ok(charged.includes('/metrics') && charged.includes('the log') && charged.length > 2, charged.join());
-  t.diagnostic(`${found.length} of ${secrets.length} secrets found in ${places.length} places, ${bytes} bytes`);
+  // A text that is not secret is found, which proves that the search works.
+  const charged = places
+    .filter(({ bytes: content }) => content.includes(faultModel('chat')))
+    .map(({ name }) => name);
+  assert.ok(
+    charged.includes('/metrics') && charged.includes('the log') && charged.length > 2,
+    charged.join(),
+  );
+  t.diagnostic(
+    `${found.length} of ${secrets.length} secrets found in ${places.length} places, ${bytes} bytes`,
+  );
   assert.deepEqual(found, []);
 });
 
@@ -128,21 +153,28 @@ async function publicPlaces(): Promise<Place[]> {
   );
 }
 
-/** Every row of every table, bytes as hex. */
+/** Every row of every table; bytes as hex. */
 async function postgresRows(): Promise<Place[]> {
   const { url, read } = faulty.gateway.database;
   if (url.startsWith('sqlite:')) return [];
-  const tables = await sql<{ name: string }>`select table_name as name from information_schema.tables
+  const tables = await sql<{
+    name: string;
+  }>`select table_name as name from information_schema.tables
     where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(read);
   return Promise.all(
     tables.rows.map(async ({ name }) => {
-      const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(read);
+      const { rows } = await sql<{
+        row: string;
+      }>`select t::text as row from ${sql.table(name)} t`.execute(read);
       return { name, bytes: Buffer.from(rows.map(({ row }) => row).join('\n')) };
     }),
   );
 }
 
-/** All that the program has written: the database with its log, and whatever else. The configuration is the operator's own. */
+/**
+ * Everything the program wrote: the database with its log, and other files. The configuration is
+ * the operator's.
+ */
 function dataFiles(): Place[] {
   const folder = faulty.gateway.program.dataDir;
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })

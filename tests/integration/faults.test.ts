@@ -1,4 +1,5 @@
-// Our own faults, and requests that led to some: what cannot be recorded is not told as a success, and nothing stays held.
+// Failures of the gateway itself: a request that cannot be recorded is not reported as a success,
+// and nothing stays held.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
@@ -11,7 +12,10 @@ let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway();
   for (const { name, upstreamPath } of endpoints) {
-    gateway.upstream.on(upstreamPath, answerContent(name, { text: 'one two', tokens: { input: 5, output: 2 } }));
+    gateway.upstream.on(
+      upstreamPath,
+      answerContent(name, { text: 'one two', tokens: { input: 5, output: 2 } }),
+    );
   }
 });
 after(() => gateway.stop());
@@ -19,7 +23,9 @@ after(() => gateway.stop());
 test('a charge that cannot be written is a 500 or a stream that is cut off, and is not charged', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const database = new DatabaseSync(`${gateway.program.dataDir}/tollgate.db`, { timeout: 60_000 });
-  database.exec("create trigger refuse before insert on charges begin select raise(abort, 'refused'); end");
+  database.exec(
+    "create trigger refuse before insert on charges begin select raise(abort, 'refused'); end",
+  );
   try {
     for (const { path, body } of endpoints) {
       const whole = await gateway.post(path, { key, body: body() });

@@ -1,4 +1,5 @@
-// docs/formats.md against the started program: a sample of its cells, each sent to an upstream of another format, and what it says of them.
+// Checks docs/formats.md against the started program: sends a sample of its cells to upstreams of
+// another format.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { endpoint } from '../support/endpoints.ts';
@@ -11,7 +12,11 @@ let key: string;
 const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
 
 before(async () => {
-  const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000, prices: { input: 1, output: 2 } };
+  const limits = {
+    max_input_tokens: 100_000,
+    max_output_tokens: 8_000,
+    prices: { input: 1, output: 2 },
+  };
   const model = (provider: string, id: string, api?: string) => ({
     ...limits,
     routes: [{ provider, model: id, ...(api && { api }) }],
@@ -33,15 +38,25 @@ before(async () => {
     candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }],
     usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3 },
   };
-  gateway.upstream.on('/v1/responses', answerJson({ id: 'r', status: 'completed', output: [], usage }));
+  gateway.upstream.on(
+    '/v1/responses',
+    answerJson({ id: 'r', status: 'completed', output: [], usage }),
+  );
   gateway.upstream.on('/local/v1/chat/completions', answerJson(chat));
-  gateway.upstream.on('/v1/messages', answerJson({ content: [{ type: 'text', text: 'x' }], stop_reason: 'end_turn', usage }));
+  gateway.upstream.on(
+    '/v1/messages',
+    answerJson({ content: [{ type: 'text', text: 'x' }], stop_reason: 'end_turn', usage }),
+  );
   gateway.upstream.on('/v1beta/models/gemini-2.5-flash:generateContent', answerJson(gemini));
 });
 after(() => gateway.stop());
 
-/** What becomes of a field: `ignored:<names>`, `400:<param>` or `carried`. */
-type Cell = readonly [client: WireName, fields: object, to: Readonly<Partial<Record<'R' | 'C' | 'M' | 'G', string>>>];
+/** The result for a field: `ignored:<names>`, `emulated:<names>`, `400:<param>` or `carried`. */
+type Cell = readonly [
+  client: WireName,
+  fields: object,
+  to: Readonly<Partial<Record<'R' | 'C' | 'M' | 'G', string>>>,
+];
 
 const [tool, otherTool] = ['f', 'g'].map((name) => ({
   type: 'function',
@@ -49,26 +64,70 @@ const [tool, otherTool] = ['f', 'g'].map((name) => ({
 }));
 const allowed = { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] };
 const user = { role: 'user', content: 'Hi' };
-const responsesTool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } };
+const responsesTool = {
+  type: 'function',
+  name: 'f',
+  parameters: { type: 'object', properties: {} },
+};
 
 const cells: readonly Cell[] = [
   ['chat', { top_k: 5 }, { R: 'ignored:top_k' }],
   [
     'chat',
     { frequency_penalty: 1 },
-    { R: 'ignored:frequency_penalty', M: 'ignored:frequency_penalty', G: 'ignored:frequency_penalty' },
+    {
+      R: 'ignored:frequency_penalty',
+      M: 'ignored:frequency_penalty',
+      G: 'ignored:frequency_penalty',
+    },
   ],
   ['chat', { seed: 7 }, { R: 'ignored:seed', M: 'ignored:seed', G: 'carried' }],
-  ['chat', { stop: ['a'] }, { R: '400:stop', M: 'carried', G: 'carried' }],
-  ['chat', { stop: ['a', 'b', 'c', 'd', 'e', 'f'] }, { G: '400:stop' }],
+  ['chat', { stop: ['', ''] }, { R: 'carried', C: 'carried', M: 'carried', G: 'carried' }],
+  [
+    'chat',
+    { stop: ['a', ' \n'] },
+    { R: 'emulated:stop', C: 'carried', M: 'emulated:stop', G: 'carried' },
+  ],
+  ['messages', { stop_sequences: [''] }, { R: 'carried', C: 'carried', G: 'carried' }],
+  [
+    'chat',
+    { tools: [{ function: tool!.function }] },
+    { R: 'carried', C: 'carried', M: 'carried', G: 'carried' },
+  ],
+  ['chat', { stop: ['a'] }, { R: 'emulated:stop', M: 'carried', G: 'carried' }],
+  [
+    'chat',
+    { stop: ['a', 'b', 'c', 'd', 'e', 'f'] },
+    { R: 'emulated:stop', M: 'carried', G: 'emulated:stop' },
+  ],
   ['chat', { n: 2 }, { R: '400:n', M: '400:n', G: '400:n' }],
   ['chat', { logprobs: true }, { R: '400:logprobs', M: '400:logprobs', G: '400:logprobs' }],
-  ['chat', { response_format: { type: 'json_object' } }, { R: 'carried', M: '400:response_format', G: 'carried' }],
-  ['chat', { verbosity: 'low' }, { R: 'ignored:verbosity', M: 'ignored:verbosity', G: 'ignored:verbosity' }],
-  ['chat', { metadata: { a: 'b' } }, { R: 'carried', M: 'ignored:metadata', G: 'ignored:metadata' }],
-  ['chat', { prompt_cache_key: 'k' }, { R: 'carried', M: 'ignored:prompt_cache_key', G: 'ignored:prompt_cache_key' }],
+  [
+    'chat',
+    { response_format: { type: 'json_object' } },
+    { R: 'carried', M: 'emulated:response_format', G: 'carried' },
+  ],
+  [
+    'chat',
+    { verbosity: 'low' },
+    { R: 'ignored:verbosity', M: 'ignored:verbosity', G: 'ignored:verbosity' },
+  ],
+  [
+    'chat',
+    { metadata: { a: 'b' } },
+    { R: 'carried', M: 'ignored:metadata', G: 'ignored:metadata' },
+  ],
+  [
+    'chat',
+    { prompt_cache_key: 'k' },
+    { R: 'carried', M: 'ignored:prompt_cache_key', G: 'ignored:prompt_cache_key' },
+  ],
   ['chat', { store: true }, { R: 'ignored:store', M: 'ignored:store', G: 'ignored:store' }],
-  ['chat', { made_up: 1 }, { R: '400:made_up', C: '400:made_up', M: '400:made_up', G: '400:made_up' }],
+  [
+    'chat',
+    { made_up: 1 },
+    { R: '400:made_up', C: '400:made_up', M: '400:made_up', G: '400:made_up' },
+  ],
   ['chat', { user: 'u-1' }, { R: 'carried', M: 'carried', G: 'ignored:user' }],
   ['chat', { user: 'a@b.example' }, { R: 'carried', M: 'carried' }],
   [
@@ -86,7 +145,11 @@ const cells: readonly Cell[] = [
     { tools: [tool], tool_choice: { type: 'function', function: { name: 'no' } } },
     { R: '400:tool_choice', M: '400:tool_choice', G: '400:tool_choice' },
   ],
-  ['chat', { tools: [tool], parallel_tool_calls: false }, { R: 'carried', M: 'carried', G: 'ignored:parallel_tool_calls' }],
+  [
+    'chat',
+    { tools: [tool], parallel_tool_calls: false },
+    { R: 'carried', M: 'carried', G: 'ignored:parallel_tool_calls' },
+  ],
   [
     'chat',
     { reasoning_effort: 'high' },
@@ -94,38 +157,113 @@ const cells: readonly Cell[] = [
   ],
   [
     'chat',
-    { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }] }] },
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }],
+        },
+      ],
+    },
     { R: '400:messages[0].content[0].type', G: '400:messages[0].content[0].type' },
   ],
-  ['responses', { text: { format: { type: 'json_object' } } }, { C: 'carried', M: '400:text.format', G: 'carried' }],
-  ['responses', { metadata: { a: 'b' } }, { C: 'ignored:metadata', M: 'ignored:metadata', G: 'ignored:metadata' }],
-  ['responses', { prompt_cache_key: 'k' }, { C: 'ignored:prompt_cache_key', M: 'ignored:prompt_cache_key' }],
+  [
+    'responses',
+    { text: { format: { type: 'json_object' } } },
+    { C: 'carried', M: 'emulated:text.format', G: 'carried' },
+  ],
+  [
+    'responses',
+    { metadata: { a: 'b' } },
+    { C: 'ignored:metadata', M: 'ignored:metadata', G: 'ignored:metadata' },
+  ],
+  [
+    'responses',
+    { prompt_cache_key: 'k' },
+    { C: 'ignored:prompt_cache_key', M: 'ignored:prompt_cache_key' },
+  ],
   [
     'responses',
     { previous_response_id: 'resp_1' },
-    { C: 'ignored:previous_response_id', M: 'ignored:previous_response_id', G: 'ignored:previous_response_id' },
+    {
+      C: 'ignored:previous_response_id',
+      M: 'ignored:previous_response_id',
+      G: 'ignored:previous_response_id',
+    },
   ],
   ['responses', { store: true }, { C: 'ignored:store', G: 'ignored:store' }],
   ['responses', { truncation: 'auto' }, { C: 'ignored:truncation', M: 'ignored:truncation' }],
-  ['responses', { max_tool_calls: 3 }, { C: 'ignored:max_tool_calls', M: 'ignored:max_tool_calls' }],
+  [
+    'responses',
+    { max_tool_calls: 3 },
+    { C: 'ignored:max_tool_calls', M: 'ignored:max_tool_calls' },
+  ],
   ['responses', { top_logprobs: 2 }, { C: '400:top_logprobs', M: '400:top_logprobs' }],
-  ['responses', { input: [{ type: 'item_reference', id: 'x' }] }, { R: '400:input[0]', C: '400:input[0]', M: '400:input[0]' }],
+  [
+    'responses',
+    { input: [{ type: 'item_reference', id: 'x' }] },
+    { R: '400:input[0]', C: '400:input[0]', M: '400:input[0]' },
+  ],
+  [
+    'responses',
+    { input: [user, { type: 'item_reference', id: 'rs_1' }] },
+    { R: 'ignored:input[1]', C: 'ignored:input[1]', M: 'ignored:input[1]', G: 'ignored:input[1]' },
+  ],
+  [
+    'responses',
+    { input: [{ id: 'rs_1' }, user] },
+    { R: 'ignored:input[0]', C: 'ignored:input[0]', M: 'ignored:input[0]', G: 'ignored:input[0]' },
+  ],
   [
     'responses',
     { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, user] },
     { C: 'ignored:input[0]', M: 'ignored:input[0]', G: 'ignored:input[0]' },
   ],
-  ['responses', { background: true }, { R: '400:background', C: '400:background', M: '400:background' }],
-  ['responses', { tools: [{ type: 'web_search' }] }, { C: '400:tools[0].type', M: '400:tools[0].type', G: '400:tools[0].type' }],
-  ['responses', { tools: [{ ...responsesTool, strict: true }] }, { C: 'carried', M: 'carried', G: 'ignored:strict' }],
   [
     'responses',
-    { input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://a.example/x.pdf' }] }] },
+    { background: true },
+    { R: '400:background', C: '400:background', M: '400:background' },
+  ],
+  [
+    'responses',
+    { tools: [{ type: 'web_search' }] },
+    { C: '400:tools[0].type', M: '400:tools[0].type', G: '400:tools[0].type' },
+  ],
+  [
+    'responses',
+    { tools: [{ ...responsesTool, strict: true }] },
+    { C: 'carried', M: 'carried', G: 'ignored:strict' },
+  ],
+  [
+    'responses',
+    {
+      input: [
+        { role: 'user', content: [{ type: 'input_file', file_url: 'https://a.example/x.pdf' }] },
+      ],
+    },
     { C: '400:input', M: 'carried', G: 'carried' },
   ],
-  ['messages', { stop_sequences: ['a'] }, { R: '400:stop_sequences', C: 'carried', G: 'carried' }],
+  [
+    'messages',
+    { stop_sequences: ['a'] },
+    { R: 'emulated:stop_sequences', C: 'carried', G: 'carried' },
+  ],
+  [
+    'messages',
+    { stop_sequences: ['a', 'b', 'c', 'd', 'e', 'f'] },
+    { R: 'emulated:stop_sequences', C: 'emulated:stop_sequences', G: 'emulated:stop_sequences' },
+  ],
+  [
+    'chat',
+    { response_format: { type: 'json_object' }, tools: [tool] },
+    { M: 'emulated:response_format', G: 'emulated:response_format' },
+  ],
   ['messages', { top_k: 5 }, { R: 'ignored:top_k', C: 'ignored:top_k', G: 'carried' }],
-  ['messages', { messages: [user, { role: 'assistant', content: 'So' }] }, { R: '400:messages', C: 'carried', G: 'carried' }],
+  [
+    'messages',
+    { messages: [user, { role: 'assistant', content: 'So' }] },
+    { R: '400:messages', C: 'carried', G: 'carried' },
+  ],
   ['messages', { container: 'c' }, { R: '400:container', C: '400:container', G: '400:container' }],
   [
     'messages',
@@ -147,10 +285,41 @@ for (const [client, fields, to] of cells) {
       const reply = await gateway.post(path, { key, body: body({ model, ...fields }) });
       const told = JSON.parse(reply.text) as { error?: { param?: string; message: string } };
       const ignored = reply.headers['x-service-ignored'];
-      const what = reply.status === 400 ? `400:${told.error?.param}` : ignored ? `ignored:${String(ignored)}` : 'carried';
-      assert.ok([200, 400].includes(reply.status), `${model}: ${reply.status} ${JSON.stringify(told)}`);
-      if (expected.startsWith('400:')) assert.ok(what.startsWith(expected), `on ${model}: ${what}, not ${expected}`);
+      const emulated = reply.headers['x-service-emulated'];
+      const done = ignored
+        ? `ignored:${String(ignored)}`
+        : emulated
+          ? `emulated:${String(emulated)}`
+          : 'carried';
+      const what = reply.status === 400 ? `400:${told.error?.param}` : done;
+      assert.ok(
+        [200, 400].includes(reply.status),
+        `${model}: ${reply.status} ${JSON.stringify(told)}`,
+      );
+      if (expected.startsWith('400:'))
+        assert.ok(what.startsWith(expected), `on ${model}: ${what}, not ${expected}`);
       else assert.equal(what, expected, `on ${model}: ${told.error?.message ?? ''}`);
     }
   });
 }
+
+test('beta features that are not forwarded are listed, wherever the model runs', async () => {
+  const { path, body } = endpoint('messages');
+  const headers = {
+    'anthropic-beta':
+      'context-1m-2025-08-07, interleaved-thinking-2025-05-14, Fast-Mode-2026-02-01, two words',
+  };
+  for (const model of ['M', 'C', 'R', 'G']) {
+    const reply = await gateway.post(path, { key, headers, body: body({ model }) });
+    assert.equal(reply.status, 200);
+    const listed =
+      'anthropic-beta.context-1m-2025-08-07, anthropic-beta.Fast-Mode-2026-02-01, anthropic-beta.two%20words';
+    assert.equal(reply.headers['x-service-ignored'], listed, model);
+  }
+  assert.equal(
+    gateway.upstream.requests.find((request) => request.headers['anthropic-beta'])?.headers[
+      'anthropic-beta'
+    ],
+    'interleaved-thinking-2025-05-14',
+  );
+});

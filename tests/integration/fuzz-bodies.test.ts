@@ -1,5 +1,5 @@
-// Fuzzed bodies (tests/support/body-fuzzer.ts) at full rate over connections that stay open: every one is answered, none is a fault of ours,
-// and the memory stays bounded. FUZZ_BODIES: how many.
+// Fuzzed bodies (tests/support/body-fuzzer.ts) at full rate over keep-alive connections: each gets
+// an answer, none is an internal error, and memory stays bounded. FUZZ_BODIES: how many.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Pool } from 'undici';
@@ -13,9 +13,9 @@ import { scaled } from '../support/volume.ts';
 
 const bodiesCount = Number(process.env['FUZZ_BODIES'] ?? scaled(1_000, 10_000));
 const connections = 32;
-/** Until memory is what it will be. */
+/** Warm-up, until memory is stable. */
 const warmUpCount = bodiesCount / 10;
-/** Only ends a hang. */
+/** A limit for hangs only. */
 const hangMs = 120_000;
 const memoryGrowthMax = 300_000_000;
 const expectedStatuses = new Set([200, 400, 401, 404, 413, 415, 422, 429]);
@@ -25,7 +25,10 @@ let pool: Pool;
 let key: string;
 
 before(async () => {
-  gateway = await startGatewayProgram({ log: { level: 'error' }, metrics: { token: metricsToken } });
+  gateway = await startGatewayProgram({
+    log: { level: 'error' },
+    metrics: { token: metricsToken },
+  });
   ({ key } = await gateway.makeKey());
   pool = new Pool(gateway.url, { connections, headersTimeout: hangMs, bodyTimeout: hangMs });
 });
@@ -36,15 +39,26 @@ after(async () => {
 
 const seen: Record<number, number> = {};
 
-test(`${bodiesCount} fuzzed bodies: no fault of ours, no hang, bounded memory`, async (t) => {
+test(`${bodiesCount} fuzzed bodies cause no internal error, no hang and bounded memory`, async (t) => {
   await sendAll(0, warmUpCount);
   const startBytes = memory();
   await sendAll(warmUpCount, bodiesCount);
   const [peakBytes, endBytes] = [canMeasure ? peakResidentBytes(gateway.program.pid) : 0, memory()];
-  t.diagnostic(`${JSON.stringify(seen)}; RSS start ${mb(startBytes)}, peak ${mb(peakBytes)}, end ${mb(endBytes)} MB`);
-  assert.ok(seen[200]! > bodiesCount / 50 && seen[400]! > bodiesCount / 10, 'both kinds of bodies are among them');
-  assert.ok(peakBytes - startBytes < memoryGrowthMax, `the program has grown by ${mb(peakBytes - startBytes)} MB`);
-  assert.equal((await gateway.get('/readyz', { key: metricsToken })).json<{ running: number }>().running, 0);
+  t.diagnostic(
+    `${JSON.stringify(seen)}; RSS start ${mb(startBytes)}, peak ${mb(peakBytes)}, end ${mb(endBytes)} MB`,
+  );
+  assert.ok(
+    seen[200]! > bodiesCount / 50 && seen[400]! > bodiesCount / 10,
+    'both kinds of bodies are among them',
+  );
+  assert.ok(
+    peakBytes - startBytes < memoryGrowthMax,
+    `the program has grown by ${mb(peakBytes - startBytes)} MB`,
+  );
+  assert.equal(
+    (await gateway.get('/readyz', { key: metricsToken })).json<{ running: number }>().running,
+    0,
+  );
   assert.doesNotMatch(gateway.program.output, /"level":(?:50|60)/);
 });
 
@@ -56,12 +70,15 @@ async function sendAll(start: number, end: number): Promise<void> {
   await Promise.all(senders);
 }
 
-/** The number of a body is what it is made from, whichever connection sends it. */
+/** A body's number alone determines it, whichever connection sends it. */
 async function sendBody(index: number): Promise<void> {
   const random = new Random(`body ${index}`);
   const { name, path } = random.pick(endpoints);
   const body = fuzzedBody(name, random);
-  const headers = { authorization: `Bearer ${key}`, 'content-type': random.chance(0.01) ? 'text/plain' : 'application/json' };
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': random.chance(0.01) ? 'text/plain' : 'application/json',
+  };
   const reply = await pool.request({ method: 'POST', path, headers, body });
   const text = await reply.body.text();
   const { statusCode } = reply;

@@ -1,5 +1,6 @@
-// What strangers send: bodies with anything in any field, odd headers and addresses, and bytes that are hardly HTTP. Whatever it is, the
-// answer comes, says what is wrong in the shape of its endpoint, and costs nothing unless it is a success.
+// Untrusted input: bodies with random values in any field, odd headers and URLs, and bytes that are
+// hardly HTTP. Each request gets an answer in its endpoint's shape that says what is wrong. Only a
+// success costs anything.
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -7,7 +8,14 @@ import { answerContent } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
-import { oddNames, oddNumbers, oddSchemas, oddTexts, placesOf, setOwn } from '../support/odd-values.ts';
+import {
+  oddNames,
+  oddNumbers,
+  oddSchemas,
+  oddTexts,
+  fieldsOf,
+  setOwnField,
+} from '../support/odd-values.ts';
 import fc from '../support/property.ts';
 import { richBodies, type Json } from '../support/rich-bodies.ts';
 import { until } from '../support/until.ts';
@@ -20,9 +28,15 @@ const startMicros = { live: 0, test: 0 };
 
 before(async () => {
   gateway = await startGateway({ metrics: { token: metricsToken } });
-  keys = { live: await gateway.makeKey({ mode: 'live', creditUsd: 100_000 }), test: await gateway.makeKey() };
+  keys = {
+    live: await gateway.makeKey({ mode: 'live', creditUsd: 100_000 }),
+    test: await gateway.makeKey(),
+  };
   for (const { name, upstreamPath } of endpoints) {
-    gateway.upstream.on(upstreamPath, answerContent(name, { text: 'Here it is.', tokens: { input: 9, output: 4 } }));
+    gateway.upstream.on(
+      upstreamPath,
+      answerContent(name, { text: 'Here it is.', tokens: { input: 9, output: 4 } }),
+    );
   }
   for (const mode of ['live', 'test'] as const) startMicros[mode] = await posted(mode);
 });
@@ -33,17 +47,32 @@ async function posted(mode: 'live' | 'test'): Promise<number> {
 }
 
 const odd: fc.Arbitrary<Json> = fc.oneof(
-  fc.constantFrom<Json>(null, true, false, [], {}, [[]], [null], [{}], { type: 'function' }, ...oddSchemas),
+  fc.constantFrom<Json>(
+    null,
+    true,
+    false,
+    [],
+    {},
+    [[]],
+    [null],
+    [{}],
+    { type: 'function' },
+    ...oddSchemas,
+  ),
   fc.constantFrom(...oddNumbers),
   fc.constantFrom(...oddTexts),
-  fc.integer({ min: 60, max: 80 }).map((depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as Json),
+  fc
+    .integer({ min: 60, max: 80 })
+    .map((depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as Json),
   fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }) as fc.Arbitrary<Json>,
   fc
     .integer({ min: 100, max: 400 })
-    .map((length) => Array.from({ length }, () => ({ role: 'user', content: 'Hi', type: 'message' }))),
+    .map((length) =>
+      Array.from({ length }, () => ({ role: 'user', content: 'Hi', type: 'message' })),
+    ),
 );
 
-/** `place`: which of all fields and items of the body; `kind`: what happens there. */
+/** `place`: the index among all fields and items of the body; `kind`: the change. */
 type Mutation = {
   readonly kind: 'replace' | 'remove' | 'add' | 'repeat';
   readonly place: number;
@@ -57,7 +86,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   value: odd,
 });
 
-/** What becomes of the text of the body at the end. */
+/** The final change to the body's text. */
 const spoilings: readonly ((text: string) => string)[] = [
   ...Array.from({ length: 12 }, () => (text: string) => text),
   (text) => text.slice(0, -3),
@@ -77,7 +106,16 @@ const headers = fc.constantFrom<Record<string, string>>(
   { 'x-forwarded-for': ',,,', 'x-api-key': 'sk-ant-oat', 'accept-encoding': 'br;q=9' },
   { expect: 'miracles' },
 );
-const queries = fc.constantFrom('', '', '?', '?beta=true', '?api_key=&api_key=x', '?%', '?__proto__=1&a[b]=c', '?'.repeat(500));
+const queries = fc.constantFrom(
+  '',
+  '',
+  '?',
+  '?beta=true',
+  '?api_key=&api_key=x',
+  '?%',
+  '?__proto__=1&a[b]=c',
+  '?'.repeat(500),
+);
 
 const anyAttempt = fc.record({
   endpoint: fc.constantFrom(...endpoints),
@@ -92,16 +130,22 @@ const anyAttempt = fc.record({
 type Attempt = typeof anyAttempt extends fc.Arbitrary<infer Value> ? Value : never;
 
 const requestsAtOnce = 8;
-/** Only ends a hang. */
+/** A limit for hangs only. */
 const hangMs = 120_000;
 const rounds = scaled(46, 460);
 
-test(`${rounds} rounds of spoilt requests: no fault of ours, no hang, no charge for an error`, async (t) => {
+test(`${rounds} rounds of malformed requests cause no internal error, no hang and no charge for an error`, async (t) => {
   const together = fc.array(anyAttempt, { minLength: 1, maxLength: requestsAtOnce, size: 'max' });
-  const property = fc.asyncProperty(together, async (attempts) => void (await Promise.all(attempts.map(check))));
+  const property = fc.asyncProperty(
+    together,
+    async (attempts) => void (await Promise.all(attempts.map(check))),
+  );
   await fc.assert(property, { numRuns: rounds, timeout: hangMs });
   t.diagnostic(JSON.stringify(seen));
-  assert.ok((seen[200] ?? 0) > rounds / 10 && (seen[400] ?? 0) > rounds / 10, 'both kinds of requests are among them');
+  assert.ok(
+    (seen[200] ?? 0) > rounds / 10 && (seen[400] ?? 0) > rounds / 10,
+    'both kinds of requests are among them',
+  );
 });
 
 const seen: Record<number, number> = {};
@@ -129,22 +173,31 @@ function bodyOf({ endpoint, stream, otherModel, mutations, spoiling }: Attempt):
 
 function mutate(body: object, { kind, place, name, value: shared }: Mutation): void {
   const value = structuredClone(shared);
-  const places = placesOf(body);
-  const [holder, field] = places[place % places.length]!;
-  if (kind === 'replace') setOwn(holder, field, value);
-  else if (kind === 'add') setOwn(holder, Array.isArray(holder) ? String(holder.length) : name, value);
-  else if (kind === 'remove') Reflect.deleteProperty(holder, field);
-  else setOwn(holder, field, [holder[field], holder[field]]);
+  const places = fieldsOf(body);
+  const [parent, field] = places[place % places.length]!;
+  if (kind === 'replace') setOwnField(parent, field, value);
+  else if (kind === 'add')
+    setOwnField(parent, Array.isArray(parent) ? String(parent.length) : name, value);
+  else if (kind === 'remove') Reflect.deleteProperty(parent, field);
+  else setOwnField(parent, field, [parent[field], parent[field]]);
 }
 
-/** Returns the cost, which every success tells. */
+/**
+ * Returns the cost, which every success reports. Requests that share an idempotency key may be the
+ * same request.
+ */
 function checkSuccess(reply: Reply): number {
   const { costMicros } = reply;
-  assert.ok(costMicros !== null && costMicros > 0, `no cost: ${reply.text.slice(-300)}`);
+  const isReplay =
+    (reply.headers['x-service-cache'] ?? reply.trailers['x-service-cache']) === 'idempotent-replay';
+  assert.ok(
+    costMicros !== null && costMicros > 0 !== isReplay,
+    `no cost: ${reply.text.slice(-300)}`,
+  );
   return costMicros;
 }
 
-/** The fault is always in the request here: the upstream answers everything. */
+/** Only the request can be at fault: the upstream answers everything. */
 function checkError(reply: Reply, { name }: Endpoint): void {
   assert.ok(reply.status >= 400 && reply.status < 500, `${reply.status} ${reply.text}`);
   assert.equal(reply.costMicros, null);
@@ -154,31 +207,60 @@ function checkError(reply: Reply, { name }: Endpoint): void {
   assert.doesNotMatch(message, /\n\s+at |node_modules/);
   if (name === 'messages') assert.match(type, /_error$/);
   else assert.equal(type, code);
-  const isWhole = /cannot be read|the body|json_object|sandbox|tool choice|defines no tool/i.test(message);
-  if (code === 'invalid_request' && name !== 'messages' && !isWhole) assert.equal(typeof param, 'string', message);
+  const isWhole = /cannot be read|the body|json_object|sandbox|tool choice|defines no tool/i.test(
+    message,
+  );
+  if (code === 'invalid_request' && name !== 'messages' && !isWhole)
+    assert.equal(typeof param, 'string', message);
 }
 
-test('bodies of megabytes, and thousands of parts', async () => {
+test('bodies of megabytes, and with thousands of parts, get an answer', async () => {
   const text = 'x'.repeat(scaled(1_000_000, 10_000_000));
   for (const { path, body, name } of endpoints) {
-    const messages = Array.from({ length: scaled(2_000, 20_000) }, () => ({ role: 'user', content: 'Hi' }));
+    const messages = Array.from({ length: scaled(2_000, 20_000) }, () => ({
+      role: 'user',
+      content: 'Hi',
+    }));
     const many = body(name === 'responses' ? { input: messages } : { messages });
-    for (const sent of [body({ metadata: { a: text } }), body({ odd: text }), body({ [text]: 1 }), many]) {
+    for (const sent of [
+      body({ metadata: { a: text } }),
+      body({ odd: text }),
+      body({ [text]: 1 }),
+      many,
+    ]) {
       const reply = await gateway.post(path, { key: keys.test.key, body: sent });
-      assert.ok(reply.status === 200 || reply.status === 400, `${reply.status} ${reply.text.slice(0, 300)}`);
+      assert.ok(
+        reply.status === 200 || reply.status === 400,
+        `${reply.status} ${reply.text.slice(0, 300)}`,
+      );
       if (reply.status === 200) chargedMicros.test += checkSuccess(reply);
     }
   }
 });
 
-/** Requests as bytes, with `KEY` to be filled in. All are answered with a request id. */
+/** Raw requests; `KEY` is replaced. Each answer has a request id. */
 const rawRequests: Readonly<Record<string, { readonly bytes: string; readonly status: number }>> = {
   'no HTTP at all': { bytes: '\u0016\u0003\u0001\u0002\0\u0001\0\u0001\r\n\r\n', status: 400 },
-  'an address that cannot be decoded': { bytes: 'GET /v1/models/%zz HTTP/1.1\r\nHost: x\r\n\r\n', status: 400 },
-  'another such, of Messages': { bytes: 'POST /v1/messages/%zz HTTP/1.1\r\nHost: x\r\n\r\n', status: 400 },
-  'an address with a zero': { bytes: 'GET /v1/models/%00 HTTP/1.1\r\nHost: x\r\n\r\n', status: 400 },
-  'an expectation that is not known': { bytes: 'GET /v1/models HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', status: 200 },
-  'headers without an end': { bytes: `GET /v1/models HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`, status: 431 },
+  'an address that cannot be decoded': {
+    bytes: 'GET /v1/models/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
+    status: 400,
+  },
+  'another such, of Messages': {
+    bytes: 'POST /v1/messages/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
+    status: 400,
+  },
+  'an address with a zero': {
+    bytes: 'GET /v1/models/%00 HTTP/1.1\r\nHost: x\r\n\r\n',
+    status: 400,
+  },
+  'an expectation that is not known': {
+    bytes: 'GET /v1/models HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n',
+    status: 200,
+  },
+  'headers without an end': {
+    bytes: `GET /v1/models HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`,
+    status: 431,
+  },
   'two lengths': { bytes: post('Content-Length: 3\r\nContent-Length: 4\r\n', '{}'), status: 400 },
   'a length and chunks': {
     bytes: post('Content-Length: 2\r\nTransfer-Encoding: chunked\r\n', '2\r\n{}\r\n0\r\n\r\n'),
@@ -187,18 +269,25 @@ const rawRequests: Readonly<Record<string, { readonly bytes: string; readonly st
   'a length below 0': { bytes: post('Content-Length: -1\r\n', '{}'), status: 400 },
   'an absurd length': { bytes: post('Content-Length: 99999999999\r\n', '{}'), status: 413 },
   'a broken chunk': { bytes: post('Transfer-Encoding: chunked\r\n', 'zz\r\n{}\r\n'), status: 400 },
-  'a length that is too short': { bytes: post('Content-Length: 9\r\n', '{"model":"gpt-5-mini"}'), status: 400 },
+  'a length that is too short': {
+    bytes: post('Content-Length: 9\r\n', '{"model":"gpt-5-mini"}'),
+    status: 400,
+  },
   'no body': { bytes: post('', ''), status: 400 },
   OPTIONS: { bytes: 'OPTIONS /v1/responses HTTP/1.1\r\nHost: x\r\n\r\n', status: 405 },
   HEAD: { bytes: 'HEAD /v1/models HTTP/1.1\r\nHost: x\r\n\r\n', status: 200 },
-  'an upgrade': { bytes: 'GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n', status: 200 },
+  'an upgrade': {
+    bytes:
+      'GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
+    status: 200,
+  },
 };
 
 function post(head: string, body: string): string {
   return `POST /v1/responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer KEY\r\nContent-Type: application/json\r\n${head}\r\n${body}`;
 }
 
-test('bytes that are hardly HTTP', async (t) => {
+test('bytes that are hardly HTTP get an answer', async (t) => {
   const all = Object.entries(rawRequests).map(([name, { bytes, status }]) =>
     t.test(name, async () => {
       const answer = await exchange(asLast(bytes));
@@ -210,27 +299,34 @@ test('bytes that are hardly HTTP', async (t) => {
   await Promise.all(all);
 });
 
-test('half a body, from a client that leaves', async () => {
+test('half a body from a client that leaves costs nothing', async () => {
   const socket = connectToGateway();
   socket.write(post('Content-Length: 900\r\n', '{"model":'), () => socket.destroy());
   assert.equal(await textOf(socket), '');
 });
 
-test('requests in one go on a connection are answered in their order, each charged', async () => {
-  const body = JSON.stringify({ model: 'gpt-5-mini', input: 'Hi', stream: true, max_output_tokens: 50 });
+test('pipelined requests are answered in order, each charged', async () => {
+  const body = JSON.stringify({
+    model: 'gpt-5-mini',
+    input: 'Hi',
+    stream: true,
+    max_output_tokens: 50,
+  });
   const request = post(`Content-Length: ${body.length}\r\n`, body);
   const answer = await exchange(request.repeat(4) + asLast(request));
-  const costs = [...answer.matchAll(/x-service-cost-micros: (\d+)/gi)].map((match) => Number(match[1]));
+  const costs = [...answer.matchAll(/x-service-cost-micros: (\d+)/gi)].map((match) =>
+    Number(match[1]),
+  );
   assert.equal(costs.length, 5);
   chargedMicros.test += costs.reduce((sum, cost) => sum + cost, 0);
 });
 
-/** The gateway ends the connection after its answer. */
+/** The gateway closes the connection after its answer. */
 function asLast(bytes: string): string {
   return bytes.replace('Host: x\r\n', 'Host: x\r\nConnection: close\r\n');
 }
 
-/** Sends bytes and returns all that comes back until the gateway ends the connection. */
+/** Sends bytes. Returns everything received until the gateway closes the connection. */
 function exchange(bytes: string): Promise<string> {
   const socket = connectToGateway();
   socket.write(bytes.replaceAll('KEY', keys.test.key), 'latin1');
@@ -251,13 +347,19 @@ function textOf(socket: Socket): Promise<string> {
   });
 }
 
-test('after all of it nothing is held, and the balances fell by exactly what was told', async () => {
-  await until(async () => (await gateway.get('/readyz', { key: metricsToken })).json<{ running: number }>().running === 0);
+test('at the end nothing is held, and the balances fell by exactly the reported costs', async () => {
+  await until(
+    async () =>
+      (await gateway.get('/readyz', { key: metricsToken })).json<{ running: number }>().running ===
+      0,
+  );
   for (const mode of ['live', 'test'] as const) {
     const { heldMicros, postedMicros } = await gateway.balance(keys[mode].account, mode);
     assert.equal(heldMicros, 0);
     assert.equal(startMicros[mode] - postedMicros, chargedMicros[mode], mode);
   }
-  const faults = gateway.program.output.split('\n').filter((line) => /"level":(?:50|60)/.test(line));
+  const faults = gateway.program.output
+    .split('\n')
+    .filter((line) => /"level":(?:50|60)/.test(line));
   assert.deepEqual(faults, []);
 });

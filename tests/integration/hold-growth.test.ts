@@ -1,5 +1,5 @@
-// A stream is held for slice by slice: a small balance carries as many streams as truly fit it, and one that nothing more can be held for
-// ends as at its length limit, in every pair of formats.
+// A stream's hold grows slice by slice. So a small balance runs as many streams as fit, and a
+// stream whose hold cannot grow ends as at its length limit, in every pair of formats.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { streamFrames } from '../support/answers.ts';
@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 import { answerBytes, framesText, thenHang } from '../support/upstream.ts';
 
 const sliceTokens = 256;
-/** The floor below which no answer is begun. */
+/** The smallest hold with which an answer may begin. */
 const firstTokens = 1_024;
 const outputMicros = pairPrices.output;
 
@@ -30,18 +30,27 @@ let gateway: TestGateway<RunningApp>;
 
 before(async () => {
   const models = { ...pairModels, 'silent-thinker': silentThinker };
-  gateway = await startGateway({ models, limits: { hold_slice_tokens: sliceTokens }, log: { level: 'error' } }, { clock });
+  gateway = await startGateway(
+    { models, limits: { hold_slice_tokens: sliceTokens }, log: { level: 'error' } },
+    { clock },
+  );
 });
 after(() => gateway.stop());
 
-/** An answer of so many tokens of four bytes. */
+/** An answer of this many tokens, four bytes each. */
 function longAnswer(upstream: (typeof pairs)[number]['upstream'], tokens: number) {
-  const text = Array.from({ length: tokens }, (_, index) => `w${String(index % 100).padStart(2, '0')}`).join(' ');
-  const { start, deltas, end } = streamFrames(upstream, { text, tokens: { input: 100, output: tokens } });
+  const text = Array.from(
+    { length: tokens },
+    (_, index) => `w${String(index % 100).padStart(2, '0')}`,
+  ).join(' ');
+  const { start, deltas, end } = streamFrames(upstream, {
+    text,
+    tokens: { input: 100, output: tokens },
+  });
   return { text, bytes: Buffer.from(framesText([...start, ...deltas, ...end])) };
 }
 
-test('a hold grows with its answer, which is charged for what it used and gives back the rest', async () => {
+test('a hold grows with its answer, which is charged for its use; the rest is released', async () => {
   for (const pair of pairs) {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
     const { text, bytes } = longAnswer(pair.upstream, 3_000);
@@ -51,7 +60,10 @@ test('a hold grows with its answer, which is charged for what it used and gives 
       body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
     });
     const reserved = Number(reply.headers['x-service-reserved-micros']);
-    assert.ok(reserved < (firstTokens + 600) * outputMicros, `${pair.name}: it begins with a slice, not with ${reserved}`);
+    assert.ok(
+      reserved < (firstTokens + 600) * outputMicros,
+      `${pair.name}: it begins with a slice, not with ${reserved}`,
+    );
     assert.equal(checkStream(pair.client.name, reply.text, pair).text, text);
     const cost = 100 * pairPrices.input + 3_000 * outputMicros;
     assert.equal(reply.costMicros, cost);
@@ -60,7 +72,7 @@ test('a hold grows with its answer, which is charged for what it used and gives 
   }
 });
 
-test('where nothing more can be held, the answer ends as at its length limit and is charged for what came', async () => {
+test('when the hold cannot grow, the answer ends as at its length limit and is charged for what came', async () => {
   for (const pair of pairs) {
     const credit = 0.03;
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: credit });
@@ -72,48 +84,74 @@ test('where nothing more can be held, the answer ends as at its length limit and
     });
     const reading = checkStream(pair.client.name, reply.text, pair);
     assert.equal(reading.ending, 'success', pair.name);
-    assert.ok(reading.text.length > firstTokens && text.startsWith(reading.text) && reading.text.length < text.length, pair.name);
+    assert.ok(
+      reading.text.length > firstTokens &&
+        text.startsWith(reading.text) &&
+        reading.text.length < text.length,
+      pair.name,
+    );
     assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length', pair.name);
     const { heldMicros, availableMicros, outputTokens } = await gateway.balance(account);
     assert.equal(heldMicros, 0);
     assert.ok(availableMicros >= 0 && availableMicros < credit * 1_000_000);
-    assert.equal(outputTokens, Math.ceil(reading.text.length / 4), `${pair.name}: charged for what came`);
+    assert.equal(
+      outputTokens,
+      Math.ceil(reading.text.length / 4),
+      `${pair.name}: charged for what came`,
+    );
   }
 });
 
-test('a daily cap ends an answer just as a balance does', async () => {
+test('a daily cap ends an answer as an empty balance does', async () => {
   const pair = pairs[0]!;
   const cap = 30_000;
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, dailyCapMicros: cap as never });
-  gateway.upstream.on(pair.upstreamPath, answerBytes(longAnswer(pair.upstream, 6_000).bytes, { sizes: [10_000] }));
-  const reply = await gateway.post(pair.client.path, { key, body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }) });
+  const { key } = await gateway.makeKey({
+    mode: 'live',
+    creditUsd: 5,
+    dailyCapMicros: cap as never,
+  });
+  gateway.upstream.on(
+    pair.upstreamPath,
+    answerBytes(longAnswer(pair.upstream, 6_000).bytes, { sizes: [10_000] }),
+  );
+  const reply = await gateway.post(pair.client.path, {
+    key,
+    body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
+  });
   assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length');
   assert.ok(reply.costMicros! > 0 && reply.costMicros! <= cap);
 });
 
-/** How each client asks a model to think. */
+/** How each format requests thinking. */
 const thinking = {
   chat: { reasoning_effort: 'high' },
   responses: { reasoning: { effort: 'high' } },
   messages: { thinking: { type: 'adaptive' } },
 } as const;
 
-test('a model that thinks in silence beyond what can be held is stopped, and the client is told', async () => {
+test('a model that thinks silently beyond the largest possible hold is stopped, and the client is told', async () => {
   const silence = thenHang('');
   gateway.upstream.on('/v1/messages', silence);
-  const clients = pairs.filter(({ upstream }) => upstream === 'messages').map(({ client }) => client);
+  const clients = pairs
+    .filter(({ upstream }) => upstream === 'messages')
+    .map(({ client }) => client);
   const next = gateway.upstream.requests.length;
   const ended = clients.map(async (client) => {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.018 });
-    const body = client.body({ model: 'silent-thinker', stream: true, [client.limitField]: 8_000, ...thinking[client.name] });
+    const body = client.body({
+      model: 'silent-thinker',
+      stream: true,
+      [client.limitField]: 8_000,
+      ...thinking[client.name],
+    });
     const reply = await gateway.post(client.path, { key, body });
     assert.equal(checkStream(client.name, reply.text).ending, 'success', client.name);
     assert.equal(readPlainly(client.name, true, reply.text).stop, 'length', client.name);
     const { heldMicros, outputTokens } = await gateway.balance(account);
-    assert.deepEqual([heldMicros, outputTokens], [0, 1_100], 'what it was held for is what it pays');
+    assert.deepEqual([heldMicros, outputTokens], [0, 1_100], 'it pays exactly its hold');
   });
   await gateway.upstream.request(next + clients.length - 1);
-  // 1,024 tokens are held, and nothing more can be; a second of silence is 100 of them.
+  // 1,024 tokens are held and the hold cannot grow; a second of silence counts as 100 tokens.
   await clock.advance(10_000);
   await answerAnother();
   assert.equal(gateway.program.app.gateway.runs.count, clients.length);
@@ -121,7 +159,7 @@ test('a model that thinks in silence beyond what can be held is stopped, and the
   await Promise.all(ended);
 });
 
-/** Whatever the gateway has begun to end before, it has ended when this is charged. */
+/** When this request is charged, everything the gateway began to end before has ended. */
 async function answerAnother(): Promise<void> {
   const pair = pairs.find(({ name }) => name === 'chat on chat')!;
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
@@ -130,10 +168,13 @@ async function answerAnother(): Promise<void> {
   assert.ok(reply.costMicros! > 0);
 }
 
-test('a burst of streams without a maximum runs as many as truly fit the balance', async () => {
+test('a burst of streams without a maximum runs as many as fit the balance', async () => {
   const pair = pairs.find(({ name }) => name === 'chat on chat')!;
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-  const { start, deltas, end } = streamFrames('chat', { text: 'Hello there', tokens: { input: 100, output: 3 } });
+  const { start, deltas, end } = streamFrames('chat', {
+    text: 'Hello there',
+    tokens: { input: 100, output: 3 },
+  });
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
   gateway.upstream.on(pair.upstreamPath, async (response) => {
@@ -143,11 +184,15 @@ test('a burst of streams without a maximum runs as many as truly fit the balance
     response.end(framesText(end));
   });
   const replies = Array.from({ length: 100 }, () =>
-    gateway.post(pair.client.path, { key, body: pair.body({ stream: true, max_completion_tokens: undefined }) }),
+    gateway.post(pair.client.path, {
+      key,
+      body: pair.body({ stream: true, max_completion_tokens: undefined }),
+    }),
   );
-  // All that fit are under way at once when the last refusal has come.
+  // When the last refusal has arrived, all that fit are running at once.
   const refused: number[] = [];
-  for (const reply of replies) void reply.then(({ status }) => status !== 200 && refused.push(status));
+  for (const reply of replies)
+    void reply.then(({ status }) => status !== 200 && refused.push(status));
   const fit = Math.floor(1_000_000 / holdOf(firstTokens));
   await until(() => refused.length >= 100 - fit - 1);
   const held = (await gateway.balance(account)).heldMicros;
@@ -156,10 +201,16 @@ test('a burst of streams without a maximum runs as many as truly fit the balance
   assert.ok(answered >= fit && answered <= fit + 1, `${answered} ran, ${fit} fit`);
   assert.deepEqual(new Set(refused), new Set([402]));
   assert.ok(held <= 1_000_000 && held > 1_000_000 - holdOf(firstTokens), `${held} were held`);
-  assert.equal((await gateway.balance(account)).availableMicros, 1_000_000 - answered * (300 + 3 * outputMicros));
+  assert.equal(
+    (await gateway.balance(account)).availableMicros,
+    1_000_000 - answered * (300 + 3 * outputMicros),
+  );
 });
 
-/** What is held for the request of the burst with so many tokens of output: its input is an upper estimate of a few dozen. */
+/**
+ * The hold of a burst request with this many output tokens. Its input is an upper estimate of a few
+ * dozen tokens.
+ */
 function holdOf(outputTokens: number): number {
   return outputTokens * outputMicros + 25 * pairPrices.input;
 }

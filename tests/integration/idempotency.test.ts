@@ -1,4 +1,5 @@
-// A request with an Idempotency-Key runs once, is charged once, and is answered the same each time, whoever leaves, waits or asks again.
+// A request with an Idempotency-Key runs once, is charged once and always gets the same answer,
+// whether clients leave, wait or retry.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from '../support/both-stores.ts';
@@ -11,7 +12,7 @@ import {
   isSuccess,
   numberedAnswers as answers,
   numberedContent as content,
-  withoutComment,
+  asReplayed,
 } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -36,23 +37,29 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const newKey = (options: object = {}) => gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+const newKey = (options: object = {}) =>
+  gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
 const newName = () => `order-${++keys}`;
 
-/** Sends under an Idempotency-Key; counts how often the upstream was asked since. */
+/** Sends with an Idempotency-Key, and counts the upstream requests since then. */
 function asker(at: Endpoint, key: string, name: string, fields: object = {}) {
   const earlier = gateway.upstream.requests.length;
   return {
     ask: (more: object = {}) =>
-      gateway.post(at.path, { key, headers: { 'idempotency-key': name }, body: at.body({ ...fields, ...more }) }),
-    leave: () => gateway.open(at.path, { key, headers: { 'idempotency-key': name }, body: at.body(fields) }),
+      gateway.post(at.path, {
+        key,
+        headers: { 'idempotency-key': name },
+        body: at.body({ ...fields, ...more }),
+      }),
+    leave: () =>
+      gateway.open(at.path, { key, headers: { 'idempotency-key': name }, body: at.body(fields) }),
     runs: () => gateway.upstream.requests.length - earlier,
   };
 }
 
 function assertReplay(reply: Reply, first: Reply): void {
   assert.equal(reply.status, 200, reply.text);
-  assert.equal(reply.text, withoutComment(first.text));
+  assert.equal(reply.text, asReplayed(first.text));
   assert.equal(reply.headers['x-service-cache'], 'idempotent-replay');
   assert.equal(reply.headers['x-service-cost-micros'], '0');
   assert.ok(reply.headers['x-service-balance-cents']);
@@ -60,20 +67,19 @@ function assertReplay(reply: Reply, first: Reply): void {
   assert.notEqual(reply.requestId, first.requestId);
 }
 
-/** Until one request is with the upstream, whose `earlier` requests are older, and all others wait for it. */
+/**
+ * Waits until one request is at the upstream, after `earlier` older ones, and all others wait for
+ * it.
+ */
 async function oneRunsOf(count: number, earlier: number): Promise<void> {
   await gateway.upstream.request(earlier);
   await until(() => gateway.program.app.gateway.runs.count === count);
 }
 
-async function charges(key: string): Promise<number> {
-  return (await gateway.get('/v1/usage', { key })).json<{ data: object[] }>().data.length;
-}
-
 for (const at of endpoints) {
   for (const stream of [false, true]) {
     describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
-      test('a repeat gets the stored answer, byte for byte, for nothing; an order of names is no difference', async () => {
+      test('a repeat gets the stored answer byte for byte for free, whatever the order of its fields', async () => {
         gateway.upstream.on(at.upstreamPath, answers(at));
         const { key, account } = await newKey();
         const { ask, runs } = asker(at, key, newName(), { stream });
@@ -82,14 +88,18 @@ for (const at of endpoints) {
         const { postedMicros } = await gateway.balance(account);
         assertReplay(await ask(), first);
         const reversed = Object.fromEntries(Object.entries(at.body({ stream })).toReversed());
-        const again = await gateway.post(at.path, { key, headers: { 'idempotency-key': `order-${keys}` }, body: reversed });
+        const again = await gateway.post(at.path, {
+          key,
+          headers: { 'idempotency-key': `order-${keys}` },
+          body: reversed,
+        });
         assertReplay(again, first);
         assert.equal(runs(), 1);
-        assert.equal(await charges(key), 1);
+        assert.equal((await gateway.usage(key)).length, 1);
         assert.equal((await gateway.balance(account)).postedMicros, postedMicros);
       });
 
-      test('of 20 at once one runs, one is charged, and all are answered alike', async () => {
+      test('of 20 requests at once one runs and is charged, and all get the same answer', async () => {
         const gate = Promise.withResolvers<void>();
         gateway.upstream.on(at.upstreamPath, behind(gate.promise, answers(at)));
         const { key } = await newKey();
@@ -101,15 +111,15 @@ for (const at of endpoints) {
         gate.resolve();
         const replies = await asked;
         assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
-        assert.equal(new Set(replies.map(({ text }) => withoutComment(text))).size, 1);
+        assert.equal(new Set(replies.map(({ text }) => asReplayed(text))).size, 1);
         const costs = replies.map((reply) => reply.costMicros).filter((micros) => micros !== 0);
         assert.equal(costs.length, 1);
         assert.equal(runs(), 1);
-        assert.equal(await charges(key), 1);
+        assert.equal((await gateway.usage(key)).length, 1);
         if (stream) assert.ok(replies.every(({ text }) => text.includes(': keep-alive')));
       });
 
-      test('a failure is not stored: the next one runs, also one that waited', async () => {
+      test('a failure is not stored: the next request runs, even one that waited', async () => {
         const { key } = await newKey();
         const { ask, runs } = asker(at, key, newName(), { stream });
         gateway.upstream.on(at.upstreamPath, answerStatus(500), answers(at));
@@ -132,9 +142,9 @@ for (const at of endpoints) {
         );
         assert.ok(!isSuccess(failed!, stream));
         assert.ok(succeeded.every((reply) => isSuccess(reply, stream)));
-        assert.equal(withoutComment(succeeded[0]!.text), withoutComment(succeeded[1]!.text));
+        assert.equal(asReplayed(succeeded[0]!.text), asReplayed(succeeded[1]!.text));
         assert.equal(other.runs(), 2);
-        assert.equal(await charges(key), 2);
+        assert.equal((await gateway.usage(key)).length, 2);
       });
 
       test('a client that leaves finds the whole answer when it comes back', async () => {
@@ -156,16 +166,16 @@ for (const at of endpoints) {
         if (!stream) assert.equal(reply.headers['x-service-cache'], 'idempotent-replay');
         assertReplay(await ask(), reply);
         assert.equal(runs(), 1);
-        assert.equal(await charges(key), 1);
+        assert.equal((await gateway.usage(key)).length, 1);
         const undisturbed = await asker(at, key, newName(), { stream }).ask();
-        const plain = (text: string) => withoutIds(withoutComment(text)).replaceAll(/ \d/g, '');
+        const plain = (text: string) => withoutIds(asReplayed(text)).replaceAll(/ \d/g, '');
         assert.equal(plain(reply.text), plain(undisturbed.text));
       });
     });
   }
 }
 
-test('another body, or another path, under the same key is a conflict; another API key has names of its own', async () => {
+test('another body or path under the same Idempotency-Key is a conflict, and API keys have separate ones', async () => {
   const [chat, messages] = [endpoint('chat'), endpoint('messages')];
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(chat.upstreamPath, answers(chat, { gate: gate.promise }));
@@ -187,26 +197,48 @@ test('another body, or another path, under the same key is a conflict; another A
   assert.equal((await first).status, 200);
   for (const reply of await conflicts()) assert.equal(reply.status, 422);
   const { key: otherKey } = await newKey({ account });
-  assert.equal((await asker(chat, otherKey, name).ask({ temperature: 0 })).headers['x-service-cache'], undefined);
+  assert.equal(
+    (await asker(chat, otherKey, name).ask({ temperature: 0 })).headers['x-service-cache'],
+    undefined,
+  );
   assert.equal(runs(), 2);
 });
 
-test('a key that is empty, too long or not visible is refused by its name', async () => {
+test('an Idempotency-Key that is empty, too long or not printable is refused by name', async () => {
   const chat = endpoint('chat');
   const { key } = await newKey();
-  for (const name of ['', 'a b', 'x'.repeat(1_025)]) {
+  for (const name of ['', ' ', '\u00a0', 'a\tb', 'x'.repeat(1_025)]) {
     const { status, error } = await asker(chat, key, name).ask();
-    assert.deepEqual([status, error.code, error.param], [400, 'invalid_request', 'Idempotency-Key']);
+    assert.deepEqual(
+      [status, error.code, error.param],
+      [400, 'invalid_request', 'Idempotency-Key'],
+    );
   }
 });
 
-test('a replay needs no balance and no room under the caps, but a frozen account gets none, and the model list applies', async () => {
+test('an Idempotency-Key may have spaces and letters of any language, compared by bytes', async () => {
+  const chat = endpoint('chat');
+  gateway.upstream.on(chat.upstreamPath, answers(chat));
+  const { key } = await newKey();
+  const names = [`order ${newName()} of today`, 'Bestellung für Zoë', 'заказ 17', 'заказ 18'];
+  for (const [index, name] of names.entries()) {
+    // A header contains bytes, which JavaScript represents as one character each.
+    const { ask, runs } = asker(chat, key, Buffer.from(name).toString('latin1'), { seed: index });
+    const first = await ask();
+    assert.equal(first.status, 200, first.text);
+    assertReplay(await ask(), first);
+    assert.equal(runs(), 1);
+  }
+});
+
+test('a replay needs no balance and no room under the caps, but a frozen account gets none, and the key must allow the model', async () => {
   const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, answers(chat));
   const { id, key, account } = await newKey();
   const { ask } = asker(chat, key, newName());
   const first = await ask();
-  const setKey = (values: object) => gateway.database.write.updateTable('api_keys').set(values).where('id', '=', id).execute();
+  const setKey = (values: object) =>
+    gateway.database.write.updateTable('api_keys').set(values).where('id', '=', id).execute();
   const setPosted = (micros: number) =>
     gateway.database.write
       .updateTable('ledgers')
@@ -218,7 +250,11 @@ test('a replay needs no balance and no room under the caps, but a frozen account
   await noticeKeyChanges(gateway, { clock });
   assertReplay(await ask(), first);
   const setFrozen = (frozen: 0 | 1) =>
-    gateway.database.write.updateTable('accounts').set({ frozen }).where('id', '=', account).execute();
+    gateway.database.write
+      .updateTable('accounts')
+      .set({ frozen })
+      .where('id', '=', account)
+      .execute();
   await setFrozen(1);
   await noticeKeyChanges(gateway, { clock });
   assert.equal((await ask()).error.code, 'account_frozen');
@@ -226,13 +262,15 @@ test('a replay needs no balance and no room under the caps, but a frozen account
   await setKey({ models: JSON.stringify(['claude-haiku-4-5']) });
   await noticeKeyChanges(gateway, { clock });
   assert.equal((await ask()).error.code, 'model_not_allowed_for_key');
-  // As it was, since the books are proved at the end.
+  // Restores the account, because the books are verified at the end.
   await setPosted(5_000_000 - first.costMicros!);
-  const log = gateway.program.output.split('\n').find((line) => line.includes('"cache":"idempotent-replay"'));
+  const log = gateway.program.output
+    .split('\n')
+    .find((line) => line.includes('"cache":"idempotent-replay"'));
   assert.ok(log, 'a replay shows in the log');
 });
 
-test('after 24 hours the key is new', async () => {
+test('after 24 hours the Idempotency-Key is free again', async () => {
   const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, answers(chat));
   const { id, key } = await newKey();
@@ -255,7 +293,7 @@ test('after 24 hours the key is new', async () => {
   assert.equal(runs(), 2);
 });
 
-test('a gateway that was started anew still has the answer, for what is left of the 24 hours', async () => {
+test('a restarted gateway has the answer for the rest of the 24 hours', async () => {
   const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, answers(chat));
   const { key } = await newKey();
@@ -270,14 +308,14 @@ test('a gateway that was started anew still has the answer, for what is left of 
   assert.equal(runs(), 2);
 });
 
-/** Memory has nothing then. */
+/** Nothing is in memory then. */
 async function restart(): Promise<void> {
   await gateway.program.terminate();
   await gateway.program.start();
 }
 
 for (const stream of [false, true]) {
-  test(`an answer that is too long to be kept is not run twice, ${stream ? 'streamed' : 'whole'}`, async () => {
+  test(`an answer too long to be stored does not run twice, ${stream ? 'streamed' : 'whole'}`, async () => {
     const chat = endpoint('chat');
     gateway.upstream.on(chat.upstreamPath, answers(chat, { text: 'word '.repeat(5_000) }));
     const { key } = await newKey();
@@ -290,7 +328,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test('an answer that ends long after its client has left is waited for', async () => {
+test('a retry waits for an answer that ends long after its client has left', async () => {
   const chat = endpoint('chat');
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(chat.upstreamPath, answers(chat, { gate: gate.promise }));
@@ -302,19 +340,26 @@ test('an answer that ends long after its client has left is waited for', async (
   await gateway.upstream.request(earlier + 1);
   request.destroy();
   unnamed.destroy();
-  // Without a key its upstream is stopped five seconds after the client has left.
+  // Without a key, the upstream is stopped five seconds after the client has left.
   await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 1, { stepMs: 500 });
   await clock.advance(10_000);
   gate.resolve();
   const reply = await ask();
-  assert.deepEqual([reply.status, reply.headers['x-service-cache']], [200, 'idempotent-replay'], reply.text);
+  assert.deepEqual(
+    [reply.status, reply.headers['x-service-cache']],
+    [200, 'idempotent-replay'],
+    reply.text,
+  );
   assert.equal(runs(), 2);
 });
 
-test('an unbegun stream that waits is told of an error in its stream', async () => {
+test('a waiting stream that was opened early gets the error in its stream', async () => {
   const chat = endpoint('chat');
   const gate = Promise.withResolvers<void>();
-  gateway.upstream.on(chat.upstreamPath, behind(gate.promise, answers(chat, { text: 'word '.repeat(5_000) })));
+  gateway.upstream.on(
+    chat.upstreamPath,
+    behind(gate.promise, answers(chat, { text: 'word '.repeat(5_000) })),
+  );
   const { key } = await newKey();
   const { ask } = asker(chat, key, newName(), { stream: true });
   const earlier = gateway.upstream.requests.length;
@@ -328,7 +373,7 @@ test('an unbegun stream that waits is told of an error in its stream', async () 
 });
 
 for (const at of endpoints) {
-  test(`${at.name}: a client that drops at any event of a stream and comes back gets the whole stream`, async () => {
+  test(`${at.name}: a client that drops at any event of a stream and retries gets the whole stream`, async () => {
     const { start, deltas, end } = streamFrames(at.name, content);
     const frames = [...start, ...deltas, ...end];
     const { key } = await newKey();
@@ -346,11 +391,11 @@ for (const at of endpoints) {
       const { request, response } = leave();
       await once(await response, 'data');
       request.destroy();
-      // Once the gateway has the second request, it knows that the first client has left.
+      // When the gateway has the second request, it has noticed that the first client left.
       const asked = ask();
       await oneRunsOf(2, earlier);
       gate.resolve();
-      texts.add(withoutIds(withoutComment((await asked).text)));
+      texts.add(withoutIds(asReplayed((await asked).text)));
       assert.equal(runs(), 1);
     }
     gateway.upstream.on(at.upstreamPath, (response) => {
@@ -358,12 +403,12 @@ for (const at of endpoints) {
       response.end(framesText(frames));
     });
     const undisturbed = await asker(at, key, newName(), { stream: true }).ask();
-    assert.deepEqual([...texts], [withoutIds(withoutComment(undisturbed.text))]);
+    assert.deepEqual([...texts], [withoutIds(asReplayed(undisturbed.text))]);
     assert.ok(isSuccess(undisturbed, true));
   });
 }
 
-/** Ids and times are a request's own. */
+/** Removes ids and times, which differ between requests. */
 function withoutIds(text: string): string {
   return text
     .replaceAll('event: ping\ndata: {"type":"ping"}\n\n', '')

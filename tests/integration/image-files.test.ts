@@ -1,4 +1,4 @@
-// Stored images over HTTP: out of the data folder, and out of a bucket.
+// Stored images over HTTP, from the data folder and from a bucket.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -7,21 +7,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { after, before, describe } from 'node:test';
 import sharp from 'sharp';
 import { loadSecrets } from '../../src/config/secret.ts';
-import { createImageLinks } from '../../src/images/image-links.ts';
-import type { ImageStore } from '../../src/images/image-store.ts';
-import { openLocalStore } from '../../src/images/local-store.ts';
-import { openS3Store } from '../../src/images/s3-store.ts';
+import { createImageLinks } from '../../src/domain/images/image-links.ts';
+import type { ImageStore } from '../../src/domain/images/image-store.ts';
+import { openLocalStore } from '../../src/domain/images/local-store.ts';
+import { openS3Store } from '../../src/domain/images/s3-store.ts';
 import { readImage, type ImageBytes } from '../../src/lib/image.ts';
 import { linkBaseOf } from '../../src/server/image-files.ts';
 import { open, send } from '../support/http.ts';
-import { otherEndOf } from '../support/other-end.ts';
+import { serverSocketOf } from '../support/server-socket.ts';
 import { startRunningApp, type RunningApp } from '../support/running-app.ts';
 import { s3Bucket, s3Credentials, s3Region, startS3Server } from '../support/s3-server.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
 const png = await sharp({
-  create: { width: 640, height: 480, channels: 3, noise: { type: 'gaussian', mean: 128, sigma: 50 }, background: 'red' },
+  create: {
+    width: 640,
+    height: 480,
+    channels: 3,
+    noise: { type: 'gaussian', mean: 128, sigma: 50 },
+    background: 'red',
+  },
 })
   .png()
   .toBuffer();
@@ -33,13 +39,17 @@ const stallMs = 400;
 const s3 = await startS3Server();
 after(() => s3.close());
 
-type Kind = { readonly storage: object; readonly open: (app: RunningApp, clock: TestClock) => ImageStore };
+type Kind = {
+  readonly storage: object;
+  readonly open: (app: RunningApp, clock: TestClock) => ImageStore;
+};
 
 const endpoint = `http://127.0.0.1:${s3.port}`;
 const kinds: Readonly<Record<string, Kind>> = {
   'a folder': {
     storage: { kind: 'local' },
-    open: ({ dataDir }, clock) => openLocalStore({ folder: join(dataDir, 'images'), keepSeconds, clock }),
+    open: ({ dataDir }, clock) =>
+      openLocalStore({ folder: join(dataDir, 'images'), keepSeconds, clock }),
   },
   'a bucket': {
     storage: {
@@ -51,7 +61,13 @@ const kinds: Readonly<Record<string, Kind>> = {
       secret_access_key: s3Credentials.secretAccessKey,
     },
     open: (_app, clock) => {
-      const bucket = { endpoint, region: s3Region, bucket: s3Bucket, pathStyle: true, ...s3Credentials };
+      const bucket = {
+        endpoint,
+        region: s3Region,
+        bucket: s3Bucket,
+        pathStyle: true,
+        ...s3Credentials,
+      };
       return openS3Store({ bucket, prefix: 'tollgate/images/', keepSeconds, clock });
     },
   },
@@ -62,11 +78,14 @@ for (const [name, kind] of Object.entries(kinds)) {
     const clock = new TestClock();
     let app: RunningApp;
     before(async () => {
-      app = await startRunningApp({ config: { storage: kind.storage, limits: { stream_stall_ms: stallMs } }, clock });
+      app = await startRunningApp({
+        config: { storage: kind.storage, limits: { stream_stall_ms: stallMs } },
+        clock,
+      });
     });
     after(() => app.stop());
 
-    /** As the gateway itself stores and signs it, `ageSeconds` ago. */
+    /** Stores and signs it as the gateway does, `ageSeconds` ago. */
     async function store(what: ImageBytes = image, ageSeconds = 0): Promise<string> {
       const images = kind.open(app, new TestClock(clock.nowMs() - ageSeconds * 1_000));
       const stored = await images.put(what);
@@ -75,7 +94,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       return createImageLinks(secrets).sign(app.url, stored);
     }
 
-    test('a link shows the image without a key, with all that a browser and a cache must know', async () => {
+    test('a link shows the image without a key, with headers for browsers and caches', async () => {
       const link = await store();
       const answer = await fetch(link);
       assert.equal(answer.status, 200);
@@ -92,11 +111,11 @@ for (const [name, kind] of Object.entries(kinds)) {
       assert.equal(head['cache-control'], `private, max-age=${keepSeconds}, immutable`);
     });
 
-    test('HEAD says the same without the bytes', async () => {
+    test('HEAD returns the same headers without the bytes', async () => {
       const link = await store();
       const [whole, head] = await Promise.all([fetch(link), fetch(link, { method: 'HEAD' })]);
       const without = ({ headers }: Response) => {
-        // Of the connection, and what differs from request to request.
+        // Headers of the connection, and those that differ per request.
         const others = ['date', 'x-request-id', 'cache-control', 'connection', 'keep-alive'];
         return [...headers].filter(([header]) => !others.includes(header));
       };
@@ -106,7 +125,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       await whole.arrayBuffer();
     });
 
-    test('ranges: 206 with the part, 416 beyond the end, the whole for what is no single range', async () => {
+    test('a range is a 206, one beyond the end a 416, and anything else gets the whole image', async () => {
       const link = await store();
       const size = png.length;
       for (const [range, start, end] of [
@@ -119,17 +138,27 @@ for (const [name, kind] of Object.entries(kinds)) {
         assert.equal(part.status, 206, range);
         assert.equal(part.headers.get('content-range'), `bytes ${start}-${end}/${size}`);
         assert.equal(part.headers.get('content-length'), String(end - start + 1));
-        assert.ok(Buffer.from(await part.arrayBuffer()).equals(png.subarray(start, end + 1)), range);
+        assert.ok(
+          Buffer.from(await part.arrayBuffer()).equals(png.subarray(start, end + 1)),
+          range,
+        );
       }
       const beyond = await fetch(link, { headers: { range: `bytes=${size}-` } });
-      assert.deepEqual([beyond.status, beyond.headers.get('content-range')], [416, `bytes */${size}`]);
-      for (const headers of [{ range: 'bytes=0-1,4-5' }, { range: 'bytes=5-1' }, { range: 'bytes=0-1', 'if-range': '"other"' }]) {
+      assert.deepEqual(
+        [beyond.status, beyond.headers.get('content-range')],
+        [416, `bytes */${size}`],
+      );
+      for (const headers of [
+        { range: 'bytes=0-1,4-5' },
+        { range: 'bytes=5-1' },
+        { range: 'bytes=0-1', 'if-range': '"other"' },
+      ]) {
         const whole = await fetch(link, { headers });
         assert.deepEqual([whole.status, (await whole.arrayBuffer()).byteLength], [200, size]);
       }
     });
 
-    test('what a client already has is not sent again', async () => {
+    test('an image that the client already has is not sent again', async () => {
       const link = await store();
       const etag = (await fetch(link, { method: 'HEAD' })).headers.get('etag')!;
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -139,7 +168,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       assert.equal((await fetch(link, { headers: { 'if-none-match': '"other"' } })).status, 200);
     });
 
-    test('anything but the exact link is a 404 that says nothing of why', async () => {
+    test('anything but the exact link is a 404 without a reason', async () => {
       const link = await store();
       const url = new URL(link);
       const change = (edit: (url: URL) => void) => {
@@ -158,7 +187,9 @@ for (const [name, kind] of Object.entries(kinds)) {
           ),
         ),
         'a signature twice': `${link}&signature=${signature}`,
-        'the signature of another image': change((changed) => (changed.pathname = new URL(other).pathname)),
+        'the signature of another image': change(
+          (changed) => (changed.pathname = new URL(other).pathname),
+        ),
         'a later expiry': change(({ searchParams }) =>
           searchParams.set('expires', String(Number(url.searchParams.get('expires')) + 1)),
         ),
@@ -178,16 +209,20 @@ for (const [name, kind] of Object.entries(kinds)) {
       assert.equal((await send(link, { body: '{}' })).status, 405);
     });
 
-    // Only the system knows how much of its last write a socket has taken: so this is timed by the machine.
-    test('a reader that takes nothing is let go; one that is slow is not', async () => {
-      const large = await store({ ...image, bytes: Buffer.concat([png, Buffer.alloc(40_000_000)]) });
+    // Only the kernel knows how much of its last write a socket has accepted, so this uses real
+    // time.
+    test('a stalled reader is disconnected, a slow one is not', async () => {
+      const large = await store({
+        ...image,
+        bytes: Buffer.concat([png, Buffer.alloc(40_000_000)]),
+      });
       const url = new URL(large);
       const socket = connect(Number(url.port), url.hostname);
       socket.on('error', () => {});
       socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nhost: x\r\n\r\n`);
       await once(socket, 'readable');
       socket.pause();
-      const gatewaySocket = otherEndOf(socket);
+      const gatewaySocket = serverSocketOf(socket);
       await until(() => gatewaySocket.destroyed);
       let bytes = 0;
       socket.on('data', (chunk: Buffer) => (bytes += chunk.length));
@@ -200,7 +235,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       for await (const chunk of await open(large).response) {
         const pauses = Math.floor(taken / 2_000_000);
         taken += (chunk as Buffer).length;
-        // All pauses together are longer than a reader may take nothing.
+        // All pauses together exceed the time that a reader may be idle.
         if (Math.floor(taken / 2_000_000) > pauses) await sleep(stallMs / 10);
       }
       assert.equal(taken, png.length + 40_000_000);
@@ -208,7 +243,7 @@ for (const [name, kind] of Object.entries(kinds)) {
   });
 }
 
-test('links lead to the public address, or else to where the request came', () => {
+test('links use the public address or, without one, the address of the request', () => {
   const request = { protocol: 'http' as const, host: '127.0.0.1:4000' };
   assert.equal(linkBaseOf('https://llm.example.com', request), 'https://llm.example.com');
   assert.equal(linkBaseOf(null, request), 'http://127.0.0.1:4000');

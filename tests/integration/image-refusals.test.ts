@@ -1,7 +1,13 @@
-// Requests for images that are refused: what the client is told, and that nothing is sent, fetched or held.
+// Refused image requests: what the client is told, and that nothing is sent, fetched or held.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from '../support/both-stores.ts';
-import { generations, prompt, startImageGateway, type ImageGateway, type Body } from '../support/image-gateway.ts';
+import { after, before, describe, test } from 'node:test';
+import {
+  generations,
+  prompt,
+  startImageGateway,
+  type ImageGateway,
+  type Body,
+} from '../support/image-gateway.ts';
 import { inputs } from '../support/image-upstreams.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -21,34 +27,64 @@ after(async () => {
 
 const [oneInput] = inputs;
 
-describe('what is refused', () => {
+describe('refused image requests', () => {
   const file = `data:image/png;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64')}`;
   const tooMany = Array.from({ length: 17 }, () => oneInput!);
-  /** Of the message: how to mend it. */
+  /** The part of the message that says how to fix it. */
   const cases: [what: string, body: Body, param: string, message: RegExp][] = [
     ['no model', { model: undefined }, 'model', /model/],
     ['no prompt', { prompt: undefined }, 'prompt', /prompt/],
     ['a blank prompt', { prompt: ' \n' }, 'prompt', /blanks/],
     ['a prompt too long', { prompt: 'x'.repeat(32_001) }, 'prompt', /32000/],
-    ['a shape for a model of sizes', { aspect_ratio: '1:1' }, 'aspect_ratio', /size \(.*quality \(.*low/],
-    ['a resolution for a model of sizes', { model: 'flux-2', resolution: '2k' }, 'resolution', /family flux-2 take size/],
+    [
+      'a shape for a model of sizes',
+      { aspect_ratio: '1:1' },
+      'aspect_ratio',
+      /size \(.*quality \(.*low/,
+    ],
+    [
+      'a resolution for a model of sizes',
+      { model: 'flux-2', resolution: '2k' },
+      'resolution',
+      /family flux-2 take size/,
+    ],
     [
       'a size for a model of shapes',
       { model: 'nano-banana', size: '1024x1024' },
       'size',
       /aspect_ratio \(.*16:9.*resolution \(.*4k/,
     ],
-    ['a quality for a model of shapes', { model: 'nano-banana', quality: 'low' }, 'quality', /family nano-banana/],
+    [
+      'a quality for a model of shapes',
+      { model: 'nano-banana', quality: 'low' },
+      'quality',
+      /family nano-banana/,
+    ],
     ['a size of another form', { size: 'large' }, 'size', /multiple of 16 from 64 to 3840/],
     ['a size off the grid', { size: '1000x1000' }, 'size', /multiple of 16/],
     ['a size too long', { size: '3856x1600' }, 'size', /too long/],
     ['a size too narrow', { size: '2048x512' }, 'size', /1:3 to 3:1/],
-    ['a size too large for FLUX', { model: 'flux-2', size: '3536x1600' }, 'size', /at most 4194304 pixels/],
-    ['a quality that is none', { quality: 'hd' }, 'quality', /low.*medium.*high/],
-    ['a ratio that is none', { model: 'nano-banana', aspect_ratio: '7:1' }, 'aspect_ratio', /"?1:1/],
-    ['a resolution that is none', { model: 'nano-banana', resolution: '8k' }, 'resolution', /1k.*2k.*4k/],
-    ['a format that is none', { output_format: 'gif' }, 'output_format', /png.*jpeg.*webp/],
-    ['a format that cannot be chosen', { model: 'nano-banana', output_format: 'png' }, 'output_format', /left out/],
+    [
+      'a size too large for FLUX',
+      { model: 'flux-2', size: '3536x1600' },
+      'size',
+      /at most 4194304 pixels/,
+    ],
+    ['an unknown quality', { quality: 'hd' }, 'quality', /low.*medium.*high/],
+    ['an unknown ratio', { model: 'nano-banana', aspect_ratio: '7:1' }, 'aspect_ratio', /"?1:1/],
+    [
+      'an unknown resolution',
+      { model: 'nano-banana', resolution: '8k' },
+      'resolution',
+      /1k.*2k.*4k/,
+    ],
+    ['an unknown format', { output_format: 'gif' }, 'output_format', /png.*jpeg.*webp/],
+    [
+      'a format that cannot be chosen',
+      { model: 'nano-banana', output_format: 'png' },
+      'output_format',
+      /left out/,
+    ],
     ['another response_format', { response_format: 'file' }, 'response_format', /url.*b64_json/],
     ['n = 0', { n: 0 }, 'n', /1/],
     ['n = 11', { n: 11 }, 'n', /from 1 to 10/],
@@ -58,11 +94,36 @@ describe('what is refused', () => {
     ['nothing to edit', { model: 'gpt-image-flare-edit' }, 'images', /exactly 1 image/],
     ['no reference', { model: 'nano-banana-reference', images: [] }, 'images', /1 to 14 images/],
     ['two to edit', { model: 'flux-2-edit', images: inputs }, 'images', /exactly 1 image.*got 2/],
-    ['seventeen references', { model: 'gpt-image-sunburst-reference', images: tooMany }, 'images', /1 to 16 images.*got 17/],
-    ['bad base64', { model: 'flux-2-edit', images: ['data:image/png;base64,a*b='] }, 'images[0]', /not base64/],
-    ['a data URL without base64', { model: 'flux-2-edit', images: ['data:image/png,x'] }, 'images[0]', /must begin with/],
-    ['an SVG', { model: 'flux-2-edit', images: [file] }, 'images[0]', /not a PNG, JPEG, WebP or GIF/],
-    ['one bad of two', { model: 'flux-2-reference', images: [oneInput, file] }, 'images[1]', /not a PNG/],
+    [
+      'seventeen references',
+      { model: 'gpt-image-sunburst-reference', images: tooMany },
+      'images',
+      /1 to 16 images.*got 17/,
+    ],
+    [
+      'bad base64',
+      { model: 'flux-2-edit', images: ['data:image/png;base64,a*b='] },
+      'images[0]',
+      /not base64/,
+    ],
+    [
+      'a data URL without base64',
+      { model: 'flux-2-edit', images: ['data:image/png,x'] },
+      'images[0]',
+      /must begin with/,
+    ],
+    [
+      'an SVG',
+      { model: 'flux-2-edit', images: [file] },
+      'images[0]',
+      /not a PNG, JPEG, WebP or GIF/,
+    ],
+    [
+      'one bad of two',
+      { model: 'flux-2-reference', images: [oneInput, file] },
+      'images[1]',
+      /not a PNG/,
+    ],
     ['a file URL', { model: 'flux-2-edit', images: ['file:///etc/passwd'] }, 'images[0]', /http/],
     ['images that are no list', { model: 'flux-2-edit', images: oneInput }, 'images', /array|list/],
     ['the field `image`', { image: oneInput }, 'image', /send `images`/],
@@ -72,9 +133,12 @@ describe('what is refused', () => {
     ['a model of chats', { model: 'gpt-5-mini' }, 'model', /makes no images/],
   ];
   for (const mode of ['live', 'test'] as const) {
-    test(`as it is written, with a ${mode} key: nothing is sent, nothing is held`, async () => {
+    test(`an invalid request with a ${mode} key: nothing is sent or held`, async () => {
       const owner = await newKey({ mode });
-      const [first, earlier] = [gateway.upstream.requests.length, await gateway.balance(owner.account, mode)];
+      const [first, earlier] = [
+        gateway.upstream.requests.length,
+        await gateway.balance(owner.account, mode),
+      ];
       for (const [what, body, param, message] of cases) {
         const reply = await draw(owner.key, body);
         assert.equal(reply.status, 400, `${what}: ${reply.text}`);
@@ -85,10 +149,13 @@ describe('what is refused', () => {
       assert.deepEqual(await gateway.balance(owner.account, mode), earlier);
     });
 
-    test(`an address that is not public, with a ${mode} key: no connection`, async () => {
+    test(`a non-public URL with a ${mode} key: no connection`, async () => {
       const { key } = await newKey({ mode });
       const { port } = new URL(hidden.url);
-      gateway.upstream.on('/redirect', (response) => void response.writeHead(302, { location: `${hidden.url}/a.png` }).end());
+      gateway.upstream.on(
+        '/redirect',
+        (response) => void response.writeHead(302, { location: `${hidden.url}/a.png` }).end(),
+      );
       const urls = [
         `${hidden.url}/a.png`,
         `http://localhost:${port}/a.png`,
@@ -101,23 +168,33 @@ describe('what is refused', () => {
       for (const [index, url] of urls.entries()) {
         const images = index % 2 === 0 ? [url] : [oneInput, url];
         const reply = await draw(key, { model: 'flux-2-reference', images });
-        assert.deepEqual([reply.status, reply.error.param], [400, `images[${images.length - 1}]`], `${url}: ${reply.text}`);
-        assert.ok(!reply.text.includes(hidden.url), 'where it leads is not told');
+        assert.deepEqual(
+          [reply.status, reply.error.param],
+          [400, `images[${images.length - 1}]`],
+          `${url}: ${reply.text}`,
+        );
+        assert.ok(!reply.text.includes(hidden.url), 'the redirect target is not revealed');
       }
       assert.equal(hidden.connections(), 0);
     });
 
-    test(`a model that is not known, or not allowed, with a ${mode} key`, async () => {
+    test(`an unknown or forbidden model with a ${mode} key`, async () => {
       const { key } = await newKey({ mode, models: ['flux-2'] });
       const unknown = await draw(key, { model: 'no-such-model' });
       assert.deepEqual([unknown.status, unknown.error.code], [404, 'model_not_found']);
       const forbidden = await draw(key);
-      assert.deepEqual([forbidden.status, forbidden.error.code], [403, 'model_not_allowed_for_key']);
+      assert.deepEqual(
+        [forbidden.status, forbidden.error.code],
+        [403, 'model_not_allowed_for_key'],
+      );
       assert.equal((await draw(key, { model: 'flux-2' })).status, 200);
     });
   }
 
   test('a request without a key', async () => {
-    assert.equal((await gateway.post(generations, { body: { model: 'flux-2', prompt } })).status, 401);
+    assert.equal(
+      (await gateway.post(generations, { body: { model: 'flux-2', prompt } })).status,
+      401,
+    );
   });
 });

@@ -1,5 +1,5 @@
-// Edits that are too large to be kept in memory side by side wait for each other, unread. `npm run test:all -- memory` measures what the
-// process takes meanwhile.
+// Edits too large to be in memory side by side wait for each other, unread. `npm run test:all --
+// memory` measures the process's memory.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -14,6 +14,8 @@ import { answerJson } from '../support/upstream.ts';
 
 const arrivalTimeoutMs = 60_000;
 const shutdownTimeoutMs = 30_000;
+/** How long the gateway waits for the provider after the client has left. */
+const readOnMs = 5_000;
 
 let body: Buffer;
 before(async () => {
@@ -24,15 +26,15 @@ type Started = {
   readonly gateway: TestGateway<RunningApp>;
   readonly clock: TestClock;
   readonly key: string;
-  /** Sends so many edits. */
+  /** Sends this many edits. */
   readonly edit: (count: number) => ReturnType<TestGateway['open']>[];
-  /** Resolves when so many wait or run. */
+  /** Resolves when this many edits wait or run. */
   readonly underWay: (count: number) => Promise<void>;
-  /** Answers the edit that the provider has; there is never more than one. */
+  /** Answers the provider's only edit. */
   readonly answerNext: () => Promise<void>;
 };
 
-/** A gateway with room for one edit, behind which a provider answers when it is told to. */
+/** A gateway with memory for one edit, and a provider that answers when told to. */
 async function start(t: TestContext): Promise<Started> {
   const clock = new TestClock();
   const config = {
@@ -56,7 +58,8 @@ async function start(t: TestContext): Promise<Started> {
     clock,
     key,
     edit: (count) => Array.from({ length: count }, () => gateway.open(editsPath, { key, body })),
-    underWay: async (count) => void (await until(() => gateway.program.app.gateway.runs.count === count)),
+    underWay: async (count) =>
+      void (await until(() => gateway.program.app.gateway.runs.count === count)),
     answerNext: async () => {
       await until(() => atProvider.length > 0);
       assert.equal(atProvider.length, 1, 'two edits have been let in');
@@ -65,14 +68,16 @@ async function start(t: TestContext): Promise<Started> {
   };
 }
 
-async function statusOf({ response }: ReturnType<TestGateway['open']>): Promise<number | undefined> {
+async function statusOf({
+  response,
+}: ReturnType<TestGateway['open']>): Promise<number | undefined> {
   const answer: IncomingMessage = await response;
   const text = Buffer.concat(await answer.toArray()).toString('utf8');
   if (answer.statusCode === 200) assert.match(text, /"url":"http/);
   return answer.statusCode;
 }
 
-test('whoever waits for longer than a request may take to arrive is served; who dawdles in his turn is not', async (t) => {
+test('a long wait does not end a request, but a slow upload in its turn does', async (t) => {
   const { gateway, clock, key, edit, underWay, answerNext } = await start(t);
   const dawdler = connect(Number(new URL(gateway.url).port), '127.0.0.1').setEncoding('utf8');
   dawdler.write(
@@ -93,14 +98,14 @@ test('whoever waits for longer than a request may take to arrive is served; who 
   for (let left = 8; left > 0; left--) {
     await gateway.upstream.request(8 - left);
     await underWay(left);
-    // Longer than a request may take to arrive, in all.
+    // Longer, in total, than a request may take to arrive.
     await clock.advance(arrivalTimeoutMs / 4);
     await answerNext();
   }
   assert.deepEqual(new Set(await statuses), new Set([200]));
 });
 
-test('places of clients that leave, in the queue and in their turn, are given back', async (t) => {
+test('clients that leave free their places, in the queue and in their turn', async (t) => {
   const { edit, underWay, answerNext, gateway } = await start(t);
   const leaving = edit(6);
   await underWay(6);
@@ -113,7 +118,23 @@ test('places of clients that leave, in the queue and in their turn, are given ba
   assert.equal(await statusOf(staying!), 200);
 });
 
-test('a shutdown waits for those that wait', async (t) => {
+test('an edit keeps its place until it is drawn, even after its client has left', async (t) => {
+  const { edit, underWay, answerNext, gateway, clock } = await start(t);
+  const [left] = edit(1);
+  await gateway.upstream.request(0);
+  left!.request.destroy();
+  await until(() => clock.dueIn(readOnMs) > 0);
+  const [waiting] = edit(1);
+  await underWay(2);
+  for (let looks = 0; looks < 5; looks++) await gateway.get('/healthz');
+  assert.equal(gateway.upstream.requests.length, 1);
+  await answerNext();
+  await gateway.upstream.request(1);
+  await answerNext();
+  assert.equal(await statusOf(waiting!), 200);
+});
+
+test('a shutdown waits for queued edits', async (t) => {
   const { edit, underWay, answerNext, gateway, clock } = await start(t);
   const statuses = Promise.all(edit(4).map(statusOf));
   await underWay(4);
@@ -123,7 +144,7 @@ test('a shutdown waits for those that wait', async (t) => {
   await ends(clock);
 });
 
-test('those that still wait when the time of a shutdown is up are told so', async (t) => {
+test('edits still queued at the end of a shutdown get an error', async (t) => {
   const { edit, underWay, gateway, clock } = await start(t);
   const statuses = Promise.all(edit(6).map(statusOf));
   await underWay(6);
@@ -134,7 +155,10 @@ test('those that still wait when the time of a shutdown is up are told so', asyn
   await ends(clock);
 });
 
-/** Begins to end a gateway. The function returned waits for the end: connections that clients keep are closed by its clock. */
+/**
+ * Begins to stop a gateway. The returned function waits for the end: idle client connections close
+ * by the gateway's clock.
+ */
 function terminate({ program }: TestGateway<RunningApp>): (clock: TestClock) => Promise<void> {
   let isEnded = false;
   const ended = program.terminate().then(() => (isEnded = true));

@@ -1,9 +1,16 @@
-// Images that are generated and edited, through the started program: what is asked of the providers, what comes back, and what it costs.
+// Image generation and editing through the started program: provider requests, answers and costs.
 import assert from 'node:assert/strict';
-import { updateAccount } from '../../src/accounts/manage-accounts.ts';
+import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { gif, png } from '../support/images/local-image-provider.ts';
 import { after, before, describe, test } from '../support/both-stores.ts';
-import { prompt, startImageGateway, type ImageGateway, urlsOf, type Answer, type Body } from '../support/image-gateway.ts';
+import {
+  prompt,
+  startImageGateway,
+  type ImageGateway,
+  urlsOf,
+  type Answer,
+  type Body,
+} from '../support/image-gateway.ts';
 import { imagePaths, inputs } from '../support/image-upstreams.ts';
 import { TestClock } from '../support/test-clock.ts';
 
@@ -20,7 +27,10 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-/** Micros of one image with the markup of 1.5, its inputs included; `path`: where the provider is asked. */
+/**
+ * The cost of one image in micros, inputs included, with a markup of 1.5. `path`: the provider's
+ * path.
+ */
 const models: readonly {
   readonly id: string;
   readonly name: string;
@@ -61,10 +71,38 @@ const models: readonly {
     images: inputs,
     micros: 49_500,
   },
-  { id: 'flux-2', name: 'FLUX.2', provider: 'bfl', path: imagePaths.bfl(), images: [], micros: 45_000 },
-  { id: 'flux-2-edit', name: 'FLUX.2 Edit', provider: 'bfl', path: imagePaths.bfl(), images: inputs.slice(0, 1), micros: 67_500 },
-  { id: 'flux-2-reference', name: 'FLUX.2 Reference', provider: 'bfl', path: imagePaths.bfl(), images: inputs, micros: 90_000 },
-  { id: 'nano-banana', name: 'Nano Banana', provider: 'google', path: imagePaths.gemini, images: [], micros: 51_000 },
+  {
+    id: 'flux-2',
+    name: 'FLUX.2',
+    provider: 'bfl',
+    path: imagePaths.bfl(),
+    images: [],
+    micros: 45_000,
+  },
+  {
+    id: 'flux-2-edit',
+    name: 'FLUX.2 Edit',
+    provider: 'bfl',
+    path: imagePaths.bfl(),
+    images: inputs.slice(0, 1),
+    micros: 67_500,
+  },
+  {
+    id: 'flux-2-reference',
+    name: 'FLUX.2 Reference',
+    provider: 'bfl',
+    path: imagePaths.bfl(),
+    images: inputs,
+    micros: 90_000,
+  },
+  {
+    id: 'nano-banana',
+    name: 'Nano Banana',
+    provider: 'google',
+    path: imagePaths.gemini,
+    images: [],
+    micros: 51_000,
+  },
   {
     id: 'nano-banana-edit',
     name: 'Nano Banana Edit',
@@ -93,12 +131,17 @@ describe('every model', () => {
       const reply = await draw(owner.key, body);
       await assertCharged(reply, { ...owner, images: 2, micros: 2 * micros });
       assert.equal((await recordsOf(owner.key))[0]!.model, name);
-      // Where a provider makes one image a call, there are two calls.
+      // A provider that makes one image per call gets two calls.
       const calls = provider === 'openai' ? 1 : 2;
-      const asked = gateway.upstream.requests.slice(first).filter((request) => request.path === path);
+      const asked = gateway.upstream.requests
+        .slice(first)
+        .filter((request) => request.path === path);
       assert.equal(asked.length, calls);
       const { headers } = reply;
-      assert.deepEqual([headers['x-service-route'], headers['x-service-attempts']], [provider, String(calls)]);
+      assert.deepEqual(
+        [headers['x-service-route'], headers['x-service-attempts']],
+        [provider, String(calls)],
+      );
       assert.equal(headers['x-service-mode'], undefined);
       for (const { body: sent } of asked) {
         const text = typeof sent === 'string' ? sent : JSON.stringify(sent);
@@ -107,16 +150,23 @@ describe('every model', () => {
         assert.equal(files.length, images.length, 'every input goes along');
       }
       assert.equal(reply.json<Answer>().created, Math.floor(clock.nowMs() / 1_000));
-      for (const url of urlsOf(reply)) assert.ok(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(png));
+      for (const url of urlsOf(reply))
+        assert.ok(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(png));
     });
 
-    test(`${id} with a test key is drawn by the sandbox at the same price, and asks nobody`, async () => {
+    test(`${id} with a test key is drawn by the sandbox at the same price without a provider call`, async () => {
       const owner = await gateway.makeKey();
       const first = gateway.upstream.requests.length;
-      const reply = await draw(owner.key, { ...body, ...(id.startsWith('nano') ? {} : { size: '512x256' }) });
+      const reply = await draw(owner.key, {
+        ...body,
+        ...(id.startsWith('nano') ? {} : { size: '512x256' }),
+      });
       await assertCharged(reply, { ...owner, mode: 'test', images: 2, micros: 2 * micros });
       assert.equal(gateway.upstream.requests.length, first);
-      assert.deepEqual([reply.headers['x-service-mode'], reply.headers['x-service-route']], ['test', 'sandbox']);
+      assert.deepEqual(
+        [reply.headers['x-service-mode'], reply.headers['x-service-route']],
+        ['test', 'sandbox'],
+      );
       const [url, second] = urlsOf(reply);
       assert.notEqual(url, second);
       const bytes = Buffer.from(await (await fetch(url!)).arrayBuffer());
@@ -126,16 +176,41 @@ describe('every model', () => {
   }
 });
 
-describe('what is asked for decides the call and the price', () => {
+describe('options decide the provider call and the price', () => {
   const cases: [body: Body, path: string, sent: Body, micros: number][] = [
-    [{ size: '1536x1024', quality: 'high' }, imagePaths.generations, { size: '1536x1024', quality: 'high' }, 2 * 79_500],
-    [{ size: 'auto', quality: 'low' }, imagePaths.generations, { size: '1024x1024', quality: 'low', n: 1 }, 9_000],
-    [{ output_format: 'webp' }, imagePaths.generations, { output_format: 'webp', model: 'gpt-image-2.5-flare' }, 19_500],
-    [{ model: 'flux-2', size: '512x512' }, imagePaths.bfl(), { width: 512, height: 512, output_format: 'png' }, 45_000],
+    [
+      { size: '1536x1024', quality: 'high' },
+      imagePaths.generations,
+      { size: '1536x1024', quality: 'high' },
+      2 * 79_500,
+    ],
+    [
+      { size: 'auto', quality: 'low' },
+      imagePaths.generations,
+      { size: '1024x1024', quality: 'low', n: 1 },
+      9_000,
+    ],
+    [
+      { output_format: 'webp' },
+      imagePaths.generations,
+      { output_format: 'webp', model: 'gpt-image-2.5-flare' },
+      19_500,
+    ],
+    [
+      { model: 'flux-2', size: '512x512' },
+      imagePaths.bfl(),
+      { width: 512, height: 512, output_format: 'png' },
+      45_000,
+    ],
     [
       { model: 'nano-banana', aspect_ratio: '16:9', resolution: '4k' },
       imagePaths.gemini,
-      { generationConfig: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '16:9', imageSize: '4K' } } },
+      {
+        generationConfig: {
+          responseModalities: ['IMAGE'],
+          imageConfig: { aspectRatio: '16:9', imageSize: '4K' },
+        },
+      },
       114_000,
     ],
   ];
@@ -146,29 +221,40 @@ describe('what is asked for decides the call and the price', () => {
       await assertCharged(await draw(owner.key, body), { ...owner, images: 1, micros });
       const [request] = gateway.upstream.requests.slice(first);
       assert.equal(request!.path, path);
-      for (const [name, value] of Object.entries(sent)) assert.deepEqual((request!.body as Body)[name], value, name);
+      for (const [name, value] of Object.entries(sent))
+        assert.deepEqual((request!.body as Body)[name], value, name);
     });
   }
 
   test("an account's own price is a multiple of the list price", async () => {
     const owner = await newKey();
-    await updateAccount(gateway.database, owner.account, { priceMultiplierPpm: 500_000 });
-    await assertCharged(await draw(owner.key, { n: 3 }), { ...owner, images: 3, micros: 3 * 9_750 });
+    await changeTerms(gateway.database, owner.account, { priceMultiplierPpm: 500_000 });
+    await assertCharged(await draw(owner.key, { n: 3 }), {
+      ...owner,
+      images: 3,
+      micros: 3 * 9_750,
+    });
   });
 
-  test('fields without effect are left out, and listed', async () => {
+  test('fields without effect are left out and listed', async () => {
     const { key } = await newKey();
     const reply = await draw(key, { user: 'someone', moderation: 'low', background: 'auto' });
     assert.equal(reply.headers['x-service-ignored'], 'user, moderation');
   });
 });
 
-describe('inputs by URL', () => {
-  test('of an allowed host are fetched and sent on', async () => {
+describe('input images by URL', () => {
+  test('from an allowed host are fetched and forwarded', async () => {
     const { key } = await newKey();
-    gateway.upstream.on('/fox.gif', (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end(gif));
+    gateway.upstream.on(
+      '/fox.gif',
+      (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end(gif),
+    );
     const first = gateway.upstream.requests.length;
-    const reply = await draw(key, { model: 'nano-banana-edit', images: [`${gateway.upstream.url}/fox.gif`] });
+    const reply = await draw(key, {
+      model: 'nano-banana-edit',
+      images: [`${gateway.upstream.url}/fox.gif`],
+    });
     assert.equal(reply.status, 200, reply.text);
     const [fetched, asked] = gateway.upstream.requests.slice(first);
     assert.equal(fetched!.path, '/fox.gif');
@@ -176,7 +262,7 @@ describe('inputs by URL', () => {
     assert.ok(JSON.stringify(asked!.body).includes(gif.toString('base64')));
   });
 
-  test('a link to an image of ours is edited next', async () => {
+  test('a link to one of our images can be edited next', async () => {
     const { key } = await newKey();
     const images = urlsOf(await draw(key));
     const first = gateway.upstream.requests.length;
@@ -186,7 +272,7 @@ describe('inputs by URL', () => {
   });
 });
 
-describe('what comes back', () => {
+describe('answers', () => {
   test('a url serves the file without a key: its type and length, nosniff, ranges', async () => {
     const { key } = await newKey();
     const [url] = urlsOf(await draw(key, { response_format: 'url' }));
@@ -204,9 +290,14 @@ describe('what comes back', () => {
   test('b64_json is the file itself, with either key', async () => {
     const { key } = await newKey();
     const { data } = (await draw(key, { n: 2, response_format: 'b64_json' })).json<Answer>();
-    assert.deepEqual(data, [{ b64_json: png.toString('base64') }, { b64_json: png.toString('base64') }]);
+    assert.deepEqual(data, [
+      { b64_json: png.toString('base64') },
+      { b64_json: png.toString('base64') },
+    ]);
     const sandbox = await gateway.makeKey();
-    const drawn = (await draw(sandbox.key, { size: '64x64', output_format: 'jpeg', response_format: 'b64_json' })).json<Answer>();
+    const drawn = (
+      await draw(sandbox.key, { size: '64x64', output_format: 'jpeg', response_format: 'b64_json' })
+    ).json<Answer>();
     assert.ok(drawn.data[0]!.b64_json!.startsWith('/9j/'));
   });
 });

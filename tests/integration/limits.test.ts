@@ -1,4 +1,5 @@
-// The output limit that is held for is the one that is sent upstream: on every straight path and every translation, under every name it has.
+// The output limit of the hold is the one sent upstream: on every straight path and translation,
+// under each of its names.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
@@ -7,15 +8,30 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const modelMax = 4_000;
 const defaultMax = 2_500;
-/** By the wire format that its provider is spoken to in. */
+/** By the provider's wire format. */
 const upstreams = {
-  responses: { provider: 'openai', api: 'responses', path: '/v1/responses', limit: 'max_output_tokens' },
-  chat: { provider: 'openai', api: 'chat', path: '/v1/chat/completions', limit: 'max_completion_tokens' },
+  responses: {
+    provider: 'openai',
+    api: 'responses',
+    path: '/v1/responses',
+    limit: 'max_output_tokens',
+  },
+  chat: {
+    provider: 'openai',
+    api: 'chat',
+    path: '/v1/chat/completions',
+    limit: 'max_completion_tokens',
+  },
   messages: { provider: 'anthropic', api: 'messages', path: '/v1/messages', limit: 'max_tokens' },
-  local: { provider: 'local', api: 'chat', path: '/local/v1/chat/completions', limit: 'max_tokens' },
+  local: {
+    provider: 'local',
+    api: 'chat',
+    path: '/local/v1/chat/completions',
+    limit: 'max_tokens',
+  },
 } as const;
 
-/** `n`: of Chat. */
+/** `n`: Chat only. */
 type Limit = Readonly<Record<string, unknown>> & { readonly n?: number };
 
 const ask = [{ role: 'user', content: 'Hello!' }];
@@ -29,7 +45,12 @@ const clients: readonly {
     wire: 'responses',
     path: '/v1/responses',
     body: { input: 'Hello!' },
-    limits: [{}, { max_output_tokens: 1 }, { max_output_tokens: 300 }, { max_output_tokens: 1e300 }],
+    limits: [
+      {},
+      { max_output_tokens: 1 },
+      { max_output_tokens: 300 },
+      { max_output_tokens: 1e300 },
+    ],
   },
   {
     wire: 'chat',
@@ -68,14 +89,19 @@ before(async () => {
     max_input_tokens: 100_000,
     max_output_tokens: modelMax,
     supports: { thinking: true, streaming: true, vision: false },
-    prices: { input: 1, output: 2, cache_write: 1, cache_read: 1 },
+    prices: { input: 1, output: 2, cache_write: 1, cache_write_1h: 1, cache_read: 1 },
   });
   gateway = await startGateway({
     limits: { default_max_output_tokens: defaultMax },
-    models: Object.fromEntries(Object.entries(upstreams).map(([name, upstream]) => [`to-${name}`, model(upstream)])),
+    models: Object.fromEntries(
+      Object.entries(upstreams).map(([name, upstream]) => [`to-${name}`, model(upstream)]),
+    ),
   });
   for (const { path, api } of Object.values(upstreams)) {
-    gateway.upstream.on(path, answerContent(api, { text: 'Hello.', tokens: { input: 5, output: 2 } }));
+    gateway.upstream.on(
+      path,
+      answerContent(api, { text: 'Hello.', tokens: { input: 5, output: 2 } }),
+    );
   }
   ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 }));
 });
@@ -83,7 +109,7 @@ after(() => gateway.stop());
 
 for (const client of clients) {
   for (const [name, upstream] of Object.entries(upstreams)) {
-    test(`${client.wire} to ${name}: what is held is what is sent`, async () => {
+    test(`${client.wire} to ${name}: the held output limit is the one sent upstream`, async () => {
       for (const limit of client.limits) {
         const body = { model: `to-${name}`, ...client.body, ...limit, stream: true };
         const reply = await gateway.post(client.path, { key, body });
@@ -97,9 +123,17 @@ for (const client of clients) {
           thinking?: { budget_tokens?: number };
         };
         const sentMax = sent[upstream.limit] as number;
-        if (upstream.api === 'chat') assert.ok(!('max_tokens' in sent && 'max_completion_tokens' in sent), 'one limit, not two');
+        if (upstream.api === 'chat')
+          assert.ok(
+            !('max_tokens' in sent && 'max_completion_tokens' in sent),
+            'one limit, not two',
+          );
         const held = Number(reply.headers['x-service-reserved-micros']);
-        assert.equal(held, (estimateInputTokens(body).upper + sentMax * 2) * choices, JSON.stringify([limit, sentMax]));
+        assert.equal(
+          held,
+          (estimateInputTokens(body).upper + sentMax * 2) * choices,
+          JSON.stringify([limit, sentMax]),
+        );
         assert.ok(sentMax <= modelMax);
         assert.ok((sent.thinking?.budget_tokens ?? 0) < sentMax);
       }

@@ -1,10 +1,10 @@
-// What an account can cost the operator by what it provokes is bounded; and an account that has paid nothing yet runs few requests at once.
-// 100 tokens of input and 20 of output cost $0.03 here, and the budget is $0.10.
+// An account's provoked losses have a budget, and an account that has never paid runs only a few
+// requests at once. 100 tokens of input and 20 of output cost $0.03 here; the budget is $0.10.
 import assert from 'node:assert/strict';
-import { updateAccount } from '../../src/accounts/manage-accounts.ts';
+import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { transact } from '../../src/db/transact.ts';
-import { ledgerIdOf, signUpCreditId } from '../../src/ledger/commands.ts';
-import { forgiveLosses } from '../../src/ledger/loss-days.ts';
+import { ledgerIdOf, signUpCreditId } from '../../src/domain/ledger/commands.ts';
+import { forgiveLosses } from '../../src/domain/ledger/reports/provoked-losses.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { after, before, describe, test } from '../support/both-stores.ts';
@@ -42,7 +42,10 @@ before(async () => {
   };
   gateway = await startGateway(
     {
-      models: { dear: { ...model, timeouts: { first_byte_ms: 1_000, idle_ms: 1_000 } }, patient: model },
+      models: {
+        dear: { ...model, timeouts: { first_byte_ms: 1_000, idle_ms: 1_000 } },
+        patient: model,
+      },
       limits: { loss_budget_usd: 0.1 },
       health: { failures: 1_000 },
       metrics: { token: metricsToken },
@@ -54,7 +57,7 @@ after(() => gateway.stop());
 
 const tokens = { input: 100, output: 20 };
 const good = answerContent('messages', { text: 'yes', tokens });
-/** A call without a name: the provider bills it, and it cannot be translated. */
+/** A call without a name: the provider bills it, but it cannot be translated. */
 const unreadable = answerJson({
   id: 'msg_1',
   type: 'message',
@@ -68,7 +71,10 @@ const unreadable = answerJson({
 
 type Made = Awaited<ReturnType<TestGateway['makeKey']>>;
 
-const asking = ({ key }: Pick<Made, 'key'>, stream = false) => ({ key, body: chat.body({ model: 'dear', stream }) });
+const asking = ({ key }: Pick<Made, 'key'>, stream = false) => ({
+  key,
+  body: chat.body({ model: 'dear', stream }),
+});
 
 async function ask(made: Pick<Made, 'key'>, script: Script = good, stream = false) {
   gateway.upstream.on(upstreamPath, script);
@@ -78,14 +84,18 @@ async function ask(made: Pick<Made, 'key'>, script: Script = good, stream = fals
 const newAccount = (creditUsd = 1_000) => gateway.makeKey({ mode: 'live', creditUsd });
 
 async function entriesOf({ account }: Made) {
-  const query = gateway.database.read.selectFrom('entries').selectAll().where('ledger_id', '=', ledgerIdOf(account, 'live'));
+  const query = gateway.database.read
+    .selectFrom('entries')
+    .selectAll()
+    .where('ledger_id', '=', ledgerIdOf(account, 'live'));
   return query.where('loss_micros', '>', 0 as never).execute();
 }
 
 describe('the loss budget', () => {
-  test('an account that provokes answers that cannot be passed on is stopped beyond it, and the operator is told once', async () => {
+  test('an account that provokes undeliverable answers beyond the budget is stopped, and the operator is told once', async () => {
     const attacker = await newAccount();
-    for (let sent = 0; sent < 4; sent++) assert.equal((await ask(attacker, unreadable)).status, 502);
+    for (let sent = 0; sent < 4; sent++)
+      assert.equal((await ask(attacker, unreadable)).status, 502);
     const calls = gateway.upstream.requests.length;
     for (const stream of [false, true]) {
       const refused = await ask(attacker, good, stream);
@@ -102,15 +112,20 @@ describe('the loss budget', () => {
     }
     assert.equal(gateway.upstream.requests.length, calls, 'nothing was sent');
     assert.equal((await gateway.balance(attacker.account)).availableMicros, 1_000_000_000);
-    const told = gateway.program.output.split('\n').filter((line) => line.includes('exceeded its loss budget'));
+    const told = gateway.program.output
+      .split('\n')
+      .filter((line) => line.includes('exceeded its loss budget'));
     assert.equal(told.filter((line) => line.includes(attacker.account)).length, 1);
-    assert.match((await gateway.get('/metrics', { key: metricsToken })).text, /error_code="loss_budget_exceeded"\} 2/);
+    assert.match(
+      (await gateway.get('/metrics', { key: metricsToken })).text,
+      /error_code="loss_budget_exceeded"\} 2/,
+    );
     assert.equal((await ask(await newAccount())).status, 200, 'others are not');
     const playing = await gateway.makeKey({ account: attacker.account, mode: 'test' });
     assert.equal((await ask(playing)).status, 200, 'nor are its test keys');
   });
 
-  test('what runs goes on to its end, and what is known is still answered', async () => {
+  test('running requests finish, and cached or stored answers are still served', async () => {
     const attacker = await newAccount();
     const known = { ...asking(attacker), headers: { 'idempotency-key': 'one' } };
     gateway.upstream.on(upstreamPath, good);
@@ -127,10 +142,13 @@ describe('the loss budget', () => {
     const reply = await running;
     assert.match(reply.text, /answer[^]*\[DONE\]/);
     assert.equal((await gateway.post(chat.path, known)).status, 200);
-    assert.equal((await gateway.balance(attacker.account)).postedMicros, 1_000_000_000 - 2 * 30_000);
+    assert.equal(
+      (await gateway.balance(attacker.account)).postedMicros,
+      1_000_000_000 - 2 * 30_000,
+    );
   });
 
-  test('what a provider, the way to it, or its waiting client costs never stops anybody', async () => {
+  test('losses caused by providers, the network or waiting clients never stop an account', async () => {
     const account = await newAccount();
     const { start, deltas } = streamFrames('messages', { text: 'a long answer', tokens });
     const begun = framesText([...start, ...deltas]);
@@ -145,7 +163,13 @@ describe('the loss budget', () => {
       { script: thenHang(begun, head), stream: true },
       { script: answerSse([...start, { data: 'no JSON' }]), stream: true },
       { script: answerJson(whole), stream: true },
-      { script: answerJson({ error: { message: 'no' }, usage: { input_tokens: 100, output_tokens: 20 } }), stream: false },
+      {
+        script: answerJson({
+          error: { message: 'no' },
+          usage: { input_tokens: 100, output_tokens: 20 },
+        }),
+        stream: false,
+      },
     ];
     for (let round = 0; round < 4; round++) {
       for (const { script, stream } of faults) {
@@ -155,7 +179,10 @@ describe('the loss budget', () => {
       }
     }
     const entries = await entriesOf(account);
-    assert.ok(entries.reduce((sum, entry) => sum + entry.loss_micros, 0) > 200_000, 'losses were booked');
+    assert.ok(
+      entries.reduce((sum, entry) => sum + entry.loss_micros, 0) > 200_000,
+      'losses were booked',
+    );
     assert.deepEqual(
       entries.filter(({ provoked }) => provoked === 1),
       [],
@@ -163,22 +190,30 @@ describe('the loss budget', () => {
     assert.equal((await ask(account)).status, 200);
   });
 
-  test('a cost beyond the balance counts', async () => {
+  test('a cost beyond the balance counts against the budget', async () => {
     const account = await newAccount(1.2);
-    const reply = await ask(account, answerContent('messages', { text: 'yes', tokens: { input: 20_000, output: 20 } }));
+    const reply = await ask(
+      account,
+      answerContent('messages', { text: 'yes', tokens: { input: 20_000, output: 20 } }),
+    );
     assert.deepEqual([reply.status, reply.costMicros], [200, 1_200_000]);
     assert.deepEqual(
-      (await entriesOf(account)).map(({ kind, provoked, loss_micros: loss }) => [kind, provoked, loss]),
+      (await entriesOf(account)).map(({ kind, provoked, loss_micros: loss }) => [
+        kind,
+        provoked,
+        loss,
+      ]),
       [['settle', 1, 820_000]],
     );
     await gateway.makeKey({ account: account.account, creditUsd: 100 });
     assert.equal((await ask(account)).error.code, 'loss_budget_exceeded');
   });
 
-  test('the budget of an account that pays grows with its spend', async () => {
+  test('the budget of a paying account grows with its spend', async () => {
     const account = await newAccount();
     const large = answerContent('messages', { text: 'yes', tokens: { input: 100, output: 1_000 } });
-    for (let sent = 0; sent < 3; sent++) assert.equal((await ask(account, large)).costMicros, 1_010_000);
+    for (let sent = 0; sent < 3; sent++)
+      assert.equal((await ask(account, large)).costMicros, 1_010_000);
     // A twentieth of $3.03 is $0.1515.
     for (let sent = 0; sent < 5; sent++) assert.equal((await ask(account, unreadable)).status, 502);
     assert.equal((await ask(account)).status, 200);
@@ -190,7 +225,9 @@ describe('the loss budget', () => {
     const account = await newAccount();
     for (let sent = 0; sent < 4; sent++) await ask(account, unreadable);
     assert.equal((await ask(account)).status, 403);
-    const forgiven = await transact(gateway.database, (transaction) => forgiveLosses(transaction, account.account));
+    const forgiven = await transact(gateway.database, (transaction) =>
+      forgiveLosses(transaction, account.account),
+    );
     assert.equal(forgiven, 120_000);
     await clock.advance(keptForMs);
     assert.equal((await ask(account)).status, 200);
@@ -198,7 +235,7 @@ describe('the loss budget', () => {
 });
 
 test('operators see provoked losses beside accounts, and forgive them there', async () => {
-  // The command line has the machine's time.
+  // The command line uses the system's time.
   const own = await startGateway();
   try {
     const [account, other] = [
@@ -240,7 +277,7 @@ test('operators see provoked losses beside accounts, and forgive them there', as
   }
 });
 
-describe('an account that has paid nothing yet', () => {
+describe('an account that has never paid', () => {
   const message = /^This account, with all its keys, may run 4 requests at once/;
 
   test('runs four requests at once, until it is credited or has a limit of its own', async () => {
@@ -249,10 +286,10 @@ describe('an account that has paid nothing yet', () => {
     const refused = await askAtOnce(account);
     assert.equal(refused.status, 429, refused.text);
     assert.match(refused.error.message, message);
-    await updateAccount(gateway.database, account.account, { limits: { concurrentRequests: 6 } });
+    await changeTerms(gateway.database, account.account, { limits: { concurrentRequests: 6 } });
     await noticeKeyChanges(gateway, { clock });
-    assert.equal((await askAtOnce(account)).status, 200, 'by a limit of its own');
-    await updateAccount(gateway.database, account.account, { limits: { concurrentRequests: null } });
+    assert.equal((await askAtOnce(account)).status, 200, 'with its own limit');
+    await changeTerms(gateway.database, account.account, { limits: { concurrentRequests: null } });
     await noticeKeyChanges(gateway, { clock });
     assert.equal((await askAtOnce(account)).status, 429);
     await gateway.makeKey({ account: account.account, creditUsd: 1 });
@@ -261,11 +298,16 @@ describe('an account that has paid nothing yet', () => {
     await stop();
   });
 
-  test('is not limited with its test keys', async () => {
+  test('is not limited on its test keys', async () => {
     const { account } = await newUnpaidAccount();
     const playing = await gateway.makeKey({ account, mode: 'test' });
-    const slow = { key: playing.key, body: chat.body({ messages: [{ role: 'user', content: 'sandbox: delay_ms=5000' }] }) };
-    const replies = await clock.hurry(Promise.all(Array.from({ length: 6 }, () => gateway.post(chat.path, slow))));
+    const slow = {
+      key: playing.key,
+      body: chat.body({ messages: [{ role: 'user', content: 'sandbox: delay_ms=5000' }] }),
+    };
+    const replies = await clock.hurry(
+      Promise.all(Array.from({ length: 6 }, () => gateway.post(chat.path, slow))),
+    );
     assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
   });
 
@@ -281,15 +323,17 @@ describe('an account that has paid nothing yet', () => {
     return made;
   }
 
-  /** Gateways on one database ask it for places by timers. */
+  /** Gateways on one database request permits by timers. */
   const askAtOnce = (made: Made) => whileTimePasses(clock, ask(made));
 
-  /** Returns what ends them. */
+  /** Returns a function that ends them. */
   async function runAtOnce(made: Made, count: number): Promise<() => Promise<unknown>> {
     const earlier = gateway.upstream.requests.length;
     gateway.upstream.on(upstreamPath, hang);
     const body = chat.body({ model: 'patient' });
-    const left = Array.from({ length: count }, () => gateway.open(chat.path, { key: made.key, body }));
+    const left = Array.from({ length: count }, () =>
+      gateway.open(chat.path, { key: made.key, body }),
+    );
     await whileTimePasses(clock, gateway.upstream.request(earlier + count - 1));
     return async () => {
       for (const { request } of left) request.destroy();

@@ -1,4 +1,4 @@
-// What an operator's Prometheus reads: the same money that the books have.
+// The Prometheus metrics agree with the books.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
@@ -22,14 +22,14 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('the metrics are closed to whoever has not the token', async () => {
+test('the metrics need the token', async () => {
   const { key } = await gateway.makeKey();
   assert.equal((await gateway.get('/metrics')).status, 401);
   assert.equal((await gateway.get('/metrics', { key })).status, 401);
   assert.equal((await gateway.get('/metrics', { key: metricsToken })).status, 200);
 });
 
-test('readiness names providers and models to whoever has the token; to all others it tells the status alone', async () => {
+test('readiness names providers and models to clients with the token, and only the status to others', async () => {
   const { key } = await gateway.makeKey();
   assert.deepEqual((await gateway.get('/readyz', { key: metricsToken })).json(), {
     status: 'ready',
@@ -37,16 +37,28 @@ test('readiness names providers and models to whoever has the token; to all othe
     overloaded: null,
     routes_in_trouble: [],
   });
-  for (const asked of [{}, { key }]) assert.deepEqual((await gateway.get('/readyz', asked)).json(), { status: 'ready' });
+  for (const asked of [{}, { key }])
+    assert.deepEqual((await gateway.get('/readyz', asked)).json(), { status: 'ready' });
 });
 
-test('requests, tokens, charges, cost and loss are counted as they were booked', async () => {
+test('requests, tokens, charges, cost and loss match the books', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-  const body = { model: 'priced-model', max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] };
-  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }));
+  const body = {
+    model: 'priced-model',
+    max_tokens: 50,
+    messages: [{ role: 'user', content: 'Hi' }],
+  };
+  gateway.upstream.on(
+    '/local/v1/chat/completions',
+    answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }),
+  );
   const answer = await gateway.post('/v1/chat/completions', { key, body });
   assert.equal(answer.headers['x-service-cost-micros'], '80');
-  assert.equal((await gateway.post('/v1/chat/completions', { key, body: { ...body, model: 'nothing' } })).status, 404);
+  assert.equal(
+    (await gateway.post('/v1/chat/completions', { key, body: { ...body, model: 'nothing' } }))
+      .status,
+    404,
+  );
 
   const labels = 'mode="live",model="priced-model",provider="local"';
   const read = await gateway.get('/metrics', { key: metricsToken });
@@ -63,14 +75,18 @@ test('requests, tokens, charges, cost and loss are counted as they were booked',
   }
 });
 
-test('what more than the balance allows is counted as a loss', async () => {
+test('a cost beyond the balance is counted as a loss', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.001 });
-  // The provider reports far more input than any estimate of the request holds for.
+  // The provider reports far more input than the request's hold estimated.
   gateway.upstream.on(
     '/local/v1/chat/completions',
     answerContent('chat', { text: 'Hello', tokens: { input: 9_000, output: 5 } }),
   );
-  const body = { model: 'priced-model', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] };
+  const body = {
+    model: 'priced-model',
+    max_tokens: 10,
+    messages: [{ role: 'user', content: 'Hi' }],
+  };
   const answer = await gateway.post('/v1/chat/completions', { key, body });
   assert.equal(answer.headers['x-service-cost-micros'], '1000');
   const read = await gateway.get('/metrics', { key: metricsToken });

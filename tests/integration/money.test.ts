@@ -1,10 +1,11 @@
-// Money, to the microdollar, with live keys through the local upstream: what is charged, what is free, and what can never happen.
+// Charges to the microdollar, with live keys through the local upstream: what is charged, what is
+// free, and what can never happen.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { micros, microsFromUsd, type Micros } from '../../src/lib/money.ts';
+import { formatUsd, micros, microsFromUsd, zeroMicros, type Micros } from '../../src/lib/money.ts';
 import { answerContent, streamFrames, wholeAnswer, type Tokens } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -27,14 +28,15 @@ import {
 } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 
-/** USD per million tokens; no two alike, so that a token in the wrong bucket shows. */
+/** USD per million tokens; all different, so that a token in the wrong bucket shows. */
 const base = { input: 3, output: 15, cache_write: 3.75, cache_read: 0.3, cache_write_1h: 6 };
 const long = { input: 7, output: 26, cache_write: 8.5, cache_read: 0.7, cache_write_1h: 13 };
 const tierFrom = 1_000;
+const { cache_write_1h: _, ...withoutHour } = base;
 
-/** How often upstreams are looked at that may be late. */
+/** How often the gateway checks upstream timeouts. */
 const sweepMs = 1_000;
-/** How long an upstream is read on when its client has left. */
+/** How long the gateway reads an upstream on after its client has left. */
 const readOnMs = 5_000;
 
 const clock = new TestClock();
@@ -56,10 +58,19 @@ before(async () => {
           api_key: 'none',
           timeouts: { first_byte_ms: 300, idle_ms: 300, total_ms: 3_000 },
         },
-        unreachable: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'none' },
+        unreachable: {
+          kind: 'openai-compatible',
+          base_url: 'http://127.0.0.1:9/v1',
+          api_key: 'none',
+        },
       },
       models: {
-        'priced-openai': { display_name: 'Priced', routes: [{ provider: 'openai', model: 'upstream-model' }], prices, ...limits },
+        'priced-openai': {
+          display_name: 'Priced',
+          routes: [{ provider: 'openai', model: 'upstream-model' }],
+          prices,
+          ...limits,
+        },
         'priced-anthropic': {
           display_name: 'Priced',
           routes: [{ provider: 'anthropic', model: 'upstream-model' }],
@@ -67,6 +78,12 @@ before(async () => {
           ...limits,
         },
         'priced-local': { routes: [{ provider: 'local', model: 'm' }], prices, ...limits },
+        ...Object.fromEntries(
+          ['openai', 'anthropic'].map((provider) => [
+            `hourless-${provider}`,
+            { routes: [{ provider, model: 'upstream-model' }], prices: withoutHour, ...limits },
+          ]),
+        ),
         slow: { routes: [{ provider: 'impatient', model: 'm' }], prices: base, ...limits },
         unreachable: { routes: [{ provider: 'unreachable', model: 'm' }], prices: base, ...limits },
       },
@@ -76,19 +93,22 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const modelOf = ({ name }: Endpoint) => (name === 'messages' ? 'priced-anthropic' : 'priced-openai');
+const modelOf = ({ name }: Endpoint) =>
+  name === 'messages' ? 'priced-anthropic' : 'priced-openai';
 const short = { text: 'one two three four', tokens: { input: 100, output: 20 } };
+const endWords = new Set<unknown>(['response.completed', 'message_stop', '[DONE]']);
 /** 100 × $3 + 20 × $15 a million. */
 const shortCost = 600;
 
-test('header, usage record and change of the balance are the price of what was used, whole and streamed', async (t) => {
+test('header, usage record and balance agree on the price of the used tokens, whole and streamed', async (t) => {
   const usages: readonly Tokens[] = [
     { input: 1, output: 1 },
     { input: 333, output: 77 },
     { input: 200, cacheRead: 701, output: 9 },
     { input: 200, cacheWrite: 99, output: 9 },
     { input: 10, cacheRead: 33, cacheWrite: 57, cacheWrite1h: 41, output: 123 },
-    // Exactly at the threshold the base price holds; one token more, cached or not, and the tier prices all of it.
+    // At the threshold the base price applies; one token more, cached or not, and the tier prices
+    // all tokens.
     { input: 400, cacheRead: 600, output: 50 },
     { input: 401, cacheRead: 600, output: 50 },
   ];
@@ -96,21 +116,44 @@ test('header, usage record and change of the balance are the price of what was u
     await t.test(endpoint.name, async () => {
       const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
       for (const tokens of usages) {
-        // Chat and OpenAI's own formats count both kinds of cache writes in one figure, or have none for the longer.
+        // Chat and OpenAI's own formats report both kinds of cache writes as one number, or do not
+        // have the longer kind.
         const counted = endpoint.name === 'chat' ? withoutLongWrites(tokens) : tokens;
-        gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'one two three', tokens: counted }));
+        gateway.upstream.on(
+          endpoint.upstreamPath,
+          answerContent(endpoint.name, { text: 'one two three', tokens: counted }),
+        );
         for (const stream of [false, true]) {
           const earlierMicros = (await gateway.balance(account)).availableMicros;
-          const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), stream }) });
+          const reply = await gateway.post(endpoint.path, {
+            key,
+            body: endpoint.body({ model: modelOf(endpoint), stream }),
+          });
           assert.equal(reply.status, 200, reply.text);
           const where = `${endpoint.name} ${JSON.stringify(tokens)} stream ${stream}`;
           assert.equal(reply.costMicros, priceOf(counted), where);
-          assert.equal((await gateway.balance(account)).availableMicros, earlierMicros - priceOf(counted), where);
+          assert.equal(
+            (await gateway.balance(account)).availableMicros,
+            earlierMicros - priceOf(counted),
+            where,
+          );
           const record = await recordOf(key, reply.requestId);
           const inputTokens = inputOf(counted);
           assert.deepEqual(
-            [record.cost_cents, record.input_tokens, record.output_tokens, record.total_tokens, record.model],
-            [priceOf(counted) / 10_000, inputTokens, counted.output, inputTokens + counted.output, 'Priced'],
+            [
+              record.cost_cents,
+              record.input_tokens,
+              record.output_tokens,
+              record.total_tokens,
+              record.model,
+            ],
+            [
+              priceOf(counted) / 10_000,
+              inputTokens,
+              counted.output,
+              inputTokens + counted.output,
+              'Priced',
+            ],
             where,
           );
         }
@@ -119,52 +162,78 @@ test('header, usage record and change of the balance are the price of what was u
   }
 });
 
-test('a stream tells its reservation in the head, its cost in trailers and in the comment before its last event', async () => {
+test('a stream reports its hold in the headers, its cost in trailers and, on request, in a comment before its end', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   for (const endpoint of endpoints) {
     gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, short));
-    const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), stream: true }) });
+    const headers = { 'x-service-stream-comments': 'true' };
+    const body = endpoint.body({ model: modelOf(endpoint), stream: true });
+    const reply = await gateway.post(endpoint.path, { key, headers, body });
     const balanceCents = Math.floor((await gateway.balance(account)).availableMicros / 10_000);
     assert.equal(reply.headers['trailer'], 'X-Service-Cost-Micros, X-Service-Balance-Cents');
     assert.deepEqual(
       [reply.trailers['x-service-cost-micros'], reply.trailers['x-service-balance-cents']],
       [String(shortCost), String(balanceCents)],
     );
-    assert.equal(reply.headers['x-service-cost-micros'], undefined, 'a stream cannot know its cost at its head');
+    assert.equal(
+      reply.headers['x-service-cost-micros'],
+      undefined,
+      'a stream cannot know its cost at its head',
+    );
     assert.ok(Number(reply.headers['x-service-reserved-micros']) >= shortCost);
-    const comments = reply.frames.flatMap(({ comment }, index) => (comment === null ? [] : [{ comment, index }]));
+    // The final events of a success follow the comment.
+    const comments = reply.frames.flatMap(({ comment }, index) =>
+      comment === null ? [] : [{ comment, index }],
+    );
+    const index = reply.frames.length - (endpoint.name === 'messages' ? 3 : 2);
     assert.deepEqual(comments, [
-      { comment: `cost_micros=${shortCost} balance_cents=${balanceCents}`, index: reply.frames.length - 2 },
+      { comment: `cost_micros=${shortCost} balance_cents=${balanceCents}`, index },
     ]);
+    const ends = reply.frames
+      .map(({ event, data }) => event ?? data)
+      .filter((word) => endWords.has(word));
+    assert.equal(ends.length, 1);
   }
 });
 
-test('a whole answer tells the balance after its charge in cents, rounded down', async () => {
+test('a whole answer shows the balance after its charge in cents, rounded down', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
   const [endpoint] = endpoints as readonly [Endpoint];
   gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, short));
-  const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint) }) });
+  const reply = await gateway.post(endpoint.path, {
+    key,
+    body: endpoint.body({ model: modelOf(endpoint) }),
+  });
   assert.equal(reply.headers['x-service-balance-cents'], '99');
   assert.equal(reply.headers['x-service-mode'], undefined);
 });
 
-test('a test key spends the test ledger and a live key the live one, and each sees its own', async () => {
+test('test and live keys spend and see separate ledgers', async () => {
   const live = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const sandbox = await gateway.makeKey({ account: live.account });
   const chat = endpoints[1]!;
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
   await gateway.post(chat.path, { key: live.key, body: chat.body({ model: 'priced-openai' }) });
   assert.equal((await gateway.balance(live.account, 'test')).availableMicros, microsFromUsd(1_000));
-  const played = await gateway.post(chat.path, { key: sandbox.key, body: chat.body({ model: 'priced-openai' }) });
+  const played = await gateway.post(chat.path, {
+    key: sandbox.key,
+    body: chat.body({ model: 'priced-openai' }),
+  });
   assert.equal(played.headers['x-service-mode'], 'test');
   assert.ok(played.costMicros! > 0);
-  assert.equal((await gateway.balance(live.account, 'live')).availableMicros, 5_000_000 - shortCost);
-  assert.equal((await gateway.balance(live.account, 'test')).availableMicros, 1_000_000_000 - played.costMicros!);
+  assert.equal(
+    (await gateway.balance(live.account, 'live')).availableMicros,
+    5_000_000 - shortCost,
+  );
+  assert.equal(
+    (await gateway.balance(live.account, 'test')).availableMicros,
+    1_000_000_000 - played.costMicros!,
+  );
   for (const [key, cost] of [
     [live.key, shortCost],
     [sandbox.key, played.costMicros!],
   ] as const) {
-    const records = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>().data;
+    const records = await gateway.usage<UsageRecord>(key);
     assert.deepEqual(
       records.map((record) => record.cost_cents),
       [cost / 10_000],
@@ -172,7 +241,7 @@ test('a test key spends the test ledger and a live key the live one, and each se
   }
 });
 
-test('a request that fails is free, whatever failed and whenever', async (t) => {
+test('a failed request is free, whatever failed and whenever', async (t) => {
   const failures: Readonly<Record<string, (endpoint: Endpoint) => Script>> = {
     'status 400': () => answerStatus(400),
     'status 401': () => answerStatus(401),
@@ -182,7 +251,8 @@ test('a request that fails is free, whatever failed and whenever', async (t) => 
     'not JSON': () => answerJson('<html>', {}),
     'JSON of no known shape': () => answerJson({ hello: 'world' }),
     'an error with status 200': () => answerJson({ error: { message: 'no' } }),
-    'a redirect': () => answerJson({}, { status: 302, headers: { location: 'http://127.0.0.1:9/' } }),
+    'a redirect': () =>
+      answerJson({}, { status: 302, headers: { location: 'http://127.0.0.1:9/' } }),
     'a reset in mid-answer': ({ name }) => thenReset(framesText(startOf(name))),
     'an end in mid-answer': ({ name }) => answerSse(startOf(name)),
     'garbage in mid-answer': ({ name }) => answerSse([...startOf(name), 'data: {"no\n\n']),
@@ -194,13 +264,23 @@ test('a request that fails is free, whatever failed and whenever', async (t) => 
       for (const [name, scriptOf] of Object.entries(failures)) {
         gateway.upstream.on(endpoint.upstreamPath, scriptOf(endpoint));
         for (const stream of [false, true]) {
-          const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), stream }) });
+          const reply = await gateway.post(endpoint.path, {
+            key,
+            body: endpoint.body({ model: modelOf(endpoint), stream }),
+          });
           assertFailed(reply, `${endpoint.name}, ${name}, stream ${stream}`);
           const { availableMicros, heldMicros } = await gateway.balance(account);
-          assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0], `${endpoint.name}, ${name}, stream ${stream}`);
+          assert.deepEqual(
+            [availableMicros, heldMicros],
+            [5_000_000, 0],
+            `${endpoint.name}, ${name}, stream ${stream}`,
+          );
         }
       }
-      assert.deepEqual((await gateway.get('/v1/usage', { key })).json(), { data: [], next_cursor: null });
+      assert.deepEqual((await gateway.get('/v1/usage', { key })).json(), {
+        data: [],
+        next_cursor: null,
+      });
     });
   }
 });
@@ -208,10 +288,16 @@ test('a request that fails is free, whatever failed and whenever', async (t) => 
 test('a provider that is silent, falls silent or cannot be reached is free', async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const chat = endpoints[1]!;
-  const ask = (model: string, stream: boolean) => gateway.post(chat.path, { key, body: chat.body({ model, stream }) });
+  const ask = (model: string, stream: boolean) =>
+    gateway.post(chat.path, { key, body: chat.body({ model, stream }) });
   gateway.upstream.on('/slow/v1/chat/completions', hang);
   const next = gateway.upstream.requests.length;
-  const asked = Promise.all([ask('slow', false), ask('slow', true), ask('unreachable', false), ask('unreachable', true)]);
+  const asked = Promise.all([
+    ask('slow', false),
+    ask('slow', true),
+    ask('unreachable', false),
+    ask('unreachable', true),
+  ]);
   await gateway.upstream.request(next + 1);
   await clock.advance(sweepMs);
   assert.deepEqual(
@@ -219,7 +305,10 @@ test('a provider that is silent, falls silent or cannot be reached is free', asy
     [504, 504, 503, 503],
   );
   gateway.upstream.on('/slow/v1/chat/completions', thenHang(framesText(startOf('chat'))));
-  const stream = await gateway.open(chat.path, { key, body: chat.body({ model: 'slow', stream: true }) }).response;
+  const stream = await gateway.open(chat.path, {
+    key,
+    body: chat.body({ model: 'slow', stream: true }),
+  }).response;
   await once(stream, 'readable');
   await clock.advance(sweepMs);
   const fellSilent = new Reply(stream, await text(stream));
@@ -231,7 +320,7 @@ test('a provider that is silent, falls silent or cannot be reached is free', asy
   );
 });
 
-test('a client that leaves stops the upstream, and pays for what had been generated', async () => {
+test('a client that leaves stops the upstream and pays for the generated output', async () => {
   const leaving = [...endpoints.map(leaveStream), leaveWholeAnswer()];
   await until(() => clock.dueIn(readOnMs) === leaving.length);
   await clock.advance(readOnMs);
@@ -260,7 +349,10 @@ async function leaveStream(endpoint: Endpoint): Promise<void> {
   assert.deepEqual([availableMicros, heldMicros], [5_000_000 - cost, 0], endpoint.name);
 }
 
-/** Nobody saw what was written in five seconds, and nobody counted it: our own count of it is paid, up to the limit of 200 tokens. */
+/**
+ * Output generated unseen for five seconds without a reported count: our own estimate is charged,
+ * up to the limit of 200 tokens.
+ */
 async function leaveWholeAnswer(): Promise<void> {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const chat = endpoints[1]!;
@@ -276,7 +368,7 @@ async function leaveWholeAnswer(): Promise<void> {
   assert.equal((await gateway.balance(account)).heldMicros, 0);
 }
 
-test('a client that leaves while the upstream still ends in time pays what the upstream counted', async () => {
+test("a client that leaves pays the upstream's count if the upstream ends in time", async () => {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const chat = endpoints[1]!;
   const body = (stream: boolean) => ({ key, body: chat.body({ model: 'priced-openai', stream }) });
@@ -294,7 +386,7 @@ test('a client that leaves while the upstream still ends in time pays what the u
   assert.deepEqual([record.cost_cents, record.output_tokens], [shortCost / 10_000, 20]);
   assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - shortCost);
 
-  // The same without a stream: the answer comes when nobody is there any more.
+  // The same without a stream: the answer arrives after the client has left.
   const whole = holdBack(answerContent('chat', short));
   const next = gateway.upstream.requests.length;
   gateway.upstream.on(chat.upstreamPath, whole.script);
@@ -305,7 +397,7 @@ test('a client that leaves while the upstream still ends in time pays what the u
   await clock.advance(readOnMs - 1);
   whole.release();
   const records = await until(async () => {
-    const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>();
+    const data = await gateway.usage<UsageRecord>(key);
     return data.length === 2 && data;
   });
   assert.deepEqual(
@@ -315,9 +407,9 @@ test('a client that leaves while the upstream still ends in time pays what the u
   assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 2 * shortCost);
 });
 
-test('however many requests run at once, a cap is never passed, and as many as fit are served', async () => {
+test('concurrent requests never exceed a cap, and as many as fit are served', async () => {
   const holdMicros = await holdOf();
-  // Room for five, to the microdollar less than six.
+  // Room for five requests, and a microdollar less than for six.
   const cap = micros(holdMicros * 6 - 1);
   for (const controls of [{ dailyCapMicros: cap }, { monthlyCapMicros: cap }]) {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5, ...controls });
@@ -326,23 +418,122 @@ test('however many requests run at once, a cap is never passed, and as many as f
     assert.equal(served.length, 5);
     for (const refused of replies.filter((reply) => reply.status !== 200)) {
       assert.equal(refused.status, 429);
-      assert.equal(refused.error.code, 'dailyCapMicros' in controls ? 'key_daily_limit_reached' : 'key_monthly_limit_reached');
-      assert.ok(Number(refused.error.details?.['held_micros']) > 0, 'the message says that running requests hold the rest');
+      assert.equal(
+        refused.error.code,
+        'dailyCapMicros' in controls ? 'key_daily_limit_reached' : 'key_monthly_limit_reached',
+      );
+      assert.ok(
+        Number(refused.error.details?.['held_micros']) > 0,
+        'the message says that running requests hold the rest',
+      );
     }
     const spent = 5_000_000 - (await gateway.balance(account)).availableMicros;
     assert.equal(spent, 5 * shortCost);
     assert.ok(spent <= cap);
     const other = await gateway.makeKey({ mode: 'live', account });
-    assert.equal((await atOnce(1, other.key))[0]!.status, 200, 'other keys of the account go on working');
+    assert.equal(
+      (await atOnce(1, other.key))[0]!.status,
+      200,
+      'other keys of the account go on working',
+    );
   }
 });
 
-test('fifty requests at once on a small balance never overdraw it', async () => {
+test('a cap with too little room says what is spent and held, what the request needs, and which field lowers it', async () => {
+  for (const endpoint of endpoints) {
+    const limits: readonly (readonly [field: string, fields: object])[] =
+      endpoint.name === 'chat'
+        ? [
+            ['max_completion_tokens', {}],
+            ['max_tokens', { max_completion_tokens: undefined, max_tokens: 2_000 }],
+          ]
+        : [[endpoint.limitField, {}]];
+    for (const [field, fields] of limits) {
+      for (const [control, word, code] of [
+        ['dailyCapMicros', 'daily', 'key_daily_limit_reached'],
+        ['monthlyCapMicros', 'monthly', 'key_monthly_limit_reached'],
+      ] as const) {
+        const { key } = await gateway.makeKey({
+          mode: 'live',
+          creditUsd: 5,
+          [control]: micros(20_000),
+        });
+        const body = (more: object) => endpoint.body({ model: modelOf(endpoint), ...more });
+        gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, short));
+        assert.equal(
+          (await gateway.post(endpoint.path, { key, body: body({}) })).costMicros,
+          shortCost,
+        );
+        const running = holdBack(answerContent(endpoint.name, short));
+        const next = gateway.upstream.requests.length;
+        gateway.upstream.on(endpoint.upstreamPath, running.script);
+        const other = gateway.post(endpoint.path, { key, body: body({}) });
+        await gateway.upstream.request(next);
+
+        const refused = await gateway.post(endpoint.path, {
+          key,
+          body: body({ [endpoint.limitField]: 5_000, ...fields }),
+        });
+        assert.deepEqual([refused.status, refused.error.code], [429, code], refused.text);
+        const details = refused.error.details ?? refused.error;
+        const {
+          required_micros: required,
+          held_micros: held,
+          left_micros: left,
+          resets_at: resetsAt,
+        } = details;
+        assert.deepEqual([details['cap_micros'], details['spent_micros']], [20_000, shortCost]);
+        assert.equal(Number(left), 20_000 - shortCost - Number(held));
+        const usd = (value: unknown) => `$${formatUsd(value as Micros)}`;
+        assert.equal(
+          refused.error.message,
+          `This key's ${word} cap of $0.02 is not reached, but this request can cost up to ${usd(required)}, and ${usd(left)} is left: ` +
+            `$0.0006 is spent, and running requests hold ${usd(held)} until they end. ` +
+            `Up to ${String(details['affordable_output_tokens'])} output tokens would fit: send \`${field}\` of at most that. ` +
+            `The cap starts anew at ${String(resetsAt)}.`,
+        );
+        running.release();
+        assert.equal((await other).status, 200);
+      }
+    }
+  }
+});
+
+test('a reached cap says so, and with several choices the message names their number', async () => {
+  const chat = endpoints[1]!;
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
+  const reached = await gateway.makeKey({ mode: 'live', creditUsd: 5, dailyCapMicros: zeroMicros });
+  const { message } = (
+    await gateway.post(chat.path, { key: reached.key, body: chat.body({ model: 'priced-openai' }) })
+  ).error;
+  assert.match(
+    message,
+    /^This key's daily cap of \$0\.00 is reached: \$0\.00 is spent\. This request can cost up to \$0\.\d+\. The cap starts/,
+  );
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.04 });
+  const asked = {
+    key,
+    body: chat.body({ model: 'priced-openai', max_completion_tokens: 5_000, n: 2 }),
+  };
+  const refused = (await gateway.post(chat.path, asked)).error;
+  assert.match(
+    refused.message,
+    /^This request can cost up to \$0\.15\d*, and the balance has \$0\.04 left\. Up to \d+ output tokens would fit in each of 2 answers: send `max_completion_tokens` of at most that, or a lower `n`\.$/,
+  );
+});
+
+test('fifty concurrent requests never overdraw a small balance', async () => {
   const holdMicros = await holdOf();
-  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: (holdMicros * 7 + 10) / 1_000_000 });
+  const { key, account } = await gateway.makeKey({
+    mode: 'live',
+    creditUsd: (holdMicros * 7 + 10) / 1_000_000,
+  });
   let lowest = Number.POSITIVE_INFINITY;
   const watch = setInterval(
-    () => void gateway.balance(account).then(({ availableMicros }) => (lowest = Math.min(lowest, availableMicros))),
+    () =>
+      void gateway
+        .balance(account)
+        .then(({ availableMicros }) => (lowest = Math.min(lowest, availableMicros))),
     5,
   );
   const replies = await atOnce(50, key);
@@ -355,16 +546,20 @@ test('fifty requests at once on a small balance never overdraw it', async () => 
   assert.ok(lowest >= 0, `the balance was seen at ${lowest}`);
 });
 
-test('the balance that a client sees counts out what is held', async () => {
+test('the balance that a client sees excludes holds', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const chat = endpoints[1]!;
   const next = gateway.upstream.requests.length;
   const answer = holdBack(answerContent('chat', short));
   gateway.upstream.on(chat.upstreamPath, answer.script);
   // 8 000 output tokens at $15 a million are 12 cents.
-  const reply = gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai', max_completion_tokens: 8_000 }) });
+  const reply = gateway.post(chat.path, {
+    key,
+    body: chat.body({ model: 'priced-openai', max_completion_tokens: 8_000 }),
+  });
   await gateway.upstream.request(next);
-  const balanceCents = async () => (await gateway.get('/v1/balance', { key })).json<{ balance_cents: number }>().balance_cents;
+  const balanceCents = async () =>
+    (await gateway.get('/v1/balance', { key })).json<{ balance_cents: number }>().balance_cents;
   const held = await balanceCents();
   assert.ok(held <= 500 - 12 && held > 480, `${held} cents`);
   answer.release();
@@ -372,12 +567,15 @@ test('the balance that a client sees counts out what is held', async () => {
   assert.equal(await balanceCents(), 499);
 });
 
-test('a request without a maximum is given what is affordable, and says so', async () => {
+test('a request without a maximum gets an affordable one, and a header says so', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.05 });
   const chat = endpoints[1]!;
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
   const next = gateway.upstream.requests.length;
-  const ask = { key, body: chat.body({ model: 'priced-openai', max_completion_tokens: undefined }) };
+  const ask = {
+    key,
+    body: chat.body({ model: 'priced-openai', max_completion_tokens: undefined }),
+  };
   const reply = await gateway.post(chat.path, ask);
   assert.equal(reply.status, 200, reply.text);
   const limit = Number(reply.headers['x-service-output-limit']);
@@ -395,62 +593,90 @@ test('a request without a maximum is given what is affordable, and says so', asy
   assert.equal(whole.headers['x-service-output-limit'], undefined);
 });
 
-test('a maximum of the caller that does not fit is refused with what would fit, and that fits', async () => {
+test('a maximum that does not fit is refused with one that fits, and that one works', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.03 });
   for (const endpoint of endpoints) {
-    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'one', tokens: { input: 1, output: 1 } }));
+    gateway.upstream.on(
+      endpoint.upstreamPath,
+      answerContent(endpoint.name, { text: 'one', tokens: { input: 1, output: 1 } }),
+    );
     const ask = (maximum: number) =>
-      gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), [endpoint.limitField]: maximum }) });
+      gateway.post(endpoint.path, {
+        key,
+        body: endpoint.body({ model: modelOf(endpoint), [endpoint.limitField]: maximum }),
+      });
     const refused = await ask(5_000);
     assert.equal(refused.status, 402);
     const { message } = refused.error;
     const details = refused.error.details ?? refused.error;
     const affordable = Number(details['affordable_output_tokens']);
     assert.ok(affordable > 0 && affordable < 5_000);
-    assert.ok(message.includes(String(affordable)) && message.includes(endpoint.limitField), message);
+    assert.ok(
+      message.includes(String(affordable)) && message.includes(endpoint.limitField),
+      message,
+    );
     assert.equal((await ask(affordable)).status, 200, endpoint.name);
     assert.equal(details['limit'], 'balance');
   }
 });
 
-test('n multiplies what is held, not what is charged', async () => {
+test('n multiplies the hold, not the charge', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const chat = endpoints[1]!;
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
   const reserved = async (n: number) => {
-    const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai', stream: true, n }) });
+    const reply = await gateway.post(chat.path, {
+      key,
+      body: chat.body({ model: 'priced-openai', stream: true, n }),
+    });
     return Number(reply.headers['x-service-reserved-micros']);
   };
   const single = await reserved(1);
   const triple = await reserved(3);
   assert.ok(Math.abs(triple - 3 * single) <= 100, `${single} and ${triple}`);
 
-  const body = wholeAnswer('chat', { ...short, tokens: { input: 100, output: 60 } }) as { choices: object[] };
+  const body = wholeAnswer('chat', { ...short, tokens: { input: 100, output: 60 } }) as {
+    choices: object[];
+  };
   const choices = [0, 1, 2].map((index) => ({ ...body.choices[0], index }));
   gateway.upstream.on(chat.upstreamPath, answerJson({ ...body, choices }));
-  const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai', n: 3 }) });
+  const reply = await gateway.post(chat.path, {
+    key,
+    body: chat.body({ model: 'priced-openai', n: 3 }),
+  });
   assert.equal(reply.json<{ choices: object[] }>().choices.length, 3);
   assert.equal(reply.costMicros, priceOf({ input: 100, output: 60 }));
 });
 
-test('an upstream that gives no usage is charged by our own count, which the client is shown', async () => {
+test('an answer without usage is charged by our own count, which the client sees', async () => {
   for (const endpoint of endpoints) {
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: short.text, tokens: null }));
+    gateway.upstream.on(
+      endpoint.upstreamPath,
+      answerContent(endpoint.name, { text: short.text, tokens: null }),
+    );
     for (const stream of [false, true]) {
-      const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), stream }) });
+      const reply = await gateway.post(endpoint.path, {
+        key,
+        body: endpoint.body({ model: modelOf(endpoint), stream }),
+      });
       assert.equal(reply.status, 200, reply.text);
       const record = await recordOf(key, reply.requestId);
       assert.equal(record.output_tokens, 5, `${endpoint.name}: 18 bytes are five tokens`);
-      assert.equal(reply.costMicros, priceOf({ input: record.input_tokens, output: 5 }), endpoint.name);
-      // A Chat stream shows it only to who asks for it.
+      assert.equal(
+        reply.costMicros,
+        priceOf({ input: record.input_tokens, output: 5 }),
+        endpoint.name,
+      );
+      // A Chat stream shows it only on request.
       const isShown = endpoint.name !== 'chat' || !stream;
-      if (isShown) assert.match(reply.text, /"(?:output_tokens|completion_tokens)":5\b/, endpoint.name);
+      if (isShown)
+        assert.match(reply.text, /"(?:output_tokens|completion_tokens)":5\b/, endpoint.name);
     }
   }
 });
 
-test('an absurd usage is clamped to what the model can take and give, and never costs more than balance and hold have', async () => {
+test("an absurd usage is clamped to the model's limits, and never costs more than balance and hold", async () => {
   const absurd: readonly Tokens[] = [
     { input: 90_000_000, output: 20 },
     { input: 100, output: 90_000_000 },
@@ -459,29 +685,50 @@ test('an absurd usage is clamped to what the model can take and give, and never 
   for (const endpoint of endpoints) {
     for (const tokens of absurd) {
       const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-      gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'one', tokens }));
-      const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint) }) });
+      gateway.upstream.on(
+        endpoint.upstreamPath,
+        answerContent(endpoint.name, { text: 'one', tokens }),
+      );
+      const reply = await gateway.post(endpoint.path, {
+        key,
+        body: endpoint.body({ model: modelOf(endpoint) }),
+      });
       assert.equal(reply.status, 200, reply.text);
-      // The context of a model is input and output together; output alone has a smaller limit.
-      const clamped = { input: Math.min(tokens.input, 108_000), output: Math.min(tokens.output, 8_000) };
+      // A model's context is input plus output; output alone has a smaller limit.
+      const clamped = {
+        input: Math.min(tokens.input, 108_000),
+        output: Math.min(tokens.output, 8_000),
+      };
       assert.equal(reply.costMicros, priceOf(clamped), endpoint.name);
       assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - priceOf(clamped));
     }
     const small = await gateway.makeKey({ mode: 'live', creditUsd: 0.02 });
-    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'one', tokens: absurd[2]! }));
-    const reply = await gateway.post(endpoint.path, { key: small.key, body: endpoint.body({ model: modelOf(endpoint) }) });
+    gateway.upstream.on(
+      endpoint.upstreamPath,
+      answerContent(endpoint.name, { text: 'one', tokens: absurd[2]! }),
+    );
+    const reply = await gateway.post(endpoint.path, {
+      key: small.key,
+      body: endpoint.body({ model: modelOf(endpoint) }),
+    });
     assert.equal(reply.costMicros, 20_000, "all there was; the rest is the operator's loss");
     assert.equal((await gateway.balance(small.account)).availableMicros, 0);
   }
 });
 
-test('usage that is negative, fractional or no number is not believed: our own count is charged', async () => {
+test('negative, fractional or non-numeric usage is replaced by our own count', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const chat = endpoints[1]!;
   for (const bad of [-5, 1.5, 'many', null, 1e308]) {
     const body = wholeAnswer('chat', short) as { usage: object };
-    gateway.upstream.on(chat.upstreamPath, answerJson({ ...body, usage: { ...body.usage, completion_tokens: bad } }));
-    const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai' }) });
+    gateway.upstream.on(
+      chat.upstreamPath,
+      answerJson({ ...body, usage: { ...body.usage, completion_tokens: bad } }),
+    );
+    const reply = await gateway.post(chat.path, {
+      key,
+      body: chat.body({ model: 'priced-openai' }),
+    });
     const record = await recordOf(key, reply.requestId);
     assert.equal(record.output_tokens, 5, String(bad));
   }
@@ -490,9 +737,40 @@ test('usage that is negative, fractional or no number is not believed: our own c
 test('a stream with cached tokens is charged once for each token', async () => {
   const messages = endpoints[2]!;
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  gateway.upstream.on(messages.upstreamPath, answerBytes(readOwnAnswer('anthropic/text.sse'), { sizes: [1, 60] }));
-  const reply = await gateway.post(messages.path, { key, body: messages.body({ model: 'priced-anthropic', stream: true }) });
-  assert.equal(reply.costMicros, priceOf({ input: 7, cacheRead: 40, cacheWrite1h: 200, output: 19 }));
+  gateway.upstream.on(
+    messages.upstreamPath,
+    answerBytes(readOwnAnswer('anthropic/text.sse'), { sizes: [1, 60] }),
+  );
+  const reply = await gateway.post(messages.path, {
+    key,
+    body: messages.body({ model: 'priced-anthropic', stream: true }),
+  });
+  assert.equal(
+    reply.costMicros,
+    priceOf({ input: 7, cacheRead: 40, cacheWrite1h: 200, output: 19 }),
+  );
+});
+
+test('a one-hour cache write without its own price is charged at twice the input, even unrequested', async () => {
+  for (const { name, path, upstreamPath, body } of endpoints) {
+    // Chat does not report long cache writes.
+    if (name === 'chat') continue;
+    const provider = name === 'messages' ? 'anthropic' : 'openai';
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    gateway.upstream.on(
+      upstreamPath,
+      answerContent(name, { text: 'one', tokens: { input: 10, cacheWrite1h: 100, output: 2 } }),
+    );
+    for (const stream of [false, true]) {
+      const reply = await gateway.post(path, {
+        key,
+        body: body({ model: `hourless-${provider}`, stream }),
+      });
+      assert.equal(reply.status, 200, reply.text);
+      // 10 × $3, 100 × $6 and 2 × $15 a million.
+      assert.equal(reply.costMicros, 660, `${name} stream ${stream}`);
+    }
+  }
 });
 
 type UsageRecord = {
@@ -504,7 +782,10 @@ type UsageRecord = {
   readonly cost_cents: number;
 };
 
-/** Worked out anew: millionths of a dollar a token are exact in picodollars, added up and rounded up once. */
+/**
+ * Computed independently: dollars per million tokens are exact in picodollars, which are added and
+ * rounded up once.
+ */
 function priceOf(tokens: Tokens): number {
   const prices = inputOf(tokens) > tierFrom ? long : base;
   const { input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output } = tokens;
@@ -534,7 +815,7 @@ function startOf(name: Endpoint['name']): SseFrame[] {
   return [...start, ...deltas.slice(0, 2)];
 }
 
-/** A status, or the format's own error event at the end of a stream that had begun; never a cost. */
+/** An error status, or the format's error event at the end of a stream; never a cost. */
 function assertFailed(reply: Reply, where: string): void {
   assert.equal(reply.costMicros, null, where);
   assert.ok(!reply.text.includes('cost_micros'), where);
@@ -551,20 +832,23 @@ function assertFailed(reply: Reply, where: string): void {
 }
 
 async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
-  const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{ data: UsageRecord[] }>();
+  const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{
+    data: UsageRecord[];
+  }>();
   assert.equal(data.length, 1, `records of ${requestId}`);
   return data[0]!;
 }
 
-/** The usage record of the request; without `requestId`, the newest of the key. */
-async function waitForRecord(key: string, requestId = ''): Promise<UsageRecord> {
+/** The request's usage record; without `requestId`, the key's newest. */
+async function waitForRecord(key: string, requestId?: string): Promise<UsageRecord> {
+  const path = requestId === undefined ? '/v1/usage' : `/v1/usage?request_id=${requestId}`;
   return until(async () => {
-    const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{ data: UsageRecord[] }>();
+    const { data } = (await gateway.get(path, { key })).json<{ data: UsageRecord[] }>();
     return data[0];
   });
 }
 
-/** Of requests that come in at the same moment: the one for this path. */
+/** Of requests that arrive together, the one for this path. */
 async function upstreamRequest(path: string, first: number) {
   for (let index = first; ; index++) {
     const request = await gateway.upstream.request(index);
@@ -577,7 +861,7 @@ async function readUntil(stream: IncomingMessage, word: string): Promise<void> {
   while (!read.includes(word)) read += String((await once(stream, 'data'))[0]);
 }
 
-/** So many small chat requests that run at the same time: none is answered before all have been decided on. */
+/** This many small chat requests at once: none is answered before all are admitted or refused. */
 async function atOnce(count: number, key: string): Promise<Reply[]> {
   const chat = endpoints[1]!;
   const answer = holdBack(answerContent('chat', short));
@@ -585,7 +869,10 @@ async function atOnce(count: number, key: string): Promise<Reply[]> {
   const next = gateway.upstream.requests.length;
   let refused = 0;
   const replies = Array.from({ length: count }, async () => {
-    const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai' }) });
+    const reply = await gateway.post(chat.path, {
+      key,
+      body: chat.body({ model: 'priced-openai' }),
+    });
     if (reply.status !== 200) refused++;
     return reply;
   });
@@ -594,7 +881,7 @@ async function atOnce(count: number, key: string): Promise<Reply[]> {
   return Promise.all(replies);
 }
 
-/** What one of those requests holds. */
+/** The hold of one such request. */
 async function holdOf(): Promise<Micros> {
   const chat = endpoints[1]!;
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });

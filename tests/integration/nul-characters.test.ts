@@ -1,9 +1,10 @@
-// A NUL in whatever a stranger can send is the sender's mistake, on both stores: PostgreSQL takes none in any text, and SQLite would keep it.
-// Endpoints come from the contract and the table of streams, so that a new one is in it from its first day.
+// A NUL in any input is a client error on both stores: PostgreSQL refuses it in text, and SQLite
+// would store it. The endpoints come from the dashboard's contract and the stream table, so a new
+// one is tested at once.
 import assert from 'node:assert/strict';
 import { contract } from '../../src/dashboard-contract/contract.ts';
 import type { Access, Endpoint } from '../../src/dashboard-contract/endpoint.ts';
-import { streams } from '../../src/server/dashboard-api/streams.ts';
+import { streams } from '../../src/dashboard-api/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
@@ -26,7 +27,7 @@ function assertRefused({ status, text }: Reply, what: string): void {
   assert.ok(status >= 400 && status < 500, `${what}: ${status} ${text}`);
 }
 
-test('in addresses of the public API', async () => {
+test('a NUL in a URL of the public API is refused', async () => {
   const { key } = await gateway.makeKey();
   for (const path of [
     '/v1/usage?request_id=%00',
@@ -42,10 +43,13 @@ test('in addresses of the public API', async () => {
   ]) {
     assertRefused(await gateway.get(path, { key }), path);
   }
-  assertRefused(await gateway.post('/v1/responses?api_key=%00', { body: {} }), 'a key in the query');
+  assertRefused(
+    await gateway.post('/v1/responses?api_key=%00', { body: {} }),
+    'a key in the query',
+  );
 });
 
-test('in bodies of the public API: names are refused, and what is said to a model passes', async () => {
+test('a NUL in a body of the public API is refused in names, and passes in prompts', async () => {
   const { key } = await gateway.makeKey();
   for (const { path, body } of endpoints) {
     assertRefused(await gateway.post(path, { key, body: body({ model: 'gpt-5-mini\0' }) }), path);
@@ -66,45 +70,61 @@ test('in bodies of the public API: names are refused, and what is said to a mode
   }
 });
 
-type Row = { readonly method: string; readonly path: string; readonly access: Access } & Pick<Endpoint, 'query' | 'body'>;
+type Row = { readonly method: string; readonly path: string; readonly access: Access } & Pick<
+  Endpoint,
+  'query' | 'body'
+>;
 
-const rows: readonly Row[] = Object.entries<Endpoint | { readonly access: Access }>({ ...contract, ...streams }).map(
-  ([name, endpoint]) => ({ method: name.split(' ')[0]!, path: name.split(' ')[1]!, ...endpoint }),
-);
+const rows: readonly Row[] = Object.entries<Endpoint | { readonly access: Access }>({
+  ...contract,
+  ...streams,
+}).map(([name, endpoint]) => ({
+  method: name.split(' ')[0]!,
+  path: name.split(' ')[1]!,
+  ...endpoint,
+}));
 
-/** The value once for each text in it, with a NUL at the end of that text. */
+/** One copy of the value for each of its texts, with a NUL at that text's end. */
 function withNuls(value: unknown): unknown[] {
   if (typeof value === 'string') return [`${value}\0`];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, child]) =>
-    withNuls(child).map((changed) => (Array.isArray(value) ? value.with(Number(name), changed) : { ...value, [name]: changed })),
+    withNuls(child).map((changed) =>
+      Array.isArray(value) ? value.with(Number(name), changed) : { ...value, [name]: changed },
+    ),
   );
 }
 
-/** A sample with every field that is a text, also those that may be left out. */
+/** A sample with every text field, also the optional ones. */
 function fullSampleOf(schema: NonNullable<Endpoint['body']>): Record<string, unknown> {
   const texts = Object.keys(schema.properties).map((name) => [name, 'sample']);
   return { ...(Object.fromEntries(texts) as Record<string, string>), ...sampleOf(schema) };
 }
 
 for (const row of rows) {
-  test(`in ${row.method} ${row.path} of the dashboard's API`, async () => {
+  test(`a NUL in ${row.method} ${row.path} of the dashboard's API is refused`, async () => {
     const account = (await gateway.makeKey()).account;
     const newClient = () => signIn(gateway, { account, operator: row.access === 'operator' });
-    const path = (value: string) => row.path.replace(':account', account).replaceAll(/:\w+/g, value);
+    const path = (value: string) =>
+      row.path.replace(':account', account).replaceAll(/:\w+/g, value);
     const body = row.method === 'GET' ? undefined : row.body ? fullSampleOf(row.body) : {};
     const sent: [path: string, body: unknown][] = [
       [row.path.replaceAll(/:\w+/g, 'x%00'), body],
       [path('%00'), body],
-      ...Object.keys(row.query?.properties ?? {}).map((name): [string, unknown] => [`${path('x')}?${name}=a%00`, body]),
+      ...Object.keys(row.query?.properties ?? {}).map((name): [string, unknown] => [
+        `${path('x')}?${name}=a%00`,
+        body,
+      ]),
       ...withNuls(body).map((changed): [string, unknown] => [path('x'), changed]),
     ];
     for (const [at, changed] of sent) {
-      // What has no text in its path carries none.
+      // A path without a text parameter cannot carry one.
       if (at === row.path && changed === body) continue;
       if (at === path('x') && changed === body) continue;
       if (at === path('%00') && !at.includes('%00') && changed === body) continue;
-      const reply = await (await newClient()).send(row.method, at, { body: changed as object | undefined });
+      const reply = await (
+        await newClient()
+      ).send(row.method, at, { body: changed as object | undefined });
       assertRefused(reply, `${at} ${JSON.stringify(changed)}`);
     }
   });

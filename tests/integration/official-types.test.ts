@@ -1,4 +1,5 @@
-// What the sandbox answers, whatever it is told to do, is what the official SDKs' types say, whole and streamed, in each format.
+// Every sandbox answer, for every directive, matches the official SDKs' types, whole and streamed,
+// in each format.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ClientFormatName } from '../../src/canonical/format-name.ts';
@@ -8,11 +9,19 @@ import { eventsOf, type Json } from '../support/plain/reading.ts';
 import { checkStream } from '../support/stream-rules.ts';
 
 const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
-const jsonSchema = { name: 'answer', schema: { ...parameters, additionalProperties: false }, strict: true };
+const jsonSchema = {
+  name: 'answer',
+  schema: { ...parameters, additionalProperties: false },
+  strict: true,
+};
 
-type Client = { readonly path: string; readonly body: (prompt: string) => object; readonly variants: readonly object[] };
+type Client = {
+  readonly path: string;
+  readonly body: (prompt: string) => object;
+  readonly variants: readonly object[];
+};
 
-/** `variants`: what a request may ask for beside the prompt, and an answer is shaped by. */
+/** `variants`: request options that change the answer's shape. */
 const clients: Readonly<Record<ClientFormatName, Client>> = {
   responses: {
     path: '/v1/responses',
@@ -32,7 +41,14 @@ const clients: Readonly<Record<ClientFormatName, Client>> = {
         truncation: 'auto',
       },
       { text: { format: { type: 'json_schema', ...jsonSchema } } },
-      { metadata: { a: 'b' }, user: 'u', safety_identifier: 's', prompt_cache_key: 'k', store: true, service_tier: 'default' },
+      {
+        metadata: { a: 'b' },
+        user: 'u',
+        safety_identifier: 's',
+        prompt_cache_key: 'k',
+        store: true,
+        service_tier: 'default',
+      },
       { tools: [{ type: 'custom', name: 'look' }], tool_choice: 'auto', max_output_tokens: 16 },
     ],
   },
@@ -115,7 +131,7 @@ for (const [name, { path, body, variants }] of Object.entries(clients)) {
   }
 
   for (const prompt of failing) {
-    test(`${client} fails as it says: ${prompt.replaceAll('\n', ' / ')}`, async () => {
+    test(`${client} fails as directed:  ${prompt.replaceAll('\n', ' / ')}`, async () => {
       for (const stream of [false, true]) {
         const reply = await ask(prompt, { stream });
         if (reply.status === 200) {
@@ -130,7 +146,7 @@ for (const [name, { path, body, variants }] of Object.entries(clients)) {
   }
 }
 
-/** Anthropic's SDK throws on an `error` event, and has no type for it. */
+/** Anthropic's SDK throws on an `error` event and has no type for it. */
 function isTyped(event: Json): boolean {
   return event['type'] !== 'error' || 'sequence_number' in event;
 }

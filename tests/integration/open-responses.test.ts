@@ -1,9 +1,13 @@
-// The checks of the Open Responses compliance suite (github.com/openresponses/openresponses, its cases as of 2026-11-21), and more of each
-// answer than it looks at: on the sandbox, and with a live key on providers of each format.
+// The checks of the Open Responses compliance suite (github.com/openresponses/openresponses, as of
+// 2026-11-21), and stricter ones: on the sandbox, and with a live key on providers of each format.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
-import { chainedModels, startChainedGateway, type ChainedGateway } from '../support/chained-gateway.ts';
+import {
+  chainedModels,
+  startChainedGateway,
+  type ChainedGateway,
+} from '../support/chained-gateway.ts';
 import { eventSchema, responseSchema } from '../support/open-responses-schema.ts';
 
 let chain: ChainedGateway;
@@ -18,7 +22,11 @@ const weatherTool = {
   type: 'function',
   name: 'get_weather',
   description: 'The weather of a place',
-  parameters: { type: 'object', properties: { location: { type: 'string' } }, required: ['location'] },
+  parameters: {
+    type: 'object',
+    properties: { location: { type: 'string' } },
+    required: ['location'],
+  },
 };
 const redPixel =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
@@ -26,21 +34,37 @@ const redPixel =
 type Case = {
   readonly body: object;
   readonly outputTypes: readonly string[];
-  /** What the answer must show of the request. */
+  /** What the answer must repeat of the request. */
   readonly text?: RegExp;
 };
 
-/** The sandbox behind each model tells what it was last asked, and does what a line of it says. */
+/** The sandbox behind each model follows a directive in the prompt and records its last request. */
 const cases: Readonly<Record<string, Case>> = {
-  'a text': { body: { input: [user('Say hello in three words.')] }, outputTypes: ['message'], text: /Say hello/ },
-  'a string as the input': { body: { input: 'Count to five.' }, outputTypes: ['message'], text: /Count to five/ },
+  'a text': {
+    body: { input: [user('Say hello in three words.')] },
+    outputTypes: ['message'],
+    text: /Say hello/,
+  },
+  'a string as the input': {
+    body: { input: 'Count to five.' },
+    outputTypes: ['message'],
+    text: /Count to five/,
+  },
   'a system message': {
-    body: { input: [{ type: 'message', role: 'system', content: 'You are a pirate.' }, user('Say hello.')] },
+    body: {
+      input: [
+        { type: 'message', role: 'system', content: 'You are a pirate.' },
+        user('Say hello.'),
+      ],
+    },
     outputTypes: ['message'],
     text: /Say hello/,
   },
   'a tool call': {
-    body: { input: [user('Weather?\nsandbox: tool=get_weather {"location":"Oslo"}')], tools: [weatherTool] },
+    body: {
+      input: [user('Weather?\nsandbox: tool=get_weather {"location":"Oslo"}')],
+      tools: [weatherTool],
+    },
     outputTypes: ['function_call'],
   },
   'an image': {
@@ -57,13 +81,20 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'several turns': {
     body: {
-      input: [user('My name is Ann.'), { type: 'message', role: 'assistant', content: 'Hello Ann!' }, user('What is my name?')],
+      input: [
+        user('My name is Ann.'),
+        { type: 'message', role: 'assistant', content: 'Hello Ann!' },
+        user('What is my name?'),
+      ],
     },
     outputTypes: ['message'],
     text: /What is my name/,
   },
   reasoning: {
-    body: { input: [user('Hello.\nsandbox: think=The user greets me.')], reasoning: { effort: 'low' } },
+    body: {
+      input: [user('Hello.\nsandbox: think=The user greets me.')],
+      reasoning: { effort: 'low' },
+    },
     outputTypes: ['reasoning', 'message'],
     text: /Hello/,
   },
@@ -88,9 +119,12 @@ for (const model of ['gpt-5-mini', ...chainedModels]) {
     });
   }
 
-  test(`${model}: an answer that meets its limit is incomplete, whole and streamed`, async () => {
+  test(`${model}: an answer that reaches its limit is incomplete, whole and streamed`, async () => {
     const body = { input: 'sandbox: tokens=200', max_output_tokens: 20 };
-    const streamed = readStream((await ask(model, { ...body, stream: true })).frames, 'response.incomplete');
+    const streamed = readStream(
+      (await ask(model, { ...body, stream: true })).frames,
+      'response.incomplete',
+    );
     for (const response of [readResponse((await ask(model, body)).json()), streamed]) {
       assert.equal(response.status, 'incomplete');
       assert.deepEqual(response.incomplete_details, { reason: 'max_output_tokens' });
@@ -124,17 +158,25 @@ function check(schema: z.ZodType, value: unknown): void {
   if (error) assert.fail(`${z.prettifyError(error)}\n${JSON.stringify(value)}`);
 }
 
-/** The last event's response, once every event has been looked at: its fields, its number, and the pieces that make up the items. */
+/**
+ * Returns the last event's response after checking each event: its fields, its number, and its
+ * item.
+ */
 function readStream(
   frames: readonly { event: string | null; data: unknown; comment: string | null }[],
   end = 'response.completed',
 ): Response {
-  const events = frames.filter(({ comment }) => comment === null).map(({ event, data }) => readEvent(event, data));
+  const events = frames
+    .filter(({ comment }) => comment === null)
+    .map(({ event, data }) => readEvent(event, data));
   assert.deepEqual(
     events.map((event) => event.sequence_number),
     events.map((_, index) => index),
   );
-  assert.deepEqual([events[0]!.type, events[1]!.type, events.at(-1)!.type], ['response.created', 'response.in_progress', end]);
+  assert.deepEqual(
+    [events[0]!.type, events[1]!.type, events.at(-1)!.type],
+    ['response.created', 'response.in_progress', end],
+  );
   const response = events.at(-1)!.response as Response;
   for (const [index, item] of response.output.entries()) checkItem(events, index, item);
   return response;
@@ -146,14 +188,16 @@ function readEvent(name: string | null, data: unknown): Event {
   return data as Event;
 }
 
-/** An item is added, filled piece by piece, and done as the last event has it. */
+/** An item is added, filled piece by piece, and finished as in the last event. */
 function checkItem(events: readonly Event[], index: number, item: Item): void {
   const own = events.filter((event) => event.output_index === index);
   assert.equal(own[0]!.type, 'response.output_item.added');
   assert.equal(own.at(-1)!.type, 'response.output_item.done');
   assert.deepEqual(own.at(-1)!.item, item);
   for (const event of own.slice(1, -1)) assert.equal(event.item_id, item.id);
-  const deltas = own.filter((event) => event.type.endsWith('.delta')).map(({ delta }) => String(delta));
+  const deltas = own
+    .filter((event) => event.type.endsWith('.delta'))
+    .map(({ delta }) => String(delta));
   const text = item.arguments ?? (item.content ?? []).map((part) => part.text).join('');
   if (item.type !== 'reasoning') assert.equal(deltas.join(''), text);
 }

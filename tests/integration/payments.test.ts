@@ -1,7 +1,7 @@
-// POST /webhooks/stripe: whose events are taken, and what they do to the balance.
+// POST /webhooks/stripe: which events are accepted, and their effect on the balance.
 import assert from 'node:assert/strict';
-import { openTopUp, setCheckout } from '../../src/billing/top-ups.ts';
-import { ledgerIdOf } from '../../src/ledger/commands.ts';
+import { openTopUp, setCheckout } from '../../src/domain/billing/top-ups.ts';
+import { ledgerIdOf } from '../../src/domain/ledger/commands.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
@@ -19,17 +19,27 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-/** An account with a checkout under way. */
-async function checkout(usd: number): Promise<{ readonly account: string; readonly payment: Payment }> {
+/** An account with an open checkout. */
+async function checkout(
+  usd: number,
+  feeUsd = 0,
+): Promise<{ readonly account: string; readonly payment: Payment }> {
   const { account } = await gateway.makeKey({ mode: 'live' });
   const amountMicros = microsFromUsd(usd);
-  const asked = { accountId: account, userId: 'usr_1', requestId: 'r1', amountMicros };
+  const asked = {
+    accountId: account,
+    userId: 'usr_1',
+    requestId: 'r1',
+    amountMicros,
+    feeMicros: microsFromUsd(feeUsd),
+  };
   const { topUp } = (await openTopUp(gateway.database, asked))!;
   const fields = {
     client_reference_id: topUp.id,
     'metadata[account]': account,
     'metadata[top_up]': topUp.id,
     'line_items[0][price_data][unit_amount]': String(usd * 100),
+    'line_items[1][price_data][unit_amount]': String(feeUsd * 100),
     'line_items[0][price_data][currency]': 'usd',
   };
   const { id, url } = stripe.open(fields, topUp.id);
@@ -43,11 +53,15 @@ async function balanceUsd(account: string): Promise<number> {
 
 async function stateOf(account: string): Promise<string> {
   return (
-    await gateway.database.read.selectFrom('top_ups').select('state').where('account_id', '=', account).executeTakeFirstOrThrow()
+    await gateway.database.read
+      .selectFrom('top_ups')
+      .select('state')
+      .where('account_id', '=', account)
+      .executeTakeFirstOrThrow()
   ).state;
 }
 
-test('a payment is credited once, however often and by however many deliveries at once it is told', async () => {
+test('a payment is credited once, however often and concurrently its event is delivered', async () => {
   const { account, payment } = await checkout(25);
   const event = stripe.completed(payment);
   const replies = await Promise.all(Array.from({ length: 8 }, () => stripe.deliver(event)));
@@ -55,7 +69,11 @@ test('a payment is credited once, however often and by however many deliveries a
     replies.map(({ status }) => status),
     Array(8).fill(200),
   );
-  assert.equal((await stripe.deliver(stripe.completed(payment))).status, 200, 'another event about the same payment');
+  assert.equal(
+    (await stripe.deliver(stripe.completed(payment))).status,
+    200,
+    'another event about the same payment',
+  );
   assert.equal(await balanceUsd(account), 25);
   assert.equal(await stateOf(account), 'paid');
   const entries = await gateway.database.read
@@ -66,7 +84,7 @@ test('a payment is credited once, however often and by however many deliveries a
   assert.equal(entries.length, 1);
 });
 
-test('the balance is there before Stripe is answered', async () => {
+test('the balance is credited before Stripe gets its answer', async () => {
   const { account, payment } = await checkout(10);
   assert.equal((await stripe.deliver(stripe.completed(payment))).status, 200);
   const { key } = await gateway.makeKey({ account, mode: 'live' });
@@ -85,7 +103,7 @@ test('a bank transfer is credited when it is paid, not when it is promised', asy
   assert.equal(await stateOf(account), 'paid', 'old news change nothing');
 });
 
-test('a checkout that fails or is left alone credits nothing', async () => {
+test('a failed or abandoned checkout credits nothing', async () => {
   for (const [name, state] of [
     ['failedLater', 'failed'],
     ['expired', 'expired'],
@@ -97,12 +115,15 @@ test('a checkout that fails or is left alone credits nothing', async () => {
   }
 });
 
-test('refunds and disputes are taken from the balance, below zero if need be, and given back when they end well', async () => {
+test('refunds and disputes reduce the balance, even below zero, and are reversed when they end well', async () => {
   const { account, payment } = await checkout(10);
   await stripe.deliver(stripe.refunded(payment, 250));
   await stripe.deliver(stripe.completed(payment));
   assert.equal(await balanceUsd(account), 7.5);
-  const [open, taken] = [stripe.dispute(payment, 'created'), stripe.dispute(payment, 'funds_withdrawn')];
+  const [open, taken] = [
+    stripe.dispute(payment, 'created'),
+    stripe.dispute(payment, 'funds_withdrawn'),
+  ];
   for (const event of [taken, open, taken]) await stripe.deliver(event);
   assert.equal(await balanceUsd(account), -2.5);
   const endS = Math.floor(Date.now() / 1_000) + 60;
@@ -114,41 +135,93 @@ test('refunds and disputes are taken from the balance, below zero if need be, an
   assert.equal(await balanceUsd(account), 7.5);
   await stripe.deliver(stripe.refunded(payment, 1_000, endS + 60));
   assert.equal(await balanceUsd(account), 0);
-  await stripe.deliver(stripe.refundFailed(payment, { id: 're_2', cents: 750, beganS: endS + 60 }, endS + 120));
+  await stripe.deliver(
+    stripe.refundFailed(payment, { id: 're_2', cents: 750, beganS: endS + 60 }, endS + 120),
+  );
   assert.equal(await balanceUsd(account), 7.5);
 });
 
-test('a payment link that refers to a top-up credits nobody: it waits for the operator', async () => {
+test('a card fee is not credited; refunds and disputes take back the credit, never the fee', async () => {
+  const { account, payment } = await checkout(10, 0.59);
+  await stripe.deliver(stripe.completed(payment));
+  assert.equal(payment.session.amountCents, 1_059);
+  assert.equal(await balanceUsd(account), 10);
+  await stripe.deliver(stripe.refunded(payment, 400));
+  assert.equal(await balanceUsd(account), 6);
+  await stripe.deliver(stripe.dispute(payment, 'created', { cents: 659 }));
+  assert.equal(await balanceUsd(account), 0);
+  const endS = Math.floor(Date.now() / 1_000) + 60;
+  await stripe.deliver(stripe.dispute(payment, 'closed', { cents: 659, status: 'won', atS: endS }));
+  assert.equal(await balanceUsd(account), 6);
+  await stripe.deliver(stripe.refunded(payment, 1_059, endS + 60));
+  assert.equal(await balanceUsd(account), 0);
+  assert.equal(await stateOf(account), 'paid');
+});
+
+test('a payment of the credit without its fee is not credited automatically', async () => {
+  const { account, payment } = await checkout(10, 0.59);
+  await stripe.deliver(stripe.completed(payment, { cents: 1_000 }));
+  assert.equal(await balanceUsd(account), 0);
+  const row = gateway.database.read
+    .selectFrom('payments')
+    .selectAll()
+    .where('id', '=', payment.intent);
+  assert.partialDeepStrictEqual(await row.executeTakeFirst(), {
+    problem: 'wrong-amount',
+    fee_micros: 0,
+  });
+});
+
+test('a payment link that refers to a top-up is not credited automatically', async () => {
   const { account, payment } = await checkout(10);
   const { reference } = payment.session;
-  const fields = { client_reference_id: reference!, 'line_items[0][price_data][unit_amount]': '1000' };
+  const fields = {
+    client_reference_id: reference!,
+    'line_items[0][price_data][unit_amount]': '1000',
+  };
   const link = stripe.open({ ...fields, 'line_items[0][price_data][currency]': 'usd' }, 'a link');
   const paid = await stripe.pay(link.url);
   assert.equal(await balanceUsd(account), 0);
   assert.equal(await stateOf(account), 'open');
-  const row = gateway.database.read.selectFrom('payments').selectAll().where('id', '=', paid.intent);
-  assert.partialDeepStrictEqual(await row.executeTakeFirst(), { problem: 'unknown-account', account_id: null, decision: null });
+  const row = gateway.database.read
+    .selectFrom('payments')
+    .selectAll()
+    .where('id', '=', paid.intent);
+  assert.partialDeepStrictEqual(await row.executeTakeFirst(), {
+    problem: 'unknown-account',
+    account_id: null,
+    decision: null,
+  });
   await stripe.deliver(stripe.completed(payment));
   assert.equal(await balanceUsd(account), 10);
 });
 
-test('a refund takes no more than was paid', async () => {
+test('a refund takes back at most what was paid', async () => {
   const { account, payment } = await checkout(10);
   await stripe.deliver(stripe.completed(payment));
   await stripe.deliver(stripe.refunded(payment, 99_900));
   assert.equal(await balanceUsd(account), 0);
 });
 
-test('only what Stripe signed just now is taken', async () => {
+test('only events that Stripe signed recently are accepted', async () => {
   const { account, payment } = await checkout(10);
   const event = stripe.completed(payment);
   const wrong = await stripe.deliver(event, { secret: 'whsec_of_somebody_else' });
   assert.equal(wrong.status, 400);
   assert.equal(wrong.error.code, 'invalid_request');
-  assert.equal((await stripe.deliver(event, { ageS: 301 })).status, 400, 'recorded and sent again later');
+  assert.equal(
+    (await stripe.deliver(event, { ageS: 301 })).status,
+    400,
+    'recorded and sent again later',
+  );
   assert.equal((await gateway.post('/webhooks/stripe', { body: event })).status, 400);
   assert.equal(
-    (await gateway.post('/webhooks/stripe', { body: event, headers: { 'stripe-signature': 't=1,v1=00' } })).status,
+    (
+      await gateway.post('/webhooks/stripe', {
+        body: event,
+        headers: { 'stripe-signature': 't=1,v1=00' },
+      })
+    ).status,
     400,
   );
   assert.equal((await gateway.get('/webhooks/stripe')).status, 405);
@@ -157,20 +230,31 @@ test('only what Stripe signed just now is taken', async () => {
   assert.equal(await balanceUsd(account), 10);
 });
 
-test('tollgate verify names a payment that the ledger says something else of', async () => {
+test('tollgate verify names a payment that disagrees with the ledger', async () => {
   const { payment } = await checkout(25);
   await stripe.deliver(stripe.completed(payment));
-  const bookings = gateway.database.write.updateTable('payment_bookings').where('payment_id', '=', payment.intent);
+  const bookings = gateway.database.write
+    .updateTable('payment_bookings')
+    .where('payment_id', '=', payment.intent);
   await bookings.set({ delta_micros: microsFromUsd(26) }).execute();
-  await assert.rejects(gateway.program.cli('verify'), ({ code, stdout }: { code: number; stdout: string }) => {
-    const problem = { table: 'payment_bookings', id: `${payment.intent}:1`, column: 'delta_micros', expected: 25e6, found: 26e6 };
-    assert.deepEqual([code, JSON.parse(stdout)], [1, { ok: false, problem }]);
-    return true;
-  });
+  await assert.rejects(
+    gateway.program.cli('verify'),
+    ({ code, stdout }: { code: number; stdout: string }) => {
+      const problem = {
+        table: 'payment_bookings',
+        id: `${payment.intent}:1`,
+        column: 'delta_micros',
+        expected: 25e6,
+        found: 26e6,
+      };
+      assert.deepEqual([code, JSON.parse(stdout)], [1, { ok: false, problem }]);
+      return true;
+    },
+  );
   await bookings.set({ delta_micros: microsFromUsd(25) }).execute();
 });
 
-test('a body that no event of Stripe has is refused unread', async () => {
+test('a body larger than any Stripe event is refused unread', async () => {
   const reply = await gateway.post('/webhooks/stripe', {
     body: 'x'.repeat(600 * 1_024),
     headers: { 'stripe-signature': 't=1,v1=00' },
@@ -178,13 +262,13 @@ test('a body that no event of Stripe has is refused unread', async () => {
   assert.equal(reply.status, 413);
 });
 
-test('events that are about nothing here are taken and forgotten', async () => {
+test('unrelated events are accepted and ignored', async () => {
   for (const type of ['invoice.paid', 'customer.created', 'some.event.of.tomorrow']) {
     assert.equal((await stripe.deliver(stripe.other(type))).status, 200);
   }
 });
 
-test('without Stripe there is no such path', async () => {
+test('without Stripe the path does not exist', async () => {
   const plain = await startGateway();
   try {
     assert.equal((await plain.post('/webhooks/stripe', { body: {} })).error.code, 'not_found');

@@ -1,10 +1,19 @@
-// Whatever a provider bills is charged, or booked as a loss. A simulated provider keeps its own bill of random episodes: three client
-// formats on four upstream formats, streamed and whole, with faults, retries, fallbacks, odd answers, and clients that leave at any moment.
-// Where its whole usage came, the books agree with the bill to the microdollar; else by the mean of each category. What cannot be known
-// from outside is alike on both sides: how fast models write, and how many tokens a text has, but for random noise around it.
+// Everything a provider bills is charged or booked as a loss. A simulated provider keeps its own
+// bill of random episodes: three client formats on four upstream formats, streamed and whole, with
+// faults, retries, fallbacks, malformed answers, and clients that leave at any moment. When its
+// complete usage arrived, the books match the bill to the microdollar; otherwise the mean of each
+// category does. Both sides make the same assumptions about what cannot be observed (how fast
+// models write, how many tokens a text has), except for random noise.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { BillingProvider, outputTokensMax, type CallPlan, type Fate } from '../support/billing-provider.ts';
+import {
+  BillingProvider,
+  billedModels,
+  outputTokensMax,
+  wires,
+  type CallPlan,
+  type CallOutcome,
+} from '../support/billing-provider.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Random } from '../support/random.ts';
@@ -14,59 +23,32 @@ import { scaled } from '../support/volume.ts';
 
 const episodes = scaled(120, 10_000);
 const atOnce = 40;
-/** How far the provider's speeds and counts lie from what we take them for; in a small run chance would make a bias of it. */
+/**
+ * Random noise on the provider's speeds and counts; less in a small run, where chance would look
+ * like a bias.
+ */
 const noise = scaled(0.02, 0.1);
-/** Of all that is billed in a category; in a small run, in all of them together: a few episodes have no mean. */
+/**
+ * Tolerance for the sum of a category; in a small run for all categories together, because a few
+ * episodes have no stable mean.
+ */
 const biasMax = scaled(0.04, 0.02);
-/** USD per million tokens: a token of input is a microdollar. */
-const prices = { input: 1, output: 8 };
-const geminiPath = '/v1beta/models/upstream-model';
-
 const clock = new TestClock();
 const provider = new BillingProvider(clock);
 const random = new Random('provider-bill');
 let gateway: TestGateway;
 
-const routes = {
-  responses: { provider: 'openai', api: 'responses', model: 'upstream-model' },
-  chat: { provider: 'openai', api: 'chat', model: 'upstream-model' },
-  messages: { provider: 'anthropic', model: 'upstream-model' },
-  gemini: { provider: 'google', model: 'upstream-model' },
-} as const;
-type Wire = keyof typeof routes;
-const wires = Object.keys(routes) as Wire[];
-
 before(async () => {
-  const model = (thinking: boolean, ...names: readonly Wire[]) => ({
-    routes: names.map((name) => routes[name]),
-    max_input_tokens: 100_000,
-    max_output_tokens: outputTokensMax,
-    supports: { thinking },
-    prices,
-  });
-  const models = wires.flatMap((wire, index) => {
-    const fallback = wires[(index + 1) % wires.length]!;
-    return [
-      [`thinks-${wire}`, model(true, wire)],
-      [`plain-${wire}`, model(false, wire)],
-      [`two-${wire}`, model(false, wire, fallback)],
-    ];
-  });
   gateway = await startGateway(
     {
-      models: Object.fromEntries(models) as object,
+      models: billedModels(),
       retries: { max_attempts: 3, attempts_per_route: 2, backoff_base_ms: 1, budget_floor: 1_000 },
       health: { failures: 1_000 },
       log: { level: 'fatal' },
     },
     { clock },
   );
-  for (const wire of ['responses', 'chat', 'messages'] as const) {
-    const { upstreamPath } = endpoints.find(({ name }) => name === wire)!;
-    gateway.upstream.on(upstreamPath, provider.script(wire));
-  }
-  for (const method of ['generateContent', 'streamGenerateContent'])
-    gateway.upstream.on(`${geminiPath}:${method}`, provider.script('gemini'));
+  provider.serve(gateway.upstream);
 });
 after(() => gateway.stop());
 
@@ -77,12 +59,17 @@ type Episode = {
   readonly stream: boolean;
   readonly plans: readonly CallPlan[];
   readonly prompt: string;
-  /** Milliseconds after which the client leaves; null: it stays. */
+  /** Milliseconds until the client leaves; null: it stays. */
   readonly leavesAfterMs: number | null;
   readonly hasKey: boolean;
+  /**
+   * Requests a stop sequence that occurs at once and that the provider does not know or does not
+   * obey.
+   */
+  readonly stops: boolean;
 };
 
-const lastFates: readonly Fate[] = [
+const lastOutcomes: readonly CallOutcome[] = [
   'answers',
   'answers',
   'answers',
@@ -99,20 +86,22 @@ const lastFates: readonly Fate[] = [
 function inventEpisode(index: number): Episode {
   const kind = random.pick(['thinks', 'plain', 'plain', 'two'] as const);
   const wire = random.pick(wires);
-  // Anthropic's models think for those who ask, and show it.
+  // Anthropic's models think when asked, and show it.
   const isThinking = kind === 'thinks' && wire !== 'messages';
   const stream = random.chance(0.5);
   const aroundOne = () => 1 + (random.next() * 2 - 1) * noise;
-  const planOf = (fate: Fate): CallPlan => ({
-    fate,
-    hiddenTokens: isThinking && !fate.startsWith('counts no') ? 300 + random.below(2_000) : 0,
+  const planOf = (outcome: CallOutcome): CallPlan => ({
+    outcome,
+    hiddenTokens: isThinking && !outcome.startsWith('counts no') ? 300 + random.below(2_000) : 0,
     words: 50 + random.below(600),
     tokensPerSecond: 100 * aroundOne(),
     inputFactor: aroundOne(),
     until: 0.2 + random.next() * 0.7,
   });
-  const first = random.chance(0.15) ? [planOf(random.pick(['refuses', 'breaks off'] as const))] : [];
-  const last = planOf(random.pick(lastFates));
+  const first = random.chance(0.15)
+    ? [planOf(random.pick(['refuses', 'breaks off'] as const))]
+    : [];
+  const last = planOf(random.pick(lastOutcomes));
   const wholeMs = ((last.hiddenTokens + last.words) / last.tokensPerSecond) * 1_000;
   return {
     name: `e${index}`,
@@ -123,38 +112,63 @@ function inventEpisode(index: number): Episode {
     prompt: `[e${index}]${' the'.repeat(200 + random.below(3_000))}`,
     leavesAfterMs: random.chance(0.35) ? Math.round(random.next() * wholeMs) : null,
     hasKey: random.chance(0.1),
+    stops: random.chance(0.2),
   };
 }
 
-type Books = { readonly billMicros: number; readonly bookedMicros: number; readonly lossMicros: number };
+type Books = {
+  readonly billMicros: number;
+  readonly bookedMicros: number;
+  readonly lossMicros: number;
+};
 
 async function playEpisode(
   episode: Episode,
   { key, account }: { readonly key: string; readonly account: string },
 ): Promise<Books> {
-  const { client, name, model, stream, prompt, leavesAfterMs, hasKey } = episode;
+  const { client, name, model, stream, prompt, leavesAfterMs, hasKey, stops } = episode;
   provider.plan(name, episode.plans);
-  const fields = client.name === 'responses' ? { input: prompt } : { messages: [{ role: 'user', content: prompt }] };
-  const body = client.body({ model, stream, [client.limitField]: outputTokensMax, ...fields });
+  const fields =
+    client.name === 'responses'
+      ? { input: prompt }
+      : { messages: [{ role: 'user', content: prompt }] };
+  const stopField = { chat: 'stop', messages: 'stop_sequences', responses: null }[client.name];
+  const stopFields = stops && stopField ? { [stopField]: ['the the,the'] } : {};
+  const body = client.body({
+    model,
+    stream,
+    [client.limitField]: outputTokensMax,
+    ...fields,
+    ...stopFields,
+  });
   const booksBefore = await booksOf(account);
-  const { request, response } = gateway.open(client.path, { key, body, ...(hasKey && { headers: { 'idempotency-key': name } }) });
+  const { request, response } = gateway.open(client.path, {
+    key,
+    body,
+    ...(hasKey && { headers: { 'idempotency-key': name } }),
+  });
   const reply = readToEnd(response);
   if (leavesAfterMs !== null) {
-    // Before that, nobody could tell when all of it is over.
+    // Before that, nobody can tell when everything has ended.
     await provider.called(name);
     await clock.sleep(leavesAfterMs);
     request.destroy();
   }
   await reply;
-  // Those who have left are charged later.
-  await until(async () => (await gateway.balance(account)).heldMicros === 0 && provider.isIdle(name));
+  // Clients that left are charged later.
+  await until(
+    async () => (await gateway.balance(account)).heldMicros === 0 && provider.isIdle(name),
+  );
   const booksAfter = await booksOf(account);
-  const bills = provider.bills.get(name)!;
-  const billMicros = bills.reduce((sum, bill) => sum + bill.input * prices.input + bill.output * prices.output, 0);
-  return { billMicros, bookedMicros: booksAfter.booked - booksBefore.booked, lossMicros: booksAfter.loss - booksBefore.loss };
+  const billMicros = provider.billedMicros(name);
+  return {
+    billMicros,
+    bookedMicros: booksAfter.booked - booksBefore.booked,
+    lossMicros: booksAfter.loss - booksBefore.loss,
+  };
 }
 
-/** Whatever it is, and however it ends. */
+/** Any kind of call, with any ending. */
 async function readToEnd(response: Promise<AsyncIterable<unknown>>): Promise<void> {
   try {
     for await (const _ of await response);
@@ -163,7 +177,9 @@ async function readToEnd(response: Promise<AsyncIterable<unknown>>): Promise<voi
   }
 }
 
-async function booksOf(account: string): Promise<{ readonly booked: number; readonly loss: number }> {
+async function booksOf(
+  account: string,
+): Promise<{ readonly booked: number; readonly loss: number }> {
   const { read } = gateway.database;
   const ledger = `${account}:live` as const;
   const charges = await read
@@ -182,7 +198,10 @@ async function booksOf(account: string): Promise<{ readonly booked: number; read
 }
 
 test(`the provider's bill of ${episodes} random episodes is charged or booked as a loss`, async (t) => {
-  const table = new Map<string, { count: number; bill: number; booked: number; loss: number; inexact: string[] }>();
+  const table = new Map<
+    string,
+    { count: number; bill: number; booked: number; loss: number; inexact: string[] }
+  >();
   const waiting = Array.from({ length: episodes }, (_, index) => inventEpisode(index));
   const play = async (): Promise<void> => {
     const buyer = await gateway.makeKey({ mode: 'live', creditUsd: 10_000 });
@@ -202,10 +221,14 @@ test(`the provider's bill of ${episodes} random episodes is charged or booked as
     }
   };
   const state = { isOver: false };
-  const all = Promise.all(Array.from({ length: atOnce }, play)).finally(() => (state.isOver = true));
+  const all = Promise.all(Array.from({ length: atOnce }, play)).finally(
+    () => (state.isOver = true),
+  );
   while (!state.isOver) await clock.advance(10);
   await all;
-  for (const [category, { count, bill, booked, loss }] of [...table].toSorted(([one], [other]) => one.localeCompare(other)))
+  for (const [category, { count, bill, booked, loss }] of [...table].toSorted(([one], [other]) =>
+    one.localeCompare(other),
+  ))
     t.diagnostic(
       `${category}: ${count} episodes, billed ${bill}, charged ${booked - loss}, lost ${loss}, bias ${((booked / bill - 1) * 100).toFixed(2)} %`,
     );
@@ -217,21 +240,27 @@ test(`the provider's bill of ${episodes} random episodes is charged or booked as
     }
     estimated.bill += bill;
     estimated.booked += booked;
-    if (scaled(false, true)) assertUnbiased({ bill, booked }, `${category}\n${inexact.slice(0, 3).join('\n')}`);
+    if (scaled(false, true))
+      assertUnbiased({ bill, booked }, `${category}\n${inexact.slice(0, 3).join('\n')}`);
   }
   assertUnbiased(estimated, 'all that was estimated');
 });
 
-function assertUnbiased({ bill, booked }: { readonly bill: number; readonly booked: number }, where: string): void {
+function assertUnbiased(
+  { bill, booked }: { readonly bill: number; readonly booked: number },
+  where: string,
+): void {
   assert.ok(Math.abs(booked / bill - 1) <= biasMax, `billed ${bill}, booked ${booked}: ${where}`);
 }
 
-function categoryOf({ plans, leavesAfterMs, stream, model, hasKey }: Episode): string {
-  const fate = plans.at(-1)!.fate;
+function categoryOf({ plans, leavesAfterMs, stream, model, hasKey, stops }: Episode): string {
+  const outcome = plans.at(-1)!.outcome;
   const shape = stream ? 'streamed' : 'whole';
-  if (plans.some((plan) => plan.fate === 'breaks off')) return `estimated: a call breaks off, ${shape}`;
+  if (plans.some((plan) => plan.outcome === 'breaks off'))
+    return `estimated: a call breaks off, ${shape}`;
   if (leavesAfterMs !== null && !hasKey)
     return `estimated: client leaves, ${shape}, ${model.split('-')[0] === 'thinks' ? 'thinks' : 'plain'}`;
-  if (fate === 'answers' || fate === 'answers nonsense') return `exact: ${fate}`;
-  return `estimated: ${fate}, ${shape}`;
+  if (stops && stream) return `estimated: asked to stop, ${outcome}`;
+  if (outcome === 'answers' || outcome === 'answers nonsense') return `exact: ${outcome}`;
+  return `estimated: ${outcome}, ${shape}`;
 }

@@ -1,7 +1,8 @@
-// Limits of keys and accounts as a client meets them: requests and tokens a minute, requests at once, addresses, expiry, wrong keys.
+// Limits of keys and accounts, as a client sees them: requests and tokens per minute, concurrent
+// requests, addresses, expiry, wrong keys.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { updateAccount } from '../../src/accounts/manage-accounts.ts';
+import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -12,13 +13,20 @@ import { until } from '../support/until.ts';
 import { behind, hang } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
-const prompt = (text: string, more: object = {}) => ({ ...chat.body(), messages: [{ role: 'user', content: text }], ...more });
+const prompt = (text: string, more: object = {}) => ({
+  ...chat.body(),
+  messages: [{ role: 'user', content: text }],
+  ...more,
+});
 const perMinute = { failed: 6 };
 
 const clock = new TestClock();
 let gateway: TestGateway<RunningApp>;
 before(async () => {
-  const config = { server: { trust_proxy: ['127.0.0.1', '10.0.0.0/8'] }, limits: { failed_keys_per_minute: perMinute.failed } };
+  const config = {
+    server: { trust_proxy: ['127.0.0.1', '10.0.0.0/8'] },
+    limits: { failed_keys_per_minute: perMinute.failed },
+  };
   gateway = await startGateway(config, { clock });
 });
 after(() => gateway.stop());
@@ -27,7 +35,7 @@ const noticeChanges = () => noticeKeyChanges(gateway, { clock });
 const answer = answerContent('chat', { text: 'yes', tokens: { input: 4, output: 1 } });
 
 void describe('requests a minute', () => {
-  test('a success and a refusal say where the key stands', async () => {
+  test('a success and a refusal show the limit and what is left', async () => {
     const { key } = await gateway.makeKey({ requestsPerMinute: 2 });
     for (const { path, body } of endpoints.slice(0, 2)) {
       const reply = await gateway.post(path, { key, body: body() });
@@ -41,43 +49,62 @@ void describe('requests a minute', () => {
     const { error } = refused.json<{ error: { code: string; details: object } }>();
     assert.equal(error.code, 'rate_limit_exceeded');
     const { reset_seconds: _reset, ...details } = error.details as Record<string, unknown>;
-    assert.deepEqual(details, { limit: 'requests_per_minute', scope: 'key', maximum: 2, required: 1, remaining: 0 });
+    assert.deepEqual(details, {
+      limit: 'requests_per_minute',
+      scope: 'key',
+      maximum: 2,
+      required: 1,
+      remaining: 0,
+    });
     await clock.advance(29_999);
     assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 429);
     await clock.advance(1);
     assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
   });
 
-  test("an account's limit binds the sum of its keys, and live and test keys have one each", async () => {
+  test("an account's limit covers all its keys, separately for live and test keys", async () => {
     const first = await gateway.makeKey();
-    await updateAccount(gateway.database, first.account, { limits: { requestsPerMinute: 3 } });
+    await changeTerms(gateway.database, first.account, { limits: { requestsPerMinute: 3 } });
     const second = await gateway.makeKey({ account: first.account, requestsPerMinute: 10 });
     const live = await gateway.makeKey({ account: first.account, mode: 'live', creditUsd: 1 });
     gateway.upstream.on(chat.upstreamPath, answer);
     const ask = (key: string) => gateway.post(chat.path, { key, body: chat.body() });
     const remaining = [];
-    for (const { key } of [first, second, first]) remaining.push((await ask(key)).headers['x-ratelimit-remaining-requests']);
+    for (const { key } of [first, second, first])
+      remaining.push((await ask(key)).headers['x-ratelimit-remaining-requests']);
     assert.deepEqual(remaining, ['2', '1', '0']);
     const refused = await ask(second.key);
-    assert.match(refused.error.message, /^This account, with all its keys, may send 3 requests a minute/);
+    assert.match(
+      refused.error.message,
+      /^This account, with all its keys, may send 3 requests a minute/,
+    );
     assert.equal((await ask(live.key)).status, 200);
-    // What the account refused was not taken of the key.
-    await updateAccount(gateway.database, first.account, { limits: { requestsPerMinute: null } });
+    // A request refused by the account's limit does not count against the key's.
+    await changeTerms(gateway.database, first.account, { limits: { requestsPerMinute: null } });
     await noticeChanges();
     assert.equal((await ask(second.key)).headers['x-ratelimit-remaining-requests'], '8');
   });
 });
 
 void describe('tokens a minute', () => {
-  test('what an answer used is counted, whatever its limit was; the next waits when the minute is used up', async () => {
+  test('an answer counts by the tokens that it used, and the next request is refused until the minute has room', async () => {
     const { key } = await gateway.makeKey({ tokensPerMinute: 1_000 });
-    const first = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=300', { max_completion_tokens: 900 }) });
+    const first = await gateway.post(chat.path, {
+      key,
+      body: prompt('sandbox: tokens=300', { max_completion_tokens: 900 }),
+    });
     assert.equal(first.headers['x-ratelimit-limit-tokens'], '1000');
     const usage = first.json<{ usage: { total_tokens: number } }>().usage.total_tokens;
-    const second = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=5', { max_completion_tokens: 100 }) });
+    const second = await gateway.post(chat.path, {
+      key,
+      body: prompt('sandbox: tokens=5', { max_completion_tokens: 100 }),
+    });
     const taken = 1_000 - Number(second.headers['x-ratelimit-remaining-tokens']);
     assert.ok(taken >= usage + 80 && taken <= usage + 160, `${taken} after a use of ${usage}`);
-    const refused = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=5', { max_completion_tokens: 900 }) });
+    const refused = await gateway.post(chat.path, {
+      key,
+      body: prompt('sandbox: tokens=5', { max_completion_tokens: 900 }),
+    });
     assert.equal(refused.status, 429);
     assert.match(
       refused.error.message,
@@ -87,35 +114,54 @@ void describe('tokens a minute', () => {
     assert.ok('x-ratelimit-remaining-tokens' in refused.headers);
   });
 
-  test('a request larger than a whole minute runs when the minute is untouched, and is paid off afterwards', async () => {
+  test('a request larger than a whole minute runs in an unused minute, and delays later ones', async () => {
     const { key } = await gateway.makeKey({ tokensPerMinute: 200 });
-    const large = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=500', { max_completion_tokens: 4_000 }) });
+    const large = await gateway.post(chat.path, {
+      key,
+      body: prompt('sandbox: tokens=500', { max_completion_tokens: 4_000 }),
+    });
     assert.equal(large.status, 200, large.text);
-    const refused = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=5', { max_completion_tokens: 10 }) });
+    const refused = await gateway.post(chat.path, {
+      key,
+      body: prompt('sandbox: tokens=5', { max_completion_tokens: 10 }),
+    });
     assert.equal(refused.status, 429);
     const seconds = Number(refused.headers['retry-after']);
     assert.ok(seconds > 90 && seconds < 120, `500 tokens at 200 a minute: ${seconds} s`);
-    const small = () => gateway.post(chat.path, { key, body: prompt('sandbox: tokens=5', { max_completion_tokens: 10 }) });
+    const small = () =>
+      gateway.post(chat.path, {
+        key,
+        body: prompt('sandbox: tokens=5', { max_completion_tokens: 10 }),
+      });
     await clock.advance((seconds - 1) * 1_000);
     assert.equal((await small()).status, 429);
     await clock.advance(1_000);
     assert.equal((await small()).status, 200);
   });
 
-  test('streams are counted; failures, replays and what nobody answered use none', async () => {
+  test('streams count; failures, replays and unanswered requests use no tokens', async () => {
     const { key } = await gateway.makeKey({ tokensPerMinute: 1_000 });
     const remaining = async () => {
-      const reply = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=1', { max_completion_tokens: 1 }) });
+      const reply = await gateway.post(chat.path, {
+        key,
+        body: prompt('sandbox: tokens=1', { max_completion_tokens: 1 }),
+      });
       return Number(reply.headers['x-ratelimit-remaining-tokens']);
     };
     const atFirst = await remaining();
-    await gateway.post(chat.path, { key, body: prompt('sandbox: status=500', { max_completion_tokens: 500 }) });
+    await gateway.post(chat.path, {
+      key,
+      body: prompt('sandbox: status=500', { max_completion_tokens: 500 }),
+    });
     assert.ok((await remaining()) > atFirst - 60);
     const headers = { 'idempotency-key': 'once' };
     const body = prompt('sandbox: tokens=200', { stream: true, max_completion_tokens: 400 });
     await gateway.post(chat.path, { key, headers, body });
     const afterStream = await remaining();
-    assert.ok(afterStream < atFirst - 200 && afterStream > atFirst - 300, `${atFirst}, then ${afterStream}`);
+    assert.ok(
+      afterStream < atFirst - 200 && afterStream > atFirst - 300,
+      `${atFirst}, then ${afterStream}`,
+    );
     for (let count = 0; count < 5; count++) {
       const replay = await gateway.post(chat.path, { key, headers, body });
       assert.equal(replay.headers['x-service-cache'], 'idempotent-replay');
@@ -124,8 +170,8 @@ void describe('tokens a minute', () => {
   });
 });
 
-void describe('requests at once', () => {
-  test('one more than the limit is refused; however a request ends, its place is free again', async () => {
+void describe('concurrent requests', () => {
+  test('one more than the limit is refused; however a request ends, its slot is free again', async () => {
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, concurrentRequests: 2 });
     const ask = (options = {}) => gateway.post(chat.path, { key, body: chat.body(options) });
     for (const stream of [false, true]) {
@@ -135,9 +181,12 @@ void describe('requests at once', () => {
       await gateway.upstream.request(earlier + 1);
       const refused = await ask();
       assert.equal(refused.status, 429);
-      assert.match(refused.error.message, /^This key may run 2 requests at once, and as many are running/);
+      assert.match(
+        refused.error.message,
+        /^This key may run 2 requests at once, and as many are running/,
+      );
       assert.equal(refused.headers['retry-after'], '1');
-      // The clients go away; their requests are stopped some seconds later.
+      // The clients leave; their requests are stopped some seconds later.
       for (const { request } of left) request.destroy();
       gateway.upstream.on(chat.upstreamPath, answer);
       await clock.advance(4_900);
@@ -148,15 +197,22 @@ void describe('requests at once', () => {
     gateway.upstream.on(chat.upstreamPath, (response) => void response.writeHead(500).end());
     for (let count = 0; count < 3; count++) assert.ok((await ask()).status >= 500);
     gateway.upstream.on(chat.upstreamPath, answer);
-    for (let count = 0; count < 5; count++) assert.equal((await ask()).status, 200, 'one after the other');
+    for (let count = 0; count < 5; count++)
+      assert.equal((await ask()).status, 200, 'one after the other');
   });
 
-  test('one that waits for another with its Idempotency-Key takes no place, nor does a replay', async () => {
+  test('a request that waits for one with its Idempotency-Key uses no slot, nor does a replay', async () => {
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, concurrentRequests: 1 });
-    const ask = (name: string) => gateway.post(chat.path, { key, headers: { 'idempotency-key': name }, body: chat.body() });
+    const ask = (name: string) =>
+      gateway.post(chat.path, { key, headers: { 'idempotency-key': name }, body: chat.body() });
     const { runs } = gateway.program.app.gateway;
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    gateway.upstream.on(chat.upstreamPath, behind(first.promise, answer), behind(second.promise, answer), answer);
+    gateway.upstream.on(
+      chat.upstreamPath,
+      behind(first.promise, answer),
+      behind(second.promise, answer),
+      answer,
+    );
     const replies = Promise.all([ask('a'), ask('a'), ask('a')]);
     await until(() => runs.count === 3);
     first.resolve();
@@ -174,45 +230,55 @@ void describe('requests at once', () => {
     assert.equal((await ask('c')).status, 200, 'a refusal leaves the key free');
   });
 
-  test("an account's limit binds all its keys", async () => {
+  test("an account's limit covers all its keys", async () => {
     const first = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
     const second = await gateway.makeKey({ mode: 'live', account: first.account });
-    await updateAccount(gateway.database, first.account, { limits: { concurrentRequests: 1 } });
+    await changeTerms(gateway.database, first.account, { limits: { concurrentRequests: 1 } });
     const gate = Promise.withResolvers<void>();
     gateway.upstream.on(chat.upstreamPath, behind(gate.promise, answer), answer);
     const earlier = gateway.upstream.requests.length;
     const running = gateway.post(chat.path, { key: first.key, body: chat.body() });
     await gateway.upstream.request(earlier);
     const refused = await gateway.post(chat.path, { key: second.key, body: chat.body() });
-    assert.match(refused.error.message, /^This account, with all its keys, may run 1 requests at once/);
+    assert.match(
+      refused.error.message,
+      /^This account, with all its keys, may run 1 requests at once/,
+    );
     gate.resolve();
     await running;
-    assert.equal((await gateway.post(chat.path, { key: second.key, body: chat.body() })).status, 200);
+    assert.equal(
+      (await gateway.post(chat.path, { key: second.key, body: chat.body() })).status,
+      200,
+    );
   });
 });
 
-void describe('who may use a key', () => {
+void describe('restrictions of a key', () => {
   const from = (address: string) => ({ 'x-forwarded-for': address });
 
-  test('only the addresses that it allows, and its account', async () => {
-    const { key, account } = await gateway.makeKey({ allowedAddresses: ['192.0.2.0/24', '2001:db8::/32'] });
+  test('only the allowed addresses of the key and its account may use it', async () => {
+    const { key, account } = await gateway.makeKey({
+      allowedAddresses: ['192.0.2.0/24', '2001:db8::/32'],
+    });
     const ask = (address: string) => gateway.get('/v1/balance', { key, headers: from(address) });
     for (const address of ['192.0.2.9', '::ffff:192.0.2.9', '2001:db8::1', '192.0.2.9, 10.1.2.3']) {
       assert.equal((await ask(address)).status, 200, address);
     }
-    // The last is what a client may write in front of the address that the proxy adds.
+    // The last entry is what a client may write before the address that the proxy adds.
     for (const address of ['192.0.3.9', '2001:db9::1', 'unknown', '192.0.2.9, 203.0.113.1']) {
       const refused = await ask(address);
       assert.equal(refused.status, 403, address);
       assert.equal(refused.error.code, 'address_not_allowed');
     }
-    await updateAccount(gateway.database, account, { limits: { allowedAddresses: ['192.0.2.128/25'] } });
+    await changeTerms(gateway.database, account, {
+      limits: { allowedAddresses: ['192.0.2.128/25'] },
+    });
     await noticeChanges();
     assert.equal((await ask('192.0.2.9')).status, 403);
     assert.equal((await ask('192.0.2.129')).status, 200);
   });
 
-  test('nobody after its expiry, also one that has used it before', async () => {
+  test('an expired key is refused, even to a client that used it before', async () => {
     const expiresAtMs = clock.nowMs() + 1_500;
     const { key } = await gateway.makeKey({ expiresAtMs });
     assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
@@ -221,17 +287,22 @@ void describe('who may use a key', () => {
     await clock.advance(1);
     const refused = await gateway.post(chat.path, { key, body: chat.body() });
     assert.equal(refused.status, 401);
-    assert.match(refused.error.message, new RegExp(`expired at ${new Date(expiresAtMs).toISOString()}`));
+    assert.match(
+      refused.error.message,
+      new RegExp(`expired at ${new Date(expiresAtMs).toISOString()}`),
+    );
   });
 });
 
 void describe('wrong keys', () => {
-  const ask = (key: string, address: string) => gateway.get('/v1/balance', { key, headers: { 'x-forwarded-for': address } });
+  const ask = (key: string, address: string) =>
+    gateway.get('/v1/balance', { key, headers: { 'x-forwarded-for': address } });
   const wrong = 'tg_test_wrong';
 
-  test('after some a minute an address is told to wait; others are not', async () => {
+  test('after several a minute an address must wait; others need not', async () => {
     const address = '198.51.100.1';
-    for (let count = 0; count < perMinute.failed; count++) assert.equal((await ask(wrong, address)).status, 401);
+    for (let count = 0; count < perMinute.failed; count++)
+      assert.equal((await ask(wrong, address)).status, 401);
     const refused = await ask(wrong, address);
     assert.equal(refused.status, 429);
     assert.equal(refused.error.code, 'rate_limit_exceeded');
@@ -240,14 +311,18 @@ void describe('wrong keys', () => {
     assert.equal(
       (await ask(wrong, `10.9.9.9, ${address}`)).status,
       429,
-      'what a client writes before its address is not believed',
+      'an address that the client prepends is not trusted',
     );
     await clock.advance(10_000);
-    assert.equal((await ask(wrong, address)).status, 401, 'one more may be tried every ten seconds');
+    assert.equal(
+      (await ask(wrong, address)).status,
+      401,
+      'one more may be tried every ten seconds',
+    );
     assert.equal((await ask(wrong, address)).status, 429);
   });
 
-  test('a right key goes on working from there: one that is known, one that is new, one whose account has just changed', async () => {
+  test('a valid key keeps working from that address: a known one, a new one, one whose account just changed', async () => {
     const address = '2001:db8:5::1';
     const known = await gateway.makeKey();
     assert.equal((await ask(known.key, address)).status, 200);
@@ -256,12 +331,12 @@ void describe('wrong keys', () => {
     assert.equal((await ask(known.key, address)).status, 200);
     const fresh = await gateway.makeKey();
     assert.equal((await ask(fresh.key, address)).status, 200);
-    await updateAccount(gateway.database, known.account, { isFrozen: false });
+    await changeTerms(gateway.database, known.account, { isFrozen: false });
     await noticeChanges();
     assert.equal((await ask(known.key, address)).status, 200);
   });
 
-  test('well-formed keys that were made up are not looked for any more once the allowance is used', async () => {
+  test('well-formed invented keys are no longer looked up once the allowance is used', async () => {
     const address = '198.51.100.7';
     const madeUp = await gateway.makeKey();
     await gateway.database.write.deleteFrom('api_keys').where('id', '=', madeUp.id).execute();
@@ -272,10 +347,14 @@ void describe('wrong keys', () => {
     assert.ok(Number(late.headers['retry-after']) >= 1);
     assert.equal((await ask(fresh.key, '198.51.100.8')).status, 200);
     assert.equal((await ask(fresh.key, address)).status, 200, 'known by now');
-    await updateAccount(gateway.database, fresh.account, { isFrozen: false });
+    await changeTerms(gateway.database, fresh.account, { isFrozen: false });
     await noticeChanges();
     for (let count = 0; count < 10; count++) await ask(madeUp.key, address);
-    assert.equal((await ask(fresh.key, address)).status, 200, 'known although it must be looked up again');
+    assert.equal(
+      (await ask(fresh.key, address)).status,
+      200,
+      'known although it must be looked up again',
+    );
   });
 });
 
@@ -283,29 +362,78 @@ void describe('the command line', () => {
   test('sets and clears the limits of keys and accounts, and lists them', async () => {
     const { program } = gateway;
     const run = program.cli.bind(program);
-    const { id: account } = await run<{ id: string }>('accounts', 'create', '--name', 'L', '--rpm', '9', '--concurrency', '4');
-    await run('accounts', 'update', account, '--tpm', '70000', '--rpm', 'none', '--allow', '10.0.0.0/8');
-    const listed = (await run<Record<string, unknown>[]>('accounts', 'list')).find(({ id }) => id === account)!;
+    const { id: account } = await run<{ id: string }>(
+      'accounts',
+      'create',
+      '--name',
+      'L',
+      '--rpm',
+      '9',
+      '--concurrency',
+      '4',
+    );
+    await run(
+      'accounts',
+      'update',
+      account,
+      '--tpm',
+      '70000',
+      '--rpm',
+      'none',
+      '--allow',
+      '10.0.0.0/8',
+    );
+    const listed = (await run<Record<string, unknown>[]>('accounts', 'list')).find(
+      ({ id }) => id === account,
+    )!;
     assert.deepEqual(
-      ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests', 'allowed_addresses'].map((name) => listed[name]),
+      ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests', 'allowed_addresses'].map(
+        (name) => listed[name],
+      ),
       [null, 70_000, 4, ['10.0.0.0/8']],
     );
     const { id } = await run<{ id: string }>(
-      ...`keys create --account ${account} --mode test --rpm 5 --tpm 900 --concurrency 0 --expires 2099-01-31`.split(' '),
+      ...`keys create --account ${account} --mode test --rpm 5 --tpm 900 --concurrency 0 --expires 2099-01-31`.split(
+        ' ',
+      ),
       '--allow',
       '192.0.2.7, 2001:db8::/32',
     );
-    const fields = ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests', 'allowed_addresses', 'expires_at'];
+    const fields = [
+      'requests_per_minute',
+      'tokens_per_minute',
+      'concurrent_requests',
+      'allowed_addresses',
+      'expires_at',
+    ];
     const keyFields = async () => {
       const [key] = await run<Record<string, unknown>[]>('keys', 'list', '--account', account);
       return fields.map((name) => key![name]);
     };
-    assert.deepEqual(await keyFields(), [5, 900, 0, ['192.0.2.7', '2001:db8::/32'], '2099-01-31T00:00:00.000Z']);
-    await run('keys', 'update', id, '--tpm', 'none', '--concurrency', 'none', '--allow', 'none', '--expires', 'none');
+    assert.deepEqual(await keyFields(), [
+      5,
+      900,
+      0,
+      ['192.0.2.7', '2001:db8::/32'],
+      '2099-01-31T00:00:00.000Z',
+    ]);
+    await run(
+      'keys',
+      'update',
+      id,
+      '--tpm',
+      'none',
+      '--concurrency',
+      'none',
+      '--allow',
+      'none',
+      '--expires',
+      'none',
+    );
     assert.deepEqual(await keyFields(), [5, null, null, null, null]);
   });
 
-  test('names the option that is wrong, and what would be right', async () => {
+  test('names the wrong option and a valid value', async () => {
     const { id } = await gateway.makeKey();
     const mistakes = [
       ['--allow', '10.0.0.0/33', /--allow.*10\.0\.0\.0\/33.*203\.0\.113\.7/],
@@ -316,8 +444,13 @@ void describe('the command line', () => {
     ] as const;
     await Promise.all(
       mistakes.map(async ([option, value, expected]) => {
-        const failure = await gateway.program.cli('keys', 'update', id, `${option}=${value}`).catch((error: unknown) => error);
-        assert.match(String((failure as { stderr?: string }).stderr).replaceAll('\n', ' '), expected);
+        const failure = await gateway.program
+          .cli('keys', 'update', id, `${option}=${value}`)
+          .catch((error: unknown) => error);
+        assert.match(
+          String((failure as { stderr?: string }).stderr).replaceAll('\n', ' '),
+          expected,
+        );
       }),
     );
   });

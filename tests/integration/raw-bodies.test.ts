@@ -1,4 +1,5 @@
-// What JSON leaves open is settled once: the upstream is sent the object that was checked and priced, never the client's bytes.
+// Ambiguous JSON has one reading: the upstream gets the object that was checked and priced, never
+// the client's bytes.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
@@ -9,7 +10,7 @@ let gateway: TestGateway;
 let key: string;
 
 before(async () => {
-  // Where it passes at all, which the operator says.
+  // Only on routes where the operator lets unknown fields pass.
   const opened = { pass_fields: ['__proto__', 'constructor'] };
   gateway = await startGateway({ models: { 'gpt-5-mini': opened, 'claude-haiku-4-5': opened } });
   ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
@@ -17,39 +18,53 @@ before(async () => {
 after(() => gateway.stop());
 
 for (const { name, path, upstreamPath, limitField, body } of endpoints) {
-  /** Sends the endpoint's body with more text inside; returns what reached the upstream. */
+  /** Sends the endpoint's body with extra text inside. Returns what reached the upstream. */
   const relay = async (more: string) => {
-    gateway.upstream.on(upstreamPath, answerContent(name, { text: 'Yes.', tokens: { input: 3, output: 2 } }));
+    gateway.upstream.on(
+      upstreamPath,
+      answerContent(name, { text: 'Yes.', tokens: { input: 3, output: 2 } }),
+    );
     const next = gateway.upstream.requests.length;
-    const reply = await gateway.post(path, { key, body: `${JSON.stringify(body()).slice(0, -1)},${more}}` });
+    const reply = await gateway.post(path, {
+      key,
+      body: `${JSON.stringify(body()).slice(0, -1)},${more}}`,
+    });
     assert.equal(reply.status, 200, reply.text);
     return (await gateway.upstream.request(next)).body as Record<string, unknown>;
   };
 
-  test(`${name}: of a field that stands twice the last counts, for us and for the upstream`, async () => {
+  test(`${name}: the last of two equal fields counts, for us and for the upstream`, async () => {
     const sent = await relay(`"${limitField}":77,"temperature":0.1,"temperature":0.2`);
     assert.equal(sent[limitField], 77);
     assert.equal(sent['temperature'], 0.2);
   });
 
-  test(`${name}: what is refused is refused also where it stands twice, or under an escaped name`, async () => {
+  test(`${name}: a refused field is also refused when it is repeated or its name is escaped`, async () => {
     for (const [more, status] of [
       ['"service_tier":"auto","service_tier":"priority"', 400],
       ['"service_tier":"auto","service_\\u0074ier":"priority"', 400],
       ['"service_tier":"priority","service_tier":"auto"', 200],
     ] as const) {
-      const reply = await gateway.post(path, { key, body: `${JSON.stringify(body()).slice(0, -1)},${more}}` });
+      const reply = await gateway.post(path, {
+        key,
+        body: `${JSON.stringify(body()).slice(0, -1)},${more}}`,
+      });
       assert.equal(reply.status, status, more);
       if (status === 400) assert.equal(reply.error.param, 'service_tier');
     }
   });
 
-  test(`${name}: __proto__ is a name like any other, and gives no field to anything`, async () => {
-    const sent = await relay('"__proto__":{"service_tier":"priority","temperature":0.9},"constructor":{"prototype":{"n":9}}');
+  test(`${name}: __proto__ is a field like any other and changes no other object`, async () => {
+    const sent = await relay(
+      '"__proto__":{"service_tier":"priority","temperature":0.9},"constructor":{"prototype":{"n":9}}',
+    );
     assert.equal(sent['temperature'], undefined);
     assert.notEqual(sent['service_tier'], 'priority');
     assert.equal(Object.getPrototypeOf(sent), Object.prototype);
     assert.deepEqual(sent['constructor'], { prototype: { n: 9 } });
-    assert.deepEqual(Object.getOwnPropertyDescriptor(sent, '__proto__')?.value, { service_tier: 'priority', temperature: 0.9 });
+    assert.deepEqual(Object.getOwnPropertyDescriptor(sent, '__proto__')?.value, {
+      service_tier: 'priority',
+      temperature: 0.9,
+    });
   });
 }

@@ -1,5 +1,6 @@
-// Every answer of an upstream, our own and the recorded ones, played by the local upstream through the started program to a client of each
-// format: the client reads what the provider said, and is charged for the tokens that it counted.
+// Plays every upstream answer, our own and the recorded ones, through the started program to a
+// client of each format: the client reads the provider's content and is charged for the tokens that
+// the provider counted.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ClientFormatName } from '../../src/canonical/format-name.ts';
@@ -16,19 +17,32 @@ type Client = { readonly path: string; readonly body: object };
 const clients: Readonly<Record<ClientFormatName, Client>> = {
   responses: { path: '/v1/responses', body: { input: 'x' } },
   chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'x' }] } },
-  messages: { path: '/v1/messages', body: { max_tokens: 1_000, messages: [{ role: 'user', content: 'x' }] } },
+  messages: {
+    path: '/v1/messages',
+    body: { max_tokens: 1_000, messages: [{ role: 'user', content: 'x' }] },
+  },
 };
 
-/** Where the recordings of a format are played, whole and streamed. */
-const upstreamPaths: Readonly<Record<WireFormatName, readonly [whole: string, streamed: string]>> = {
-  responses: ['/v1/responses', '/v1/responses'],
-  chat: ['/local/v1/chat/completions', '/local/v1/chat/completions'],
-  messages: ['/v1/messages', '/v1/messages'],
-  gemini: ['/v1beta/models/recorded:generateContent', '/v1beta/models/recorded:streamGenerateContent'],
-};
+/** The paths for a format's recordings, whole and streamed. */
+const upstreamPaths: Readonly<Record<WireFormatName, readonly [whole: string, streamed: string]>> =
+  {
+    responses: ['/v1/responses', '/v1/responses'],
+    chat: ['/local/v1/chat/completions', '/local/v1/chat/completions'],
+    messages: ['/v1/messages', '/v1/messages'],
+    gemini: [
+      '/v1beta/models/recorded:generateContent',
+      '/v1beta/models/recorded:streamGenerateContent',
+    ],
+  };
 
-/** What a client is told of a status that the provider answered with. */
-const toldStatus: Readonly<Record<number, number>> = { 400: 400, 401: 502, 404: 400, 429: 503, 529: 503 };
+/** The client's error for a provider's status. */
+const toldStatus: Readonly<Record<number, number>> = {
+  400: 400,
+  401: 502,
+  404: 400,
+  429: 503,
+  529: 503,
+};
 
 const clientNames = Object.keys(clients) as ClientFormatName[];
 
@@ -57,9 +71,13 @@ after(() => gateway.stop());
 
 for (const recording of loadRecordings()) {
   for (const client of clientNames) {
-    test(`${recording.file} reaches a client of ${client}`, async () => {
+    test(`${recording.file} reaches a ${client} client`, async () => {
       const reply = await play(recording, client);
-      const recorded = readPlainly(recording.format, recording.stream, recording.bytes.toString('utf8'));
+      const recorded = readPlainly(
+        recording.format,
+        recording.stream,
+        recording.bytes.toString('utf8'),
+      );
       if (recording.status !== 200) checkRefusal(reply, recording);
       else if (recorded.stop === 'failed') await checkFailure(reply, recording, client);
       else await checkAnswer({ reply, recording, recorded, client });
@@ -67,24 +85,38 @@ for (const recording of loadRecordings()) {
   }
 }
 
-async function play({ format, stream, status, bytes }: Recording, client: ClientFormatName): Promise<Reply> {
+async function play(
+  { format, stream, status, bytes }: Recording,
+  client: ClientFormatName,
+): Promise<Reply> {
   const headers = { 'content-type': stream ? 'text/event-stream' : 'application/json' };
-  gateway.upstream.on(upstreamPaths[format][stream ? 1 : 0], answerBytes(bytes, { status, headers, sizes: [1, 7, 300, 4_000] }));
+  gateway.upstream.on(
+    upstreamPaths[format][stream ? 1 : 0],
+    answerBytes(bytes, { status, headers, sizes: [1, 7, 300, 4_000] }),
+  );
   const { path, body } = clients[client];
   const usage = client === 'chat' && stream ? { stream_options: { include_usage: true } } : {};
-  return gateway.post(path, { key, body: { model: `recorded-${format}`, stream, ...body, ...usage } });
+  return gateway.post(path, {
+    key,
+    body: { model: `recorded-${format}`, stream, ...body, ...usage },
+  });
 }
 
 function checkRefusal(reply: Reply, { status, bytes }: Recording): void {
-  // Google answers a bad key with 400.
+  // Google answers a wrong key with 400.
   const told = bytes.includes('API_KEY_INVALID') ? 401 : status;
   assert.equal(reply.status, toldStatus[told], reply.text);
   assert.ok(reply.error.message.length > 10);
 }
 
-/** The provider failed, in mid-stream perhaps: the client is told so, and not charged. */
-async function checkFailure(reply: Reply, { stream }: Recording, client: ClientFormatName): Promise<void> {
-  if (reply.status === 200) assert.deepEqual([stream, checkStream(client, reply.text).ending], [true, 'error']);
+/** The provider failed, possibly mid-stream: the client gets an error and is not charged. */
+async function checkFailure(
+  reply: Reply,
+  { stream }: Recording,
+  client: ClientFormatName,
+): Promise<void> {
+  if (reply.status === 200)
+    assert.deepEqual([stream, checkStream(client, reply.text).ending], [true, 'error']);
   else assert.ok(reply.status === 502 || reply.status === 503, reply.text);
   assert.deepEqual(await chargesOf(reply), []);
 }
@@ -102,7 +134,9 @@ async function checkAnswer({ reply, recording, recorded, client }: Answered): Pr
   const straight = format === client;
   if (stream && (isAsked(file, 'rules') || !straight))
     checkStream(client, reply.text, { usageAsked: client === 'chat', straight });
-  assertAgrees(readPlainly(client, stream, reply.text), recorded, client, { stop: isAsked(file, 'stop') });
+  assertAgrees(readPlainly(client, stream, reply.text), recorded, client, {
+    stop: isAsked(file, 'stop'),
+  });
   const [charge] = await chargesOf(reply);
   assert.ok(charge, reply.text.slice(-500));
   const { input = 0, output = 0 } = recorded.usage ?? {};

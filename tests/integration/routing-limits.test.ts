@@ -1,4 +1,5 @@
-// What keeps retries from doing harm: a budget over all requests, a deadline for each, and routes that are left alone while they fail.
+// Limits on retries: a retry budget for all requests, a deadline for each, and circuit breakers for
+// failing routes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -14,7 +15,10 @@ import { answerInParts, answerStatus, holdBack, type Script } from '../support/u
 const content = { text: 'one two three four', tokens: { input: 10, output: 3 } };
 const answer = answerContent('chat', content);
 
-/** `ask` moves the clock only where the request waits: for a retry, or for an upstream on the same clock. */
+/**
+ * `ask` moves the clock only while the request waits for a retry, or for an upstream on the same
+ * clock.
+ */
 async function start(t: TestContext, config: Parameters<typeof startTwoRoutes>[0]) {
   const clock = new TestClock();
   const two = await startTwoRoutes({ metrics: { token: metricsToken }, ...config }, { clock });
@@ -23,7 +27,8 @@ async function start(t: TestContext, config: Parameters<typeof startTwoRoutes>[0
   const { path, body } = endpointOf('chat');
   const send = (model = 'two-chat') => two.gateway.post(path, { key, body: body({ model }) });
   const ask = (model?: string) => clock.skipWaits(send(model));
-  const openStream = () => two.gateway.open(path, { key, body: body({ model: 'two-chat', stream: true }) }).response;
+  const openStream = () =>
+    two.gateway.open(path, { key, body: body({ model: 'two-chat', stream: true }) }).response;
   return { two, clock, send, ask, openStream, account };
 }
 
@@ -32,7 +37,7 @@ async function logged({ gateway }: TwoRoutes, line: RegExp): Promise<void> {
   await until(() => line.test(gateway.program.output));
 }
 
-test('in a storm of 429 the providers get at most a fifth more than the requests', async (t) => {
+test('in a storm of 429s retries add at most a fifth to the requests', async (t) => {
   const floor = 3;
   const { two, clock, send, account } = await start(t, {
     retries: { max_attempts: 4, backoff_base_ms: 200, budget_percent: 20, budget_floor: floor },
@@ -44,20 +49,23 @@ test('in a storm of 429 the providers get at most a fifth more than the requests
     [100, 5],
   ] as const) {
     for (let round = 0; round < rounds; round++) {
-      // The first calls of all requests fail together, before any of them is tried again.
+      // All requests' first calls fail together, before any retry.
       const held = holdBack(busy);
       const firstCalls = Array.from({ length: atOnce }, () => held.script);
       two.play('chat', [...firstCalls, busy] as [typeof busy], [busy]);
       const seen = two.first.requests.length;
       let answered = 0;
-      const replies = Promise.all(Array.from({ length: atOnce }, () => send().finally(() => answered++)));
+      const replies = Promise.all(
+        Array.from({ length: atOnce }, () => send().finally(() => answered++)),
+      );
       await two.first.request(seen + atOnce - 1);
       held.release();
       await until(() => answered + clock.sleeping === atOnce);
       for (const { status } of await clock.skipWaits(replies)) assert.equal(status, 503);
       const [ofFirst, ofSecond] = two.calls();
       const calls = ofFirst + ofSecond;
-      // Below fifteen at a time the floor is more than a fifth; a request alone may use all of its attempts, and so may the last of many.
+      // Below fifteen requests, the minimum exceeds a fifth. A request alone may use all of its
+      // attempts, and so may the last of many.
       if (atOnce === 1) assert.equal(calls, 4);
       else
         assert.ok(
@@ -69,7 +77,7 @@ test('in a storm of 429 the providers get at most a fifth more than the requests
   assert.equal((await two.gateway.balance(account)).heldMicros, 0);
 });
 
-test('after a storm the budget is whole again, also while answers are still on their way', async (t) => {
+test('after a storm the retry budget recovers, even while answers are still running', async (t) => {
   const { two, clock, send, ask, openStream } = await start(t, {
     retries: { max_attempts: 2, backoff_base_ms: 1, budget_floor: 1, budget_percent: 0 },
   });
@@ -77,7 +85,7 @@ test('after a storm the budget is whole again, also while answers are still on t
   await clock.skipWaits(Promise.all(Array.from({ length: 20 }, () => send())));
   two.play('chat', [answerStatus(500), answer]);
   assert.deepEqual(servedBy(await ask()), ['first', '2']);
-  // A long answer that was tried again holds nothing of the budget.
+  // A long answer that was retried no longer uses the budget.
   const { start: head, deltas, end } = streamFrames('chat', content);
   const long = answerInParts([...head, ...deltas.slice(0, 2)], [...deltas.slice(2), ...end]);
   two.play('chat', [answerStatus(500), long.script]);
@@ -94,18 +102,19 @@ test('no attempt begins after the deadline', async (t) => {
     retries: { max_attempts: 20, attempts_per_route: 20, backoff_base_ms: 1, deadline_ms: 500 },
   });
   const fails = answerStatus(500);
-  const after300Ms: Script = (response, request) => clock.sleep(300).then(() => fails(response, request));
+  const after300Ms: Script = (response, request) =>
+    clock.sleep(300).then(() => fails(response, request));
   two.play('chat', [after300Ms], [answer]);
   assert.equal((await ask()).status, 502);
   assert.deepEqual(two.calls(), [2, 0]);
-  // A wait that would end after it is not begun: the next route is tried at once.
+  // A wait that would end after the deadline is skipped: the next route is tried at once.
   two.play('chat', [answerStatus(429, { retryAfter: '1' })]);
   const startMs = clock.elapsedMs();
   assert.deepEqual(servedBy(await ask()), ['second', '2']);
   assert.ok(clock.elapsedMs() - startMs < 500);
 });
 
-test('a route that fails is left alone, tried by one request at a time, and used again when it works', async (t) => {
+test('a failing route is skipped, probed by one request at a time, and used again when it works', async (t) => {
   const ejectionMs = 3_000;
   const { two, clock, send } = await start(t, {
     retries: { max_attempts: 2, attempts_per_route: 1, backoff_base_ms: 1, budget_floor: 100 },
@@ -118,7 +127,8 @@ test('a route that fails is left alone, tried by one request at a time, and used
 
   const ready = await gateway.get('/readyz', { key: metricsToken });
   assert.equal(ready.status, 200, 'a provider that fails makes no gateway unready');
-  const [route, ...others] = ready.json<{ routes_in_trouble: Record<string, string>[] }>().routes_in_trouble;
+  const [route, ...others] = ready.json<{ routes_in_trouble: Record<string, string>[] }>()
+    .routes_in_trouble;
   assert.deepEqual(
     [route!['provider'], route!['model'], route!['state'], route!['reason']],
     ['first', 'first-model', 'ejected', 'failures'],
@@ -127,14 +137,17 @@ test('a route that fails is left alone, tried by one request at a time, and used
   const metrics = (await gateway.get('/metrics', { key: metricsToken })).text;
   for (const line of [
     'tollgate_route_ejected{provider="first",model="first-model"} 1',
-    'tollgate_route_ejected{provider="second",model="first-model"} 0'.replace('first-model', 'second-model'),
+    'tollgate_route_ejected{provider="second",model="first-model"} 0'.replace(
+      'first-model',
+      'second-model',
+    ),
     'tollgate_upstream_calls_total{provider="first",model="first-model"} 3',
     'tollgate_upstream_failures_total{provider="first",model="first-model"} 3',
   ]) {
     assert.ok(metrics.includes(`${line}\n`), `${line} is missing in\n${metrics}`);
   }
 
-  // The only route of a model is never left alone.
+  // A model's only route is never skipped.
   assert.equal((await send('one-chat')).status, 503);
   assert.deepEqual(two.calls(), [1, 0]);
 
@@ -155,23 +168,33 @@ test('a route that fails is left alone, tried by one request at a time, and used
   assert.deepEqual(two.calls(), [1, 79]);
   assert.equal(servers.filter((server) => server === 'first').length, 1);
   assert.deepEqual(servedBy(await send()), ['first', '1']);
-  assert.deepEqual((await gateway.get('/readyz', { key: metricsToken })).json()['routes_in_trouble'], []);
+  assert.deepEqual(
+    (await gateway.get('/readyz', { key: metricsToken })).json()['routes_in_trouble'],
+    [],
+  );
   await logged(two, /a route fails: it is left alone where there is another/);
   await logged(two, /a route is in use again/);
 });
 
-test('a credential that is refused is told to the operator, and its route skipped for a while', async (t) => {
+test('a refused credential alerts the operator, and its route is skipped for a while', async (t) => {
   const skippedMs = 60_000;
-  const { two, clock, send } = await start(t, { health: { failures: 5, ejection_cap_ms: skippedMs } });
+  const { two, clock, send } = await start(t, {
+    health: { failures: 5, ejection_cap_ms: skippedMs },
+  });
   for (const status of [401, 403]) {
     two.play('chat', [answerStatus(status)], [answer]);
     for (let sent = 0; sent < 3; sent++) assert.equal(servedBy(await send())[0], 'second');
   }
   assert.deepEqual(two.calls(), [1, 6]);
   const metrics = (await two.gateway.get('/metrics', { key: metricsToken })).text;
-  assert.ok(metrics.includes('tollgate_credential_refused_total{provider="first",model="first-model"} 1\n'), metrics);
+  assert.ok(
+    metrics.includes('tollgate_credential_refused_total{provider="first",model="first-model"} 1\n'),
+    metrics,
+  );
   await logged(two, /"level":50/);
-  const alerts = two.gateway.program.output.split('\n').filter((line) => line.includes('"level":50'));
+  const alerts = two.gateway.program.output
+    .split('\n')
+    .filter((line) => line.includes('"level":50'));
   assert.equal(alerts.length, 1);
   assert.match(alerts[0]!, /the provider refuses its credential/);
   await clock.advance(skippedMs);

@@ -1,4 +1,5 @@
-// A request survives its providers: what is tried again, where, and how often; always one hold, and one charge by what served.
+// Retries and fallbacks: what is retried, where and how often; always with one hold, and one charge
+// at the price of the route that served.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { text as readAll } from 'node:stream/consumers';
@@ -8,7 +9,13 @@ import { endpoints } from '../support/endpoints.ts';
 import { Reply } from '../support/http.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { endpointOf, modelLimits, servedBy, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
+import {
+  endpointOf,
+  modelLimits,
+  servedBy,
+  startTwoRoutes,
+  type TwoRoutes,
+} from '../support/two-routes.ts';
 import {
   answerBytes,
   answerJson,
@@ -31,7 +38,7 @@ const firstMicros = 40;
 const secondMicros = 90;
 
 const keepAliveMs = 10_000;
-/** How often upstreams are looked at that may be late. */
+/** How often the gateway checks upstream timeouts. */
 const sweepMs = 1_000;
 
 const clock = new TestClock();
@@ -40,14 +47,24 @@ let key: string;
 let account: string;
 
 before(async () => {
-  const route = (provider: string, fields: object = {}) => ({ provider, model: `${provider}-model`, ...fields });
-  const toTwo = (fields: object) => ({ ...modelLimits, routes: [route('first', fields), route('second')] });
+  const route = (provider: string, fields: object = {}) => ({
+    provider,
+    model: `${provider}-model`,
+    ...fields,
+  });
+  const toTwo = (fields: object) => ({
+    ...modelLimits,
+    routes: [route('first', fields), route('second')],
+  });
   two = await startTwoRoutes(
     {
       limits: { stream_keep_alive_ms: keepAliveMs },
       models: {
         hasty: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 100 } },
-        patient: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 3_600_000, total_ms: 3_600_000 } },
+        patient: {
+          ...toTwo({ api: 'chat' }),
+          timeouts: { first_byte_ms: 3_600_000, total_ms: 3_600_000 },
+        },
         'small-first': toTwo({ context_tokens: 300 }),
         'small-both': {
           ...modelLimits,
@@ -56,12 +73,27 @@ before(async () => {
         'blind-first': toTwo({ lacks: ['vision', 'tools', 'streaming'] }),
         'blind-both': {
           ...modelLimits,
-          routes: [route('first', { lacks: ['tools'] }), route('second', { lacks: ['tools', 'streaming'] })],
+          routes: [
+            route('first', { lacks: ['tools'] }),
+            route('second', { lacks: ['tools', 'streaming'] }),
+          ],
         },
-        reversed: { ...modelLimits, routes: [route('first', { rank: 5 }), route('second', { rank: 1 })] },
-        shared: { ...modelLimits, routes: [route('first', { rank: 0, weight: 3 }), route('second', { rank: 0 })] },
-        'claude-then-gpt': { ...modelLimits, routes: [route('first-anthropic'), route('second', { api: 'chat' })] },
-        search: { ...modelLimits, routes: [route('first', { api: 'responses' }), route('second', { api: 'responses' })] },
+        reversed: {
+          ...modelLimits,
+          routes: [route('first', { rank: 5 }), route('second', { rank: 1 })],
+        },
+        shared: {
+          ...modelLimits,
+          routes: [route('first', { rank: 0, weight: 3 }), route('second', { rank: 0 })],
+        },
+        'claude-then-gpt': {
+          ...modelLimits,
+          routes: [route('first-anthropic'), route('second', { api: 'chat' })],
+        },
+        search: {
+          ...modelLimits,
+          routes: [route('first', { api: 'responses' }), route('second', { api: 'responses' })],
+        },
       },
     },
     { clock },
@@ -76,7 +108,10 @@ function post(wire: WireName, fields: object = {}): Promise<Reply> {
   return two.gateway.post(path, { key, body: body({ model: `two-${wire}`, ...fields }) });
 }
 
-/** Takes no more time of the clock than it waits before retries, or for an upstream on the same clock. */
+/**
+ * Takes only as much of the clock's time as it waits for retries, or for an upstream on the same
+ * clock.
+ */
 function ask(wire: WireName, fields: object = {}): Promise<Reply> {
   return clock.skipWaits(post(wire, fields));
 }
@@ -94,39 +129,63 @@ const both = [false, true];
 
 type Play = (wire: WireName, stream: boolean) => Script;
 
-/** What passes, before anything of an answer was sent. */
+/** Temporary failures, before anything of an answer was sent. */
 const passing: Readonly<Record<string, Play>> = {
   ...Object.fromEntries(
-    [408, 409, 429, 500, 502, 503, 504, 529].map((status) => [`status ${status}`, () => answerStatus(status)]),
+    [408, 409, 429, 500, 502, 503, 504, 529].map((status) => [
+      `status ${status}`,
+      () => answerStatus(status),
+    ]),
   ),
   'a reset before the answer': () => thenReset(null),
-  'a reset after the head': () => thenReset('', { headers: { 'content-type': 'application/json' } }),
-  'an HTML page': () => answerJson('<html>502</html>', { headers: { 'content-type': 'text/html' } }),
-  'an error under status 200': () => answerJson({ error: { message: 'Overloaded', type: 'server_error' } }),
+  'a reset after the head': () =>
+    thenReset('', { headers: { 'content-type': 'application/json' } }),
+  'an HTML page': () =>
+    answerJson('<html>502</html>', { headers: { 'content-type': 'text/html' } }),
+  'an error under status 200': () =>
+    answerJson({ error: { message: 'Overloaded', type: 'server_error' } }),
   'an empty answer': (_, stream) => (stream ? answerSse([]) : answerJson('')),
-  'JSON that is no answer': (_, stream) => (stream ? answerSse(['data: {"no\n\n']) : answerJson({ odd: 1 })),
+  'JSON that is no answer': (_, stream) =>
+    stream ? answerSse(['data: {"no\n\n']) : answerJson({ odd: 1 }),
   'an answer that breaks off': (wire, stream) =>
-    stream ? answerBytes(Buffer.from('data: {"type":')) : answerJson(JSON.stringify(wholeAnswer(wire, firstAnswer)).slice(0, -9)),
-  'an error as the first event, or in its place': (wire, stream) => (stream ? answerSse([overloaded[wire]]) : answerStatus(529)),
+    stream
+      ? answerBytes(Buffer.from('data: {"type":'))
+      : answerJson(JSON.stringify(wholeAnswer(wire, firstAnswer)).slice(0, -9)),
+  'an error as the first event, or in its place': (wire, stream) =>
+    stream ? answerSse([overloaded[wire]]) : answerStatus(529),
 };
 
-/** The provider had begun to answer, and so has read the request: what that is estimated to cost is a loss. */
-const breaksOff = (name: string, stream: boolean) => name === 'a reset after the head' || (name === 'an empty answer' && stream);
+/**
+ * The provider had begun to answer, so it has read the request: the estimated cost of that is a
+ * loss.
+ */
+const breaksOff = (name: string, stream: boolean) =>
+  name === 'a reset after the head' || (name === 'an empty answer' && stream);
 const inputMicrosOf = (wire: WireName) => (wire === 'messages' ? 6 : 5);
 
 const overloaded: Readonly<Record<WireName, SseFrame>> = {
-  messages: { event: 'error', data: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } },
+  messages: {
+    event: 'error',
+    data: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+  },
   chat: { data: { error: { message: 'Overloaded', code: 529 } } },
-  responses: { event: 'error', data: { type: 'error', sequence_number: 0, code: 'rate_limit_exceeded', message: 'Slow' } },
+  responses: {
+    event: 'error',
+    data: { type: 'error', sequence_number: 0, code: 'rate_limit_exceeded', message: 'Slow' },
+  },
 };
 
 for (const [name, play] of Object.entries(passing)) {
-  test(`${name}: tried again there, then by the next route, under one hold`, async () => {
+  test(`${name}: retried there, then on the next route, under one hold`, async () => {
     for (const { name: wire } of endpoints) {
       for (const stream of both) {
         const where = `${wire} ${stream ? 'streamed' : 'whole'}`;
         two.play(wire, [play(wire, stream), first(wire)], [second(wire)]);
-        assertServed(await ask(wire, { stream }), wire, { text: firstAnswer.text, costMicros: firstMicros, where });
+        assertServed(await ask(wire, { stream }), wire, {
+          text: firstAnswer.text,
+          costMicros: firstMicros,
+          where,
+        });
         assert.deepEqual(two.calls(), [2, 0], where);
 
         two.play(wire, [play(wire, stream)]);
@@ -139,7 +198,12 @@ for (const [name, play] of Object.entries(passing)) {
         const losses = lossMicros > 0 ? ['reserve', 'release', 'reserve', 'release'] : [];
         assert.deepEqual(
           await two.booked(reply),
-          { provider, costMicros: secondMicros, kinds: ['reserve', ...losses, 'settle'], lossMicros },
+          {
+            provider,
+            costMicros: secondMicros,
+            kinds: ['reserve', ...losses, 'settle'],
+            lossMicros,
+          },
           where,
         );
       }
@@ -147,9 +211,9 @@ for (const [name, play] of Object.entries(passing)) {
   });
 }
 
-/** Statuses that say that the request itself is wrong. */
+/** Statuses for a wrong request. */
 for (const status of [400, 404, 413, 422]) {
-  test(`status ${status} is answered at once, and no other route is tried`, async () => {
+  test(`status ${status} is returned at once, and no other route is tried`, async () => {
     for (const { name: wire } of endpoints) {
       for (const stream of both) {
         two.play(wire, [answerStatus(status)], [second(wire)]);
@@ -162,17 +226,24 @@ for (const status of [400, 404, 413, 422]) {
 }
 
 for (const status of [401, 402, 403, 307]) {
-  test(`status ${status} is the route's own fault: the next one at once, or a 502`, async () => {
+  test(`status ${status} is the route's fault: the next route runs at once, or a 502 is returned`, async () => {
     for (const { name: wire } of endpoints) {
       for (const stream of both) {
         two.play(wire, [answerStatus(status)], [second(wire)]);
-        assertServed(await ask(wire, { stream }), wire, { text: secondAnswer.text, costMicros: secondMicros, where: wire });
+        assertServed(await ask(wire, { stream }), wire, {
+          text: secondAnswer.text,
+          costMicros: secondMicros,
+          where: wire,
+        });
         assert.deepEqual(two.calls(), [1, 1]);
-        // Here a refused credential is out of use for a millisecond.
+        // Here a refused credential is skipped for a millisecond only.
         await clock.advance(1);
         const alone = await ask(wire, { stream, model: `one-${wire}` });
-        assert.deepEqual([alone.status, alone.error.code, ...two.calls()], [502, 'upstream_error', 1, 0]);
-        // And in use again when it has served.
+        assert.deepEqual(
+          [alone.status, alone.error.code, ...two.calls()],
+          [502, 'upstream_error', 1, 0],
+        );
+        // The route is in use again after a success.
         await clock.advance(1);
         two.play(wire, [first(wire)]);
         assert.deepEqual([(await ask(wire)).status, ...two.calls()], [200, 1, 0]);
@@ -181,18 +252,23 @@ for (const status of [401, 402, 403, 307]) {
   });
 }
 
-test('when every route fails, the client is told once all were tried, and it is free', async () => {
+test('when every route fails, the client gets an error after all were tried, for free', async () => {
   for (const { name: wire } of endpoints) {
     for (const stream of both) {
       two.play(wire, [answerStatus(529)], [answerStatus(500)]);
       const reply = await ask(wire, { stream });
       assert.deepEqual([reply.status, ...two.calls()], [502, 2, 2], wire);
-      assert.deepEqual(await two.booked(reply), { provider: null, costMicros: 0, kinds: ['reserve', 'release'], lossMicros: 0 });
+      assert.deepEqual(await two.booked(reply), {
+        provider: null,
+        costMicros: 0,
+        kinds: ['reserve', 'release'],
+        lossMicros: 0,
+      });
     }
   }
 });
 
-test('a fallback that refuses the request does not hide that the first route is only busy', async () => {
+test('a fallback that refuses the request does not hide that the first route is just busy', async () => {
   two.play('chat', [answerStatus(529)], [answerStatus(400)]);
   assert.equal((await ask('chat')).status, 503);
   two.play('chat', [answerStatus(529), answerStatus(400)]);
@@ -201,13 +277,16 @@ test('a fallback that refuses the request does not hide that the first route is 
   assert.equal((await ask('chat')).status, 400, 'the first one would not have served later either');
 });
 
-test('after its first event an answer is not begun anew: the format’s error event ends it', async () => {
+test('after its first event an answer is not retried: the format’s error event ends it', async () => {
   for (const { name: wire } of endpoints) {
     const { start, deltas } = streamFrames(wire, firstAnswer);
     const cut = resetInMidAnswer([...start, deltas[0]!]);
     two.play(wire, [cut.script], [second(wire)]);
     const { path, body } = endpointOf(wire);
-    const stream = await two.gateway.open(path, { key, body: body({ model: `two-${wire}`, stream: true }) }).response;
+    const stream = await two.gateway.open(path, {
+      key,
+      body: body({ model: `two-${wire}`, stream: true }),
+    }).response;
     await once(stream, 'readable');
     cut.release();
     const reply = new Reply(stream, await readAll(stream));
@@ -218,19 +297,30 @@ test('after its first event an answer is not begun anew: the format’s error ev
   }
 });
 
-test('what an attempt had generated that nobody saw is the operator’s loss, and not the client’s', async () => {
+test('unseen output of a failed attempt is the operator’s loss, not the client’s', async () => {
   const { start, deltas } = streamFrames('chat', firstAnswer);
-  // All in one piece, so that nothing of it was sent before it was known to fail.
-  two.play('chat', [answerBytes(Buffer.from(framesText([...start, ...deltas, overloaded.chat])))], [second('chat')]);
+  // In one piece, so that nothing was sent before the failure was known.
+  two.play(
+    'chat',
+    [answerBytes(Buffer.from(framesText([...start, ...deltas, overloaded.chat])))],
+    [second('chat')],
+  );
   const reply = await ask('chat', { stream: true });
   assertServed(reply, 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'chat' });
   assert.deepEqual(two.calls(), [2, 1]);
   const { kinds, lossMicros, provider } = await two.booked(reply);
-  assert.deepEqual(kinds.toSorted(), ['release', 'release', 'reserve', 'reserve', 'reserve', 'settle']);
+  assert.deepEqual(kinds.toSorted(), [
+    'release',
+    'release',
+    'reserve',
+    'reserve',
+    'reserve',
+    'settle',
+  ]);
   assert.ok(lossMicros > 0 && provider === 'second', `${lossMicros}`);
 });
 
-test('a route that does not answer in the time of the model is left', async () => {
+test('a route that exceeds the model’s timeout is abandoned', async () => {
   two.play('chat', [hang], [second('chat')]);
   const seen = two.first.requests.length;
   const reply = post('chat', { model: 'hasty' });
@@ -238,25 +328,37 @@ test('a route that does not answer in the time of the model is left', async () =
   await clock.advance(sweepMs);
   await clock.advanceUntil(() => two.first.requests[seen + 1], { stepMs: 1 });
   await clock.advance(sweepMs);
-  assertServed(await reply, 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'hasty' });
+  assertServed(await reply, 'chat', {
+    text: secondAnswer.text,
+    costMicros: secondMicros,
+    where: 'hasty',
+  });
   assert.deepEqual([...two.calls(), ...servedBy(await reply)], [2, 1, 'second', '3']);
 });
 
-test('`Retry-After` is waited for where it is short, and not where it is long', async () => {
+test('a short `Retry-After` is waited for, a long one is not', async () => {
   two.play('chat', [answerStatus(429, { retryAfter: '1' }), first('chat')], [second('chat')]);
   const startedMs = clock.elapsedMs();
-  assertServed(await ask('chat'), 'chat', { text: firstAnswer.text, costMicros: firstMicros, where: 'short' });
+  assertServed(await ask('chat'), 'chat', {
+    text: firstAnswer.text,
+    costMicros: firstMicros,
+    where: 'short',
+  });
   const waitedMs = clock.elapsedMs() - startedMs;
   assert.ok(waitedMs >= 1_000 && waitedMs <= 1_001, `it waited for ${waitedMs} ms`);
   assert.deepEqual(two.calls(), [2, 0]);
   two.play('chat', [answerStatus(429, { retryAfter: '6' })], [second('chat')]);
-  assertServed(await post('chat'), 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'long' });
+  assertServed(await post('chat'), 'chat', {
+    text: secondAnswer.text,
+    costMicros: secondMicros,
+    where: 'long',
+  });
   assert.deepEqual(two.calls(), [1, 1]);
   const alone = await post('chat', { model: 'one-chat' });
   assert.deepEqual([alone.status, alone.headers['retry-after'], ...two.calls()], [503, '6', 1, 0]);
 });
 
-test('a keep-alive carries nothing: another route may still serve, and the trailers say which', async () => {
+test('after a keep-alive another route may still serve, and the trailers name it', async () => {
   for (const { name: wire } of endpoints) {
     two.play(wire, [afterSilence(answerStatus(529))], [second(wire)]);
     const reply = await ask(wire, { stream: true });
@@ -268,29 +370,35 @@ test('a keep-alive carries nothing: another route may still serve, and the trail
   }
 });
 
-test('a stream that was opened while it waited for another says in its trailers who served', async () => {
+test('a stream opened while it waited for another names the route in its trailers', async () => {
   const refusal = holdBack(answerStatus(400));
   two.play('chat', [refusal.script, first('chat')]);
   const { path, body } = endpointOf('chat');
   const retry = async () => {
     const headers = { 'idempotency-key': 'waits' };
-    const response = await two.gateway.open(path, { key, headers, body: body({ model: 'patient', stream: true }) }).response;
+    const response = await two.gateway.open(path, {
+      key,
+      headers,
+      body: body({ model: 'patient', stream: true }),
+    }).response;
     begun++;
     return new Reply(response, await readAll(response));
   };
   let begun = 0;
   const replies = Promise.all([retry(), retry()]);
-  // A keep-alive opens both.
+  // A keep-alive opens both streams.
   await until(() => clock.advance(keepAliveMs / 8).then(() => begun === 2));
   refusal.release();
-  const [served, ...others] = (await replies).filter(({ text }) => text.endsWith('data: [DONE]\n\n'));
+  const [served, ...others] = (await replies).filter(({ text }) =>
+    text.endsWith('data: [DONE]\n\n'),
+  );
   assert.ok(served && others.length === 0);
   assert.match(served.text, /^: keep-alive\n\n/);
   assert.equal(served.headers['x-service-route'], undefined);
   assert.deepEqual([servedBy(served), served.costMicros], [['first', '1'], firstMicros]);
 });
 
-test('a client that leaves ends the retries, and pays nothing for failures', async () => {
+test('a client that leaves stops the retries, and pays nothing for failures', async () => {
   for (const stream of both) {
     two.play('chat', [answerStatus(429, { retryAfter: '1' })], [second('chat')]);
     const { path, body } = endpointOf('chat');
@@ -303,7 +411,7 @@ test('a client that leaves ends the retries, and pays nothing for failures', asy
   }
 });
 
-test('under an Idempotency-Key the fallback runs once: whoever left finds its answer, charged once', async () => {
+test('under an Idempotency-Key the fallback runs and is charged once, and a client that left gets its answer', async () => {
   for (const stream of both) {
     const idempotency = { 'idempotency-key': `fallback-${stream}` };
     two.play('chat', [answerStatus(429, { retryAfter: '1' }), answerStatus(503)], [second('chat')]);
@@ -322,45 +430,64 @@ test('under an Idempotency-Key the fallback runs once: whoever left finds its an
   }
 });
 
-test('ranks go over the order of the list, and equal ranks share the load by weight', async () => {
+test('ranks override the order of the list, and equal ranks share the load by weight', async () => {
   two.play('chat', [first('chat')], [second('chat')]);
   const { path, body } = endpointOf('chat');
   const reply = await two.gateway.post(path, { key, body: body({ model: 'reversed' }) });
   assert.deepEqual(servedBy(reply), ['second', '1']);
   two.calls();
-  for (let sent = 0; sent < 200; sent++) await two.gateway.post(path, { key, body: body({ model: 'shared' }) });
+  for (let sent = 0; sent < 200; sent++)
+    await two.gateway.post(path, { key, body: body({ model: 'shared' }) });
   const [ofFirst, ofSecond] = two.calls();
   // Six standard deviations of 6.1 around 150.
-  assert.ok(ofFirst > 113 && ofFirst < 187 && ofFirst + ofSecond === 200, `${ofFirst} + ${ofSecond}`);
+  assert.ok(
+    ofFirst > 113 && ofFirst < 187 && ofFirst + ofSecond === 200,
+    `${ofFirst} + ${ofSecond}`,
+  );
 });
 
-test('a route too small for the request is skipped, unless all are: then the widest one decides', async () => {
+test('a route too small for the request is skipped, unless all are: then the largest one decides', async () => {
   two.play('chat', [first('chat')], [second('chat')]);
   const { path, body } = endpointOf('chat');
   const long = { messages: [{ role: 'user', content: 'many words '.repeat(100) }] };
-  const send = (model: string, fields = {}) => two.gateway.post(path, { key, body: body({ model, ...fields }) });
+  const send = (model: string, fields = {}) =>
+    two.gateway.post(path, { key, body: body({ model, ...fields }) });
   assert.deepEqual(servedBy(await send('small-first')), ['first', '1']);
   assert.deepEqual(servedBy(await send('small-first', long)), ['second', '1']);
   assert.deepEqual(servedBy(await send('small-both', long)), ['second', '1']);
 });
 
-test('a route that lacks what the request needs is skipped; when all do, the first one’s refusal is told', async () => {
+test('a route without a needed feature is skipped; when all lack it, the first one’s refusal is returned', async () => {
   two.play('chat', [first('chat')], [second('chat')]);
   const { path, body } = endpointOf('chat');
-  const send = (model: string, fields = {}) => two.gateway.post(path, { key, body: body({ model, ...fields }) });
-  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
+  const send = (model: string, fields = {}) =>
+    two.gateway.post(path, { key, body: body({ model, ...fields }) });
+  const tools = [
+    { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } },
+  ];
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
   assert.deepEqual(servedBy(await send('blind-first')), ['first', '1']);
-  for (const fields of [{ tools }, { stream: true }, { messages: [{ role: 'user', content: [image] }] }]) {
-    assert.deepEqual(servedBy(await send('blind-first', fields)), ['second', '1'], JSON.stringify(fields));
+  for (const fields of [
+    { tools },
+    { stream: true },
+    { messages: [{ role: 'user', content: [image] }] },
+  ]) {
+    assert.deepEqual(
+      servedBy(await send('blind-first', fields)),
+      ['second', '1'],
+      JSON.stringify(fields),
+    );
   }
   two.calls();
   const refused = await send('blind-both', { tools });
-  assert.deepEqual([refused.status, refused.error.code, refused.error.param], [400, 'invalid_request', 'tools']);
+  assert.deepEqual(
+    [refused.status, refused.error.code, refused.error.param],
+    [400, 'invalid_request', 'tools'],
+  );
   assert.deepEqual(two.calls(), [0, 0]);
 });
 
-test('a Messages request goes on at another vendor only if nothing of it is lost', async () => {
+test('a Messages request falls back to another vendor only if nothing is lost', async () => {
   two.first.on('/v1/messages', answerStatus(529));
   two.second.on('/v1/chat/completions', second('chat'));
   const messages = [
@@ -375,33 +502,51 @@ test('a Messages request goes on at another vendor only if nothing of it is lost
     { role: 'user', content: 'And?' },
   ];
   const lossless = [{}, { temperature: 0.5 }, { system: 'Be brief.' }];
-  const lossy = [{ messages }, { top_k: 5 }, { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }];
+  const lossy = [
+    { messages },
+    { top_k: 5 },
+    { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+  ];
   for (const fields of lossless) {
     const reply = await ask('messages', { model: 'claude-then-gpt', ...fields });
-    assert.deepEqual([reply.status, ...servedBy(reply), ...two.calls()], [200, 'second', '3', 2, 1], JSON.stringify(fields));
+    assert.deepEqual(
+      [reply.status, ...servedBy(reply), ...two.calls()],
+      [200, 'second', '3', 2, 1],
+      JSON.stringify(fields),
+    );
     assert.equal(reply.json()['model'], 'claude-then-gpt');
   }
   for (const fields of lossy) {
     const reply = await ask('messages', { model: 'claude-then-gpt', ...fields });
     assert.deepEqual([reply.status, ...two.calls()], [503, 2, 0], JSON.stringify(fields));
   }
-  // Other formats say what was left out.
+  // Other formats list what was left out.
   two.first.on('/v1/messages', answerStatus(529));
   const chat = await ask('chat', { model: 'claude-then-gpt', seed: 1 });
   assert.deepEqual([chat.status, ...servedBy(chat)], [200, 'second', '3']);
 });
 
-test('one hold covers the dearest route, and the charge is by the price of the one that served', async () => {
+test('one hold covers the most expensive route, and the charge uses the price of the one that served', async () => {
   const searched = {
     ...wholeAnswer('responses', firstAnswer),
-    output: [{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } }],
+    output: [
+      {
+        type: 'web_search_call',
+        id: 'ws_1',
+        status: 'completed',
+        action: { type: 'search', query: 'x' },
+      },
+    ],
   };
   const fields = { model: 'search', tools: [{ type: 'web_search' }], max_tool_calls: 2 };
   two.play('responses', [answerJson(searched)], [answerJson(searched)]);
   const cheap = await ask('responses', fields);
   two.play('responses', [answerStatus(500)]);
   const dear = await ask('responses', fields);
-  assert.deepEqual([cheap.costMicros, dear.costMicros], [10_000 + firstMicros, 50_000 + firstMicros]);
+  assert.deepEqual(
+    [cheap.costMicros, dear.costMicros],
+    [10_000 + firstMicros, 50_000 + firstMicros],
+  );
   const holds = await two.gateway.database.read
     .selectFrom('charges')
     .select('hold_micros')
@@ -411,12 +556,15 @@ test('one hold covers the dearest route, and the charge is by the price of the o
   assert.ok(Number(holds[0]!.hold_micros) > 100_000, 'both searches at the dearer price');
 });
 
-test('a test key sees what a status becomes, without retries', async () => {
+test('a test key gets the error for a status without retries', async () => {
   const { key: testKey } = await two.gateway.makeKey();
   for (const stream of both) {
     const { path, body } = endpointOf('chat');
     const messages = [{ role: 'user', content: 'sandbox: status=529' }];
-    const reply = await two.gateway.post(path, { key: testKey, body: body({ model: 'two-chat', stream, messages }) });
+    const reply = await two.gateway.post(path, {
+      key: testKey,
+      body: body({ model: 'two-chat', stream, messages }),
+    });
     assert.equal(reply.status, 503);
     const line = await logLineOf(reply);
     assert.deepEqual([line['attempts'], line['provider']], [1, 'sandbox']);
@@ -432,7 +580,7 @@ test('the log line names the route that served and the attempts', async () => {
 
 async function logLineOf({ requestId }: Reply): Promise<Record<string, unknown>> {
   const isItsLine = (line: string) => line.includes(requestId) && line.includes('"request"');
-  // Ended requests are logged after a moment.
+  // Finished requests are logged after a moment.
   const line = await until(async () => {
     await clock.advance(20);
     return two.gateway.program.output.split('\n').find(isItsLine);
@@ -456,10 +604,14 @@ function assertServed(
   }
 }
 
-test('a fallback’s answer is not cached: the route that the cache knows it by would have answered otherwise', async () => {
+test('a fallback’s answer is not cached, because the cache stands for the first route', async () => {
   const cached = (reply: Reply) => reply.headers['x-service-cache'] ?? null;
   for (const stream of both) {
-    const fields = { temperature: 0, stream, messages: [{ role: 'user', content: `cached ${stream}` }] };
+    const fields = {
+      temperature: 0,
+      stream,
+      messages: [{ role: 'user', content: `cached ${stream}` }],
+    };
     two.play('chat', [answerStatus(500)], [second('chat')]);
     assert.deepEqual(servedBy(await ask('chat', fields)), ['second', '3']);
     two.play('chat', [first('chat')]);

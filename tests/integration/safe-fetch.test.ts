@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import test, { after, before } from 'node:test';
 import sharp from 'sharp';
 import { buildConnector } from 'undici';
-import { ByteBudget } from '../../src/images/byte-budget.ts';
-import { checkedConnector, type OpenConnector } from '../../src/images/checked-connector.ts';
-import { isPublicAddress } from '../../src/images/public-address.ts';
-import type { Resolve } from '../../src/images/resolve-name.ts';
-import { createSafeFetch, type SafeFetchOptions } from '../../src/images/safe-fetch.ts';
+import { ByteBudget } from '../../src/domain/images/byte-budget.ts';
+import { checkedConnector, type OpenConnector } from '../../src/domain/images/checked-connector.ts';
+import { isPublicAddress } from '../../src/domain/images/public-address.ts';
+import type { Resolve } from '../../src/domain/images/resolve-name.ts';
+import { createSafeFetch, type SafeFetchOptions } from '../../src/domain/images/safe-fetch.ts';
 import { hostileAnswers, hostileUrls } from '../support/hostile-urls.ts';
 import fc from '../support/property.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -18,7 +18,10 @@ const png = await sharp({ create: { width: 9, height: 4, channels: 3, background
   .png()
   .toBuffer();
 
-/** A server of the attacker's, on two addresses of this machine; what it answers is the test's, and it counts who comes. */
+/**
+ * The attacker's server, on two addresses of this machine. The test chooses its answers, and it
+ * counts connections.
+ */
 const seen = { connections: 0, addresses: [] as string[], headers: [] as object[] };
 let answer: RequestListener = (_request, response) => response.end(png);
 const servers: Server[] = [];
@@ -52,15 +55,23 @@ function reset(listener: RequestListener): void {
   answer = listener;
 }
 
-/** The addresses that a connection was opened for. Every one of them leads to the server above, on whatever port: nothing leaves. */
+/**
+ * The addresses of opened connections. All of them lead to the server above, whatever the port, so
+ * nothing leaves the machine.
+ */
 const opened: string[][] = [];
 const toServer: OpenConnector = (addresses) => (options, callback) => {
   opened.push([...addresses]);
-  buildConnector({})({ ...options, protocol: 'http:', hostname: '127.0.0.1', host: '127.0.0.1', port: String(port) }, callback);
+  buildConnector({})(
+    { ...options, protocol: 'http:', hostname: '127.0.0.1', host: '127.0.0.1', port: String(port) },
+    callback,
+  );
 };
 
-const localNames = /^(?:.*\.)?(?:localhost|localhost\.|localhost\.localdomain|ip6-localhost|metadata\.google\.internal)$/;
-const resolveAsSystem: Resolve = async (name) => (localNames.test(name) ? ['127.0.0.1', '::1'] : [publicAddress]);
+const localNames =
+  /^(?:.*\.)?(?:localhost|localhost\.|localhost\.localdomain|ip6-localhost|metadata\.google\.internal)$/;
+const resolveAsSystem: Resolve = async (name) =>
+  localNames.test(name) ? ['127.0.0.1', '::1'] : [publicAddress];
 
 const limits = () => ({
   bytesMax: 1_000_000,
@@ -69,8 +80,14 @@ const limits = () => ({
 });
 
 function fetcherWith(options: Partial<SafeFetchOptions> = {}) {
-  const fetcher = createSafeFetch({ clock: systemClock, openConnector: toServer, resolve: resolveAsSystem, ...options });
-  return (url: string, changes: Partial<ReturnType<typeof limits>> = {}) => fetcher(url, { ...limits(), ...changes });
+  const fetcher = createSafeFetch({
+    clock: systemClock,
+    openConnector: toServer,
+    resolve: resolveAsSystem,
+    ...options,
+  });
+  return (url: string, changes: Partial<ReturnType<typeof limits>> = {}) =>
+    fetcher(url, { ...limits(), ...changes });
 }
 
 async function problemOf(result: Promise<{ kind: string; problem?: string }>): Promise<string> {
@@ -79,13 +96,22 @@ async function problemOf(result: Promise<{ kind: string; problem?: string }>): P
   return reading.problem!;
 }
 
-test('a public image is fetched, by what it is and not by what it is called', async () => {
+test('a public image is fetched, and its type is detected from its bytes', async () => {
   reset((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(png));
   const reading = await fetcherWith()('http://public.test/picture?size=large#part');
-  assert.deepEqual(reading, { kind: 'image', image: { bytes: png, mediaType: 'image/png', width: 9, height: 4 } });
+  assert.deepEqual(reading, {
+    kind: 'image',
+    image: { bytes: png, mediaType: 'image/png', width: 9, height: 4 },
+  });
   assert.equal(seen.connections, 1);
-  const { host, cookie, authorization, referer, ...rest } = seen.headers[0] as Record<string, string>;
-  assert.deepEqual([host, cookie, authorization, referer], ['public.test', undefined, undefined, undefined]);
+  const { host, cookie, authorization, referer, ...rest } = seen.headers[0] as Record<
+    string,
+    string
+  >;
+  assert.deepEqual(
+    [host, cookie, authorization, referer],
+    ['public.test', undefined, undefined, undefined],
+  );
   assert.equal(rest['accept-encoding'], 'identity');
 });
 
@@ -94,7 +120,10 @@ test('no hostile URL leads to a connection', async (t) => {
   reset((_request, response) => response.end(png));
   opened.length = 0;
   const fetcher = fetcherWith();
-  for (const url of hostileUrls) await problemOf(fetcher(url)).catch((error: unknown) => assert.fail(`${url}: ${String(error)}`));
+  for (const url of hostileUrls)
+    await problemOf(fetcher(url)).catch((error: unknown) =>
+      assert.fail(`${url}: ${String(error)}`),
+    );
   t.diagnostic(`${hostileUrls.length} hostile URLs: ${seen.connections} connections`);
   assert.deepEqual({ connections: seen.connections, opened }, { connections: 0, opened: [] });
 });
@@ -103,9 +132,10 @@ test('no hostile URL leads to a connection when a public host redirects to it', 
   opened.length = 0;
   let location = '';
   reset((_request, response) => response.writeHead(302, { location }).end());
-  // Relative to a public host these stay on it, and are its own affair.
+  // Relative to a public host these stay on that host and are harmless.
   const targets = hostileUrls.filter(
-    (url) => URL.parse(url, 'http://public.test/')?.host !== 'public.test' && !/[^\x21-\x7e]/.test(url),
+    (url) =>
+      URL.parse(url, 'http://public.test/')?.host !== 'public.test' && !/[^\x21-\x7e]/.test(url),
   );
   for (location of targets) await problemOf(fetcherWith()('http://public.test/'));
   assert.ok(targets.length >= 80);
@@ -116,18 +146,30 @@ test('no hostile URL leads to a connection when a public host redirects to it', 
   assert.deepEqual(new Set(opened.flat()), new Set([publicAddress]));
 });
 
-test('a name that resolves to anything that is not public is refused, also beside public addresses', async (t) => {
+test('a name that resolves to a non-public address is refused, even beside public ones', async (t) => {
   reset((_request, response) => response.end(png));
   for (const addresses of hostileAnswers) {
-    const problem = await problemOf(fetcherWith({ resolve: async () => addresses })('https://evil.test/'));
-    assert.equal(problem, 'must lead to a public address, and its host does not resolve to one', addresses.join());
+    const problem = await problemOf(
+      fetcherWith({ resolve: async () => addresses })('https://evil.test/'),
+    );
+    assert.equal(
+      problem,
+      'must lead to a public address, and its host does not resolve to one',
+      addresses.join(),
+    );
   }
-  await problemOf(fetcherWith({ resolve: () => Promise.reject(new Error('10.0.0.53 says no')) })('http://evil.test/'));
-  t.diagnostic(`${hostileAnswers.length} hostile answers of a resolver: ${seen.connections} connections`);
+  await problemOf(
+    fetcherWith({ resolve: () => Promise.reject(new Error('10.0.0.53 says no')) })(
+      'http://evil.test/',
+    ),
+  );
+  t.diagnostic(
+    `${hostileAnswers.length} hostile answers of a resolver: ${seen.connections} connections`,
+  );
   assert.equal(seen.connections, 0);
 });
 
-test('every spelling of an address that is not public is refused', () => {
+test('every spelling of a non-public address is refused', () => {
   const octet = fc.integer({ min: 0, max: 255 });
   const rest = fc.tuple(octet, octet, octet);
   const first = fc.constantFrom(0, 10, 127, 224, 240, 255);
@@ -139,7 +181,13 @@ test('every spelling of an address that is not public is refused', () => {
   const host = fc.tuple(first, rest, spell, fc.boolean()).map(([a, [b, c, d], write, isWhole]) => {
     return isWhole ? write(((a * 256 + b) * 256 + c) * 256 + d) : [a, b, c, d].map(write).join('.');
   });
-  fc.assert(fc.property(host, (text) => !isPublicAddress(new URL(`http://${text}/`).hostname) && !isPublicAddress(`0${text}`)));
+  fc.assert(
+    fc.property(
+      host,
+      (text) =>
+        !isPublicAddress(new URL(`http://${text}/`).hostname) && !isPublicAddress(`0${text}`),
+    ),
+  );
 });
 
 test('the addresses of well-known public hosts are public', () => {
@@ -154,23 +202,38 @@ test('the addresses of well-known public hosts are public', () => {
     '100.128.0.1',
     '192.167.1.1',
   ];
-  for (const address of [...known, '2606:4700:4700::1111', '2a00:1450:4001:810::200e', '2001:4860:4860::8888']) {
+  for (const address of [
+    ...known,
+    '2606:4700:4700::1111',
+    '2a00:1450:4001:810::200e',
+    '2001:4860:4860::8888',
+  ]) {
     assert.ok(isPublicAddress(address), address);
   }
 });
 
-test('a name that means something else at the second look-up changes nothing: the checked address is the one connected to', async (t) => {
+test('DNS rebinding has no effect: the connection uses the checked address', async (t) => {
   reset((_request, response) => response.end(png));
-  // The real connector. This one name and port may be inside; it is the stand-in for a public host, whose second address is the victim.
+  // Uses the real connector. Only this name and port are allowed inside; it stands for a public
+  // host whose second address is the victim.
   let lookups = 0;
   const rebinding: Resolve = async () => (++lookups === 1 ? ['127.0.0.1'] : ['127.0.0.2']);
-  const options = { allowedHosts: [`rebind.test:${port}`], resolve: rebinding, openConnector: checkedConnector };
+  const options = {
+    allowedHosts: [`rebind.test:${port}`],
+    resolve: rebinding,
+    openConnector: checkedConnector,
+  };
   const reading = await fetcherWith(options)(`http://rebind.test:${port}/`);
   assert.equal(reading.kind, 'image');
-  assert.deepEqual({ lookups, addresses: seen.addresses }, { lookups: 1, addresses: ['127.0.0.1'] });
+  assert.deepEqual(
+    { lookups, addresses: seen.addresses },
+    { lookups: 1, addresses: ['127.0.0.1'] },
+  );
 
-  // Public at the first look-up, private at the second, where a redirect asks again.
-  reset((_request, response) => response.writeHead(302, { location: 'http://rebind.test/again' }).end());
+  // Public on the first lookup, private on the second, which a redirect triggers.
+  reset((_request, response) =>
+    response.writeHead(302, { location: 'http://rebind.test/again' }).end(),
+  );
   lookups = 0;
   opened.length = 0;
   const toPrivate: Resolve = async () => (++lookups === 1 ? [publicAddress] : ['127.0.0.1']);
@@ -178,10 +241,13 @@ test('a name that means something else at the second look-up changes nothing: th
   t.diagnostic(
     `rebinding: ${opened.flat().filter((address) => !isPublicAddress(address)).length} connections to a non-public address`,
   );
-  assert.deepEqual({ lookups, connections: seen.connections, opened }, { lookups: 2, connections: 1, opened: [[publicAddress]] });
+  assert.deepEqual(
+    { lookups, connections: seen.connections, opened },
+    { lookups: 2, connections: 1, opened: [[publicAddress]] },
+  );
 });
 
-test('what the operator allows is one host and port, and nothing beside it', async () => {
+test('the operator allows exactly one host and port', async () => {
   reset((_request, response) => response.end(png));
   const fetcher = fetcherWith({
     allowedHosts: [`127.0.0.1:${port}`, 'Media.internal'],
@@ -202,7 +268,7 @@ test('what the operator allows is one host and port, and nothing beside it', asy
   assert.equal(seen.connections, 2);
 });
 
-test('redirects: three are followed, a fourth is not, and one without an address is an answer like any other', async () => {
+test('three redirects are followed, a fourth is not, and one without a location is a plain answer', async () => {
   let left = 3;
   reset((_request, response) => {
     if (left-- > 0) response.writeHead(307, { location: `https://public.test/${left}` }).end();
@@ -210,15 +276,23 @@ test('redirects: three are followed, a fourth is not, and one without an address
   });
   assert.equal((await fetcherWith()('http://public.test/')).kind, 'image');
   left = 4;
-  assert.equal(await problemOf(fetcherWith()('http://public.test/')), 'redirects more than 3 times');
+  assert.equal(
+    await problemOf(fetcherWith()('http://public.test/')),
+    'redirects more than 3 times',
+  );
   reset((_request, response) => response.writeHead(302).end('internal secret'));
-  assert.equal(await problemOf(fetcherWith()('http://public.test/')), 'could not be fetched: its host answered with status 302');
+  assert.equal(
+    await problemOf(fetcherWith()('http://public.test/')),
+    'could not be fetched: its host answered with status 302',
+  );
 });
 
-test('of what a host answers nothing is told but the status', async () => {
+test('only the status of a host’s answer is revealed', async () => {
   for (const status of [204, 206, 304, 401, 404, 500]) {
     reset((_request, response) =>
-      response.writeHead(status, { 'x-secret': 'inside' }).end(status === 204 || status === 304 ? undefined : 'internal secret'),
+      response
+        .writeHead(status, { 'x-secret': 'inside' })
+        .end(status === 204 || status === 304 ? undefined : 'internal secret'),
     );
     assert.equal(
       await problemOf(fetcherWith()('http://public.test/')),
@@ -226,24 +300,41 @@ test('of what a host answers nothing is told but the status', async () => {
     );
   }
   reset((request) => request.socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
-  assert.equal(await problemOf(fetcherWith()('http://public.test/')), 'could not be fetched: the connection to its host failed');
-  reset((_request, response) => response.end('<svg xmlns="http://www.w3.org/2000/svg">secret</svg>'));
-  assert.equal(await problemOf(fetcherWith()('http://public.test/')), 'is not a PNG, JPEG, WebP or GIF image');
+  assert.equal(
+    await problemOf(fetcherWith()('http://public.test/')),
+    'could not be fetched: the connection to its host failed',
+  );
+  reset((_request, response) =>
+    response.end('<svg xmlns="http://www.w3.org/2000/svg">secret</svg>'),
+  );
+  assert.equal(
+    await problemOf(fetcherWith()('http://public.test/')),
+    'is not a PNG, JPEG, WebP or GIF image',
+  );
 });
 
-test('size: by Content-Length before it is read, while it is read, and together with other images', async () => {
+test('the size limit applies to Content-Length, while reading, and to all images together', async () => {
   let written = 0;
   reset((_request, response) => {
     response.writeHead(200, { 'content-length': '1000001' });
     response.write(png);
   });
-  assert.equal(await problemOf(fetcherWith()('http://public.test/')), 'is larger than 1000000 bytes');
+  assert.equal(
+    await problemOf(fetcherWith()('http://public.test/')),
+    'is larger than 1000000 bytes',
+  );
   reset((_request, response) => {
     response.write(png);
-    const more = setInterval(() => response.write(Buffer.alloc(64_000), () => (written += 64_000)), 1);
+    const more = setInterval(
+      () => response.write(Buffer.alloc(64_000), () => (written += 64_000)),
+      1,
+    );
     response.on('close', () => clearInterval(more));
   });
-  assert.equal(await problemOf(fetcherWith()('http://public.test/')), 'is larger than 1000000 bytes');
+  assert.equal(
+    await problemOf(fetcherWith()('http://public.test/')),
+    'is larger than 1000000 bytes',
+  );
   assert.ok(written < 4_000_000, `${written} bytes were taken`);
   const small = { budget: new ByteBudget(100_000) };
   assert.equal(
@@ -252,45 +343,61 @@ test('size: by Content-Length before it is read, while it is read, and together 
   );
 });
 
-test('a body that never ends, beside a status that is no success, is left at once', async () => {
+test('an endless body with an error status is abandoned at once', async () => {
   for (const status of [404, 302, 200]) {
     const closed = Promise.withResolvers<void>();
     reset((_request, response) => {
       response.on('close', closed.resolve);
-      response.writeHead(status, { location: 'http://10.0.0.1/', 'content-length': '99999999' }).write('x'.repeat(100));
+      response
+        .writeHead(status, { location: 'http://10.0.0.1/', 'content-length': '99999999' })
+        .write('x'.repeat(100));
     });
     await problemOf(fetcherWith()('http://public.test/'));
     await closed.promise;
   }
 });
 
-test('what is no image is not read to its end', async () => {
+test('a body that is not an image is not read to its end', async () => {
   const closed = Promise.withResolvers<void>();
   reset((_request, response) => {
     response.on('close', closed.resolve);
     response.write('<html>'.repeat(10));
   });
-  assert.equal(await problemOf(fetcherWith()('http://public.test/')), 'is not a PNG, JPEG, WebP or GIF image');
+  assert.equal(
+    await problemOf(fetcherWith()('http://public.test/')),
+    'is not a PNG, JPEG, WebP or GIF image',
+  );
   await closed.promise;
 });
 
-test('time: a host that dawdles at its head, in its body or in its name server is left', async () => {
+test('a host that is slow in its headers, body or name server is abandoned', async () => {
   const late = 'did not arrive within 0.2 seconds';
   reset(() => {});
   assert.equal(await problemOf(fetcherWith({ totalMs: 200 })('http://public.test/')), late);
   reset((_request, response) => void response.write(png.subarray(0, 20)));
   assert.equal(await problemOf(fetcherWith({ totalMs: 200 })('http://public.test/')), late);
-  assert.equal(await problemOf(fetcherWith({ totalMs: 200, resolve: () => new Promise(() => {}) })('http://public.test/')), late);
+  assert.equal(
+    await problemOf(
+      fetcherWith({ totalMs: 200, resolve: () => new Promise(() => {}) })('http://public.test/'),
+    ),
+    late,
+  );
 });
 
-test('a caller that gives up is told so, and the connection ends', async () => {
+test('a caller that gives up gets an error, and the connection closes', async () => {
   const closed = Promise.withResolvers<void>();
   const caller = new AbortController();
   reset((_request, response) => {
     response.on('close', closed.resolve);
     response.write(png.subarray(0, 20), () => caller.abort(new Error('the client left')));
   });
-  await assert.rejects(fetcherWith()('http://public.test/', { signal: caller.signal }), /the client left/);
+  await assert.rejects(
+    fetcherWith()('http://public.test/', { signal: caller.signal }),
+    /the client left/,
+  );
   await closed.promise;
-  await assert.rejects(fetcherWith()('http://public.test/', { signal: caller.signal }), /the client left/);
+  await assert.rejects(
+    fetcherWith()('http://public.test/', { signal: caller.signal }),
+    /the client left/,
+  );
 });

@@ -1,4 +1,5 @@
-// OpenAI's `@openai/agents` runs an agent with a tool on models of every upstream format, through Responses and through Chat.
+// OpenAI's `@openai/agents` runs an agent with a tool on models of every upstream format, through
+// Responses and Chat.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents';
@@ -17,7 +18,7 @@ after(() => loop.gateway.stop());
 for (const useResponses of [true, false]) {
   const way = useResponses ? 'responses' : 'chat';
   for (const { id: model } of loopModels) {
-    test(`${way} on ${model}: an agent calls its tool and tells the result, whole and streamed`, async () => {
+    test(`${way} on ${model}: an agent calls its tool and reports the result, whole and streamed`, async () => {
       const asked: string[] = [];
       const weather = tool({
         name: 'get_weather',
@@ -28,19 +29,30 @@ for (const useResponses of [true, false]) {
           return weatherOf(city);
         },
       });
-      const agent = new Agent({ name: 'Weather', instructions: 'Tell the weather.', model, tools: [weather] });
+      const agent = new Agent({
+        name: 'Weather',
+        instructions: 'Tell the weather.',
+        model,
+        tools: [weather],
+      });
       const whole = await runner(useResponses).run(agent, 'Weather?');
       assert.equal(whole.finalOutput, report);
       const streamed = await runner(useResponses).run(agent, 'Weather?', { stream: true });
       await streamed.completed;
-      // Of a stream of Chat the package keeps only what it knows of a call; of a whole answer it keeps all.
+      // In a Chat stream the package keeps only a call's known fields; in a whole answer it keeps
+      // all.
       assert.equal(streamed.finalOutput, useResponses ? report : chatReportOf(model));
       assert.deepEqual(asked.toSorted(), ['Paris', 'Paris', 'Rome', 'Rome']);
     });
 
     test(`${way} on ${model}: an agent answers with an object`, async () => {
       const outputType = z.object({ city: z.string(), degrees: z.number() });
-      const agent = new Agent({ name: 'Forecast', instructions: 'Tell the forecast.', model, outputType });
+      const agent = new Agent({
+        name: 'Forecast',
+        instructions: 'Tell the forecast.',
+        model,
+        outputType,
+      });
       assert.deepEqual((await runner(useResponses).run(agent, 'Forecast?')).finalOutput, forecast);
     });
   }
@@ -48,6 +60,13 @@ for (const useResponses of [true, false]) {
 
 /** Without traces, which would go to OpenAI. */
 function runner(useResponses: boolean): Runner {
-  const openAIClient = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
-  return new Runner({ modelProvider: new OpenAIProvider({ openAIClient, useResponses }), tracingDisabled: true });
+  const openAIClient = new OpenAI({
+    baseURL: `${loop.gateway.url}/v1`,
+    apiKey: loop.key,
+    maxRetries: 0,
+  });
+  return new Runner({
+    modelProvider: new OpenAIProvider({ openAIClient, useResponses }),
+    tracingDisabled: true,
+  });
 }

@@ -1,13 +1,22 @@
-// Vercel's `ai` with its three providers runs whole tool loops on models of every upstream format, whole and streamed, and reads objects.
+// Vercel's `ai` with its three providers runs complete tool loops on models of every upstream
+// format, whole and streamed, and reads objects.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, isStepCount, jsonSchema, Output, streamText, tool, type LanguageModel } from 'ai';
+import {
+  generateText,
+  isStepCount,
+  jsonSchema,
+  Output,
+  streamText,
+  tool,
+  type LanguageModel,
+} from 'ai';
 import { z } from 'zod';
 import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
-import { chatReportOf, forecast, report, weatherOf } from '../support/tool-loop.ts';
+import { forecast, report, reportWithoutReasoning, weatherOf } from '../support/tool-loop.ts';
 
 let loop: LoopGateway;
 
@@ -18,18 +27,46 @@ after(() => loop.gateway.stop());
 
 const settings = () => ({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key });
 const ways: Readonly<Record<string, (model: string) => LanguageModel>> = {
+  // By default it refers to earlier reasoning by id, and nothing is stored here.
   'openai responses': (model) => createOpenAI(settings()).responses(model),
+  'openai responses, thinking': (model) => createOpenAI(settings()).responses(model),
+  'openai responses, thinking, store: false': (model) => createOpenAI(settings()).responses(model),
   'openai chat': (model) => createOpenAI(settings()).chat(model),
   anthropic: (model) => createAnthropic(settings())(model),
   'openai-compatible': (model) =>
-    createOpenAICompatible({ name: 'tollgate', includeUsage: true, supportsStructuredOutputs: true, ...settings() })(model),
+    createOpenAICompatible({
+      name: 'tollgate',
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+      ...settings(),
+    })(model),
+};
+
+const thinking = { forceReasoning: true, reasoningEffort: 'low' };
+const optionsOf: Readonly<Record<string, Record<string, string | boolean>>> = {
+  'openai responses, thinking': thinking,
+  'openai responses, thinking, store: false': { ...thinking, store: false },
+};
+
+/**
+ * Models that lack the first step's reasoning in the second, because the client does not send it
+ * back. Gemini signs its calls unasked.
+ */
+const forgetful: Readonly<Record<string, readonly string[]>> = {
+  'openai responses': ['on-gemini'],
+  // On Messages the second step runs without thinking, because the first step's thinking is
+  // missing.
+  'openai responses, thinking': ['on-responses', 'on-chat', 'on-gemini'],
+  // The package sends back only signed reasoning.
+  'openai responses, thinking, store: false': ['on-chat'],
+  'openai chat': ['on-gemini'],
 };
 
 for (const [way, modelOf] of Object.entries(ways)) {
   for (const { id } of loopModels) {
-    test(`${way} on ${id}: a tool loop, whole and streamed`, async () => {
+    test(`${way} on ${id}: runs a tool loop, whole and streamed`, async () => {
       const asked: string[] = [];
-      const told = way === 'openai chat' ? chatReportOf(id) : report;
+      const told = forgetful[way]?.includes(id) ? reportWithoutReasoning : report;
       const weather = tool({
         inputSchema: jsonSchema<{ city: string }>({
           type: 'object',
@@ -47,8 +84,7 @@ for (const [way, modelOf] of Object.entries(ways)) {
         maxOutputTokens: 1_000,
         prompt: 'Weather?',
         tools: { get_weather: weather },
-        // By default it refers to reasoning by its id, and nothing is kept here.
-        providerOptions: { openai: { store: false } },
+        providerOptions: { openai: optionsOf[way] ?? {} },
         stopWhen: isStepCount(3),
         maxRetries: 0,
       };
@@ -62,11 +98,34 @@ for (const [way, modelOf] of Object.entries(ways)) {
       assert.deepEqual(asked, ['Paris', 'Rome', 'Paris', 'Rome']);
     });
 
-    test(`${way} on ${id}: an object by a schema, whole and streamed`, async () => {
+    test(`${way} on ${id}: reads an object by a schema, whole and streamed`, async () => {
       const output = Output.object({ schema: z.object({ city: z.string(), degrees: z.number() }) });
-      const question = { model: modelOf(id), maxOutputTokens: 1_000, prompt: 'Forecast?', output, maxRetries: 0 };
+      const question = {
+        model: modelOf(id),
+        maxOutputTokens: 1_000,
+        prompt: 'Forecast?',
+        output,
+        maxRetries: 0,
+      };
       assert.deepEqual((await generateText(question)).output, forecast);
       assert.deepEqual(await streamText(question).output, forecast);
     });
   }
 }
+
+test('openai responses: earlier answers sent by id are a 400 that says how to send them whole', async () => {
+  const model = createOpenAI(settings()).responses('on-messages');
+  const first = await generateText({ model, prompt: 'Hello!', maxRetries: 0 });
+  const messages = [{ role: 'user' as const, content: 'Hello!' }, ...first.response.messages];
+  const next = {
+    model,
+    messages: [...messages, { role: 'user' as const, content: 'And now?' }],
+    maxRetries: 0,
+  };
+  await assert.rejects(
+    generateText(next),
+    /input\[1\] refers to an item by its id.*`store: false`/,
+  );
+  const whole = await generateText({ ...next, providerOptions: { openai: { store: false } } });
+  assert.equal(whole.text, 'Hello.');
+});

@@ -1,10 +1,19 @@
-// Vercel's `ai` with its three providers against the started program: text, usage and finish reasons, whole and streamed.
+// Vercel's `ai` with its three providers against the started program: text, usage and finish
+// reasons, whole and streamed.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool, type LanguageModel } from 'ai';
+import {
+  APICallError,
+  generateText,
+  isStepCount,
+  jsonSchema,
+  streamText,
+  tool,
+  type LanguageModel,
+} from 'ai';
 import { zeroMicros } from '../../src/lib/money.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
@@ -19,27 +28,43 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-/** Each way that the package has to reach the gateway. */
+/** Each of the package's providers that can reach the gateway. */
 const ways: Readonly<Record<string, (key: string) => LanguageModel>> = {
-  'openai responses': (apiKey) => createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey }).responses('gpt-5-mini'),
-  'openai chat': (apiKey) => createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey }).chat('gpt-5-mini'),
-  anthropic: (apiKey) => createAnthropic({ baseURL: `${gateway.url}/v1`, apiKey })('claude-haiku-4-5'),
+  'openai responses': (apiKey) =>
+    createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey }).responses('gpt-5-mini'),
+  'openai chat': (apiKey) =>
+    createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey }).chat('gpt-5-mini'),
+  anthropic: (apiKey) =>
+    createAnthropic({ baseURL: `${gateway.url}/v1`, apiKey })('claude-haiku-4-5'),
   'openai-compatible': (apiKey) =>
-    createOpenAICompatible({ name: 'tollgate', baseURL: `${gateway.url}/v1`, apiKey, includeUsage: true })('gpt-5-mini'),
+    createOpenAICompatible({
+      name: 'tollgate',
+      baseURL: `${gateway.url}/v1`,
+      apiKey,
+      includeUsage: true,
+    })('gpt-5-mini'),
 };
 const sandboxText = 'You said: Hello!\n\nThis is the sandbox: no model ran.';
 const content = { text: 'Paris is the capital.', tokens: { input: 12, output: 5 } };
 
 for (const [name, modelOf] of Object.entries(ways)) {
   test(`${name}: generateText in test mode`, async () => {
-    const result = await generateText({ model: modelOf(gateway.program.firstTestKey), prompt: 'Hello!', maxRetries: 0 });
+    const result = await generateText({
+      model: modelOf(gateway.program.firstTestKey),
+      prompt: 'Hello!',
+      maxRetries: 0,
+    });
     assert.equal(result.text, sandboxText);
     assert.equal(result.finishReason, 'stop');
     assert.deepEqual([result.usage.inputTokens, result.usage.outputTokens], [2, 13]);
   });
 
   test(`${name}: streamText in test mode`, async () => {
-    const result = streamText({ model: modelOf(gateway.program.firstTestKey), prompt: 'Hello!', maxRetries: 0 });
+    const result = streamText({
+      model: modelOf(gateway.program.firstTestKey),
+      prompt: 'Hello!',
+      maxRetries: 0,
+    });
     const pieces = await Array.fromAsync(result.textStream);
     assert.ok(pieces.length > 1, 'it came in pieces');
     assert.equal(pieces.join(''), sandboxText);
@@ -49,13 +74,18 @@ for (const [name, modelOf] of Object.entries(ways)) {
   });
 
   test(`${name}: a live answer, whole and streamed`, async () => {
-    for (const endpoint of endpoints) gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, content));
+    for (const endpoint of endpoints)
+      gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, content));
     const model = modelOf(liveKey);
     const whole = await generateText({ model, prompt: 'Hello!', maxRetries: 0 });
     const streamed = streamText({ model, prompt: 'Hello!', maxRetries: 0 });
     for (const result of [
       { text: whole.text, usage: whole.usage, finishReason: whole.finishReason },
-      { text: await streamed.text, usage: await streamed.usage, finishReason: await streamed.finishReason },
+      {
+        text: await streamed.text,
+        usage: await streamed.usage,
+        finishReason: await streamed.finishReason,
+      },
     ]) {
       assert.equal(result.text, content.text);
       assert.equal(result.finishReason, 'stop');
@@ -66,7 +96,11 @@ for (const [name, modelOf] of Object.entries(ways)) {
   test(`${name}: a tool is called and its result answered`, async () => {
     const asked: unknown[] = [];
     const weather = tool({
-      inputSchema: jsonSchema<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }),
+      inputSchema: jsonSchema<{ city: string }>({
+        type: 'object',
+        properties: { city: { type: 'string' } },
+        required: ['city'],
+      }),
       execute: async (input) => {
         asked.push(input);
         return 'sunny';
@@ -84,12 +118,20 @@ for (const [name, modelOf] of Object.entries(ways)) {
     assert.match(whole.text, /get_weather returned: .*sunny/);
     assert.match(await streamed.text, /get_weather returned: .*sunny/);
     assert.deepEqual(asked, [{ city: 'Paris' }, { city: 'Paris' }]);
-    assert.deepEqual([whole.steps.length, whole.steps[0]!.finishReason, whole.finishReason], [2, 'tool-calls', 'stop']);
+    assert.deepEqual(
+      [whole.steps.length, whole.steps[0]!.finishReason, whole.finishReason],
+      [2, 'tool-calls', 'stop'],
+    );
   });
 
-  test(`${name}: an answer that reaches its limit says so`, async () => {
+  test(`${name}: an answer that reaches its limit has that finish reason`, async () => {
     const model = modelOf(gateway.program.firstTestKey);
-    const result = await generateText({ model, prompt: 'sandbox: tokens=100', maxOutputTokens: 20, maxRetries: 0 });
+    const result = await generateText({
+      model,
+      prompt: 'sandbox: tokens=100',
+      maxOutputTokens: 20,
+      maxRetries: 0,
+    });
     assert.equal(result.finishReason, 'length');
     assert.equal(result.usage.outputTokens, 20);
   });
@@ -102,12 +144,15 @@ for (const [name, modelOf] of Object.entries(ways)) {
       [await newKey({ dailyCapMicros: zeroMicros }), 429, /daily cap/],
     ];
     for (const [key, status, message] of table) {
-      await assert.rejects(generateText({ model: modelOf(key), prompt: 'Hello!', maxRetries: 0 }), (error: unknown) => {
-        assert.ok(APICallError.isInstance(error), String(error));
-        assert.equal(error.statusCode, status);
-        assert.match(error.message, message);
-        return true;
-      });
+      await assert.rejects(
+        generateText({ model: modelOf(key), prompt: 'Hello!', maxRetries: 0 }),
+        (error: unknown) => {
+          assert.ok(APICallError.isInstance(error), String(error));
+          assert.equal(error.statusCode, status);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
     }
   });
 
@@ -127,3 +172,17 @@ for (const [name, modelOf] of Object.entries(ways)) {
 async function newKey(options: KeyOptions): Promise<string> {
   return (await gateway.makeKey(options)).key;
 }
+
+test('openai responses: an answer with a warning about previous_response_id is read like any other', async () => {
+  for (const { name, upstreamPath } of endpoints)
+    gateway.upstream.on(upstreamPath, answerContent(name, content));
+  const model = ways['openai responses']!(liveKey);
+  const asked = {
+    model,
+    prompt: 'Hello!',
+    maxRetries: 0,
+    providerOptions: { openai: { previousResponseId: 'resp_1' } },
+  };
+  assert.equal((await generateText(asked)).text, content.text);
+  assert.equal(await streamText(asked).text, content.text);
+});

@@ -1,5 +1,6 @@
-// The official `@anthropic-ai/sdk` runs whole tool loops on models of every upstream format: whole and streamed, by hand and with its tool
-// runner, with thinking whose signatures must come back, and with structured output that it parses.
+// The official `@anthropic-ai/sdk` runs complete tool loops on models of every upstream format:
+// whole and streamed, by hand and with its tool runner, with thinking whose signatures must come
+// back, and with structured output that it parses.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
@@ -31,8 +32,14 @@ for (const { id: model } of loopModels) {
     const ask = async (body: Anthropic.MessageCreateParamsNonStreaming) =>
       isStream ? client.messages.stream(body).finalMessage() : client.messages.create(body);
 
-    test(`${model}, ${how}: a tool loop, with its thinking, by giving the content back`, async () => {
-      const body = { model, max_tokens: 4_000, messages: [question], tools: [weatherTool], thinking };
+    test(`${model}, ${how}: runs a tool loop with thinking by sending the content back`, async () => {
+      const body = {
+        model,
+        max_tokens: 4_000,
+        messages: [question],
+        tools: [weatherTool],
+        thinking,
+      };
       const first = await ask(body);
       assert.equal(first.stop_reason, 'tool_use');
       const calls = first.content.filter((block) => block.type === 'tool_use');
@@ -51,7 +58,10 @@ for (const { id: model } of loopModels) {
         { role: 'user' as const, content: results },
       ];
       const second = await ask({ ...body, messages });
-      assert.equal(second.content.map((block) => (block.type === 'text' ? block.text : '')).join(''), report);
+      assert.equal(
+        second.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+        report,
+      );
       assert.equal(second.stop_reason, 'end_turn');
       assert.deepEqual([second.usage.input_tokens, second.usage.output_tokens], [20, 10]);
     });
@@ -76,7 +86,10 @@ for (const { id: model } of loopModels) {
         stream: isStream,
       });
       const final = await runner.runUntilDone();
-      assert.equal(final.content.map((block) => (block.type === 'text' ? block.text : '')).join(''), report);
+      assert.equal(
+        final.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+        report,
+      );
       assert.deepEqual(asked, ['Paris', 'Rome']);
     });
 
@@ -85,15 +98,25 @@ for (const { id: model } of loopModels) {
         model,
         max_tokens: 1_000,
         messages: [{ role: 'user' as const, content: 'Forecast?' }],
-        output_config: { format: zodOutputFormat(z.object({ city: z.string(), degrees: z.number() })) },
+        output_config: {
+          format: zodOutputFormat(z.object({ city: z.string(), degrees: z.number() })),
+        },
       };
-      const message = isStream ? await client.messages.stream(body).finalMessage() : await client.messages.parse(body);
+      const message = isStream
+        ? await client.messages.stream(body).finalMessage()
+        : await client.messages.parse(body);
       assert.deepEqual(message.parsed_output, forecast);
     });
   }
 
   test(`${model}: a stream shows thinking and the pieces of the input before its end`, async () => {
-    const stream = client.messages.stream({ model, max_tokens: 4_000, messages: [question], tools: [weatherTool], thinking });
+    const stream = client.messages.stream({
+      model,
+      max_tokens: 4_000,
+      messages: [question],
+      tools: [weatherTool],
+      thinking,
+    });
     let thoughts = '';
     let input = '';
     stream.on('thinking', (delta) => (thoughts += delta));

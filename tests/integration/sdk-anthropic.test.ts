@@ -1,5 +1,6 @@
-// The official `@anthropic-ai/sdk` against the started program: in test mode, and with a live key through the local upstream.
-// The package sends `apiKey` as a Bearer token and a version header newer than the one that is pinned upstream.
+// The official `@anthropic-ai/sdk` against the started program: in test mode, and with a live key
+// through the local upstream. The package sends `apiKey` as a Bearer token, and a newer version
+// header than the one pinned upstream.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Anthropic, {
@@ -13,7 +14,12 @@ import Anthropic, {
 } from '@anthropic-ai/sdk';
 import { zeroMicros } from '../../src/lib/money.ts';
 import { answerContent } from '../support/answers.ts';
-import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import {
+  startGateway,
+  upstreamKey,
+  type KeyOptions,
+  type TestGateway,
+} from '../support/gateway.ts';
 import { readOwnAnswer } from '../support/recordings.ts';
 import { answerBytes, answerStatus } from '../support/upstream.ts';
 
@@ -36,7 +42,7 @@ const weatherTool: Anthropic.Tool = {
 };
 const directive = 'Weather?\nsandbox: tool=get_weather {"city":"Paris"}';
 
-test('messages.create answers with text, usage and stop reason', async () => {
+test('messages.create returns text, usage and stop reason', async () => {
   const message = await sandbox.messages.create(hello);
   assert.equal(message.type, 'message');
   assert.equal(message.role, 'assistant');
@@ -46,7 +52,7 @@ test('messages.create answers with text, usage and stop reason', async () => {
   assert.deepEqual([message.usage.input_tokens, message.usage.output_tokens], [2, 13]);
 });
 
-test('messages.stream gives events that agree with its final message', async () => {
+test('messages.stream emits events that agree with its final message', async () => {
   const stream = sandbox.messages.stream(hello);
   let text = '';
   stream.on('text', (delta) => (text += delta));
@@ -57,13 +63,13 @@ test('messages.stream gives events that agree with its final message', async () 
   assert.deepEqual([message.usage.input_tokens, message.usage.output_tokens], [2, 13]);
 });
 
-test('an answer that reaches max_tokens says so', async () => {
+test('an answer that reaches max_tokens has that stop reason', async () => {
   const message = await sandbox.messages.create({ ...hello, max_tokens: 5 });
   assert.equal(message.stop_reason, 'max_tokens');
   assert.equal(message.usage.output_tokens, 5);
 });
 
-test('thinking comes as a block of its own before the text, whole and as a stream', async () => {
+test('thinking is a separate block before the text, whole and streamed', async () => {
   const body = request('Hello!\nsandbox: think=The user greets me.');
   const whole = await sandbox.messages.create({
     ...body,
@@ -83,7 +89,10 @@ test('thinking comes as a block of its own before the text, whole and as a strea
 
 test('a tool loop runs: the call, its result, the answer', async () => {
   const body = { ...request(directive), tools: [weatherTool] };
-  for (const first of [await sandbox.messages.create(body), await sandbox.messages.stream(body).finalMessage()]) {
+  for (const first of [
+    await sandbox.messages.create(body),
+    await sandbox.messages.stream(body).finalMessage(),
+  ]) {
     assert.equal(first.stop_reason, 'tool_use');
     const call = first.content.find((block) => block.type === 'tool_use');
     assert.ok(call);
@@ -93,7 +102,10 @@ test('a tool loop runs: the call, its result, the answer', async () => {
       messages: [
         ...body.messages,
         { role: 'assistant', content: first.content },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: 'sunny' }] },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: call.id, content: 'sunny' }],
+        },
       ],
     });
     assert.match(textOf(second), /get_weather returned: sunny/);
@@ -128,13 +140,27 @@ test('a live request reaches the provider with its credential and the pinned ver
   for (const message of [whole, streamed]) {
     assert.equal(textOf(message), content.text);
     assert.equal(message.stop_reason, 'end_turn');
-    assert.equal(message.model, 'claude-haiku-4-5', "the catalogue's id, not the provider's dated one");
-    assert.deepEqual([message.usage.input_tokens, message.usage.cache_read_input_tokens, message.usage.output_tokens], [9, 3, 5]);
+    assert.equal(
+      message.model,
+      'claude-haiku-4-5',
+      "the catalogue's id, not the provider's dated one",
+    );
+    assert.deepEqual(
+      [
+        message.usage.input_tokens,
+        message.usage.cache_read_input_tokens,
+        message.usage.output_tokens,
+      ],
+      [9, 3, 5],
+    );
   }
 });
 
-test('a stream that is split inside of characters is read whole', async () => {
-  gateway.upstream.on('/v1/messages', answerBytes(readOwnAnswer('anthropic/text.sse'), { sizes: [13, 500, 1] }));
+test('a stream split inside characters is read correctly', async () => {
+  gateway.upstream.on(
+    '/v1/messages',
+    answerBytes(readOwnAnswer('anthropic/text.sse'), { sizes: [13, 500, 1] }),
+  );
   const message = await live.messages.stream(hello).finalMessage();
   assert.deepEqual(
     message.content.map((block) => block.type === 'text' && block.text),
@@ -150,8 +176,11 @@ test('a stream that is split inside of characters is read whole', async () => {
   assert.deepEqual([input, read, written, output_tokens], [7, 40, 200, 19]);
 });
 
-test('a stream of a host that counts nothing is read, with our own count', async () => {
-  gateway.upstream.on('/v1/messages', answerContent('messages', { text: 'one two three four', tokens: null }));
+test('a stream from a host without usage is read, with our own count', async () => {
+  gateway.upstream.on(
+    '/v1/messages',
+    answerContent('messages', { text: 'one two three four', tokens: null }),
+  );
   const message = await live.messages.stream(hello).finalMessage();
   assert.equal(textOf(message), 'one two three four');
   assert.equal(message.usage.output_tokens, 5, '18 bytes');
@@ -172,8 +201,18 @@ test('x-api-key works as well as Bearer', async () => {
 test('401, 403, 404 and 400 are the typed errors, in the shape of Messages', async () => {
   const restricted = await newClient({ models: ['gpt-4o'] });
   const table: readonly Expected[] = [
-    { client: clientOf('tg_live_wrong'), expected: AuthenticationError, type: 'authentication_error', code: 'invalid_api_key' },
-    { client: restricted, expected: PermissionDeniedError, type: 'permission_error', code: 'model_not_allowed_for_key' },
+    {
+      client: clientOf('tg_live_wrong'),
+      expected: AuthenticationError,
+      type: 'authentication_error',
+      code: 'invalid_api_key',
+    },
+    {
+      client: restricted,
+      expected: PermissionDeniedError,
+      type: 'permission_error',
+      code: 'model_not_allowed_for_key',
+    },
     {
       client: sandbox,
       fields: { model: 'no-such-model' },
@@ -258,7 +297,7 @@ function textOf(message: Anthropic.Message): string {
   return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-/** The error of a small request, of the class that is expected. */
+/** The error of a small request; must have the expected class. */
 async function failing<Failure extends APIError>(
   client: Anthropic,
   expected: new (...args: never[]) => Failure,

@@ -1,5 +1,6 @@
-// The official clients, with their own retries but without the waits between them, while the upstream fails in the ways of tests/support/faults.ts: they get their answer where
-// trying again can help, else an error of the right class, and never wait in vain.
+// The official clients, with their own retries but without the waits between them, while the
+// upstream fails as in tests/support/faults.ts. They get an answer if a retry can help, otherwise a
+// typed error, and never hang.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Anthropic, * as anthropicErrors from '@anthropic-ai/sdk';
@@ -21,10 +22,12 @@ before(async () => {
 });
 after(() => faulty.stop());
 
-const openaiAt = (url: string, apiKey: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey, fetch: fetchCell });
-const anthropicAt = (url: string, apiKey: string) => new Anthropic({ baseURL: url, apiKey, fetch: fetchCell });
+const openaiAt = (url: string, apiKey: string) =>
+  new OpenAI({ baseURL: `${url}/v1`, apiKey, fetch: fetchCell });
+const anthropicAt = (url: string, apiKey: string) =>
+  new Anthropic({ baseURL: url, apiKey, fetch: fetchCell });
 
-/** Tells the fault server which cell is asked, and the client that it may come again at once. */
+/** Names the cell for the fault server, and lets the client retry at once. */
 async function fetchCell(url: string | URL | Request, init?: RequestInit): Promise<Response> {
   const cell = typeof init?.body === 'string' ? /\[\[fault \S+ (\S+)/.exec(init.body)?.[1] : null;
   if (cell) faulty.server.asked(cell);
@@ -34,7 +37,10 @@ async function fetchCell(url: string | URL | Request, init?: RequestInit): Promi
   return new Response(response.body, { status: response.status, headers });
 }
 
-/** One of each kind: no connection, no answer, half of one, a refusal, a storm, nonsense, an error in mid-stream. */
+/**
+ * One fault of each kind: no connection, no answer, half of one, a refusal, a 429 storm, an invalid
+ * answer, a mid-stream error.
+ */
 const rows = [
   'refused',
   'hang',
@@ -54,21 +60,30 @@ const rows = [
   'error-event-first',
   'error-event-mid-stream',
 ];
-/** The first request, and the two that both clients send after it unless told otherwise. */
+/** The first request, and the two retries that both clients make by default. */
 const triesMax = 3;
 
 type Ask = (model: string, content: string, stream: boolean) => Promise<string>;
 
-const clients: Readonly<Record<WireName, { readonly ask: Ask; readonly errors: typeof openaiErrors | typeof anthropicErrors }>> =
-  {
-    chat: { ask: askChat, errors: openaiErrors },
-    responses: { ask: askResponses, errors: openaiErrors },
-    messages: { ask: askMessages, errors: anthropicErrors },
-  };
+const clients: Readonly<
+  Record<
+    WireName,
+    { readonly ask: Ask; readonly errors: typeof openaiErrors | typeof anthropicErrors }
+  >
+> = {
+  chat: { ask: askChat, errors: openaiErrors },
+  responses: { ask: askResponses, errors: openaiErrors },
+  messages: { ask: askMessages, errors: anthropicErrors },
+};
 
 async function askChat(model: string, content: string, stream: boolean): Promise<string> {
-  const body = { model, messages: [{ role: 'user' as const, content }], max_completion_tokens: 200 };
-  if (!stream) return (await openai.chat.completions.create(body)).choices[0]?.message.content ?? '';
+  const body = {
+    model,
+    messages: [{ role: 'user' as const, content }],
+    max_completion_tokens: 200,
+  };
+  if (!stream)
+    return (await openai.chat.completions.create(body)).choices[0]?.message.content ?? '';
   let text = '';
   for await (const chunk of await openai.chat.completions.create({ ...body, stream: true })) {
     text += chunk.choices[0]?.delta.content ?? '';
@@ -88,17 +103,21 @@ async function askResponses(model: string, input: string, stream: boolean): Prom
 
 async function askMessages(model: string, content: string, stream: boolean): Promise<string> {
   const body = { model, messages: [{ role: 'user' as const, content }], max_tokens: 200 };
-  const message = stream ? await anthropic.messages.stream(body).finalMessage() : await anthropic.messages.create(body);
+  const message = stream
+    ? await anthropic.messages.stream(body).finalMessage()
+    : await anthropic.messages.create(body);
   return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-test('clients retry what can be retried, and end with a typed error', async (t) => {
+test('clients retry temporary failures, and end with a typed error otherwise', async (t) => {
   const counts = { answers: 0, errors: 0 };
   const asked = (['chat', 'responses', 'messages'] as const).flatMap((wire) =>
     faults
       .filter(({ name }) => rows.includes(name))
       .flatMap((fault) =>
-        [false, true].flatMap((stream) => [1, 99].map((times) => tell({ wire, fault, stream, times }, counts))),
+        [false, true].flatMap((stream) =>
+          [1, 99].map((times) => tell({ wire, fault, stream, times }, counts)),
+        ),
       ),
   );
   await Promise.all(asked);
@@ -106,10 +125,18 @@ test('clients retry what can be retried, and end with a typed error', async (t) 
   assert.ok(counts.answers > 30 && counts.errors > 90);
 });
 
-/** The fault is played to the first `times` requests. */
-type Case = { readonly wire: WireName; readonly fault: Fault; readonly stream: boolean; readonly times: number };
+/** The first `times` requests get the fault. */
+type Case = {
+  readonly wire: WireName;
+  readonly fault: Fault;
+  readonly stream: boolean;
+  readonly times: number;
+};
 
-async function tell({ wire, fault, stream, times }: Case, counts: { answers: number; errors: number }): Promise<void> {
+async function tell(
+  { wire, fault, stream, times }: Case,
+  counts: { answers: number; errors: number },
+): Promise<void> {
   const expected = fault.expect({ wire, stream, straight: true });
   if (!expected) return;
   const cell = `${wire}-${fault.name}-${stream}-${times}`;
@@ -131,8 +158,10 @@ async function tell({ wire, fault, stream, times }: Case, counts: { answers: num
   counts.errors++;
   checkError(outcome.error, { wire, expected, where });
   if (isRefused) return;
-  // After the first byte nothing is tried again, by nobody; a stream that breaks with its first bytes is still a status.
-  const canRetry = !isCallersFault(expected) && !(outcome.error instanceof Error && isToldInStream(outcome.error));
+  // After the first byte nothing is retried by anyone; a stream that breaks with its first bytes
+  // still gets a status.
+  const canRetry =
+    !isCallersFault(expected) && !(outcome.error instanceof Error && isToldInStream(outcome.error));
   assert.equal(tries, canRetry ? triesMax : 1, where);
   assert.ok(times > 1 || !canRetry, `${where}: trying again would have helped`);
 }
@@ -141,7 +170,7 @@ function isCallersFault(expected: Expected): boolean {
   return expected.kind === 'refused' && expected.code === 'invalid_request';
 }
 
-/** The clients' errors have a status where the answer had one. */
+/** The clients' errors have a status if the answer had one. */
 function isToldInStream(error: Error): boolean {
   return 'status' in error && error.status === undefined;
 }
@@ -152,30 +181,46 @@ function checkError(error: unknown, { wire, expected, where }: Told): void {
   const { APIError, BadRequestError, InternalServerError } = clients[wire].errors;
   assert.ok(error instanceof APIError, `${where}: ${String(error)}`);
   if (isToldInStream(error)) return assert.equal(expected.kind, 'broken', where);
-  assert.ok(error instanceof (isCallersFault(expected) ? BadRequestError : InternalServerError), `${where}: ${String(error)}`);
+  assert.ok(
+    error instanceof (isCallersFault(expected) ? BadRequestError : InternalServerError),
+    `${where}: ${String(error)}`,
+  );
   assert.ok(error.message.length > 10 && error.requestID?.startsWith('req_'), where);
 }
 
-test('a gateway that is not there is an APIConnectionError, after retries', async () => {
+test('an unreachable gateway is an APIConnectionError after retries', async () => {
   const url = 'http://127.0.0.1:1';
-  // Without an answer nothing tells them to come again at once: each waits half a second of its own.
+  // Without an answer there is no `Retry-After`: each client waits half a second.
   const once = { maxRetries: 1 };
   const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user' as const, content: 'Hi' }] };
   const [byOpenai, byAnthropic] = [openaiAt(url, 'none'), anthropicAt(url, 'none')];
   await Promise.all([
-    assert.rejects(byOpenai.responses.create({ model: 'm', input: 'Hi' }, once), openaiErrors.APIConnectionError),
+    assert.rejects(
+      byOpenai.responses.create({ model: 'm', input: 'Hi' }, once),
+      openaiErrors.APIConnectionError,
+    ),
     assert.rejects(byAnthropic.messages.create(body, once), anthropicErrors.APIConnectionError),
   ]);
 });
 
-test('too many requests are a RateLimitError in both', async () => {
-  const { key } = await faulty.gateway.makeKey({ mode: 'live', creditUsd: 1, requestsPerMinute: 1 });
+test('too many requests are a RateLimitError in both SDKs', async () => {
+  const { key } = await faulty.gateway.makeKey({
+    mode: 'live',
+    creditUsd: 1,
+    requestsPerMinute: 1,
+  });
   const model = faultModel('chat');
   const messages = [{ role: 'user' as const, content: 'Hi' }];
   await openaiAt(faulty.gateway.url, key).chat.completions.create({ model, messages });
   const once = { maxRetries: 0 };
-  const asked = openaiAt(faulty.gateway.url, key).chat.completions.create({ model, messages }, once);
+  const asked = openaiAt(faulty.gateway.url, key).chat.completions.create(
+    { model, messages },
+    once,
+  );
   await assert.rejects(asked, openaiErrors.RateLimitError);
-  const other = anthropicAt(faulty.gateway.url, key).messages.create({ model, messages, max_tokens: 5 }, once);
+  const other = anthropicAt(faulty.gateway.url, key).messages.create(
+    { model, messages, max_tokens: 5 },
+    once,
+  );
   await assert.rejects(other, anthropicErrors.RateLimitError);
 });

@@ -1,10 +1,16 @@
-// LangChain's models for OpenAI (Chat and Responses) and Anthropic run whole tool loops on models of every upstream format: bound tools,
-// streams whose chunks are added up, and structured output.
+// LangChain's models for OpenAI (Chat and Responses) and Anthropic run complete tool loops on
+// models of every upstream format: bound tools, streams whose chunks are joined, and structured
+// output.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ChatAnthropic } from '@langchain/anthropic';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { AIMessageChunk, HumanMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages';
+import {
+  AIMessageChunk,
+  HumanMessage,
+  ToolMessage,
+  type BaseMessage,
+} from '@langchain/core/messages';
 import { concat } from '@langchain/core/utils/stream';
 import { tool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
@@ -23,7 +29,13 @@ const ways: Readonly<Record<string, (model: string) => BaseChatModel>> = {
   'openai chat': (model) => openai(model, false),
   'openai responses': (model) => openai(model, true),
   anthropic: (model) =>
-    new ChatAnthropic({ model, apiKey: loop.key, anthropicApiUrl: loop.gateway.url, maxTokens: 1_000, maxRetries: 0 }),
+    new ChatAnthropic({
+      model,
+      apiKey: loop.key,
+      anthropicApiUrl: loop.gateway.url,
+      maxTokens: 1_000,
+      maxRetries: 0,
+    }),
 };
 const weather = tool(({ city }) => weatherOf(city), {
   name: 'get_weather',
@@ -35,7 +47,7 @@ const Forecast = z.object({ city: z.string(), degrees: z.number() });
 for (const [way, modelOf] of Object.entries(ways)) {
   for (const { id } of loopModels) {
     for (const isStream of [false, true]) {
-      test(`${way} on ${id}, ${isStream ? 'streamed' : 'whole'}: a loop with a bound tool`, async () => {
+      test(`${way} on ${id}, ${isStream ? 'streamed' : 'whole'}: runs a loop with a bound tool`, async () => {
         const model = modelOf(id).bindTools!([weather]);
         const ask = async (messages: BaseMessage[]) => {
           if (!isStream) return model.invoke(messages);
@@ -50,14 +62,19 @@ for (const [way, modelOf] of Object.entries(ways)) {
         );
         messages.push(first);
         for (const { id: callId, args } of first.tool_calls) {
-          messages.push(new ToolMessage({ tool_call_id: callId!, content: weatherOf(String(args.city)) }));
+          messages.push(
+            new ToolMessage({ tool_call_id: callId!, content: weatherOf(String(args.city)) }),
+          );
         }
         assert.equal((await ask(messages)).text, way === 'openai chat' ? chatReportOf(id) : report);
       });
     }
 
-    test(`${way} on ${id}: structured output`, async () => {
-      assert.deepEqual(await modelOf(id).withStructuredOutput(Forecast, { name: 'forecast' }).invoke('Forecast?'), forecast);
+    test(`${way} on ${id}: parses structured output`, async () => {
+      assert.deepEqual(
+        await modelOf(id).withStructuredOutput(Forecast, { name: 'forecast' }).invoke('Forecast?'),
+        forecast,
+      );
     });
   }
 }

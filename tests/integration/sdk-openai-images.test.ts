@@ -1,5 +1,5 @@
-// The image calls of the official `openai` package against the started program: with a test key, and with a live one through the local
-// upstream.
+// The official `openai` package's image calls against the started program: with a test key, and
+// with a live one through the local upstream.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import OpenAI, { BadRequestError, toFile } from 'openai';
@@ -31,9 +31,15 @@ async function fileAt(url: string | undefined): Promise<Buffer> {
 
 for (const mode of ['live', 'test'] as const) {
   void describe(`with a ${mode} key`, () => {
-    test('images.generate gives links', async () => {
+    test('images.generate returns links', async () => {
       const client = await newClient(mode);
-      const { data, created } = await client.images.generate({ model: 'gpt-image-flare', prompt, n: 2, size, quality: 'low' });
+      const { data, created } = await client.images.generate({
+        model: 'gpt-image-flare',
+        prompt,
+        n: 2,
+        size,
+        quality: 'low',
+      });
       assert.equal(data?.length, 2);
       assert.ok(created > 0);
       for (const { url } of data) {
@@ -43,29 +49,45 @@ for (const mode of ['live', 'test'] as const) {
       }
     });
 
-    test('images.generate gives base64 when it is asked for', async () => {
+    test('images.generate returns base64 on request', async () => {
       const client = await newClient(mode);
-      const { data } = await client.images.generate({ model: 'gpt-image-flare', prompt, response_format: 'b64_json' });
-      assert.deepEqual(Buffer.from(data![0]!.b64_json!, 'base64').subarray(0, 8), png.subarray(0, 8));
+      const { data } = await client.images.generate({
+        model: 'gpt-image-flare',
+        prompt,
+        response_format: 'b64_json',
+      });
+      assert.deepEqual(
+        Buffer.from(data![0]!.b64_json!, 'base64').subarray(0, 8),
+        png.subarray(0, 8),
+      );
     });
 
-    test('images.edit sends one file, or several', async () => {
+    test('images.edit sends one or several files', async () => {
       const client = await newClient(mode);
       const image = await toFile(png, 'fox.png', { type: 'image/png' });
       const first = gateway.upstream.requests.length;
       const one = await client.images.edit({ model: 'gpt-image-flare-edit', prompt, image, size });
       await fileAt(one.data![0]!.url);
       const images = [image, await toFile(gif, 'snow.gif', { type: 'image/gif' })];
-      const two = await client.images.edit({ model: 'gpt-image-sunburst-reference', prompt, image: images, n: 2 });
+      const two = await client.images.edit({
+        model: 'gpt-image-sunburst-reference',
+        prompt,
+        image: images,
+        n: 2,
+      });
       assert.equal(two.data?.length, 2);
-      const files = gateway.upstream.requests.slice(first).map(({ body }) => String(body).match(/filename="[^"]+"/g));
+      const files = gateway.upstream.requests
+        .slice(first)
+        .map(({ body }) => String(body).match(/filename="[^"]+"/g));
       assert.deepEqual(
         files,
-        mode === 'live' ? [['filename="image-1.png"'], ['filename="image-1.png"', 'filename="image-2.gif"']] : [],
+        mode === 'live'
+          ? [['filename="image-1.png"'], ['filename="image-1.png"', 'filename="image-2.gif"']]
+          : [],
       );
     });
 
-    test('a refusal is the error class of the package, with the field', async () => {
+    test('a refusal has the package’s error class and names the field', async () => {
       const client = await newClient(mode);
       const image = await toFile(png, 'fox.png', { type: 'image/png' });
       await assert.rejects(
@@ -76,7 +98,9 @@ for (const mode of ['live', 'test'] as const) {
 
     test('the headers show the cost', async () => {
       const client = await newClient(mode);
-      const { response } = await client.images.generate({ model: 'gpt-image-flare', prompt, n: 3 }).withResponse();
+      const { response } = await client.images
+        .generate({ model: 'gpt-image-flare', prompt, n: 3 })
+        .withResponse();
       assert.equal(response.headers.get('x-service-cost-micros'), String(3 * 13_000));
     });
   });

@@ -1,10 +1,14 @@
-// The official `openai` package runs whole tool loops on models of every upstream format: Chat and Responses, whole and streamed, by hand
-// and with its own helpers, with reasoning that must come back, and with structured output that it parses.
+// The official `openai` package runs complete tool loops on models of every upstream format: Chat
+// and Responses, whole and streamed, by hand and with its own helpers, with reasoning that must
+// come back, and with structured output that it parses.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
-import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
+import type {
+  ChatCompletionMessageParam,
+  ChatCompletionTool,
+} from 'openai/resources/chat/completions';
 import type { FunctionTool, ResponseInput } from 'openai/resources/responses/responses';
 import { z } from 'zod';
 import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
@@ -19,32 +23,47 @@ before(async () => {
 });
 after(() => loop.gateway.stop());
 
-const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
-const chatTools: ChatCompletionTool[] = [{ type: 'function', function: { name: 'get_weather', parameters } }];
-const responsesTools: FunctionTool[] = [{ type: 'function', name: 'get_weather', parameters, strict: true }];
+const parameters = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+const chatTools: ChatCompletionTool[] = [
+  { type: 'function', function: { name: 'get_weather', parameters } },
+];
+const responsesTools: FunctionTool[] = [
+  { type: 'function', name: 'get_weather', parameters, strict: true },
+];
 const Forecast = z.object({ city: z.string(), degrees: z.number() });
 
 for (const { id: model } of loopModels) {
   for (const isStream of [false, true]) {
     const how = isStream ? 'streamed' : 'whole';
 
-    test(`${model}, ${how}: a chat tool loop, with its reasoning, by giving the messages back`, async () => {
+    test(`${model}, ${how}: runs a chat tool loop with reasoning by sending the messages back`, async () => {
       const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Weather?' }];
       const body = { model, messages, tools: chatTools, reasoning_effort: 'low' as const };
-      const first = isStream ? await readChatStream(body) : await client.chat.completions.create(body);
+      const first = isStream
+        ? await readChatStream(body)
+        : await client.chat.completions.create(body);
       const message = first.choices[0]!.message;
       assert.equal(first.choices[0]!.finish_reason, 'tool_calls');
       messages.push(message, ...chatResults(message));
-      const second = isStream ? await readChatStream(body) : await client.chat.completions.create(body);
+      const second = isStream
+        ? await readChatStream(body)
+        : await client.chat.completions.create(body);
       assert.equal(second.choices[0]!.message.content, report);
       assert.equal(second.choices[0]!.finish_reason, 'stop');
       assert.deepEqual([second.usage?.prompt_tokens, second.usage?.completion_tokens], [20, 10]);
     });
 
-    test(`${model}, ${how}: a responses tool loop, with its reasoning, by giving the output back`, async () => {
+    test(`${model}, ${how}: runs a responses tool loop with reasoning by sending the output back`, async () => {
       const input: ResponseInput = [{ role: 'user', content: 'Weather?' }];
       const body = { model, input, tools: responsesTools, reasoning: { effort: 'low' as const } };
-      const first = isStream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
+      const first = isStream
+        ? await client.responses.stream(body).finalResponse()
+        : await client.responses.create(body);
       const calls = first.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
       assert.equal(calls.length, 2);
       input.push(...(first.output as ResponseInput));
@@ -52,7 +71,9 @@ for (const { id: model } of loopModels) {
         const { city } = JSON.parse(text) as { city: string };
         input.push({ type: 'function_call_output', call_id: callId, output: weatherOf(city) });
       }
-      const second = isStream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
+      const second = isStream
+        ? await client.responses.stream(body).finalResponse()
+        : await client.responses.create(body);
       assert.equal(second.output_text, report);
       assert.equal(second.status, 'completed');
       assert.deepEqual([second.usage?.input_tokens, second.usage?.output_tokens], [20, 10]);
@@ -73,7 +94,11 @@ for (const { id: model } of loopModels) {
           },
         },
       };
-      const body = { model, messages: [{ role: 'user' as const, content: 'Weather?' }], tools: [tool] };
+      const body = {
+        model,
+        messages: [{ role: 'user' as const, content: 'Weather?' }],
+        tools: [tool],
+      };
       const runner = isStream
         ? client.chat.completions.runTools({ ...body, stream: true })
         : client.chat.completions.runTools(body);
@@ -92,7 +117,11 @@ for (const { id: model } of loopModels) {
         : await client.chat.completions.parse(chatBody);
       assert.deepEqual(completion.choices[0]!.message.parsed, forecast);
 
-      const responseBody = { model, input: 'Forecast?', text: { format: zodTextFormat(Forecast, 'forecast') } };
+      const responseBody = {
+        model,
+        input: 'Forecast?',
+        text: { format: zodTextFormat(Forecast, 'forecast') },
+      };
       const response = isStream
         ? await client.responses.stream(responseBody).finalResponse()
         : await client.responses.parse(responseBody);
@@ -100,7 +129,7 @@ for (const { id: model } of loopModels) {
     });
   }
 
-  test(`${model}: the pieces of a responses stream are the arguments and the text of its end`, async () => {
+  test(`${model}: the deltas of a responses stream add up to its final arguments and text`, async () => {
     const stream = client.responses.stream({ model, input: 'Weather?', tools: responsesTools });
     const texts = new Map<number, string>();
     stream.on('response.function_call_arguments.delta', ({ output_index: index, delta }) => {
@@ -109,21 +138,33 @@ for (const { id: model } of loopModels) {
     const final = await stream.finalResponse();
     const calls = [...final.output.entries()].filter(([, item]) => item.type === 'function_call');
     assert.deepEqual(
-      calls.map(([index, item]) => [texts.get(index), item.type === 'function_call' && JSON.parse(item.arguments)]),
+      calls.map(([index, item]) => [
+        texts.get(index),
+        item.type === 'function_call' && JSON.parse(item.arguments),
+      ]),
       ['Paris', 'Rome'].map((city) => [JSON.stringify({ city }), { city }]),
     );
   });
 }
 
 /**
- * A stream as a client reads it that keeps every field of the deltas, reasoning included; the package's helper knows its own fields only.
+ * Reads a stream as a client that keeps every field of the deltas, including reasoning. The
+ * package's helper keeps only its own fields.
  */
-async function readChatStream(body: OpenAI.ChatCompletionCreateParamsNonStreaming): Promise<OpenAI.ChatCompletion> {
-  const stream = client.chat.completions.stream({ ...body, stream: true, stream_options: { include_usage: true } });
+async function readChatStream(
+  body: OpenAI.ChatCompletionCreateParamsNonStreaming,
+): Promise<OpenAI.ChatCompletion> {
+  const stream = client.chat.completions.stream({
+    ...body,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
   const text: string[] = [];
   const details: unknown[] = [];
   stream.on('chunk', ({ choices }) => {
-    const delta = choices[0]?.delta as { reasoning_content?: string; reasoning_details?: unknown[] } | undefined;
+    const delta = choices[0]?.delta as
+      | { reasoning_content?: string; reasoning_details?: unknown[] }
+      | undefined;
     if (delta?.reasoning_content) text.push(delta.reasoning_content);
     details.push(...(delta?.reasoning_details ?? []));
   });
@@ -136,7 +177,9 @@ async function readChatStream(body: OpenAI.ChatCompletionCreateParamsNonStreamin
   return completion;
 }
 
-function chatResults({ tool_calls: calls = [] }: OpenAI.ChatCompletionMessage): ChatCompletionMessageParam[] {
+function chatResults({
+  tool_calls: calls = [],
+}: OpenAI.ChatCompletionMessage): ChatCompletionMessageParam[] {
   assert.equal(calls.length, 2);
   return calls.map((call) => {
     assert.ok(call.type === 'function');

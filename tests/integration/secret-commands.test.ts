@@ -1,4 +1,5 @@
-// `tollgate secret` beside the real program: the file in the data folder is rotated, used and ended, and books are restored over a rotation.
+// `tollgate secret` beside the real program: the file in the data folder is rotated, used and
+// retired, and backups are restored across a rotation.
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,10 +21,12 @@ type Status = {
   readonly ending: readonly string[];
 };
 
-const idsOf = (program: Program) => loadSecrets(program.env, program.dataDir, { isShared: false }).map(({ id }) => id);
-const statusOf = async ({ url }: Program, key: string) => (await send(`${url}/v1/balance`, { key })).status;
+const idsOf = (program: Program) =>
+  loadSecrets(program.env, program.dataDir, { isShared: false }).map(({ id }) => id);
+const statusOf = async ({ url }: Program, key: string) =>
+  (await send(`${url}/v1/balance`, { key })).status;
 
-test('the file is rotated beside a running gateway, which knows both after a restart, until the one before is ended', async (t) => {
+test('the file is rotated beside a running gateway, which accepts both secrets after a restart until the old one is retired', async (t) => {
   const program = await start(t);
   const path = join(program.dataDir, 'secret');
   const old = await program.createKey();
@@ -33,18 +36,31 @@ test('the file is rotated beside a running gateway, which knows both after a res
   assert.deepEqual(rotated, { rotated: true, current: idsOf(program)[0], previous: first });
   assert.equal(statSync(path).mode & 0o777, 0o600);
 
-  assert.equal(await statusOf(program, old.key), 200, 'a running gateway goes on with what it read');
+  assert.equal(
+    await statusOf(program, old.key),
+    200,
+    'a running gateway keeps the secrets that it read',
+  );
   const made = await program.createKey();
   assert.equal(await statusOf(program, made.key), 401, 'and does not know the new secret');
-  assert.partialDeepStrictEqual(await program.cli<Status>('secret', 'status'), { in_use: false, ending: [first] });
+  assert.partialDeepStrictEqual(await program.cli<Status>('secret', 'status'), {
+    in_use: false,
+    ending: [first],
+  });
   await assert.rejects(program.cli('secret', 'retire'), /no gateway has started with \w{8} yet/);
 
   await program.terminate();
   await program.start();
-  assert.deepEqual([await statusOf(program, made.key), await statusOf(program, old.key)], [200, 200]);
+  assert.deepEqual(
+    [await statusOf(program, made.key), await statusOf(program, old.key)],
+    [200, 200],
+  );
   // The first test key was never used.
   await until(async () => (await program.cli<Status>('secret', 'status')).keys.length === 1);
-  await assert.rejects(program.cli('secret', 'retire'), /1 API keys were not used since the rotation/);
+  await assert.rejects(
+    program.cli('secret', 'retire'),
+    /1 API keys were not used since the rotation/,
+  );
   await assert.rejects(
     program.cli('secret', 'retire'),
     /sessions, replays and links to images from before the rotation work until 20/,
@@ -54,8 +70,14 @@ test('the file is rotated beside a running gateway, which knows both after a res
   assert.equal(statSync(path).mode & 0o777, 0o600);
   await program.terminate();
   await program.start();
-  assert.deepEqual([await statusOf(program, made.key), await statusOf(program, old.key)], [200, 200]);
-  assert.deepEqual(await program.cli('secret', 'retire'), { retired: [], current: rotated.current });
+  assert.deepEqual(
+    [await statusOf(program, made.key), await statusOf(program, old.key)],
+    [200, 200],
+  );
+  assert.deepEqual(await program.cli('secret', 'retire'), {
+    retired: [],
+    current: rotated.current,
+  });
 
   assert.deepEqual(await auditOf(program), [
     ['secret.rotate', { key_id: first }, { key_id: rotated.current }],
@@ -63,7 +85,7 @@ test('the file is rotated beside a running gateway, which knows both after a res
   ]);
 });
 
-test('a backup of before a rotation is restored with the secret of then, which may stand beside the current one', async (t) => {
+test('a backup made before a rotation is restored with its secret, which may stand beside the current one', async (t) => {
   const program = await start(t);
   const { key } = await program.createKey();
   const folder = folderFor(t);
@@ -77,11 +99,12 @@ test('a backup of before a rotation is restored with the secret of then, which m
   await program.cli('secret', 'retire', '--force');
   await program.terminate();
 
-  for (const suffix of ['', '-wal', '-shm']) rmSync(join(program.dataDir, `tollgate.db${suffix}`), { force: true });
+  for (const suffix of ['', '-wal', '-shm'])
+    rmSync(join(program.dataDir, `tollgate.db${suffix}`), { force: true });
   copyFileSync(file, join(program.dataDir, 'tollgate.db'));
   await assert.rejects(
     program.start(),
-    new RegExp(`tollgate: These books need the secret with the key id ${needed[0]}; given: `),
+    new RegExp(`tollgate: This database needs the secret with the key id ${needed[0]}; given: `),
   );
   assert.doesNotMatch(program.output, / at /, 'a sentence and no stack');
   program.env = { ...program.env, TOLLGATE_SECRETS_ACCEPTED: readFileSync(secret, 'utf8') };
@@ -89,14 +112,17 @@ test('a backup of before a rotation is restored with the secret of then, which m
   assert.equal(await statusOf(program, key), 200);
 });
 
-test('a secret of the environment is not touched: the command says what to do', async (t) => {
+test('a secret from the environment is not changed: the command says what to do', async (t) => {
   const program = await start(t, { databaseUrl: await createDatabase() });
   const rotated = await program.cli<Rotated>('secret', 'rotate');
   assert.deepEqual(rotated, { rotated: false, current: idsOf(program)[0] });
-  assert.deepEqual(await program.cli('secret', 'retire'), { retired: [], current: rotated.current });
+  assert.deepEqual(await program.cli('secret', 'retire'), {
+    retired: [],
+    current: rotated.current,
+  });
 });
 
-test('where the new secret cannot be written nothing is rotated', async (t) => {
+test('nothing is rotated when the new secret cannot be written', async (t) => {
   const program = await start(t);
   const before = readFileSync(join(program.dataDir, 'secret'), 'utf8');
   await program.terminate();
@@ -106,7 +132,7 @@ test('where the new secret cannot be written nothing is rotated', async (t) => {
   writeFileSync(join(program.dataDir, 'secret'), before);
 });
 
-test('without its row in the audit log nothing is rotated or ended', async (t) => {
+test('nothing is rotated or retired without its audit row', async (t) => {
   const program = await start(t);
   const database = openDatabase(program.databaseUrl);
   t.after(() => database.close());
@@ -114,20 +140,30 @@ test('without its row in the audit log nothing is rotated or ended', async (t) =
   await whileRefusingAuditRows(database, () => assert.rejects(program.cli('secret', 'rotate')));
   assert.deepEqual(idsOf(program), [first]);
   const { current } = await program.cli<Rotated>('secret', 'rotate');
-  await whileRefusingAuditRows(database, () => assert.rejects(program.cli('secret', 'retire', '--force')));
+  await whileRefusingAuditRows(database, () =>
+    assert.rejects(program.cli('secret', 'retire', '--force')),
+  );
   assert.deepEqual(idsOf(program), [current, first]);
 });
 
-async function start(t: TestContext, options: Parameters<typeof startProgram>[0] = {}): Promise<Program> {
+async function start(
+  t: TestContext,
+  options: Parameters<typeof startProgram>[0] = {},
+): Promise<Program> {
   const program = await startProgram(options);
   t.after(() => program.stop());
   return program;
 }
 
-/** What the audit log says of secrets, oldest first. */
+/** The audit log's entries about secrets, oldest first. */
 async function auditOf(program: Program) {
   const database = openDatabase(program.databaseUrl);
-  const rows = await database.read.selectFrom('audit_log').selectAll().where('subject', '=', 'secret').orderBy('id').execute();
+  const rows = await database.read
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('subject', '=', 'secret')
+    .orderBy('id')
+    .execute();
   await database.close();
   const read = (text: string | null): unknown => text && JSON.parse(text);
   return rows.map(({ action, before, after }) => [action, read(before), read(after)]);

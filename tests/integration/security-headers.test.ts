@@ -1,4 +1,4 @@
-// What every answer says to browsers and proxies, whichever way it leaves.
+// Security headers on every answer, on every code path.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,7 +8,7 @@ import { startGateway } from '../support/gateway.ts';
 
 type Headers = Readonly<Record<string, unknown>>;
 
-test('no answer is kept by caches or taken for another type, on any way', async (t) => {
+test('no answer on any code path may be cached or sniffed as another type', async (t) => {
   const gateway = await startGateway();
   t.after(() => gateway.stop());
   const { key } = await gateway.makeKey();
@@ -17,13 +17,23 @@ test('no answer is kept by caches or taken for another type, on any way', async 
     assert.equal(headers['x-content-type-options'], 'nosniff', what);
     assert.equal(headers['strict-transport-security'], undefined, what);
   };
-  for (const path of ['/v1/models', '/v1/balance', '/v1/usage', '/healthz', '/readyz', '/metrics', '/nothing', '/v1/%ff', '/']) {
+  for (const path of [
+    '/v1/models',
+    '/v1/balance',
+    '/v1/usage',
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/nothing',
+    '/v1/%ff',
+    '/',
+  ]) {
     check((await gateway.get(path, { key })).headers, path);
   }
   for (const { path, body } of endpoints) {
     check((await gateway.post(path, { body: body() })).headers, 'no key');
     check((await gateway.post(path, { key, body: '{' })).headers, 'no JSON');
-    // The first is run, the others come from the cache by ever shorter ways.
+    // The first runs; the others are cache hits, each by a shorter path.
     for (const stream of [false, true])
       for (let time = 0; time < 5; time++) {
         const reply = await gateway.post(path, { key, body: body({ stream, temperature: 0 }) });
@@ -34,10 +44,13 @@ test('no answer is kept by caches or taken for another type, on any way', async 
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
   socket.write('nonsense\r\n\r\n');
   const [answer] = (await once(socket, 'data')) as [Buffer];
-  assert.match(answer.toString(), /^HTTP\/1\.1 400 [^]*cache-control: no-store\r\nx-content-type-options: nosniff\r\n/);
+  assert.match(
+    answer.toString(),
+    /^HTTP\/1\.1 400 [^]*cache-control: no-store\r\nx-content-type-options: nosniff\r\n/,
+  );
 });
 
-test('browsers are told to come by https alone where the public address is https', async (t) => {
+test('HSTS is sent when the public address is https', async (t) => {
   const gateway = await startGateway({ server: { public_url: 'https://llm.example.com' } });
   t.after(() => gateway.stop());
   const { key } = await gateway.makeKey();

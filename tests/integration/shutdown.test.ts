@@ -1,4 +1,5 @@
-// The end of the program: open requests finish, the rest is ended free of charge when the time is up, and the books are whole.
+// Shutdown: open requests finish, those still running at the deadline end free of charge, and the
+// books are consistent.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -14,13 +15,16 @@ import { until } from '../support/until.ts';
 import { answerInParts, framesText, hang, thenHang } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
-const content = { text: 'one two three four five six seven eight', tokens: { input: 100, output: 20 } };
-/** Of gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
+const content = {
+  text: 'one two three four five six seven eight',
+  tokens: { input: 100, output: 20 },
+};
+/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
 const costMicros = 65;
-/** How often connections that have fallen idle are closed. */
+/** How often idle connections are closed. */
 const sweepMs = 20;
 
-test('a gateway that stops takes no new work and finishes what is open, without waiting for idle connections', async (t) => {
+test('a gateway that stops refuses new requests and finishes open ones, without waiting for idle connections', async (t) => {
   const { gateway, clock, stop } = await start(t);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const answer = longAnswer();
@@ -36,7 +40,7 @@ test('a gateway that stops takes no new work and finishes what is open, without 
   await assertPaid(gateway, account);
 });
 
-test('a request that comes on an open connection of a gateway that stops is refused, and free', async (t) => {
+test('a request on an open connection of a gateway that stops is refused and free', async (t) => {
   const { gateway, clock, stop } = await start(t);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const answer = longAnswer();
@@ -57,7 +61,7 @@ test('a request that comes on an open connection of a gateway that stops is refu
   await assertPaid(gateway, account);
 });
 
-test('whoever asks for readiness is given time to notice: requests are taken until the port closes', async (t) => {
+test('a load balancer that polls readiness has time to notice: requests are accepted until the port closes', async (t) => {
   const delayMs = 5_000;
   const { gateway, clock, stop } = await start(t, { shutdown_delay_ms: delayMs });
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -72,7 +76,11 @@ test('whoever asks for readiness is given time to notice: requests are taken unt
     const ready = await gateway.get('/readyz');
     assert.deepEqual([ready.status, ready.json()['status']], [503, 'draining']);
     const reply = await gateway.post(chat.path, { key, body: chat.body() });
-    assert.deepEqual([reply.status, reply.headers.connection], [200, 'close'], 'its connection is not used again');
+    assert.deepEqual(
+      [reply.status, reply.headers.connection],
+      [200, 'close'],
+      'its connection is not used again',
+    );
   }
   await clock.advance(1);
   await portClosed(gateway);
@@ -80,14 +88,14 @@ test('whoever asks for readiness is given time to notice: requests are taken unt
   await until(stopping.hasEnded);
 });
 
-test('a request whose body is still on its way when the gateway stops has been accepted, and is answered', async (t) => {
+test('a request whose body is still arriving when the gateway stops is answered', async (t) => {
   const { gateway, clock, stop } = await start(t);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
   const { socket, text } = dial(gateway);
   const request = rawRequest(key, chat.body({ stream: true }), ['Expect: 100-continue']);
   socket.write(request.slice(0, -20));
-  // "100 Continue": the head has been read.
+  // "100 Continue": the gateway has read the headers.
   await once(socket, 'data');
 
   const stopping = stop();
@@ -100,13 +108,16 @@ test('a request whose body is still on its way when the gateway stops has been a
   await assertPaid(gateway, account);
 });
 
-test('what still runs when the time is up ends with the error of its format, free of charge', async (t) => {
+test('requests still running at the deadline end with an error in their format, free of charge', async (t) => {
   const timeoutMs = 30_000;
   const { gateway, clock, stop } = await start(t, { shutdown_timeout_ms: timeoutMs });
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  for (const { name, upstreamPath } of endpoints) gateway.upstream.on(upstreamPath, beginThenHang(name));
+  for (const { name, upstreamPath } of endpoints)
+    gateway.upstream.on(upstreamPath, beginThenHang(name));
   const streams = await Promise.all(
-    endpoints.map(({ path, body }) => openStream(gateway, key, { path, body: body({ stream: true }) })),
+    endpoints.map(({ path, body }) =>
+      openStream(gateway, key, { path, body: body({ stream: true }) }),
+    ),
   );
   gateway.upstream.on(chat.upstreamPath, hang);
   const next = gateway.upstream.requests.length;
@@ -137,7 +148,7 @@ test('what still runs when the time is up ends with the error of its format, fre
   assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0]);
 });
 
-test('SIGTERM lets an open stream finish and ends the program with 0; one more, later, ends it at once with 1', async (t) => {
+test('SIGTERM lets an open stream finish and exits with 0; a second one exits at once with 1', async (t) => {
   const gateway = await startGatewayProgram();
   t.after(() => gateway.stop());
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -162,18 +173,19 @@ test('SIGTERM lets an open stream finish and ends the program with 0; one more, 
   void killed.then((status) => (code = status));
   await portClosed(gateway);
   await until(() => {
-    // For a second they are taken for the first.
+    // Within a second they count as the first signal.
     if (code === undefined) process.kill(pid, 'SIGTERM');
     return code !== undefined;
   });
   assert.equal(code, 1);
 
   await gateway.program.start();
-  assert.equal((await gateway.balance(account)).heldMicros, 0, 'what it held is given back by the next start');
+  assert.equal((await gateway.balance(account)).heldMicros, 0, 'the next start releases its hold');
   assert.equal(await gateway.program.terminate(), 0, 'a program that does nothing ends');
 });
 
-// npm and the command pass on what the whole group was sent already: the program is told two or three times.
+// npm and the command forward a signal that the whole group already got, so the program gets it two
+// or three times.
 for (const [started, argv] of Object.entries({
   'npm start': ['npm', 'start'],
   'tollgate serve': [process.execPath, join(root, 'bin', 'tollgate.mjs'), 'serve'],
@@ -209,7 +221,7 @@ async function start(t: TestContext, server: object = {}) {
   return { gateway, clock, stop };
 }
 
-/** A stream whose second half waits to be let go. */
+/** A stream whose second half waits to be released. */
 function longAnswer() {
   const { start: head, deltas, end } = streamFrames('chat', content);
   return answerInParts([...head, ...deltas.slice(0, 4)], [...deltas.slice(4), ...end]);
@@ -236,11 +248,16 @@ function dial(gateway: TestGateway) {
 
 function rawRequest(key: string, body: object, fields: readonly string[] = []): string {
   const text = JSON.stringify(body);
-  const head = [`POST ${chat.path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Content-Type: application/json'];
+  const head = [
+    `POST ${chat.path} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+  ];
   return [...head, ...fields, `Content-Length: ${Buffer.byteLength(text)}`, '', text].join('\r\n');
 }
 
-/** A stream whose first bytes have come. */
+/** A stream whose first bytes have arrived. */
 async function openStream(
   gateway: TestGateway,
   key: string,
@@ -249,7 +266,7 @@ async function openStream(
   const response = await gateway.open(path, { key, body }).response;
   const pieces: Buffer[] = [];
   response.on('data', (piece: Buffer) => pieces.push(piece));
-  // The end of the connection without the end of the answer shows in the text.
+  // A connection that closes before the answer's end shows in the text.
   response.on('error', () => {});
   const ended = new Promise((resolve) => response.once('close', resolve));
   await once(response, 'data');
@@ -261,7 +278,7 @@ async function openStream(
   };
 }
 
-/** Until no new connection is taken. */
+/** Waits until new connections are refused. */
 async function portClosed({ url }: TestGateway): Promise<void> {
   const { hostname, port } = new URL(url);
   const isRefused = () =>

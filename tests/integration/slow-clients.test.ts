@@ -1,5 +1,5 @@
-// Clients that send slowly, never, too much, or other than they said, and clients that do not read: none costs another one anything,
-// and none is charged for what never ran.
+// Clients that send slowly, never, too much, or other than announced, and clients that do not read.
+// None affects another client, and none is charged for a request that did not run.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { otherEndOf } from '../support/other-end.ts';
+import { serverSocketOf } from '../support/server-socket.ts';
 import { until } from '../support/until.ts';
 import { answerJson } from '../support/upstream.ts';
 
@@ -16,7 +16,7 @@ const arrivalTimeoutMs = 1_500;
 const stallMs = 1_500;
 const chat = endpoint('chat');
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
-/** Of gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
+/** gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
 const costMicros = 65;
 let gateway: TestGateway;
 let key: string;
@@ -39,8 +39,14 @@ const headOf = (fields: string, ownKey = key) =>
   `POST ${chat.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ownKey}\r\nContent-Type: application/json\r\n${fields}\r\n`;
 const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n`;
 
-/** A connection of its own, half-closed by its client without harm. `rest` is all that comes until the gateway closes it. */
-function dial(url = gateway.url): { readonly socket: Socket; readonly rest: () => Promise<string> } {
+/**
+ * A raw connection that the client can half-close. `rest`: everything received until the gateway
+ * closes it.
+ */
+function dial(url = gateway.url): {
+  readonly socket: Socket;
+  readonly rest: () => Promise<string>;
+} {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   let received = '';
@@ -60,7 +66,7 @@ function dial(url = gateway.url): { readonly socket: Socket; readonly rest: () =
 type Way = {
   readonly send: (socket: Socket) => Promise<void> | void;
   readonly answer: RegExp;
-  /** It ran, and is paid. */
+  /** It ran and is charged. */
   readonly runs?: true;
 };
 
@@ -102,8 +108,11 @@ const ways: Readonly<Record<string, Way>> = {
     answer: /^HTTP\/1\.1 408 [^]*did not arrive in time/,
   },
   'nothing at all': { send: () => {}, answer: /^(HTTP\/1\.1 408 |$)/ },
-  'a body that never comes': { send: (socket) => void socket.write(headOf(lengthOf(text))), answer: /^HTTP\/1\.1 408 / },
-  // Its end comes after the answer: it must not run then.
+  'a body that never comes': {
+    send: (socket) => void socket.write(headOf(lengthOf(text))),
+    answer: /^HTTP\/1\.1 408 /,
+  },
+  // Its end comes after the answer; it must not run then.
   'a body that comes too slowly': {
     send: async (socket) => {
       const bytes = headOf(lengthOf(text)) + text;
@@ -152,21 +161,25 @@ for (const [name, fields] of Object.entries({
   'a body that is announced': `Content-Length: ${tooLong.length}\r\n`,
   'a body in chunks': 'Transfer-Encoding: chunked\r\n',
 })) {
-  test(`${name} and is far too long is sent to its end, and then its 413 is read`, async () => {
+  test(`${name} and is far too long can be sent to its end, and its 413 is read`, async () => {
     for (let time = 0; time < 10; time++) {
       const { hostname, port } = new URL(gateway.url);
       const socket = connect(Number(port), hostname);
       let received = '';
-      // What waits in the socket is lost when the connection is reset: a client that reads late sees an error instead.
+      // A reset discards unread bytes, so a client that reads late gets an error instead.
       socket
         .pause()
         .setEncoding('utf8')
         .on('data', (piece: string) => (received += piece));
       const closed = once(socket, 'close');
       socket.write(headOf(fields));
-      const chunk = fields.startsWith('T') ? [`${tooLong.length.toString(16)}\r\n`, tooLong, '\r\n0\r\n\r\n'] : [tooLong];
+      const chunk = fields.startsWith('T')
+        ? [`${tooLong.length.toString(16)}\r\n`, tooLong, '\r\n0\r\n\r\n']
+        : [tooLong];
       for (const piece of chunk)
-        await new Promise<void>((resolve, reject) => socket.write(piece, (error) => (error ? reject(error) : resolve())));
+        await new Promise<void>((resolve, reject) =>
+          socket.write(piece, (error) => (error ? reject(error) : resolve())),
+        );
       socket.resume();
       await closed;
       assert.match(received, /^HTTP\/1\.1 413 [^]*"code":"request_too_large"/);
@@ -174,7 +187,7 @@ for (const [name, fields] of Object.entries({
   });
 }
 
-test('who never stops sending a body that was refused is cut off', async () => {
+test('a client that never stops sending a refused body is disconnected', async () => {
   const { socket } = dial();
   socket.write(headOf('Transfer-Encoding: chunked\r\n'));
   const chunk = Buffer.from(`100000\r\n${'x'.repeat(0x100000)}\r\n`);
@@ -189,8 +202,8 @@ test('who never stops sending a body that was refused is cut off', async () => {
   assert.ok(chunks > 20, `it was cut off after ${chunks} MB`);
 });
 
-test('three hundred connections that dawdle keep nobody waiting', async (t) => {
-  // A time that no machine needs for one request.
+test('three hundred slow connections delay no other client', async (t) => {
+  // Longer than any machine needs for one request.
   const patient = await startGateway({ server: { arrival_timeout_ms: 600_000 } });
   t.after(() => patient.stop());
   const { key: own } = await patient.makeKey();
@@ -201,28 +214,34 @@ test('three hundred connections that dawdle keep nobody waiting', async (t) => {
   for (const socket of sockets) socket.destroy();
 });
 
-test('a whole answer that is not read is paid, kept for a while, and dropped', async () => {
+test('a whole answer that is not read is charged, kept for a while, and dropped', async () => {
   const large = { text: 'x'.repeat(24_000_000), tokens: content.tokens };
-  for (const { name, upstreamPath } of endpoints) gateway.upstream.on(upstreamPath, answerJson(wholeAnswer(name, large)));
+  for (const { name, upstreamPath } of endpoints)
+    gateway.upstream.on(upstreamPath, answerJson(wholeAnswer(name, large)));
   await Promise.all(
     endpoints.map(async ({ path, body }) => {
       const { key: own, account: owner } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
       const response = await gateway.open(path, { key: own, body: body() }).response;
-      const closed = new Promise((resolve) => response.on('error', () => {}).once('close', resolve));
-      const gatewaySocket = otherEndOf(response.socket);
+      const closed = new Promise((resolve) =>
+        response.on('error', () => {}).once('close', resolve),
+      );
+      const gatewaySocket = serverSocketOf(response.socket);
       await until(() => gatewaySocket.destroyed);
-      // What can be read then is what the system had taken.
+      // The client can still read what the kernel had accepted.
       let bytes = 0;
       response.on('data', (piece: Buffer) => (bytes += piece.length));
       await closed;
-      assert.ok(bytes > 0 && bytes < large.text.length && !response.complete, `${path}: ${bytes} bytes`);
+      assert.ok(
+        bytes > 0 && bytes < large.text.length && !response.complete,
+        `${path}: ${bytes} bytes`,
+      );
       const { heldMicros, availableMicros } = await gateway.balance(owner);
       assert.deepEqual([heldMicros, availableMicros < 5_000_000], [0, true]);
     }),
   );
 });
 
-test('only what ran was charged, and nothing is held', async () => {
+test('only requests that ran were charged, and nothing is held', async () => {
   const { availableMicros, heldMicros } = await gateway.balance(account);
   assert.deepEqual([availableMicros, heldMicros], [5_000_000 - served * costMicros, 0]);
 });

@@ -1,4 +1,4 @@
-// The first minute of a newcomer: `npm start`, the printed key, the printed curl line, and the end by SIGTERM.
+// A newcomer's first minute: `npm start`, the printed key, the printed curl line, SIGTERM.
 import assert from 'node:assert/strict';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -27,7 +27,10 @@ test(
     await t.test('the printed curl line gets an answer', async () => {
       const command = /^curl .+$/m.exec(first.output())?.[0];
       assert.ok(command, `no curl line in:\n${first.output()}`);
-      const answer = JSON.parse(await runShellLine(command)) as { object: string; choices: { message: { content: string } }[] };
+      const answer = JSON.parse(await runShellLine(command)) as {
+        object: string;
+        choices: { message: { content: string } }[];
+      };
       assert.equal(answer.object, 'chat.completion');
       assert.match(answer.choices[0]!.message.content, /Hello!/);
     });
@@ -36,10 +39,14 @@ test(
       const key = /tg_test_[0-9A-Za-z]{38}/.exec(first.output())?.[0];
       const balance = await send(`${first.url}/v1/balance`, { key });
       assert.equal(balance.status, 200);
-      assert.equal(balance.json<{ balance_cents: number }>().balance_cents, 99_999, '$1 000 less the answer above');
+      assert.equal(
+        balance.json<{ balance_cents: number }>().balance_cents,
+        99_999,
+        '$1 000 less the answer above',
+      );
     });
 
-    await t.test('the secret in the data folder is readable by its owner alone', () => {
+    await t.test('the secret in the data folder is readable only by its owner', () => {
       assert.equal(statSync(join(dataDir, 'secret')).mode & 0o777, 0o600);
     });
 
@@ -48,7 +55,7 @@ test(
       await assert.rejects(send(`${first.url}/healthz`), { code: 'ECONNREFUSED' });
     });
 
-    await t.test('a second start says how to make another key, and prints none', async () => {
+    await t.test('a second start says how to create a key and prints none', async () => {
       const second = await npmStart();
       assert.match(second.output(), /npx tollgate keys create --account acc_\w+ --mode test/);
       assert.doesNotMatch(second.output(), /tg_(?:test|live)_/);
@@ -57,10 +64,18 @@ test(
   },
 );
 
-type Started = { readonly url: string; readonly output: () => string; readonly terminate: () => Promise<number | null> };
+type Started = {
+  readonly url: string;
+  readonly output: () => string;
+  readonly terminate: () => Promise<number | null>;
+};
 
 function npmStart(): Promise<Started> {
-  const child = spawn('npm', ['start'], { cwd: root, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('npm', ['start'], {
+    cwd: root,
+    env: environment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   started.push(child);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   let output = '';
@@ -68,7 +83,7 @@ function npmStart(): Promise<Started> {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
       const url = /listens on (http:\S+)/.exec(output)?.[1];
-      // The whole welcome is one write, and the line about test keys its last.
+      // The welcome is printed in one write; the line about test keys is its last.
       if (url && output.includes('sandbox')) resolve({ url, output: () => output, terminate });
     };
     child.stdout.on('data', read);
@@ -82,20 +97,22 @@ function npmStart(): Promise<Started> {
   }
 }
 
-/** What a user's shell has, but for settings that would change what is tested. */
+/** A user's environment without settings that would change the test. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LANG } = process.env;
   return { PATH, HOME, TMPDIR, LANG, PORT: '0', TOLLGATE_DATA_DIR: dataDir };
 }
 
-/** Pasted into a shell; without curl on the machine, what the line says is sent by hand. */
+/** Runs the curl line in a shell. Without curl, sends the same request. */
 async function runShellLine(command: string): Promise<string> {
   try {
-    return (await promisify(execFile)('sh', ['-c', `${command} --silent --show-error --fail`])).stdout;
+    return (await promisify(execFile)('sh', ['-c', `${command} --silent --show-error --fail`]))
+      .stdout;
   } catch (error) {
     if ((error as { code?: number }).code !== 127) throw error;
   }
-  const [, url, authorization, body] = /^curl (\S+) -H "Authorization: ([^"]+)" .* -d '([^']+)'$/.exec(command) ?? [];
+  const [, url, authorization, body] =
+    /^curl (\S+) -H "Authorization: ([^"]+)" .* -d '([^']+)'$/.exec(command) ?? [];
   assert.ok(url && authorization && body, `not understood: ${command}`);
   return (await send(url, { body, headers: { authorization } })).text;
 }

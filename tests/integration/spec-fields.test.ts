@@ -1,4 +1,5 @@
-// What the specification says of every answer and every request field, checked over HTTP. `docs/errors.md` has the errors' own test.
+// The specification's statements about answers and request fields, in more depth than
+// `tests/spec/`, which tests each statement once. Errors have their own test for `docs/errors.md`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
@@ -31,7 +32,10 @@ let testKey: string;
 let liveKey: string;
 
 before(async () => {
-  gateway = await startGateway({ pricing: { markup: 1.5 }, aliases: { fast: 'gpt-5-mini' } }, { clock });
+  gateway = await startGateway(
+    { pricing: { markup: 1.5 }, aliases: { fast: 'gpt-5-mini' } },
+    { clock },
+  );
   testKey = gateway.program.firstTestKey;
   liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
 });
@@ -39,33 +43,16 @@ after(() => gateway.stop());
 
 // ── The answers ──
 
-test('a response object has the fields of the specification', async () => {
-  const response = await ask(responses.path, responses.body());
-  assertFields(response, {
-    id: isText,
-    object: 'response',
-    created_at: isNow,
-    model: 'gpt-5-mini',
-    status: 'completed',
-    output: Array.isArray,
-  });
-  const usage = response['usage'] as Json;
-  assertFields(usage, { input_tokens: isCount, output_tokens: isCount });
-  assert.equal(usage['total_tokens'], Number(usage['input_tokens']) + Number(usage['output_tokens']));
-  const [item, ...others] = response['output'] as Json[];
-  assert.deepEqual(others, []);
-  assertFields(item!, { id: isText, type: 'message', role: 'assistant', status: 'completed' });
-  assert.deepEqual(
-    (item!['content'] as Json[]).map(({ type, text }) => ({ type, text })),
-    [{ type: 'output_text', text: sandboxText }],
-  );
-});
-
-test('a function_call item has its call_id as id, and arguments that are JSON', async () => {
+test('a function_call item uses its call_id as id, and its arguments are JSON', async () => {
   const body = responses.body({ input: callDirective, tools: [{ type: 'function', ...tool }] });
   const { output } = (await ask(responses.path, body)) as { output: Json[] };
   const [call] = output;
-  assertFields(call!, { type: 'function_call', name: 'get_weather', status: 'completed', call_id: isText });
+  assertFields(call!, {
+    type: 'function_call',
+    name: 'get_weather',
+    status: 'completed',
+    call_id: isText,
+  });
   assert.equal(call!['id'], call!['call_id']);
   assert.deepEqual(JSON.parse(String(call!['arguments'])), { city: 'Paris' });
 });
@@ -79,28 +66,51 @@ test('the id of a function_call equals its call_id on the straight path too, who
     arguments: '{"city":"Rome"}',
   };
   const response = responseOf([{ ...call, status: 'completed' }]);
-  const frame = (type: string, fields: object): SseFrame => ({ event: type, data: { type, ...fields } });
+  const frame = (type: string, fields: object): SseFrame => ({
+    event: type,
+    data: { type, ...fields },
+  });
   const place = { item_id: 'fc_upstream', output_index: 0 };
   const stream = answerSse([
-    frame('response.created', { sequence_number: 0, response: { ...response, status: 'in_progress', output: [] } }),
+    frame('response.created', {
+      sequence_number: 0,
+      response: { ...response, status: 'in_progress', output: [] },
+    }),
     frame('response.output_item.added', {
       sequence_number: 1,
       output_index: 0,
       item: { ...call, arguments: '', status: 'in_progress' },
     }),
-    frame('response.function_call_arguments.delta', { sequence_number: 2, ...place, delta: call.arguments }),
-    frame('response.function_call_arguments.done', { sequence_number: 3, ...place, arguments: call.arguments }),
-    frame('response.output_item.done', { sequence_number: 4, output_index: 0, item: { ...call, status: 'completed' } }),
+    frame('response.function_call_arguments.delta', {
+      sequence_number: 2,
+      ...place,
+      delta: call.arguments,
+    }),
+    frame('response.function_call_arguments.done', {
+      sequence_number: 3,
+      ...place,
+      arguments: call.arguments,
+    }),
+    frame('response.output_item.done', {
+      sequence_number: 4,
+      output_index: 0,
+      item: { ...call, status: 'completed' },
+    }),
     frame('response.completed', { sequence_number: 5, response }),
   ]);
   const body = responses.body({ tools: [{ type: 'function', ...tool }] });
 
   gateway.upstream.on(responses.upstreamPath, answerJson(response));
   const whole = (await ask(responses.path, body, liveKey)) as { output: Json[] };
-  assert.deepEqual([whole.output[0]!['id'], whole.output[0]!['call_id']], ['call_upstream', 'call_upstream']);
+  assert.deepEqual(
+    [whole.output[0]!['id'], whole.output[0]!['call_id']],
+    ['call_upstream', 'call_upstream'],
+  );
 
   gateway.upstream.on(responses.upstreamPath, stream);
-  const frames = (await post(responses.path, { ...body, stream: true }, liveKey)).frames.filter(({ data }) => data !== '');
+  const frames = (await post(responses.path, { ...body, stream: true }, liveKey)).frames.filter(
+    ({ data }) => data !== '',
+  );
   const text = JSON.stringify(frames);
   assert.ok(!text.includes('fc_upstream'), 'no event names the id of the upstream');
   const types = frames.map(({ event }) => event);
@@ -114,14 +124,19 @@ test('the id of a function_call equals its call_id on the straight path too, who
   ]);
 });
 
-test('a reasoning item is there whenever reasoning.effort was set, first, with a summary that may be empty', async () => {
+test('whenever reasoning.effort is set, the first item is reasoning, whose summary may be empty', async () => {
   for (const effort of ['low', 'medium', 'high']) {
-    const { output } = (await ask(responses.path, responses.body({ reasoning: { effort } }))) as { output: Json[] };
+    const { output } = (await ask(responses.path, responses.body({ reasoning: { effort } }))) as {
+      output: Json[];
+    };
     assertFields(output[0]!, { id: isText, type: 'reasoning', summary: Array.isArray });
     assert.equal(output[1]!['type'], 'message');
   }
-  // A provider whose answer has none, and a model that does not think at all.
-  gateway.upstream.on(responses.upstreamPath, answerContent('responses', { text: 'Hi there', tokens: { input: 5, output: 2 } }));
+  // A provider whose answer has no reasoning, and a model that does not think.
+  gateway.upstream.on(
+    responses.upstreamPath,
+    answerContent('responses', { text: 'Hi there', tokens: { input: 5, output: 2 } }),
+  );
   for (const model of ['gpt-5-mini', 'gpt-4o']) {
     const body = responses.body({ model, reasoning: { effort: 'low' } });
     const { output } = (await ask(responses.path, body, liveKey)) as { output: Json[] };
@@ -132,7 +147,9 @@ test('a reasoning item is there whenever reasoning.effort was set, first, with a
     assert.deepEqual(output[0]!['summary'], []);
 
     const { frames } = await post(responses.path, { ...body, stream: true }, liveKey);
-    const added = frames.filter(({ event }) => event === 'response.output_item.added').map(({ data }) => data as Json);
+    const added = frames
+      .filter(({ event }) => event === 'response.output_item.added')
+      .map(({ data }) => data as Json);
     assert.deepEqual(
       added.map(({ output_index: index, item }) => [index, (item as Json)['type']]),
       [
@@ -141,7 +158,10 @@ test('a reasoning item is there whenever reasoning.effort was set, first, with a
       ],
     );
     const deltas = frames.filter(({ event }) => event === 'response.output_text.delta');
-    assert.ok(deltas.length > 0 && deltas.every(({ data }) => (data as Json)['output_index'] === 1), 'later indices shift');
+    assert.ok(
+      deltas.length > 0 && deltas.every(({ data }) => (data as Json)['output_index'] === 1),
+      'later indices shift',
+    );
     const final = (frames.at(-1)!.data as { response: { output: Json[] } }).response;
     assert.deepEqual(
       final.output.map(({ type }) => type),
@@ -150,38 +170,23 @@ test('a reasoning item is there whenever reasoning.effort was set, first, with a
   }
 });
 
-test('a chat completion has the fields of the specification', async () => {
-  const completion = await ask(chat.path, chat.body());
-  assertFields(completion, { id: isText, object: 'chat.completion', model: 'gpt-5-mini' });
-  const [choice, ...others] = completion['choices'] as Json[];
-  assert.deepEqual(others, []);
-  assertFields(choice!, { index: 0, finish_reason: 'stop' });
-  assertFields(choice!['message'] as Json, { role: 'assistant', content: sandboxText });
-  const usage = completion['usage'] as Json;
-  assertFields(usage, { prompt_tokens: isCount, completion_tokens: isCount });
-  assert.equal(usage['total_tokens'], Number(usage['prompt_tokens']) + Number(usage['completion_tokens']));
-});
-
-test('a message object has the fields of the specification', async () => {
-  const message = await ask(messages.path, messages.body());
-  assertFields(message, { id: isText, type: 'message', role: 'assistant', model: 'claude-haiku-4-5', stop_reason: 'end_turn' });
-  assert.deepEqual(message['content'], [{ type: 'text', text: sandboxText }]);
-  assertFields(message['usage'] as Json, { input_tokens: isCount, output_tokens: isCount });
-});
-
-test('the model of an answer is the id of the catalogue, under whatever name it was asked for', async () => {
+test('the model of an answer is its catalogue id, whatever name was requested', async () => {
   for (const model of ['fast', 'openai/gpt-5-mini', 'gpt-5-mini-2025-08-07']) {
     assert.equal((await ask(chat.path, chat.body({ model })))['model'], 'gpt-5-mini');
     assert.equal((await ask(responses.path, responses.body({ model })))['model'], 'gpt-5-mini');
   }
-  for (const model of ['claude-haiku-4-5-20251001', 'anthropic/claude-haiku-4-5', 'claude-haiku-4-5-latest']) {
+  for (const model of [
+    'claude-haiku-4-5-20251001',
+    'anthropic/claude-haiku-4-5',
+    'claude-haiku-4-5-latest',
+  ]) {
     assert.equal((await ask(messages.path, messages.body({ model })))['model'], 'claude-haiku-4-5');
   }
 });
 
 // ── The streams ──
 
-/** The events of the specification; OpenAI's own further ones may stand between them. */
+/** The specification's events; OpenAI's further ones may stand between them. */
 const specified =
   /^response\.(?:created|output_item\.(?:added|done)|content_part\.(?:added|done)|output_text\.delta|completed|function_call_arguments\.(?:delta|done)|reasoning_text\.delta)$/;
 
@@ -202,12 +207,15 @@ test('a Responses stream of text has its events in the order of the specificatio
   assert.equal((first['response'] as Json)['id'], (last['response'] as Json)['id']);
   const deltas = events.filter(({ type }) => type === 'response.output_text.delta');
   assert.ok(deltas.length > 1);
-  for (const delta of deltas) assertFields(delta, { output_index: 0, content_index: 0, delta: isText });
+  for (const delta of deltas)
+    assertFields(delta, { output_index: 0, content_index: 0, delta: isText });
   assert.equal(deltas.map(({ delta }) => delta).join(''), sandboxText);
 });
 
 test('a Responses stream of a tool call has its events in the order of the specification', async () => {
-  const events = await responseEvents(responses.body({ input: callDirective, tools: [{ type: 'function', ...tool }] }));
+  const events = await responseEvents(
+    responses.body({ input: callDirective, tools: [{ type: 'function', ...tool }] }),
+  );
   assert.deepEqual(onceEach(events), [
     'response.created',
     'response.output_item.added',
@@ -233,22 +241,28 @@ test('a Responses stream with reasoning begins with a reasoning item and its fra
     'response.output_item.done',
   ]);
   assert.equal((events[1]!['item'] as Json)['type'], 'reasoning');
-  const fragments = events.filter(({ type }) => type === 'response.reasoning_text.delta').map(({ delta }) => delta);
+  const fragments = events
+    .filter(({ type }) => type === 'response.reasoning_text.delta')
+    .map(({ delta }) => delta);
   assert.equal(fragments.join(''), 'A greeting.');
 });
 
-test('a Chat stream is data lines with id and choices, ended by [DONE]', async () => {
+test('a Chat stream has data lines with id and choices, and ends with [DONE]', async () => {
   const { text, frames, headers } = await post(chat.path, chat.body({ stream: true }));
   assert.match(String(headers['content-type']), /^text\/event-stream/);
   assert.ok(text.endsWith('data: [DONE]\n\n'));
   assert.ok(!text.includes('event:'));
-  const chunks = frames.map(({ data }) => data).filter((data): data is Json => typeof data === 'object');
+  const chunks = frames
+    .map(({ data }) => data)
+    .filter((data): data is Json => typeof data === 'object');
   assert.equal(new Set(chunks.map(({ id }) => id)).size, 1);
   for (const chunk of chunks) {
     assertFields(chunk, { id: isText, object: 'chat.completion.chunk', model: 'gpt-5-mini' });
     for (const choice of chunk['choices'] as Json[]) assert.equal(choice['index'], 0);
   }
-  const contents = chunks.map(({ choices }) => (choices as { delta: { content?: string } }[])[0]!.delta.content ?? '');
+  const contents = chunks.map(
+    ({ choices }) => (choices as { delta: { content?: string } }[])[0]!.delta.content ?? '',
+  );
   assert.equal(contents.join(''), sandboxText);
 });
 
@@ -266,9 +280,12 @@ test("a Messages stream has Anthropic's events in their order", async () => {
   ]);
 });
 
-test('a stream and a whole answer say the same, with the same usage', async () => {
+test('a stream and a whole answer have the same content and usage', async () => {
   const whole = (await ask(responses.path, responses.body())) as { usage: Json };
-  const last = (await responseEvents(responses.body())).at(-1)!['response'] as { usage: Json; output: Json[] };
+  const last = (await responseEvents(responses.body())).at(-1)!['response'] as {
+    usage: Json;
+    output: Json[];
+  };
   assert.deepEqual(last.usage, whole.usage);
   assert.equal(((last.output[0]!['content'] as Json[])[0] as Json)['text'], sandboxText);
 });
@@ -286,7 +303,11 @@ test('a model list entry has the fields of the specification, under its id too',
   const entry = list.data.find(({ id }) => id === 'gpt-5-mini')!;
   assert.deepEqual([entry['created'], entry['owned_by']], [Date.UTC(2025, 7, 7) / 1_000, 'openai']);
   assert.deepEqual((await gateway.get('/v1/models/gpt-5-mini')).json(), entry);
-  assert.equal((await gateway.get('/v1/models/fast')).json()['id'], 'fast', 'an alias is listed under its own name');
+  assert.equal(
+    (await gateway.get('/v1/models/fast')).json()['id'],
+    'fast',
+    'an alias is listed under its own name',
+  );
 });
 
 test("model info has the fields of the specification, at list prices without a key and at the account's with one", async () => {
@@ -295,38 +316,63 @@ test("model info has the fields of the specification, at list prices without a k
     return data.find(({ id }) => id === 'gpt-5-mini')!;
   };
   const info = await infoOf();
-  // $0.25 in, $2 out, $0.025 cached, times the markup of 1.5; unknown cache writes cost what input costs.
+  // $0.25 input, $2 output, $0.025 cached, times the markup of 1.5. Cache writes without a price
+  // cost as much as input; one-hour writes twice that.
   const listPrices = {
     input_price_per_1m: 0.375,
     output_price_per_1m: 3,
     cache_write_price_per_1m: 0.375,
+    cache_write_1h_price_per_1m: 0.75,
     cache_read_price_per_1m: 0.0375,
   };
   assert.deepEqual(info, {
     id: 'gpt-5-mini',
     display_name: 'GPT-5 Mini',
+    context_window: 400_000,
     max_input_tokens: 400_000,
     max_output_tokens: 128_000,
     supports_thinking: true,
     supports_streaming: true,
     supports_vision: true,
     ...listPrices,
+    price_tiers: [],
+    scheduled_prices: [],
+    search_prices: { web_search: 0.015, web_search_preview: 0.015 },
   });
 
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  await gateway.database.write.updateTable('accounts').set({ price_multiplier_ppm: 800_000 }).where('id', '=', account).execute();
+  await gateway.database.write
+    .updateTable('accounts')
+    .set({ price_multiplier_ppm: 800_000 })
+    .where('id', '=', account)
+    .execute();
   const own = await infoOf(key);
   assert.deepEqual(
     [own['input_price_per_1m'], own['output_price_per_1m'], own['cache_read_price_per_1m']],
     [0.3, 2.4, 0.03],
     'a fifth less',
   );
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'yes', tokens: { input: 1_000, output: 100 } }));
+  gateway.upstream.on(
+    chat.upstreamPath,
+    answerContent('chat', { text: 'yes', tokens: { input: 1_000, output: 100 } }),
+  );
   assert.equal((await post(chat.path, chat.body(), key)).costMicros, 540, 'charged as shown');
 
-  await gateway.program.cli('accounts', 'update', account, '--model', 'gpt-5-mini', '--price-multiplier', '0.5');
+  await gateway.program.cli(
+    'accounts',
+    'update',
+    account,
+    '--model',
+    'gpt-5-mini',
+    '--price-multiplier',
+    '0.5',
+  );
   await untilNoticed(clock, async () => (await infoOf(key))['output_price_per_1m'] === 1.5);
-  assert.equal((await post(chat.path, chat.body(), key)).costMicros, 338, 'one model at half its price, rounded up once');
+  assert.equal(
+    (await post(chat.path, chat.body(), key)).costMicros,
+    338,
+    'one model at half its price, rounded up once',
+  );
   await gateway.program.cli(
     'accounts',
     'update',
@@ -338,7 +384,11 @@ test("model info has the fields of the specification, at list prices without a k
     '--frozen',
     'yes',
   );
-  assert.equal((await post(chat.path, chat.body(), key)).status, 403, 'the ledger needs no poll to see that');
+  assert.equal(
+    (await post(chat.path, chat.body(), key)).status,
+    403,
+    'the ledger needs no poll to see that',
+  );
   await untilNoticed(clock, async () => (await infoOf(key))['output_price_per_1m'] === 2.4);
 });
 
@@ -364,14 +414,19 @@ test('the balance has the fields of the specification, and counts every token', 
 });
 
 test('a usage record has the fields of the specification; its model is the display name', async () => {
-  const { key } = await gateway.makeKey();
+  const { key, id } = await gateway.makeKey();
   const reply = await post(chat.path, chat.body(), key);
-  const page = (await gateway.get('/v1/usage', { key })).json<{ data: Json[]; next_cursor: null }>();
+  const page = (await gateway.get('/v1/usage', { key })).json<{
+    data: Json[];
+    next_cursor: null;
+  }>();
   assert.deepEqual(Object.keys(page), ['data', 'next_cursor']);
   const [record] = page.data;
   assert.deepEqual(record, {
     created_at: record!['created_at'],
     model: 'GPT-5 Mini',
+    model_id: 'gpt-5-mini',
+    key_id: id,
     input_tokens: 2,
     output_tokens: 13,
     total_tokens: 15,
@@ -387,18 +442,25 @@ type Page = {
   readonly next_cursor: string | null;
 };
 
-test('usage comes page by page, newest first, without a gap or a repeat while new records arrive', async () => {
+test('usage is paged, newest first, without gaps or repeats while new records arrive', async () => {
   const { key } = await gateway.makeKey();
-  const page = async (query: string) => (await gateway.get(`/v1/usage?${query}`, { key })).json<Page>();
+  const page = async (query: string) =>
+    (await gateway.get(`/v1/usage?${query}`, { key })).json<Page>();
   const run = async (count: number) => {
-    const made = await Promise.all(Array.from({ length: count }, () => post(chat.path, chat.body(), key)));
+    const made = await Promise.all(
+      Array.from({ length: count }, () => post(chat.path, chat.body(), key)),
+    );
     return made.map(({ requestId }) => requestId);
   };
   const ids = await run(45);
 
   const first = await page('');
   assert.equal(first.data.length, 20, 'the default');
-  assert.match(first.next_cursor!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\|req_\w+$/, '<timestamp>|<record_id>');
+  assert.match(
+    first.next_cursor!,
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\|req_\w+$/,
+    '<timestamp>|<record_id>',
+  );
   await run(3);
   const second = await page(`cursor=${encodeURIComponent(first.next_cursor!)}`);
   await run(2);
@@ -411,19 +473,28 @@ test('usage comes page by page, newest first, without a gap or a repeat while ne
 
   assert.equal((await page('limit=100')).data.length, 50);
   const exact = await page('limit=50');
-  assert.deepEqual([exact.data.length, exact.next_cursor], [50, null], 'a last page that is full has no next one');
+  assert.deepEqual(
+    [exact.data.length, exact.next_cursor],
+    [50, null],
+    'a last page that is full has no next one',
+  );
   const singles = await page('limit=1');
   assert.equal(singles.data.length, 1);
   assert.notEqual(singles.next_cursor, null);
 });
 
-test('a limit outside of 1 to 100 and a cursor that is none are 400', async () => {
+test('a limit outside 1 to 100 and an invalid cursor are 400', async () => {
   const { key } = await gateway.makeKey();
   for (const limit of ['0', '101', '-1', '1.5', 'ten', '1e1', '+5', ' 5', '99999999999']) {
     const reply = await gateway.get(`/v1/usage?limit=${encodeURIComponent(limit)}`, { key });
-    assert.deepEqual([reply.status, reply.error.code, reply.error.param], [400, 'invalid_request', 'limit'], limit);
+    assert.deepEqual(
+      [reply.status, reply.error.code, reply.error.param],
+      [400, 'invalid_request', 'limit'],
+      limit,
+    );
   }
-  for (const limit of ['1', '100']) assert.equal((await gateway.get(`/v1/usage?limit=${limit}`, { key })).status, 200);
+  for (const limit of ['1', '100'])
+    assert.equal((await gateway.get(`/v1/usage?limit=${limit}`, { key })).status, 200);
   const cursors = [
     'x',
     '|',
@@ -439,11 +510,12 @@ test('a limit outside of 1 to 100 and a cursor that is none are 400', async () =
   assert.equal((await gateway.get('/v1/usage?limit=1&limit=2', { key })).status, 400);
 });
 
-test('usage is found by its request id, by its own account alone', async () => {
+test('only its own account finds usage by request id', async () => {
   const [mine, theirs] = [await gateway.makeKey(), await gateway.makeKey()];
   const { requestId } = await post(chat.path, chat.body(), mine.key);
   await post(chat.path, chat.body(), mine.key);
-  const find = async (key: string, id: string) => (await gateway.get(`/v1/usage?request_id=${id}`, { key })).json<Page>();
+  const find = async (key: string, id: string) =>
+    (await gateway.get(`/v1/usage?request_id=${id}`, { key })).json<Page>();
   assert.deepEqual(
     (await find(mine.key, requestId)).data.map((record) => record.request_id),
     [requestId],
@@ -451,7 +523,11 @@ test('usage is found by its request id, by its own account alone', async () => {
   assert.deepEqual(await find(theirs.key, requestId), { data: [], next_cursor: null });
   assert.deepEqual(await find(mine.key, 'req_none'), { data: [], next_cursor: null });
   const colleague = await gateway.makeKey({ account: mine.account });
-  assert.equal((await find(colleague.key, requestId)).data.length, 1, 'account-wide, across its keys');
+  assert.equal(
+    (await find(colleague.key, requestId)).data.length,
+    1,
+    'account-wide, across its keys',
+  );
 });
 
 // ── The request fields ──
@@ -489,8 +565,13 @@ const accepted: Readonly<Record<string, readonly object[]>> = {
     { top_p: 0 },
     { top_p: 1 },
     { tools: [{ type: 'function', ...tool }], tool_choice: 'none', parallel_tool_calls: false },
-    { tools: [{ type: 'function', ...tool }], tool_choice: { type: 'function', name: 'get_weather' } },
-    ...['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'].map((effort) => ({ reasoning: { effort } })),
+    {
+      tools: [{ type: 'function', ...tool }],
+      tool_choice: { type: 'function', name: 'get_weather' },
+    },
+    ...['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'].map((effort) => ({
+      reasoning: { effort },
+    })),
     { reasoning: {} },
     { truncation: 'auto' },
     { truncation: 'disabled' },
@@ -498,7 +579,13 @@ const accepted: Readonly<Record<string, readonly object[]>> = {
     { store: true },
     { store: false },
     { stream: false, metadata: { a: 'b' }, user: 'u' },
-    { temperature: null, instructions: null, tools: null, reasoning: null, previous_response_id: null },
+    {
+      temperature: null,
+      instructions: null,
+      tools: null,
+      reasoning: null,
+      previous_response_id: null,
+    },
   ],
   chat: [
     {
@@ -528,7 +615,10 @@ const accepted: Readonly<Record<string, readonly object[]>> = {
     { top_p: 0.5, top_k: 40 },
     { stop_sequences: ['x'] },
     { metadata: { user_id: 'u' } },
-    { tools: [{ name: 'get_weather', input_schema: { type: 'object' } }], tool_choice: { type: 'auto' } },
+    {
+      tools: [{ name: 'get_weather', input_schema: { type: 'object' } }],
+      tool_choice: { type: 'auto' },
+    },
   ],
 };
 
@@ -573,14 +663,14 @@ const refused: Readonly<Record<string, readonly (readonly [object, string])[]>> 
 };
 
 for (const { name, path, body } of endpoints) {
-  test(`${path} takes every field of the specification, up to its limits`, async () => {
+  test(`${path} accepts every field of the specification, up to its limits`, async () => {
     for (const fields of accepted[name]!) {
       const reply = await post(path, body({ max_completion_tokens: undefined, ...fields }));
       assert.equal(reply.status, 200, `${JSON.stringify(fields)}: ${reply.text}`);
     }
   });
 
-  test(`${path} refuses what is beyond them, and names the field`, async () => {
+  test(`${path} refuses values beyond those limits and names the field`, async () => {
     for (const [fields, param] of refused[name]!) {
       const reply = await post(path, body(fields));
       assert.equal(reply.status, 400, `${JSON.stringify(fields)}: ${reply.text}`);
@@ -590,7 +680,7 @@ for (const { name, path, body } of endpoints) {
   });
 }
 
-test('the limit of chat max_tokens names its setting; another value and null are possible', async () => {
+test('the error for chat max_tokens names the setting, which may have another value or null', async () => {
   const refusal = await post(chat.path, chat.body({ max_tokens: 2_049 }));
   assert.match(refusal.error.message, /2048.*limits\.chat_max_tokens/);
   for (const [limit, status] of [
@@ -607,15 +697,57 @@ test('the limit of chat max_tokens names its setting; another value and null are
   }
 });
 
-test('store and previous_response_id are accepted and ignored: nothing is kept at the provider', async () => {
-  gateway.upstream.on(responses.upstreamPath, answerContent('responses', { text: 'yes', tokens: { input: 5, output: 1 } }));
+test('store and previous_response_id are ignored: nothing is stored at the provider', async () => {
+  gateway.upstream.on(
+    responses.upstreamPath,
+    answerContent('responses', { text: 'yes', tokens: { input: 5, output: 1 } }),
+  );
   const next = gateway.upstream.requests.length;
-  const reply = await post(responses.path, responses.body({ store: true, previous_response_id: 'resp_1' }), liveKey);
+  const reply = await post(
+    responses.path,
+    responses.body({ store: true, previous_response_id: 'resp_1' }),
+    liveKey,
+  );
   assert.equal(reply.status, 200);
   const sent = (await gateway.upstream.request(next)).body as Json;
   assert.equal(sent['store'], false);
   assert.ok(!('previous_response_id' in sent));
   assert.equal(sent['model'], 'gpt-5-mini');
+});
+
+test('an ignored previous_response_id is listed in the header and in `warnings` of every response object, on every path', async () => {
+  const content = { text: 'yes', tokens: { input: 5, output: 1 } };
+  for (const { name, upstreamPath } of endpoints)
+    gateway.upstream.on(upstreamPath, answerContent(name, content));
+  const ways = [
+    ['gpt-5-mini', testKey],
+    ['gpt-5-mini', liveKey],
+    ['claude-haiku-4-5', liveKey],
+  ] as const;
+  for (const [model, key] of ways) {
+    for (const stream of [false, true]) {
+      const body = { model, stream, input: hello, previous_response_id: 'resp_1' };
+      const reply = await post(responses.path, body, key);
+      assert.equal(reply.status, 200, reply.text);
+      assert.match(String(reply.headers['x-service-ignored']), /\bprevious_response_id\b/);
+      const shown: Json[] = stream
+        ? reply.frames.map(({ data }) => (data ?? {}) as Json)
+        : [{ response: reply.json() }];
+      const told = shown.flatMap(({ response }) =>
+        response === undefined ? [] : [response as Json],
+      );
+      assert.ok(told.length >= (stream ? 2 : 1));
+      for (const { warnings } of told) {
+        const [warning, ...others] = warnings as Json[];
+        assert.deepEqual(others, []);
+        assert.equal(warning!['code'], 'previous_response_id_ignored');
+        assert.equal(warning!['param'], 'previous_response_id');
+        assert.match(String(warning!['message']), /whole conversation in `input`/);
+      }
+      const { previous_response_id: _, ...without } = body;
+      assert.doesNotMatch((await post(responses.path, without, key)).text, /"warnings"/);
+    }
+  }
 });
 
 test('health and readiness need no key', async () => {
@@ -633,7 +765,7 @@ async function ask(path: string, body: object, key = testKey): Promise<Json> {
   return reply.json();
 }
 
-/** The specification's events of a Responses stream. Checks what holds for each of them. */
+/** The specification's events of a Responses stream. Checks the rules of each event. */
 async function responseEvents(body: object): Promise<Json[]> {
   const { text: stream, frames } = await post(responses.path, { ...body, stream: true });
   assert.ok(!stream.includes('[DONE]'));
@@ -646,7 +778,7 @@ async function responseEvents(body: object): Promise<Json[]> {
   return events.map(({ data }) => data).filter(({ type }) => specified.test(String(type)));
 }
 
-/** The types in order, with each run of the same one told once. */
+/** The event types in order; repeats are listed once. */
 function onceEach(events: readonly Json[]): unknown[] {
   return events.map(({ type }) => type).filter((type, index, types) => type !== types[index - 1]);
 }
@@ -667,7 +799,8 @@ type Expected = string | number | boolean | null | ((value: unknown) => boolean)
 
 function assertFields(value: Json, expected: Readonly<Record<string, Expected>>): void {
   for (const [name, wanted] of Object.entries(expected)) {
-    if (typeof wanted === 'function') assert.ok(wanted(value[name]), `${name} is ${JSON.stringify(value[name])}`);
+    if (typeof wanted === 'function')
+      assert.ok(wanted(value[name]), `${name} is ${JSON.stringify(value[name])}`);
     else assert.equal(value[name], wanted, name);
   }
 }
@@ -678,8 +811,4 @@ function isText(value: unknown): boolean {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-function isNow(value: unknown): boolean {
-  return isCount(value) && Math.abs(Number(value) - clock.nowMs() / 1_000) < 60;
 }

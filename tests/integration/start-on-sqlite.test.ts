@@ -1,8 +1,16 @@
-// What the program makes of the SQLite file that it finds: one that cannot be used is told in a sentence with a remedy, one that another
-// gateway serves is left to it, and one that is made is for its user alone.
+// The start on an existing SQLite file: an unusable file is refused with a sentence and a remedy, a
+// file that another gateway serves is left alone, and new files are readable only by their user.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Program, startProgram } from '../support/program.ts';
@@ -10,20 +18,23 @@ import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts';
 
 const config = { log: { level: 'fatal' } };
 
-test('a file that is damaged, or no database, is refused in one sentence that names a remedy', async (t) => {
+test('a damaged file, or one that is not a database, is refused with one sentence and a remedy', async (t) => {
   const program = notStarted(t);
   writeFileSync(join(program.dataDir, 'tollgate.db'), 'This was a database once.'.repeat(1_000));
   await isRefused(
     program,
-    /tollgate\.db is damaged, or is no SQLite database\. Move it and the files .* away, and put a backup in/,
+    /tollgate\.db is damaged or not a SQLite database\. Move it, .* away and restore a backup/,
   );
 });
 
-test('an empty file is no new installation: its books are lost', async (t) => {
+test('an empty file is refused, because its data is lost', async (t) => {
   const program = notStarted(t);
   const path = join(program.dataDir, 'tollgate.db');
   writeFileSync(path, '');
-  await isRefused(program, /tollgate\.db is an empty file: what was in it is lost\. Put a backup in its place .*; for a new/);
+  await isRefused(
+    program,
+    /tollgate\.db is an empty file: its content is lost\. Put a backup in its place .*; for a new/,
+  );
   assert.equal(statSync(path).size, 0, 'left as it was');
   rmSync(path);
   await program.start();
@@ -33,59 +44,82 @@ test('an empty file is no new installation: its books are lost', async (t) => {
   await isRefused(program, /is an empty file/);
 });
 
-test('a file system that is read-only, or full, is told in one sentence, and the start works when it is mended', async (t) => {
+test('a read-only or full file system is reported in one sentence; the start works when it is fixed', async (t) => {
   const disk = mountSmallDisk();
   if (!disk) return t.skip(noSmallDisk);
-  const remount = (how: 'ro' | 'rw') => execFileSync('mount', ['-o', `remount,${how}`, disk.folder]);
-  const program = new Program({ config, databaseUrl: `sqlite:${join(disk.folder, 'tollgate.db')}` });
+  const remount = (how: 'ro' | 'rw') =>
+    execFileSync('mount', ['-o', `remount,${how}`, disk.folder]);
+  const program = new Program({
+    config,
+    databaseUrl: `sqlite:${join(disk.folder, 'tollgate.db')}`,
+  });
   t.after(async () => {
     await program.stop().finally(disk.unmount);
   });
   disk.fill();
-  await isRefused(program, /tollgate\.db is full or fails\. Make room on it|ENOSPC/);
+  await isRefused(program, /tollgate\.db is full or failing\. Free space on it|ENOSPC/);
   disk.free();
   await program.start();
   await program.terminate();
   remount('ro');
-  await isRefused(program, /tollgate\.db cannot be written\. Check that this user .* not mounted read-only|EROFS/);
+  await isRefused(
+    program,
+    /tollgate\.db cannot be written\. Check that this user .* not mounted read-only|EROFS/,
+  );
   remount('rw');
   disk.fill();
-  await isRefused(program, /The disk of the database .*tollgate\.db is full or fails\. Make room on it/);
+  await isRefused(
+    program,
+    /The disk of the database .*tollgate\.db is full or failing\. Free space on it/,
+  );
   disk.free();
   await program.start();
 });
 
-test('a second gateway on the same file is refused and told who serves it; commands work beside it; a kill frees it at once', async (t) => {
+test("a second gateway on one file is refused with the first one's process id; commands still work; a kill frees the file", async (t) => {
   const first = await startProgram({ config });
   const env = { TOLLGATE_SECRET: readFileSync(join(first.dataDir, 'secret'), 'utf8').trim() };
-  const second = new Program({ config, env, databaseUrl: first.databaseUrl.replace('tollgate.db', 'link.db') });
+  const second = new Program({
+    config,
+    env,
+    databaseUrl: first.databaseUrl.replace('tollgate.db', 'link.db'),
+  });
   symlinkSync(join(first.dataDir, 'tollgate.db'), join(first.dataDir, 'link.db'));
   t.after(async () => {
     await second.terminate();
     rmSync(second.dataDir, { recursive: true });
     await first.stop();
   });
-  const refusal = `The process ${first.pid} serves the database .* already, and only one gateway can\\. Stop that one first, or`;
+  const refusal = `The process ${first.pid} already serves the database .*, and only one gateway can\\. Stop that one, or`;
   await isRefused(second, new RegExp(refusal));
   await first.cli('accounts', 'create', '--name', 'beside');
   await first.verify();
   await first.cli('backup', join(first.dataDir, 'copy.db'));
   await first.kill();
   await second.start();
-  await assert.rejects(first.start(), new RegExp(`The process ${second.pid} serves the database`));
+  await assert.rejects(
+    first.start(),
+    new RegExp(`The process ${second.pid} already serves the database`),
+  );
   assert.equal(await second.terminate(), 0);
   await first.start();
 });
 
-test('the database, what SQLite keeps beside it, and a backup are for their user alone', async (t) => {
-  // The folder may be open to others: an operator's choice of `database.url`.
+test("the database, SQLite's files beside it, and a backup are readable only by their user", async (t) => {
+  // The folder may be readable by others: `database.url` is the operator's choice.
   const folder = notStarted(t).dataDir;
   mkdirSync(join(folder, 'open'), { mode: 0o755 });
-  const program = await startProgram({ config, databaseUrl: `sqlite:${join(folder, 'open', 'tollgate.db')}` });
+  const program = await startProgram({
+    config,
+    databaseUrl: `sqlite:${join(folder, 'open', 'tollgate.db')}`,
+  });
   t.after(() => program.stop());
   await program.cli('backup', join(folder, 'copy.db'));
-  const files = ['', '-wal', '-shm', '-serving'].map((suffix) => join(folder, 'open', `tollgate.db${suffix}`));
-  for (const file of [...files, join(folder, 'copy.db')]) assert.equal(statSync(file).mode & 0o777, 0o600, file);
+  const files = ['', '-wal', '-shm', '-serving'].map((suffix) =>
+    join(folder, 'open', `tollgate.db${suffix}`),
+  );
+  for (const file of [...files, join(folder, 'copy.db')])
+    assert.equal(statSync(file).mode & 0o777, 0o600, file);
 });
 
 function notStarted(t: TestContext): Program {
@@ -97,7 +131,7 @@ function notStarted(t: TestContext): Program {
   return program;
 }
 
-/** Nothing but the sentence: no stack, no second line. */
+/** Only one sentence is printed: no stack, no second line. */
 async function isRefused(program: Program, sentence: RegExp): Promise<void> {
   await assert.rejects(program.start(), sentence);
   assert.match(program.output, /^tollgate: [^\n]+\n$/);

@@ -1,5 +1,6 @@
-// How streams are sent, on every pair of formats: event by event, with keep-alives in silence, no faster than the client reads, and no
-// longer than it is there. `npm run test:all -- memory` measures what readers that stand still cost.
+// How streams are sent, on every pair of formats: event by event, with keep-alives during silence,
+// no faster than the client reads, and not after it has left. `npm run test:all -- memory` measures
+// the cost of stalled readers.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
@@ -11,13 +12,19 @@ import { Reply } from '../support/http.ts';
 import { isPending } from '../support/is-pending.ts';
 import { pairModels, pairPrices, pairs, type Pair } from '../support/pairs.ts';
 import { checkStream } from '../support/stream-rules.ts';
-import { takeTurns, TestClock } from '../support/test-clock.ts';
+import { flushEventLoop, TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerEndlessly, answerStatus, framesText, thenHang, type Script } from '../support/upstream.ts';
+import {
+  answerEndlessly,
+  answerStatus,
+  framesText,
+  thenHang,
+  type Script,
+} from '../support/upstream.ts';
 
 const keepAliveMs = 15_000;
 const stallMs = 60_000;
-/** How long an upstream is read on when its client has left. */
+/** How long the gateway reads an upstream on after its client has left. */
 const readOnMs = 5_000;
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
 const cost = 100 * pairPrices.input + 20 * pairPrices.output;
@@ -33,22 +40,29 @@ after(() => gateway.stop());
 
 const newKey = () => gateway.makeKey({ mode: 'live', creditUsd: 5 });
 
-/** Plays an answer to a client; `hasReceived` resolves when the client has read that text. */
-type Play = (response: ServerResponse, hasReceived: (text: string) => Promise<unknown>) => Promise<void>;
+/** Plays an answer. `hasReceived` resolves when the client has read that text. */
+type Play = (
+  response: ServerResponse,
+  hasReceived: (text: string) => Promise<unknown>,
+) => Promise<void>;
 
 async function stream(pair: Pair, key: string, play: Play): Promise<Reply> {
   let received = '';
   const hasReceived = (text: string) => until(() => received.includes(text));
   gateway.upstream.on(pair.upstreamPath, (response) => play(response, hasReceived));
-  const response = await gateway.open(pair.client.path, { key, body: pair.body({ stream: true }) }).response;
+  const response = await gateway.open(pair.client.path, { key, body: pair.body({ stream: true }) })
+    .response;
   for await (const piece of response.setEncoding('utf8')) {
-    assert.ok(String(piece).endsWith('\n\n'), `${pair.name}: a piece ends in the middle of a frame: ${piece}`);
+    assert.ok(
+      String(piece).endsWith('\n\n'),
+      `${pair.name}: a piece ends in the middle of a frame: ${piece}`,
+    );
     received += piece;
   }
   return new Reply(response, received);
 }
 
-/** Silence before the head and in the middle. */
+/** Silence before the headers and in the middle. */
 function playSilently({ upstream }: Pair, silenceMs: number): Play {
   const { start, deltas, end } = streamFrames(upstream, content);
   return async (response, hasReceived) => {
@@ -62,7 +76,7 @@ function playSilently({ upstream }: Pair, silenceMs: number): Play {
 }
 
 for (const pair of pairs) {
-  test(`a silent stream gets keep-alives, before its first event and after it, and costs what it costs: ${pair.name}`, async () => {
+  test(`a silent stream gets keep-alives before and after its first event, at no extra cost: ${pair.name}`, async () => {
     const { key } = await newKey();
     const reply = await stream(pair, key, playSilently(pair, keepAliveMs * 4.5));
     const { ending, text } = checkStream(pair.client.name, reply.text, pair);
@@ -71,19 +85,32 @@ for (const pair of pairs) {
       frame.comment === 'keep-alive' ? 'comment' : frame.event === 'ping' ? 'ping' : 'frame',
     );
     const first = kinds.indexOf('frame');
-    // Each is written at most an eighth of its time late.
-    assert.deepEqual(kinds.slice(0, first), Array(4).fill('comment'), 'they are comments, which no client takes for a start');
-    const later = kinds.slice(first).filter((kind) => kind === (pair.client.name === 'messages' ? 'ping' : 'comment'));
-    // On the straight path, the upstream's own ping comes as well.
-    assert.equal(later.length, pair.straight && pair.client.name === 'messages' ? 5 : 4, kinds.join(' '));
+    // Each is sent late by at most an eighth of its interval.
+    assert.deepEqual(
+      kinds.slice(0, first),
+      Array(4).fill('comment'),
+      'they are comments, which no client takes for a start',
+    );
+    const later = kinds
+      .slice(first)
+      .filter((kind) => kind === (pair.client.name === 'messages' ? 'ping' : 'comment'));
+    // On the straight path the upstream's own ping arrives too.
+    assert.equal(
+      later.length,
+      pair.straight && pair.client.name === 'messages' ? 5 : 4,
+      kinds.join(' '),
+    );
   });
 }
 
-test('a stream that moves gets none, however long it takes', async () => {
+test('an active stream gets no keep-alives, however long it takes', async () => {
   const { key } = await newKey();
   const words = Array.from({ length: 8 }, (_, index) => `word${index}`);
   for (const pair of pairs) {
-    const { start, deltas, end } = streamFrames(pair.upstream, { ...content, text: words.join(' ') });
+    const { start, deltas, end } = streamFrames(pair.upstream, {
+      ...content,
+      text: words.join(' '),
+    });
     const reply = await stream(pair, key, async (response, hasReceived) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(framesText(start.slice(0, 2)));
@@ -98,13 +125,13 @@ test('a stream that moves gets none, however long it takes', async () => {
   }
 });
 
-/** An error of the upstream that comes when a keep-alive has gone out. */
+/** An upstream error after a keep-alive was sent. */
 const lateRefusal: Script = async (response, request) => {
   await clock.advance(keepAliveMs * 2);
   await answerStatus(529)(response, request);
 };
 
-test('what fails after a keep-alive is told by an error event, free of charge', async () => {
+test('a failure after a keep-alive is an error event, free of charge', async () => {
   const { key, account } = await newKey();
   for (const pair of pairs) {
     gateway.upstream.on(pair.upstreamPath, lateRefusal);
@@ -125,14 +152,17 @@ test('the official clients read a stream with keep-alives, and throw on an error
   const anthropic = new Anthropic({ apiKey: key, baseURL: gateway.url, maxRetries: 0 });
   const ask = { role: 'user', content: 'Hello!' } as const;
   const readers: Readonly<Record<string, (model: string) => Promise<string | null | undefined>>> = {
-    responses: async (model) => (await openai.responses.stream({ model, input: 'Hello!' }).finalResponse()).output_text,
-    chat: async (model) => openai.chat.completions.stream({ model, messages: [ask] }).finalContent(),
-    messages: async (model) => anthropic.messages.stream({ model, max_tokens: 100, messages: [ask] }).finalText(),
+    responses: async (model) =>
+      (await openai.responses.stream({ model, input: 'Hello!' }).finalResponse()).output_text,
+    chat: async (model) =>
+      openai.chat.completions.stream({ model, messages: [ask] }).finalContent(),
+    messages: async (model) =>
+      anthropic.messages.stream({ model, max_tokens: 100, messages: [ask] }).finalText(),
   };
   for (const pair of pairs) {
     const read = () => readers[pair.client.name]!(`to-${pair.upstream}`);
     const play = playSilently(pair, keepAliveMs * 3);
-    gateway.upstream.on(pair.upstreamPath, (response) => play(response, takeTurns));
+    gateway.upstream.on(pair.upstreamPath, (response) => play(response, flushEventLoop));
     assert.equal(await read(), content.text, pair.name);
     gateway.upstream.on(pair.upstreamPath, lateRefusal);
     await assert.rejects(read(), /overloaded/, pair.name);
@@ -149,9 +179,10 @@ for (const pair of pairs) {
       for (const [index, word] of content.text.split(' ').entries()) {
         for (const piece of piecesOf(framesText([deltas[index]!]), 11)) {
           response.write(piece);
-          await takeTurns();
+          await flushEventLoop();
         }
-        // The next word is not said before the client has read this one: an event that is held back ends the test.
+        // The upstream sends the next word after the client has read this one, so a buffered event
+        // ends the test.
         await hasReceived(word);
       }
       response.end(framesText(end));
@@ -161,19 +192,25 @@ for (const pair of pairs) {
 }
 
 for (const pair of pairs) {
-  test(`a reader that stops reading stops the upstream, and counts as gone after a while: ${pair.name}`, async () => {
+  test(`a reader that stalls pauses the upstream, and counts as gone after a while: ${pair.name}`, async () => {
     const { key, account } = await newKey();
     const { start, deltas } = streamFrames(pair.upstream, { ...content, text: 'x'.repeat(60_000) });
-    // More than sockets keep: the rest is only read when the client counts as gone.
+    // More than socket buffers hold: the rest is read only once the client counts as gone.
     gateway.upstream.on(pair.upstreamPath, answerEndlessly(start, deltas, 60_000_000));
     const asked = gateway.upstream.request(gateway.upstream.requests.length);
-    const response = await gateway.open(pair.client.path, { key, body: pair.body({ stream: true }) }).response;
+    const response = await gateway.open(pair.client.path, {
+      key,
+      body: pair.body({ stream: true }),
+    }).response;
     response.on('error', () => {});
     const { ended } = await asked;
-    // The client's buffer is full: more has been generated than the request allows.
+    // The client's buffer is full: more was generated than the request allows.
     await until(() => response.readableLength >= 60_000);
     const fullAtMs = clock.elapsedMs();
-    await clock.advanceUntil(async () => !(await isPending(ended)), { stepMs: 1_000, withinMs: 3 * stallMs });
+    await clock.advanceUntil(async () => !(await isPending(ended)), {
+      stepMs: 1_000,
+      withinMs: 3 * stallMs,
+    });
     assert.equal(await ended, 'aborted');
     assert.ok(clock.elapsedMs() - fullAtMs >= stallMs + readOnMs);
     const record = await waitForRecord(key, String(response.headers['x-request-id']));
@@ -184,12 +221,15 @@ for (const pair of pairs) {
 }
 
 for (const pair of pairs) {
-  test(`a client that leaves in mid-stream stops the upstream, and pays for what was generated: ${pair.name}`, async () => {
+  test(`a client that leaves mid-stream stops the upstream and pays for the generated output: ${pair.name}`, async () => {
     const { key, account } = await newKey();
     const { start, deltas } = streamFrames(pair.upstream, content);
     gateway.upstream.on(pair.upstreamPath, thenHang(framesText([...start, ...deltas])));
     const asked = gateway.upstream.request(gateway.upstream.requests.length);
-    const { request, response } = gateway.open(pair.client.path, { key, body: pair.body({ stream: true }) });
+    const { request, response } = gateway.open(pair.client.path, {
+      key,
+      body: pair.body({ stream: true }),
+    });
     const answer = await response;
     let received = '';
     answer.on('error', () => {}).on('data', (piece: Buffer) => (received += piece.toString()));
@@ -205,7 +245,8 @@ for (const pair of pairs) {
     // 18 bytes are five tokens by our own count.
     assert.equal(record.output_tokens, 5);
     assert.ok(record.input_tokens > 0);
-    const micros = record.input_tokens * pairPrices.input + record.output_tokens * pairPrices.output;
+    const micros =
+      record.input_tokens * pairPrices.input + record.output_tokens * pairPrices.output;
     const { availableMicros, heldMicros } = await gateway.balance(account);
     assert.deepEqual([availableMicros, heldMicros], [5_000_000 - micros, 0]);
   });
@@ -215,7 +256,9 @@ type UsageRecord = { readonly input_tokens: number; readonly output_tokens: numb
 
 async function waitForRecord(key: string, requestId: string): Promise<UsageRecord> {
   return until(async () => {
-    const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{ data: UsageRecord[] }>();
+    const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{
+      data: UsageRecord[];
+    }>();
     return data[0];
   });
 }

@@ -1,5 +1,5 @@
-// What an upstream's statuses and first errors become, on every pair of formats, and text that is no text. Everything else that can go wrong
-// with an upstream is a row of fault-table.test.ts.
+// How upstream error statuses and first errors are reported, on every pair of formats, and invalid
+// UTF-8. All other upstream failures are rows of fault-table.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { streamFrames, type WireName } from '../support/answers.ts';
@@ -7,7 +7,13 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { pairModels, pairs, type Pair } from '../support/pairs.ts';
 import { checkStream } from '../support/stream-rules.ts';
-import { answerBytes, answerSse, answerStatus, framesText, type SseFrame } from '../support/upstream.ts';
+import {
+  answerBytes,
+  answerSse,
+  answerStatus,
+  framesText,
+  type SseFrame,
+} from '../support/upstream.ts';
 
 const content = { text: 'one two three', tokens: { input: 5, output: 3 } };
 const creditMicros = 5_000_000;
@@ -22,7 +28,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-/** What a failure becomes before the first byte. */
+/** The error for a failure before the first byte. */
 function codeOfStatus(status: number): readonly [status: number, code: string] {
   if ([400, 404, 413, 422].includes(status)) return [400, 'invalid_request'];
   if ([429, 503, 529].includes(status)) return [503, 'upstream_unavailable'];
@@ -31,9 +37,12 @@ function codeOfStatus(status: number): readonly [status: number, code: string] {
 }
 
 for (const pair of pairs) {
-  test(`${pair.name}: each status of the upstream from 400 to 529 is the right status and code`, async () => {
+  test(`${pair.name}: each upstream status from 400 to 529 becomes the right status and code`, async () => {
     for (let status = 400; status <= 529; status++) {
-      gateway.upstream.on(pair.upstreamPath, answerStatus(status, { body: errorBody(pair.upstream), retryAfter: '7' }));
+      gateway.upstream.on(
+        pair.upstreamPath,
+        answerStatus(status, { body: errorBody(pair.upstream), retryAfter: '7' }),
+      );
       const reply = await ask(pair, { stream: status % 2 === 0 || status === 529 });
       const [expected, code] = codeOfStatus(status);
       assertRefused(reply, pair, { status: expected, code }, `upstream status ${status}`);
@@ -44,7 +53,7 @@ for (const pair of pairs) {
   });
 }
 
-/** The error in the upstream's own shape. */
+/** The error in the upstream's format. */
 function errorBody(wire: WireName): object {
   const message = 'the tool is unknown';
   return wire === 'messages'
@@ -52,11 +61,17 @@ function errorBody(wire: WireName): object {
     : { error: { message, type: 'invalid_request_error', param: null, code: null } };
 }
 
-test('an error as the first event is a status, and the one that its words mean', async () => {
+test('an error as the first event becomes the matching status', async () => {
   const overloaded: Readonly<Record<WireName, SseFrame>> = {
-    messages: { event: 'error', data: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } },
+    messages: {
+      event: 'error',
+      data: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+    },
     chat: { data: { error: { message: 'Overloaded', code: 529 } } },
-    responses: { event: 'error', data: { type: 'error', sequence_number: 0, code: 'rate_limit_exceeded', message: 'Slow' } },
+    responses: {
+      event: 'error',
+      data: { type: 'error', sequence_number: 0, code: 'rate_limit_exceeded', message: 'Slow' },
+    },
   };
   for (const pair of pairs) {
     gateway.upstream.on(pair.upstreamPath, answerSse([overloaded[pair.upstream]]));
@@ -66,13 +81,19 @@ test('an error as the first event is a status, and the one that its words mean',
   await assertFree();
 });
 
-test('a character that is no UTF-8 inside an answer is shown as such, and the answer goes on', async () => {
+test('invalid UTF-8 in an answer becomes a replacement character, and the answer goes on', async () => {
   const credit = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   for (const pair of pairs) {
     const { start, deltas, end } = streamFrames(pair.upstream, content);
     const spoilt = framesText([...start, ...deltas, ...end]).replaceAll(' two', ' \xFFwo');
-    gateway.upstream.on(pair.upstreamPath, answerBytes(Buffer.from(spoilt, 'latin1'), { sizes: [7] }));
-    const reply = await gateway.post(pair.client.path, { key: credit.key, body: pair.body({ stream: true }) });
+    gateway.upstream.on(
+      pair.upstreamPath,
+      answerBytes(Buffer.from(spoilt, 'latin1'), { sizes: [7] }),
+    );
+    const reply = await gateway.post(pair.client.path, {
+      key: credit.key,
+      body: pair.body({ stream: true }),
+    });
     const { ending, text } = checkStream(pair.client.name, reply.text, { straight: true });
     assert.equal(ending, 'success', pair.name);
     assert.ok(text.includes('\uFFFDwo three'), `${pair.name}: ${text}`);
@@ -83,7 +104,12 @@ function ask(pair: Pair, fields: object): Promise<Reply> {
   return gateway.post(pair.client.path, { key, body: pair.body(fields) });
 }
 
-function assertRefused(reply: Reply, pair: Pair, expected: { status: number; code: string }, what: string): void {
+function assertRefused(
+  reply: Reply,
+  pair: Pair,
+  expected: { status: number; code: string },
+  what: string,
+): void {
   const where = `${pair.name}: ${what}: ${reply.text.slice(0, 300)}`;
   assert.equal(reply.status, expected.status, where);
   assert.match(String(reply.headers['content-type']), /^application\/json/, where);
@@ -92,7 +118,7 @@ function assertRefused(reply: Reply, pair: Pair, expected: { status: number; cod
   assert.equal(reply.costMicros, null, where);
 }
 
-/** No failure has cost anything, and nothing stays held. */
+/** No failure was charged, and nothing stays held. */
 async function assertFree(): Promise<void> {
   const { availableMicros, heldMicros } = await gateway.balance(account);
   assert.deepEqual([availableMicros, heldMicros], [creditMicros, 0]);

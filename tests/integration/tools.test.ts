@@ -1,4 +1,5 @@
-// Tools that only Responses knows, through the started program, on upstreams that know functions alone: the client sees no difference.
+// Tools that only Responses has, through the started program, on upstreams that only know
+// functions: the client sees no difference.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
@@ -13,8 +14,17 @@ let gateway: TestGateway;
 let openai: OpenAI;
 
 before(async () => {
-  const limits = { max_input_tokens: 200_000, max_output_tokens: 32_000, prices: { input: 1, output: 2 } };
-  const route = (fields: object) => ({ display_name: 'X', owned_by: 'x', routes: [{ model: 'upstream', ...fields }], ...limits });
+  const limits = {
+    max_input_tokens: 200_000,
+    max_output_tokens: 32_000,
+    prices: { input: 1, output: 2 },
+  };
+  const route = (fields: object) => ({
+    display_name: 'X',
+    owned_by: 'x',
+    routes: [{ model: 'upstream', ...fields }],
+    ...limits,
+  });
   gateway = await startGateway({
     models: {
       'on-messages': route({ provider: 'anthropic' }),
@@ -63,12 +73,19 @@ for (const [model, upstreamPath] of [
   ['on-openai-chat', '/v1/chat/completions'],
 ] as const) {
   for (const stream of [false, true]) {
-    test(`a custom tool of a namespace ${model}, ${stream ? 'streamed' : 'whole'}: called, and its call sent back`, async () => {
+    test(`a custom tool of a namespace ${model}, ${stream ? 'streamed' : 'whole'}: is called, and its call is accepted back`, async () => {
       const response = await ask(model, stream, question);
       const [call] = response.output;
       assert.ok(call?.type === 'custom_tool_call');
-      assert.deepEqual([call.name, call.namespace, call.input, call.call_id], ['patch', 'files', patch, 'call_1']);
-      const result: ResponseInputItem = { type: 'custom_tool_call_output', call_id: call.call_id, output: 'done' };
+      assert.deepEqual(
+        [call.name, call.namespace, call.input, call.call_id],
+        ['patch', 'files', patch, 'call_1'],
+      );
+      const result: ResponseInputItem = {
+        type: 'custom_tool_call_output',
+        call_id: call.call_id,
+        output: 'done',
+      };
       await ask(model, stream, [...question, ...(response.output as ResponseInputItem[]), result]);
       const sent = gateway.upstream.requests.at(-1)!;
       assert.equal(sent.path, upstreamPath);
@@ -83,12 +100,17 @@ const about = 'About the tools of files: Files.\n\nEdits files.';
 const asked = `${about}\n\nThe input must match this lark grammar:\nstart: "x"`;
 const schema = {
   type: 'object',
-  properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
+  properties: {
+    input: { type: 'string', description: 'The whole input of the tool, as plain text.' },
+  },
   required: ['input'],
 };
 const sentTools: Readonly<Record<string, object>> = {
   'on-messages': { name: 'files__patch', description: asked, input_schema: schema },
-  'on-chat': { type: 'function', function: { name: 'files__patch', description: asked, parameters: schema } },
+  'on-chat': {
+    type: 'function',
+    function: { name: 'files__patch', description: asked, parameters: schema },
+  },
   'on-openai-chat': {
     type: 'custom',
     custom: {
@@ -110,19 +132,26 @@ const chatHistory = (call: object) => [
 ];
 const sentHistory: Readonly<Record<string, object[]>> = {
   'on-messages': [
-    { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'files__patch', input: { input: patch } }] },
+    {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: 'call_1', name: 'files__patch', input: { input: patch } }],
+    },
     {
       role: 'user',
-      content: [{ type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'done' }] }],
+      content: [
+        { type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'done' }] },
+      ],
     },
   ],
   'on-chat': chatHistory(plainCall),
   'on-openai-chat': chatHistory(customCall),
 };
 
-test('a grammar that cannot be enforced is listed, and one that can is not', async () => {
+test('only a grammar that cannot be enforced is listed', async () => {
   const ignoredOn = async (model: string) => {
-    const { response } = await openai.responses.create({ model, input: 'Go', tools }).withResponse();
+    const { response } = await openai.responses
+      .create({ model, input: 'Go', tools })
+      .withResponse();
     return response.headers.get('x-service-ignored');
   };
   assert.equal(await ignoredOn('on-messages'), 'tools.format');
@@ -131,18 +160,48 @@ test('a grammar that cannot be enforced is listed, and one that can is not', asy
 
 const chatGrammar = { syntax: 'regex' as const, definition: '[a-z]+' };
 
-test('a Chat client’s custom tool works on a Messages model too', async () => {
+test('a Chat client’s custom tool also works on a Messages model', async () => {
   const { choices } = await openai.chat.completions.create({
     model: 'on-messages',
     messages: [{ role: 'user', content: 'Go' }],
-    tools: [{ type: 'custom', custom: { name: 'files__patch', format: { type: 'grammar', grammar: chatGrammar } } }],
+    tools: [
+      {
+        type: 'custom',
+        custom: { name: 'files__patch', format: { type: 'grammar', grammar: chatGrammar } },
+      },
+    ],
   });
   assert.deepEqual(choices[0]?.message.tool_calls, [customCall]);
-  const [tool] = (gateway.upstream.requests.at(-1)!.body as { tools: { description: string }[] }).tools;
+  const [tool] = (gateway.upstream.requests.at(-1)!.body as { tools: { description: string }[] })
+    .tools;
   assert.equal(tool?.description, 'The input must match this regex grammar:\n[a-z]+');
 });
 
-test('a tool that runs at OpenAI is refused by name elsewhere, with the remedy', async () => {
+test('calls with repeated ids, as some hosts send, get unique ids for Anthropic', async () => {
+  const called = {
+    id: 'grep:0',
+    type: 'function' as const,
+    function: { name: 'grep', arguments: '{}' },
+  };
+  const turn = [
+    { role: 'assistant' as const, tool_calls: [called] },
+    { role: 'tool' as const, tool_call_id: called.id, content: 'x' },
+  ];
+  await openai.chat.completions.create({
+    model: 'on-messages',
+    messages: [{ role: 'user', content: 'Go' }, ...turn, ...turn],
+    tools: [{ type: 'function', function: { name: 'grep' } }],
+  });
+  const { messages } = gateway.upstream.requests.at(-1)!.body as {
+    messages: { content: { id?: string; tool_use_id?: string }[] }[];
+  };
+  const ids = messages.flatMap(({ content }) =>
+    content.flatMap(({ id, tool_use_id: callId }) => id ?? callId ?? []),
+  );
+  assert.deepEqual(ids, ['grep_x3a_0', 'grep_x3a_0', 'grep_x3a_0_2', 'grep_x3a_0_2']);
+});
+
+test('a tool that OpenAI runs is refused by name elsewhere, with a remedy', async () => {
   const sent = gateway.upstream.requests.length;
   await assert.rejects(
     openai.responses.create({ model: 'on-messages', input: 'Go', tools: [{ type: 'web_search' }] }),
@@ -162,20 +221,36 @@ function piecesOf(text: string): string[] {
 
 const playMessages: Script = (response, request) => {
   const usage = { input_tokens: 10, output_tokens: 10 };
-  const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_sequence: null, usage };
+  const head = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    stop_sequence: null,
+    usage,
+  };
   const block = { type: 'tool_use', id: 'call_1', name: 'files__patch' };
   if (!(request.body as { stream?: boolean }).stream) {
     const content = [{ ...block, input: JSON.parse(args) as unknown }];
     return answerJson({ ...head, content, stop_reason: 'tool_use' })(response, request);
   }
-  const frame = (type: string, fields: object = {}): SseFrame => ({ event: type, data: { type, ...fields } });
-  const deltas = piecesOf(args).map((partial) => ({ type: 'input_json_delta', partial_json: partial }));
+  const frame = (type: string, fields: object = {}): SseFrame => ({
+    event: type,
+    data: { type, ...fields },
+  });
+  const deltas = piecesOf(args).map((partial) => ({
+    type: 'input_json_delta',
+    partial_json: partial,
+  }));
   return answerSse([
     frame('message_start', { message: { ...head, content: [], stop_reason: null } }),
     frame('content_block_start', { index: 0, content_block: { ...block, input: {} } }),
     ...deltas.map((delta) => frame('content_block_delta', { index: 0, delta })),
     frame('content_block_stop', { index: 0 }),
-    frame('message_delta', { delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 10 } }),
+    frame('message_delta', {
+      delta: { stop_reason: 'tool_use', stop_sequence: null },
+      usage: { output_tokens: 10 },
+    }),
     frame('message_stop'),
   ])(response, request);
 };
@@ -185,7 +260,11 @@ function playChat(kind: 'function' | 'custom'): Script {
   const field = kind === 'custom' ? 'input' : 'arguments';
   const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
   const head = { id: 'chatcmpl-1', created: 1, model: 'm' };
-  const call = (value: string) => ({ id: 'call_1', type: kind, [kind]: { name: 'files__patch', [field]: value } });
+  const call = (value: string) => ({
+    id: 'call_1',
+    type: kind,
+    [kind]: { name: 'files__patch', [field]: value },
+  });
   return (response, request) => {
     if (!(request.body as { stream?: boolean }).stream) {
       const message = { role: 'assistant', content: null, tool_calls: [call(text)] };
@@ -193,11 +272,17 @@ function playChat(kind: 'function' | 'custom'): Script {
       return answerJson({ ...head, object: 'chat.completion', choices, usage })(response, request);
     }
     const frame = (delta: object, reason: string | null = null): SseFrame => ({
-      data: { ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: reason }] },
+      data: {
+        ...head,
+        object: 'chat.completion.chunk',
+        choices: [{ index: 0, delta, finish_reason: reason }],
+      },
     });
     return answerSse([
       frame({ role: 'assistant', tool_calls: [{ index: 0, ...call('') }] }),
-      ...piecesOf(text).map((piece) => frame({ tool_calls: [{ index: 0, [kind]: { [field]: piece } }] })),
+      ...piecesOf(text).map((piece) =>
+        frame({ tool_calls: [{ index: 0, [kind]: { [field]: piece } }] }),
+      ),
       frame({}, 'tool_calls'),
       { data: { ...head, object: 'chat.completion.chunk', choices: [], usage } },
       'data: [DONE]\n\n',

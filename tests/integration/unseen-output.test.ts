@@ -1,5 +1,5 @@
-// What a provider may have written unseen is charged by the time of its silence, unless the provider itself says what it has written, or
-// has refused.
+// Output that a provider may have generated unseen is charged by the length of its silence, unless
+// the provider reports its usage or refused the request.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
@@ -7,7 +7,7 @@ import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { pairPrices } from '../support/pairs.ts';
 import type { RunningApp } from '../support/running-app.ts';
-import { TestClock, takeTurns } from '../support/test-clock.ts';
+import { TestClock, flushEventLoop } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { framesText } from '../support/upstream.ts';
 
@@ -34,8 +34,11 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-/** Asks a model that is silent for so long before the test writes its answer. */
-async function askSilent(path: string, { model, stream, silentMs }: { model: string; stream: boolean; silentMs: number }) {
+/** Calls a model that stays silent for this long before the test answers. */
+async function askSilent(
+  path: string,
+  { model, stream, silentMs }: { model: string; stream: boolean; silentMs: number },
+) {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const asked = Promise.withResolvers<ServerResponse>();
   gateway.upstream.on(path, (response) => asked.resolve(response));
@@ -48,29 +51,39 @@ async function askSilent(path: string, { model, stream, silentMs }: { model: str
   return { key, account, request, response, answer };
 }
 
-async function leave(request: { destroy: () => void }, meanwhile: () => void = () => {}): Promise<void> {
+async function leave(
+  request: { destroy: () => void },
+  meanwhile: () => void = () => {},
+): Promise<void> {
   request.destroy();
   await until(() => clock.dueIn(readOnMs) >= 1);
   meanwhile();
-  await takeTurns();
+  await flushEventLoop();
   await clock.advance(readOnMs);
   await until(() => gateway.program.app.gateway.runs.count === 0);
 }
 
 async function chargedTokens(key: string): Promise<number[]> {
-  const usage = (await gateway.get('/v1/usage', { key })).json<{ data: { output_tokens: number }[] }>();
-  return usage.data.map((record) => record.output_tokens);
+  const records = await gateway.usage<{ output_tokens: number }>(key);
+  return records.map((record) => record.output_tokens);
 }
 
-test('what the provider has counted by then is charged, not the time that it took; only the silence after it is', async () => {
+test('usage reported so far is charged as reported; only the silence after it is charged by time', async () => {
   const { key, request, response, answer } = await askSilent(geminiPath, {
     model: 'think-gemini',
     stream: true,
     silentMs: 30_000,
   });
   const candidates = [{ content: { role: 'model', parts: [{ text: 'begin' }] }, index: 0 }];
-  const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 5, thoughtsTokenCount: 15, totalTokenCount: 120 };
-  answer.writeHead(200, { 'content-type': 'text/event-stream' }).write(framesText([{ data: { candidates, usageMetadata } }]));
+  const usageMetadata = {
+    promptTokenCount: 100,
+    candidatesTokenCount: 5,
+    thoughtsTokenCount: 15,
+    totalTokenCount: 120,
+  };
+  answer
+    .writeHead(200, { 'content-type': 'text/event-stream' })
+    .write(framesText([{ data: { candidates, usageMetadata } }]));
   let text = '';
   (await response).on('data', (data: Buffer) => (text += data.toString())).on('error', () => {});
   await until(() => text.includes('begin'));
@@ -79,7 +92,7 @@ test('what the provider has counted by then is charged, not the time that it too
   assert.deepEqual(await chargedTokens(key), [502]);
 });
 
-test('a failure that comes with its usage is a loss of that, however long it took', async () => {
+test('a failure with usage is a loss of that usage, however long it took', async () => {
   const { account, response, answer } = await askSilent('/v1/responses', {
     model: 'think-responses',
     stream: true,
@@ -95,17 +108,30 @@ test('a failure that comes with its usage is a loss of that, however long it too
   };
   answer
     .writeHead(200, { 'content-type': 'text/event-stream' })
-    .end(framesText([{ event: 'response.failed', data: { type: 'response.failed', response: failed } }]));
+    .end(
+      framesText([
+        { event: 'response.failed', data: { type: 'response.failed', response: failed } },
+      ]),
+    );
   (await response).resume();
-  const entries = gateway.database.read.selectFrom('entries').select('loss_micros').where('ledger_id', '=', `${account}:live`);
+  const entries = gateway.database.read
+    .selectFrom('entries')
+    .select('loss_micros')
+    .where('ledger_id', '=', `${account}:live`);
   const ended = await until(() => entries.where('kind', '=', 'release').executeTakeFirst());
   assert.equal(ended.loss_micros, 100 * pairPrices.input + 20 * pairPrices.output);
 });
 
-test('a client that leaves pays nothing for what a provider refuses, however slowly', async () => {
+test('a client that leaves pays nothing for a request that the provider refuses, however slowly', async () => {
   for (const stream of [false, true]) {
-    const { key, account, request, answer } = await askSilent(chatPath, { model: 'think-chat', stream, silentMs: 3_000 });
-    await leave(request, () => answer.writeHead(503, { 'content-type': 'application/json' }).write('{"error":'));
+    const { key, account, request, answer } = await askSilent(chatPath, {
+      model: 'think-chat',
+      stream,
+      silentMs: 3_000,
+    });
+    await leave(request, () =>
+      answer.writeHead(503, { 'content-type': 'application/json' }).write('{"error":'),
+    );
     assert.deepEqual(await chargedTokens(key), []);
     const { availableMicros, heldMicros } = await gateway.balance(account);
     assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0]);

@@ -1,11 +1,16 @@
-// What `tollgate serve` prints of the providers that are switched on.
+// The startup message of `tollgate serve` about enabled providers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
-const noModels = 'live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.';
-const switchedOn: readonly (readonly [what: string, env: Record<string, string>, lines: readonly string[]])[] = [
+const noModels =
+  'live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.';
+const switchedOn: readonly (readonly [
+  what: string,
+  env: Record<string, string>,
+  lines: readonly string[],
+])[] = [
   ['no provider', {}, [`No provider is switched on yet: ${noModels}`]],
   [
     'providers of searches alone',
@@ -13,7 +18,11 @@ const switchedOn: readonly (readonly [what: string, env: Record<string, string>,
     ['Providers switched on: brave, searxng.', `None of them runs models: ${noModels}`],
   ],
   ['a provider of images alone', { BFL_API_KEY: 'x' }, ['Providers switched on: bfl.']],
-  ['models and searches', { OPENAI_API_KEY: 'x', TAVILY_API_KEY: 'x' }, ['Providers switched on: openai, tavily.']],
+  [
+    'models and searches',
+    { OPENAI_API_KEY: 'x', TAVILY_API_KEY: 'x' },
+    ['Providers switched on: openai, tavily.'],
+  ],
 ];
 
 for (const [what, env, lines] of switchedOn) {
@@ -21,7 +30,9 @@ for (const [what, env, lines] of switchedOn) {
     const program = await startProgram({ env, config: { log: { level: 'info' } } });
     try {
       await until(() => program.output.includes('"listening"'));
-      const printed = program.output.split('\n').filter((line) => /Providers switched on|live keys have no models/.test(line));
+      const printed = program.output
+        .split('\n')
+        .filter((line) => /Providers switched on|live keys have no models/.test(line));
       assert.deepEqual(printed, lines);
     } finally {
       await program.stop();

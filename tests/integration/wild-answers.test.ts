@@ -1,16 +1,17 @@
-// Answers that no provider would give: the client is told of a failure in its own format, and is not charged.
+// Malformed provider answers: the client gets an error in its own format and is not charged.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import OpenAI from 'openai';
 import { streamFrames } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { checkStream } from '../support/stream-rules.ts';
-import { answerJson, framesText } from '../support/upstream.ts';
+import { answerJson, answerSse, framesText } from '../support/upstream.ts';
 
 const upstreamPath = '/local/v1/chat/completions';
 
-/** Deeper than V8 can write. */
+/** Nested too deeply for V8 to write. */
 const deepValue = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 
 let gateway: TestGateway;
@@ -31,7 +32,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('a chunk nested so deep that it could not be written again is a failure, and free', async () => {
+test('a chunk nested too deeply to be written again is a failure and free', async () => {
   const deep = `{"choices":[{"index":0,"delta":{"content":"x","odd":${deepValue}}}]}`;
   const { start, deltas } = streamFrames('chat', { text: 'Hello there', tokens: null });
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -43,7 +44,8 @@ test('a chunk nested so deep that it could not be written again is a failure, an
   });
   const { path, body } = endpoint('chat');
   const { postedMicros } = await gateway.balance(account);
-  const response = await gateway.open(path, { key, body: body({ model: 'on-chat', stream: true }) }).response;
+  const response = await gateway.open(path, { key, body: body({ model: 'on-chat', stream: true }) })
+    .response;
   assert.equal(response.statusCode, 200);
   begin();
   const text = Buffer.concat(await response.toArray()).toString('utf8');
@@ -51,14 +53,109 @@ test('a chunk nested so deep that it could not be written again is a failure, an
   assert.equal((await gateway.balance(account)).postedMicros, postedMicros);
 });
 
-test('arguments nested so deep that they could not be written again reach a client of Messages as text', async () => {
+test('arguments nested too deeply to be written again reach a Messages client as text', async () => {
   const text = `{"a":${deepValue}}`;
   const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: text } };
   const message = { role: 'assistant', content: null, tool_calls: [call] };
   const usage = { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 };
-  gateway.upstream.on(upstreamPath, answerJson({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage }));
+  gateway.upstream.on(
+    upstreamPath,
+    answerJson({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage }),
+  );
   const { path, body } = endpoint('messages');
   const reply = await gateway.post(path, { key, body: body({ model: 'on-chat' }) });
   assert.equal(reply.status, 200, reply.text);
-  assert.deepEqual(readPlainly('messages', false, reply.text).calls, [{ name: 'look', arguments: text }]);
+  assert.deepEqual(readPlainly('messages', false, reply.text).calls, [
+    { name: 'look', arguments: text },
+  ]);
+});
+
+/** Ways in which hosts break parallel calls; each in a stream and in a whole answer. */
+const cities = ['Oslo', 'Rome'];
+type CallOf = (city: string, place: number) => object;
+const brokenCalls: Readonly<Record<string, CallOf>> = {
+  'all under index 0': (city) => ({
+    index: 0,
+    id: `id_${city}`,
+    type: 'function',
+    function: fn(city),
+  }),
+  'all under index 0, without ids': (city) => ({
+    index: 0,
+    id: '',
+    type: 'function',
+    function: fn(city),
+  }),
+  'without an index': (city) => ({ id: `id_${city}`, type: 'function', function: fn(city) }),
+  'without index, id and type': (city) => ({ function: fn(city) }),
+  'arguments that are objects': (city, index) => ({
+    index,
+    id: `id_${city}`,
+    type: 'function',
+    function: { name: 'look', arguments: { city } },
+  }),
+};
+
+function fn(city: string): object {
+  return { name: 'look', arguments: JSON.stringify({ city }) };
+}
+
+for (const [name, callOf] of Object.entries(brokenCalls)) {
+  test(`parallel calls of a Chat host, ${name}, reach a Chat client complete`, async () => {
+    const client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+    const ask = { model: 'on-chat', messages: [{ role: 'user' as const, content: 'Hi' }] };
+    const calls = cities.map(callOf);
+    const usage = { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 };
+    const message = { role: 'assistant', content: null, tool_calls: calls };
+    const chunks = calls.map((call) => ({
+      choices: [
+        { index: 0, delta: { role: 'assistant', tool_calls: [call] }, finish_reason: null },
+      ],
+    }));
+    const end = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }], usage };
+    gateway.upstream.on(
+      upstreamPath,
+      answerJson({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage }),
+    );
+    const whole = await client.chat.completions.create(ask);
+    gateway.upstream.on(
+      upstreamPath,
+      answerSse([...chunks, end, '[DONE]'].map((data) => ({ data }))),
+    );
+    const streamed = await client.chat.completions.stream(ask).finalChatCompletion();
+    for (const { choices } of [whole, streamed]) {
+      const read = choices[0]!.message.tool_calls!.map((call) => {
+        assert.ok(call.type === 'function');
+        return call;
+      });
+      assert.deepEqual(
+        read.map((call) => [call.function.name, JSON.parse(call.function.arguments)]),
+        cities.map((city) => ['look', { city }]),
+      );
+      assert.equal(new Set(read.map((call) => call.id).filter((id) => id !== '')).size, 2);
+    }
+  });
+}
+
+test('a Chat host’s call without arguments becomes one with an empty object, whole and streamed', async () => {
+  const client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  const ask = { model: 'on-chat', messages: [{ role: 'user' as const, content: 'Hi' }] };
+  const call = { index: 0, id: 'a', type: 'function', function: { name: 'look', arguments: '' } };
+  gateway.upstream.on(
+    upstreamPath,
+    answerJson({
+      choices: [{ index: 0, message: { tool_calls: [call] }, finish_reason: 'tool_calls' }],
+    }),
+  );
+  const whole = await client.chat.completions.create(ask);
+  const chunk = {
+    choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [call] }, finish_reason: null }],
+  };
+  const end = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] };
+  gateway.upstream.on(upstreamPath, answerSse([chunk, end, '[DONE]'].map((data) => ({ data }))));
+  const streamed = await client.chat.completions.stream(ask).finalChatCompletion();
+  for (const { choices } of [whole, streamed]) {
+    const [read] = choices[0]!.message.tool_calls!;
+    assert.equal(read?.type === 'function' && read.function.arguments, '{}');
+  }
 });

@@ -1,5 +1,6 @@
-// The real Codex and Claude Code, offline, against the started gateway: each reads a file with a tool and tells what is in it, on models
-// of its own vendor's format and of every other. Their settings are read from docs/clients.md, so that what it tells is what works.
+// Runs the real Codex and Claude Code, offline, against the started gateway: each reads a file with
+// a tool and reports its content, on models of its own vendor's format and of every other. Their
+// settings come from docs/clients.md, so that the documented settings are proven to work.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,13 +8,13 @@ import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { answerJson } from '../support/upstream.ts';
-import { makeWorkplace, runProgram, type Ran, type Workplace } from './command.ts';
+import { makeWorkspace, runProgram, type ProgramResult, type Workspace } from './command.ts';
 import { playTask } from './play.ts';
 import type { ToolCall, Wire } from './turns.ts';
 
 type Scenario = {
   readonly model: string;
-  /** What the model's provider speaks. */
+  /** The wire format of the model's provider. */
   readonly wire: Wire;
   readonly call: ToolCall;
 };
@@ -49,7 +50,7 @@ before(async () => {
     models: {
       'chat-model': model('local'),
       'gemini-model': model('google'),
-      // Codex knows these two, and gives them tools of other kinds.
+      // Codex knows these two models and gives them tools of other kinds.
       'gpt-6-sol': model('anthropic'),
       'gpt-6.1-terra': model('openai'),
     },
@@ -59,15 +60,24 @@ before(async () => {
 after(() => gateway.stop());
 
 const readWithCodex = { name: 'exec_command', input: { cmd: 'cat note.txt' } };
-const script = 'const read = await tools.exec_command({ cmd: "cat note.txt" });\ntext(read.output ?? read);';
+const script =
+  'const read = await tools.exec_command({ cmd: "cat note.txt" });\ntext(read.output ?? read);';
 
 const codexScenarios: readonly Scenario[] = [
   { model: 'gpt-5-mini', wire: 'responses', call: readWithCodex },
   { model: 'claude-haiku-4-5', wire: 'messages', call: readWithCodex },
   { model: 'chat-model', wire: 'chat', call: readWithCodex },
   { model: 'gemini-model', wire: 'gemini', call: readWithCodex },
-  { model: 'gpt-6.1-terra', wire: 'responses', call: { name: 'exec', namespace: 'functions', input: script } },
-  { model: 'gpt-6-sol', wire: 'messages', call: { name: 'functions__exec', input: { input: script } } },
+  {
+    model: 'gpt-6.1-terra',
+    wire: 'responses',
+    call: { name: 'exec', namespace: 'functions', input: script },
+  },
+  {
+    model: 'gpt-6-sol',
+    wire: 'messages',
+    call: { name: 'functions__exec', input: { input: script } },
+  },
 ];
 
 for (const scenario of codexScenarios) {
@@ -76,7 +86,10 @@ for (const scenario of codexScenarios) {
   });
 }
 
-const readWithClaude = { name: 'Bash', input: { command: 'cat note.txt', description: 'Read the note' } };
+const readWithClaude = {
+  name: 'Bash',
+  input: { command: 'cat note.txt', description: 'Read the note' },
+};
 
 const claudeScenarios: readonly Scenario[] = [
   { model: 'claude-haiku-4-5', wire: 'messages', call: readWithClaude },
@@ -91,22 +104,29 @@ for (const scenario of claudeScenarios) {
   });
 }
 
-type Run = (workplace: Workplace, model: string) => Promise<Ran>;
+type Run = (workspace: Workspace, model: string) => Promise<ProgramResult>;
 
-async function runScenario(t: TestContext, { model: name, wire, call }: Scenario, run: Run): Promise<void> {
+async function runScenario(
+  t: TestContext,
+  { model: name, wire, call }: Scenario,
+  run: Run,
+): Promise<void> {
   const marker = `note-${randomBytes(8).toString('hex')}`;
   const sent = gateway.upstream.requests.length;
   gateway.upstream.on(paths[wire], playTask(wire, { call, marker }));
-  const ran = await run(makeWorkplace(t, marker), name);
-  const told = `${ran.stdout}\n${ran.stderr}`.slice(-4_000);
-  assert.equal(ran.code, 0, told);
-  assert.ok(ran.stdout.includes(`The note says: ${marker}`), told);
+  const result = await run(makeWorkspace(t, marker), name);
+  const output = `${result.stdout}\n${result.stderr}`.slice(-4_000);
+  assert.equal(result.code, 0, output);
+  assert.ok(result.stdout.includes(`The note says: ${marker}`), output);
   const asked = gateway.upstream.requests.slice(sent).map((request) => request.path);
-  assert.deepEqual([...new Set(asked)], [paths[wire]], 'nothing else was asked');
+  assert.deepEqual([...new Set(asked)], [paths[wire]], 'no other path was requested');
   assert.ok(asked.length >= 2, 'the tool’s result came back');
 }
 
-/** What `/context` shows of the system prompt: what the provider counts, or what Claude Code reckons where the gateway cannot count. */
+/**
+ * The system prompt's size in `/context`: the provider's count, or Claude Code's estimate if the
+ * gateway cannot count.
+ */
 const contexts = [
   { model: 'claude-haiku-4-5', shown: /\| System prompt \| 4\.3k \|/, counts: true },
   { model: 'gpt-5-mini', shown: /\| System prompt \| (?!4\.3k)/, counts: false },
@@ -116,16 +136,20 @@ for (const { model: name, shown, counts } of contexts) {
   test(`Claude Code shows its context with ${name}, free of charge`, async (t) => {
     const owner = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
     const sent = gateway.upstream.requests.length;
-    // Of the system prompt it counts each part.
+    // It counts each part of the system prompt separately.
     gateway.upstream.on(countPath, (response, request) => {
       const { messages } = request.body as { messages: readonly { content: unknown }[] };
       const isPrompt = String(messages[0]?.content).includes('You are an agent');
       return answerJson({ input_tokens: isPrompt ? 4_321 : 0 })(response, request);
     });
-    const ran = await runClaude(makeWorkplace(t, 'nothing'), { name, args: ['-p', '/context'], token: owner.key });
-    const told = `${ran.stdout}\n${ran.stderr}`.slice(-4_000);
-    assert.equal(ran.code, 0, told);
-    assert.match(ran.stdout, shown, told);
+    const result = await runClaude(makeWorkspace(t, 'nothing'), {
+      name,
+      args: ['-p', '/context'],
+      token: owner.key,
+    });
+    const output = `${result.stdout}\n${result.stderr}`.slice(-4_000);
+    assert.equal(result.code, 0, output);
+    assert.match(result.stdout, shown, output);
     const asked = gateway.upstream.requests.slice(sent).map((request) => request.path);
     assert.deepEqual([...new Set(asked)], counts ? [countPath] : []);
     const { availableMicros, heldMicros } = await gateway.balance(owner.account);
@@ -135,35 +159,53 @@ for (const { model: name, shown, counts } of contexts) {
 
 const task = 'Read note.txt in this folder and tell me what it says.';
 
-async function runCodex(workplace: Workplace, name: string): Promise<Ran> {
-  const codexHome = join(workplace.root, 'codex');
+async function runCodex(workspace: Workspace, name: string): Promise<ProgramResult> {
+  const codexHome = join(workspace.root, 'codex');
   mkdirSync(codexHome);
   writeFileSync(join(codexHome, 'config.toml'), codexConfig(name));
-  // The program's own sandbox needs what a container may not have.
-  const args = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', task];
-  return runProgram('codex', { workplace, args, env: { CODEX_HOME: codexHome, TOLLGATE_API_KEY: key } });
+  // The program's own sandbox needs privileges that a container may not have.
+  const args = [
+    'exec',
+    '--skip-git-repo-check',
+    '--dangerously-bypass-approvals-and-sandbox',
+    task,
+  ];
+  return runProgram('codex', {
+    workspace,
+    args,
+    env: { CODEX_HOME: codexHome, TOLLGATE_API_KEY: key },
+  });
 }
 
-/** The settings that docs/clients.md gives, for this gateway and model. */
+/** The settings of docs/clients.md for this gateway and model. */
 function codexConfig(name: string): string {
   return readDocs(/```toml\n([\s\S]*?)```/).replace(/^model = .*$/m, `model = "${name}"`);
 }
 
-function runClaudeTask(workplace: Workplace, name: string): Promise<Ran> {
-  return runClaude(workplace, { name, args: ['-p', task, '--allowedTools', 'Bash'], token: key });
+function runClaudeTask(workspace: Workspace, name: string): Promise<ProgramResult> {
+  return runClaude(workspace, { name, args: ['-p', task, '--allowedTools', 'Bash'], token: key });
 }
 
-type ClaudeRun = { readonly name: string; readonly args: readonly string[]; readonly token: string };
+type ClaudeRun = {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly token: string;
+};
 
-async function runClaude(workplace: Workplace, { name, args, token }: ClaudeRun): Promise<Ran> {
-  const env = { ...claudeSettings(name, token), CLAUDE_CONFIG_DIR: join(workplace.root, 'claude') };
-  return runProgram('claude', { workplace, args, env });
+async function runClaude(
+  workspace: Workspace,
+  { name, args, token }: ClaudeRun,
+): Promise<ProgramResult> {
+  const env = { ...claudeSettings(name, token), CLAUDE_CONFIG_DIR: join(workspace.root, 'claude') };
+  return runProgram('claude', { workspace, args, env });
 }
 
 function claudeSettings(name: string, token: string): Record<string, string> {
   const lines = readDocs(/```sh\n((?:export \w+=.*\n)+)claude /).matchAll(/^export (\w+)=(.*)$/gm);
   const values: Readonly<Record<string, string>> = { 'gpt-5-mini': name, $TOLLGATE_API_KEY: token };
-  return Object.fromEntries([...lines].map(([, variable = '', value = '']) => [variable, values[value] ?? value]));
+  return Object.fromEntries(
+    [...lines].map(([, variable = '', value = '']) => [variable, values[value] ?? value]),
+  );
 }
 
 function readDocs(block: RegExp): string {

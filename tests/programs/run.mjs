@@ -1,8 +1,9 @@
-// Installs the programs that the lock file names, which are several hundred megabytes, and runs the tests that need them:
+// Installs the programs of the lock file, several hundred megabytes, and runs their tests:
 //
 //   npm run test:all -- programs
 //
-// Apart from `npm test`, since it needs a package registry the first time. Plain JavaScript for Node 20 and later.
+// Not part of `npm test`, because the first run needs a package registry. Plain JavaScript for Node
+// 20 and later.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,13 +23,26 @@ const tests = ['programs.ts', 'llmprobe.ts'].map((name) => join(folder, name));
 const { status } = spawnSync(node, ['--test', ...tests], { cwd: folder, stdio: 'inherit' });
 process.exitCode = status ?? 1;
 
-/** Without install scripts: the programs bring what they need as optional packages for each system. */
+/** Without install scripts: the programs ship as optional packages for each system. */
 function install() {
   console.error('Tollgate: installing Codex, Claude Code and llmprobe for their tests …');
-  const options = ['ci', '--ignore-scripts', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
-  const installed = spawnSync('npm', options, { cwd: folder, stdio: 'inherit', shell: process.platform === 'win32' });
+  const options = [
+    'ci',
+    '--ignore-scripts',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ];
+  const installed = spawnSync('npm', options, {
+    cwd: folder,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
   if (installed.status !== 0) {
-    console.error('Tollgate: "npm ci" failed in tests/programs; its message is above. Nothing was tested.');
+    console.error(
+      'Tollgate: "npm ci" failed in tests/programs; its message is above. Nothing was tested.',
+    );
     process.exit(1);
   }
   writeFileSync(stampPath, locked);

@@ -1,12 +1,19 @@
-// One turn of a model as a stream of each wire format: a text, or thinking and a tool call.
+// One model turn as a stream of each wire format: a text, or thinking and a tool call.
 import type { SseFrame } from '../support/upstream.ts';
 
 export type Wire = 'responses' | 'chat' | 'messages' | 'gemini';
 /** `input` is text for a custom tool. */
-export type ToolCall = { readonly name: string; readonly namespace?: string; readonly input: object | string };
+export type ToolCall = {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly input: object | string;
+};
 export type Turn =
   | { readonly text: string }
-  | { readonly call: ToolCall; readonly thinking: { readonly text: string; readonly signature: string } };
+  | {
+      readonly call: ToolCall;
+      readonly thinking: { readonly text: string; readonly signature: string };
+    };
 
 export function turnFrames(wire: Wire, turn: Turn): readonly SseFrame[] {
   return wires[wire](turn);
@@ -25,7 +32,7 @@ function argumentsOf({ input }: ToolCall): string {
   return typeof input === 'string' ? input : JSON.stringify(input);
 }
 
-/** In pieces of a few characters, as models write them. */
+/** In pieces of a few characters, as models write. */
 function piecesOf(text: string): string[] {
   return text.match(/[\s\S]{1,7}/g) ?? [];
 }
@@ -36,13 +43,23 @@ function responseFrames(turn: Turn): SseFrame[] {
     event: type,
     data: { type, sequence_number: sequence++, ...fields },
   });
-  const head = { id: 'resp_1', object: 'response', created_at: 1, model: 'upstream', error: null, incomplete_details: null };
-  const items = 'text' in turn ? [messageItem(turn.text)] : [reasoningItem(turn.thinking), callItem(turn.call)];
+  const head = {
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1,
+    model: 'upstream',
+    error: null,
+    incomplete_details: null,
+  };
+  const items =
+    'text' in turn ? [messageItem(turn.text)] : [reasoningItem(turn.thinking), callItem(turn.call)];
   return [
     frame('response.created', { response: { ...head, status: 'in_progress', output: [] } }),
     ...items.flatMap(({ announced, deltas, whole }, index) => [
       frame('response.output_item.added', { output_index: index, item: announced }),
-      ...deltas.map(({ type, ...fields }) => frame(type, { item_id: whole.id, output_index: index, ...fields })),
+      ...deltas.map(({ type, ...fields }) =>
+        frame(type, { item_id: whole.id, output_index: index, ...fields }),
+      ),
       frame('response.output_item.done', { output_index: index, item: whole }),
     ]),
     frame('response.completed', {
@@ -64,7 +81,11 @@ function messageItem(text: string) {
     whole: { ...base, content: [{ ...part, text }] },
     deltas: [
       { type: 'response.content_part.added', content_index: 0, part },
-      ...piecesOf(text).map((delta) => ({ type: 'response.output_text.delta', content_index: 0, delta })),
+      ...piecesOf(text).map((delta) => ({
+        type: 'response.output_text.delta',
+        content_index: 0,
+        delta,
+      })),
     ],
   };
 }
@@ -76,7 +97,11 @@ function reasoningItem({ text, signature }: { text: string; signature: string })
     announced,
     whole: { ...announced, summary: [part], encrypted_content: signature },
     deltas: [
-      { type: 'response.reasoning_summary_part.added', summary_index: 0, part: { ...part, text: '' } },
+      {
+        type: 'response.reasoning_summary_part.added',
+        summary_index: 0,
+        part: { ...part, text: '' },
+      },
       { type: 'response.reasoning_summary_text.delta', summary_index: 0, delta: text },
       { type: 'response.reasoning_summary_text.done', summary_index: 0, text },
       { type: 'response.reasoning_summary_part.done', summary_index: 0, part },
@@ -117,22 +142,46 @@ function chatFrames(turn: Turn): SseFrame[] {
       ? piecesOf(turn.text).map((content) => frame({ content }))
       : [
           frame({ reasoning_content: turn.thinking.text }),
-          call({ id: 'call_1', type: 'function', function: { name: turn.call.name, arguments: '' } }),
-          ...piecesOf(argumentsOf(turn.call)).map((piece) => call({ function: { arguments: piece } })),
+          call({
+            id: 'call_1',
+            type: 'function',
+            function: { name: turn.call.name, arguments: '' },
+          }),
+          ...piecesOf(argumentsOf(turn.call)).map((piece) =>
+            call({ function: { arguments: piece } }),
+          ),
         ];
   return [
     frame({ role: 'assistant', content: '' }),
     ...deltas,
     frame({}, 'text' in turn ? 'stop' : 'tool_calls'),
-    { data: { ...head, choices: [], usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } } },
+    {
+      data: {
+        ...head,
+        choices: [],
+        usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
+      },
+    },
     'data: [DONE]\n\n',
   ];
 }
 
 function messageFrames(turn: Turn): SseFrame[] {
-  const frame = (type: string, fields: object = {}): SseFrame => ({ event: type, data: { type, ...fields } });
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream', content: [], stop_reason: null, usage };
-  const blocks = 'text' in turn ? [textBlock(turn.text)] : [thinkingBlock(turn.thinking), toolBlock(turn.call)];
+  const frame = (type: string, fields: object = {}): SseFrame => ({
+    event: type,
+    data: { type, ...fields },
+  });
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'upstream',
+    content: [],
+    stop_reason: null,
+    usage,
+  };
+  const blocks =
+    'text' in turn ? [textBlock(turn.text)] : [thinkingBlock(turn.thinking), toolBlock(turn.call)];
   return [
     frame('message_start', { message }),
     ...blocks.flatMap(({ start, deltas }, index) => [
@@ -151,7 +200,10 @@ function messageFrames(turn: Turn): SseFrame[] {
 type Block = { readonly start: object; readonly deltas: readonly object[] };
 
 function textBlock(text: string): Block {
-  return { start: { type: 'text', text: '' }, deltas: piecesOf(text).map((piece) => ({ type: 'text_delta', text: piece })) };
+  return {
+    start: { type: 'text', text: '' },
+    deltas: piecesOf(text).map((piece) => ({ type: 'text_delta', text: piece })),
+  };
 }
 
 function thinkingBlock({ text, signature }: { text: string; signature: string }): Block {
@@ -167,21 +219,32 @@ function thinkingBlock({ text, signature }: { text: string; signature: string })
 function toolBlock(call: ToolCall): Block {
   return {
     start: { type: 'tool_use', id: 'toolu_1', name: call.name, input: {} },
-    deltas: piecesOf(argumentsOf(call)).map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
+    deltas: piecesOf(argumentsOf(call)).map((piece) => ({
+      type: 'input_json_delta',
+      partial_json: piece,
+    })),
   };
 }
 
 function geminiFrames(turn: Turn): SseFrame[] {
   const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 };
   const frame = (parts: object[], fields: object = {}): SseFrame => ({
-    data: { candidates: [{ index: 0, content: { role: 'model', parts }, ...fields }], usageMetadata },
+    data: {
+      candidates: [{ index: 0, content: { role: 'model', parts }, ...fields }],
+      usageMetadata,
+    },
   });
   const parts =
     'text' in turn
       ? [frame([{ text: turn.text }])]
       : [
           frame([{ text: turn.thinking.text, thought: true }]),
-          frame([{ functionCall: { name: turn.call.name, args: turn.call.input }, thoughtSignature: turn.thinking.signature }]),
+          frame([
+            {
+              functionCall: { name: turn.call.name, args: turn.call.input },
+              thoughtSignature: turn.thinking.signature,
+            },
+          ]),
         ];
   return [...parts, frame([], { finishReason: 'STOP' })];
 }

@@ -1,9 +1,9 @@
-// What providers answer, made for a given text and usage, in the four wire formats, whole and as a stream.
+// Provider answers in the four wire formats, whole and streamed, built from a text and its usage.
 import { answerJson, answerSse, type Script, type SseFrame } from './upstream.ts';
 
-/** Tokens in disjoint buckets; each wire format counts them in its own way. */
+/** Tokens in disjoint buckets. Each wire format groups them differently. */
 export type Tokens = {
-  /** Neither read from nor written to the prompt cache. */
+  /** Input tokens neither read from nor written to the prompt cache. */
   readonly input: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
@@ -19,13 +19,19 @@ export type UpstreamWireName = WireName | 'gemini';
 /** The frames of a stream, split where tests cut it. */
 export type StreamFrames = {
   readonly start: readonly SseFrame[];
-  /** One for each word. */
+  /** One frame per word. */
   readonly deltas: readonly SseFrame[];
   readonly end: readonly SseFrame[];
 };
 
 const wires: Readonly<
-  Record<UpstreamWireName, { readonly whole: (content: Content) => object; readonly frames: (content: Content) => StreamFrames }>
+  Record<
+    UpstreamWireName,
+    {
+      readonly whole: (content: Content) => object;
+      readonly frames: (content: Content) => StreamFrames;
+    }
+  >
 > = {
   responses: { whole: responseBody, frames: responseFrames },
   chat: { whole: chatBody, frames: chatFrames },
@@ -42,14 +48,18 @@ export function streamFrames(wire: UpstreamWireName, content: Content): StreamFr
 }
 
 /** Plays the content as a whole answer or as a stream, as the request asks. */
-export function answerContent(wire: UpstreamWireName, content: Content, { paceMs = 0 }: { paceMs?: number } = {}): Script {
+export function answerContent(
+  wire: UpstreamWireName,
+  content: Content,
+  { paceMs = 0 }: { paceMs?: number } = {},
+): Script {
   const whole = answerJson(wholeAnswer(wire, content));
   const { start, deltas, end } = streamFrames(wire, content);
   const stream = answerSse([...start, ...deltas, ...end], { paceMs });
   return (response, request) => (asksForStream(request) ? stream : whole)(response, request);
 }
 
-/** Gemini is told by the path. */
+/** A Gemini request asks for a stream in its path. */
 function asksForStream({ path, body }: Parameters<Script>[1]): boolean {
   return path.endsWith(':streamGenerateContent') || (body as { stream?: boolean }).stream === true;
 }
@@ -86,14 +96,22 @@ function responseItem(status: string, content: readonly object[]): object {
   return { id: 'msg_upstream1', type: 'message', status, role: 'assistant', content };
 }
 
-function responseUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output }: Tokens): object {
+function responseUsage({
+  input,
+  cacheRead = 0,
+  cacheWrite = 0,
+  cacheWrite1h = 0,
+  output,
+}: Tokens): object {
   const inputTokens = input + cacheRead + cacheWrite + cacheWrite1h;
   return {
     input_tokens: inputTokens,
     input_tokens_details: {
       cached_tokens: cacheRead,
       cache_write_tokens: cacheWrite + cacheWrite1h,
-      ...(cacheWrite1h === 0 ? {} : { cache_write_tokens_details: { ttl_12h_tokens: cacheWrite1h } }),
+      ...(cacheWrite1h === 0
+        ? {}
+        : { cache_write_tokens_details: { ttl_12h_tokens: cacheWrite1h } }),
     },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: 0 },
@@ -115,11 +133,16 @@ function responseFrames(content: Content): StreamFrames {
     frame('response.output_item.added', { output_index: 0, item: responseItem('in_progress', []) }),
     frame('response.content_part.added', { ...place, part: { ...part, text: '' } }),
   ];
-  const deltas = wordsOf(content.text).map((delta) => frame('response.output_text.delta', { ...place, delta }));
+  const deltas = wordsOf(content.text).map((delta) =>
+    frame('response.output_text.delta', { ...place, delta }),
+  );
   const end = [
     frame('response.output_text.done', { ...place, text: content.text }),
     frame('response.content_part.done', { ...place, part }),
-    frame('response.output_item.done', { output_index: 0, item: responseItem('completed', [part]) }),
+    frame('response.output_item.done', {
+      output_index: 0,
+      item: responseItem('completed', [part]),
+    }),
     frame('response.completed', { response: responseBody(content) }),
   ];
   return { start, deltas, end };
@@ -131,18 +154,34 @@ function chatBody({ text, tokens }: Content): object {
     object: 'chat.completion',
     created: createdSeconds,
     model: 'upstream-model-2026-01-01',
-    choices: [{ index: 0, message: { role: 'assistant', content: text, refusal: null }, logprobs: null, finish_reason: 'stop' }],
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: text, refusal: null },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
     ...(tokens && { usage: chatUsage(tokens) }),
   };
 }
 
-function chatUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output }: Tokens): object {
+function chatUsage({
+  input,
+  cacheRead = 0,
+  cacheWrite = 0,
+  cacheWrite1h = 0,
+  output,
+}: Tokens): object {
   const promptTokens = input + cacheRead + cacheWrite + cacheWrite1h;
   return {
     prompt_tokens: promptTokens,
     completion_tokens: output,
     total_tokens: promptTokens + output,
-    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite + cacheWrite1h },
+    prompt_tokens_details: {
+      cached_tokens: cacheRead,
+      cache_write_tokens: cacheWrite + cacheWrite1h,
+    },
   };
 }
 
@@ -187,18 +226,30 @@ function messageHead(): object {
   };
 }
 
-function messageUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output }: Tokens): object {
+function messageUsage({
+  input,
+  cacheRead = 0,
+  cacheWrite = 0,
+  cacheWrite1h = 0,
+  output,
+}: Tokens): object {
   return {
     input_tokens: input,
     cache_read_input_tokens: cacheRead,
     cache_creation_input_tokens: cacheWrite + cacheWrite1h,
-    cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWrite1h },
+    cache_creation: {
+      ephemeral_5m_input_tokens: cacheWrite,
+      ephemeral_1h_input_tokens: cacheWrite1h,
+    },
     output_tokens: output,
   };
 }
 
 function messageFrames({ text, tokens }: Content): StreamFrames {
-  const frame = (type: string, fields: object = {}): SseFrame => ({ event: type, data: { type, ...fields } });
+  const frame = (type: string, fields: object = {}): SseFrame => ({
+    event: type,
+    data: { type, ...fields },
+  });
   const usage = tokens && messageUsage({ ...tokens, output: 1 });
   return {
     start: [
@@ -206,7 +257,9 @@ function messageFrames({ text, tokens }: Content): StreamFrames {
       frame('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
       frame('ping'),
     ],
-    deltas: wordsOf(text).map((word) => frame('content_block_delta', { index: 0, delta: { type: 'text_delta', text: word } })),
+    deltas: wordsOf(text).map((word) =>
+      frame('content_block_delta', { index: 0, delta: { type: 'text_delta', text: word } }),
+    ),
     end: [
       frame('content_block_stop', { index: 0 }),
       frame('message_delta', {
@@ -219,19 +272,30 @@ function messageFrames({ text, tokens }: Content): StreamFrames {
 }
 
 function geminiBody({ text, tokens }: Content): object {
-  return { ...geminiHead([{ text }], 'STOP'), ...(tokens && { usageMetadata: geminiUsage(tokens) }) };
+  return {
+    ...geminiHead([{ text }], 'STOP'),
+    ...(tokens && { usageMetadata: geminiUsage(tokens) }),
+  };
 }
 
 function geminiHead(parts: readonly object[], finishReason?: string): object {
   return {
-    candidates: [{ content: { parts, role: 'model' }, ...(finishReason && { finishReason }), index: 0 }],
+    candidates: [
+      { content: { parts, role: 'model' }, ...(finishReason && { finishReason }), index: 0 },
+    ],
     modelVersion: 'upstream-model-2026-01-01',
     responseId: 'upstreamResponse1',
   };
 }
 
-/** Gemini counts no writes to a cache: what it keeps by itself is read at the price of the input. */
-function geminiUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output }: Tokens): object {
+/** Gemini reports no cache writes: its implicit cache charges them as plain input. */
+function geminiUsage({
+  input,
+  cacheRead = 0,
+  cacheWrite = 0,
+  cacheWrite1h = 0,
+  output,
+}: Tokens): object {
   const promptTokenCount = input + cacheRead + cacheWrite + cacheWrite1h;
   return {
     promptTokenCount,
@@ -241,7 +305,7 @@ function geminiUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, o
   };
 }
 
-/** Nothing marks the end but the finish reason in the last chunk. */
+/** Only the finish reason in the last chunk marks the end. */
 function geminiFrames({ text, tokens }: Content): StreamFrames {
   const frame = (part: string, finishReason?: string): SseFrame => ({
     data: {
@@ -249,6 +313,9 @@ function geminiFrames({ text, tokens }: Content): StreamFrames {
       ...(tokens && { usageMetadata: geminiUsage({ ...tokens, output: 1 }) }),
     },
   });
-  const last = { ...geminiHead([{ text: '' }], 'STOP'), ...(tokens && { usageMetadata: geminiUsage(tokens) }) };
+  const last = {
+    ...geminiHead([{ text: '' }], 'STOP'),
+    ...(tokens && { usageMetadata: geminiUsage(tokens) }),
+  };
   return { start: [], deltas: wordsOf(text).map((word) => frame(word)), end: [{ data: last }] };
 }

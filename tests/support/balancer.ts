@@ -1,41 +1,56 @@
-// A load balancer for tests, no kinder than the usual ones: it sends to replicas whose `/readyz` says so, over connections that it keeps, and
-// tries another only for what was refused before it was accepted: no connection, or a 503 of a gateway that shuts down.
+// A load balancer for tests, no more forgiving than common ones. It sends requests to replicas
+// whose `/readyz` is ready, over keep-alive connections. It retries on another replica only when
+// the first did not accept the request: no connection, or a 503 from a gateway that shuts down.
 //
 //   const balancer = await startBalancer(t, replicas);
 //   … send(`${balancer.url}/v1/…`) …
 //   assert.equal(balancer.brokenOff(), 0);
 import { once } from 'node:events';
-import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { send } from './http.ts';
 
-/** Its address may change when it is started anew. */
+/** The address may change on a restart. */
 export type Replica = { readonly url: string };
 
 export type Balancer = Replica & {
-  /** Requests that were sent to another replica after one had refused them. */
+  /** Requests retried on another replica after one refused them. */
   readonly sentAgain: () => number;
-  /** Requests that a replica had taken and did not answer to their end: nobody may send them again. */
+  /** Requests that a replica accepted but did not answer completely. They must not be retried. */
   readonly brokenOff: () => number;
-  /** Until every replica is ready, or as many as are to be. */
+  /** Waits until every replica, or this many, are ready. */
   readonly hasReady: (count: number) => Promise<void>;
 };
 
 const checkMs = 50;
 
-export async function startBalancer(t: TestContext, replicas: readonly Replica[]): Promise<Balancer> {
+export async function startBalancer(
+  t: TestContext,
+  replicas: readonly Replica[],
+): Promise<Balancer> {
   const ready = new Set<Replica>();
   const counts = { turn: 0, sentAgain: 0, brokenOff: 0 };
   const agent = new Agent({ keepAlive: true });
-  const check = setInterval(() => replicas.forEach((replica) => void checkReadiness(replica, ready)), checkMs);
+  const check = setInterval(
+    () => replicas.forEach((replica) => void checkReadiness(replica, ready)),
+    checkMs,
+  );
   const balance = async (incoming: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat((await incoming.toArray()) as Buffer[]);
     for (let tries = 0; tries < 100; tries++) {
       const candidates = replicas.filter((replica) => ready.has(replica));
       const replica = candidates[counts.turn++ % candidates.length];
-      const outcome = replica ? await forward({ replica, incoming, body, response, agent }) : 'refused';
+      const outcome = replica
+        ? await forward({ replica, incoming, body, response, agent })
+        : 'refused';
       if (outcome === 'answered') return;
       if (outcome === 'broken-off') {
         counts.brokenOff += 1;
@@ -47,8 +62,10 @@ export async function startBalancer(t: TestContext, replicas: readonly Replica[]
     }
     response.writeHead(502).end();
   };
-  // A client that leaves before its request has arrived leaves nobody to answer.
-  const server = createServer((incoming, response) => void balance(incoming, response).catch(() => response.destroy()));
+  // The client left before its request arrived: there is nobody to answer.
+  const server = createServer(
+    (incoming, response) => void balance(incoming, response).catch(() => response.destroy()),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
@@ -73,7 +90,7 @@ async function checkReadiness(replica: Replica, ready: Set<Replica>): Promise<vo
     (reply) => reply.status,
     () => 0,
   );
-  // An answer of the process before may come late.
+  // A late answer may come from the previous process.
   if (status === 200 && replica.url === url) ready.add(replica);
   else ready.delete(replica);
 }
@@ -90,8 +107,13 @@ type Outcome = 'answered' | 'refused' | 'broken-off';
 
 async function forward({ replica, incoming, body, response, agent }: Forwarded): Promise<Outcome> {
   const { connection: _, 'transfer-encoding': __, ...headers } = incoming.headers;
-  const upstream = httpRequest(replica.url + incoming.url!, { method: incoming.method, headers, agent });
-  // A replica that is killed in mid-answer ends the answer, which is seen below, and fails the request once more.
+  const upstream = httpRequest(replica.url + incoming.url!, {
+    method: incoming.method,
+    headers,
+    agent,
+  });
+  // A replica killed while it answers cuts the answer off, which is handled below, and then fails
+  // the request a second time.
   upstream.on('error', () => {});
   upstream.end(body);
   try {

@@ -1,90 +1,154 @@
-// A provider that keeps a bill of its own, in all four wire formats: of every call what it has read, and what its model has written when
-// the call ended, seen or not, whoever ended it and whatever became of the answer. It lives by the test's clock.
+// A provider that keeps its own bill, in all four wire formats. It bills the input of each call,
+// and the output written by the time the call ended, whether or not a client received it and
+// however the call ended. It runs on the given clock.
 import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../src/lib/clock.ts';
 import { streamFrames, wholeAnswer, type Tokens, type UpstreamWireName } from './answers.ts';
-import type { TestClock } from './test-clock.ts';
-import { framesText, type Script, type SseFrame } from './upstream.ts';
+import { endpoint } from './endpoints.ts';
+import { framesText, type LocalUpstream, type Script, type SseFrame } from './upstream.ts';
 
-/** What becomes of a call. */
-export type Fate =
+/** How a call ends. */
+export type CallOutcome =
   | 'answers'
-  /** Its usage has no input, no output, or is missing. */
+  /** The usage has no input, no output, or is missing. */
   | 'counts no input'
   | 'counts no output'
   | 'counts nothing'
-  /** A status, before anything has run. */
+  /** Answers an error status before the model runs. */
   | 'refuses'
-  /** After some of the answer. */
+  /** After part of the answer. */
   | 'breaks off'
   | 'sends an error'
-  /** What is written unseen goes on: an answer that comes whole, or the thoughts of a model. What is streamed has stopped. */
+  /** The model goes on writing unseen: a whole answer, or thinking. A streamed text stops. */
   | 'falls silent'
-  /** A whole answer with its usage, of which nobody can make anything. */
+  /** A whole answer with usage that cannot be parsed. */
   | 'answers nonsense';
 
 export type CallPlan = {
-  readonly fate: Fate;
-  /** Written before the text. */
+  readonly outcome: CallOutcome;
+  /** Thinking, written before the text. */
   readonly hiddenTokens: number;
-  /** Words of the text. */
+  /** The text's length in words. */
   readonly words: number;
   readonly tokensPerSecond: number;
-  /** The provider's own count, beside the bytes that it was sent. */
+  /** The provider's input count per word of the prompt. */
   readonly inputFactor: number;
-  /** After which part of the answer it breaks off or falls silent, from 0 to 1. */
+  /** The share of the answer, 0 to 1, after which it breaks off or falls silent. */
   readonly until: number;
 };
 
 export type Bill = { readonly input: number; readonly output: number };
 
-/** Tokens of one piece of a stream. */
+/** USD per million tokens: one input token costs one microdollar. */
+const prices = { input: 1, output: 8 };
+
+const routes = {
+  responses: { provider: 'openai', api: 'responses', model: 'upstream-model' },
+  chat: { provider: 'openai', api: 'chat', model: 'upstream-model' },
+  messages: { provider: 'anthropic', model: 'upstream-model' },
+  gemini: { provider: 'google', model: 'upstream-model' },
+} as const;
+export const wires = Object.keys(routes) as UpstreamWireName[];
+
+/**
+ * Models for the configuration: for each wire format one that thinks, one that does not, and one
+ * with a second route.
+ */
+export function billedModels(): Readonly<Record<string, object>> {
+  const model = (thinking: boolean, ...names: readonly UpstreamWireName[]) => ({
+    routes: names.map((name) => routes[name]),
+    max_input_tokens: 100_000,
+    max_output_tokens: outputTokensMax,
+    supports: { thinking },
+    prices,
+  });
+  const models = wires.flatMap((wire, index) => [
+    [`thinks-${wire}`, model(true, wire)],
+    [`plain-${wire}`, model(false, wire)],
+    [`two-${wire}`, model(false, wire, wires[(index + 1) % wires.length]!)],
+  ]);
+  return Object.fromEntries(models) as Record<string, object>;
+}
+
+/** Tokens per stream event. */
 const tokensPerPiece = 10;
-/** One token by any tokenizer's measure, and four bytes with the space before it. */
+/** One token in any tokenizer, and four bytes with the space before it. */
 const word = ' the';
 
 export class BillingProvider {
-  /** By the name that the request carries in its prompt. */
+  /** By the call name in the request's prompt. */
   readonly bills = new Map<string, Bill[]>();
   readonly #running = new Map<string, number>();
   readonly #called = new Map<string, PromiseWithResolvers<void>>();
   readonly #plans = new Map<string, CallPlan[]>();
-  readonly #clock: TestClock;
+  readonly #clock: Clock;
 
-  constructor(clock: TestClock) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The calls to expect under a name, in order; the last plan stays. */
+  /** Serves the models of `billedModels`. */
+  serve(upstream: LocalUpstream): void {
+    for (const wire of ['responses', 'chat', 'messages'] as const)
+      upstream.on(endpoint(wire).upstreamPath, this.#script(wire));
+    for (const method of ['generateContent', 'streamGenerateContent'])
+      upstream.on(`/v1beta/models/upstream-model:${method}`, this.#script('gemini'));
+  }
+
+  /** Plans the calls under a name, in order; the last plan repeats. */
   plan(name: string, plans: readonly CallPlan[]): void {
     this.#plans.set(name, [...plans]);
     this.bills.set(name, []);
     this.#called.set(name, Promise.withResolvers());
   }
 
-  /** Resolves when the first call under the name has come. */
+  /** Resolves when the first call under the name arrives. */
   called(name: string): Promise<void> {
     return this.#called.get(name)!.promise;
   }
 
-  /** Whether every call under the name is over, and billed. */
+  /** True when every call under the name has ended and is billed. */
   isIdle(name: string): boolean {
     return (this.#running.get(name) ?? 0) === 0;
   }
 
-  script(wire: UpstreamWireName): Script {
+  /** The bill of all calls under the name, in microdollars. */
+  billedMicros(name: string): number {
+    return this.bills
+      .get(name)!
+      .reduce((sum, bill) => sum + bill.input * prices.input + bill.output * prices.output, 0);
+  }
+
+  #script(wire: UpstreamWireName): Script {
     return async (response, { path, body }) => {
       const text = JSON.stringify(body);
       const name = /\[(e\d+)\]/.exec(text)![1]!;
       const plans = this.#plans.get(name)!;
       const plan = plans.length > 1 ? plans.shift()! : plans[0]!;
-      const stream = path.endsWith(':streamGenerateContent') || (body as { stream?: boolean }).stream === true;
-      const call = new Call(this.#clock, { wire, plan, stream, input: Math.round(wordsIn(text) * plan.inputFactor), response });
+      const stream =
+        path.endsWith(':streamGenerateContent') || (body as { stream?: boolean }).stream === true;
+      const call = new Call(this.#clock, {
+        wire,
+        plan,
+        stream,
+        input: Math.round(wordsIn(text) * plan.inputFactor),
+        response,
+      });
       this.#running.set(name, (this.#running.get(name) ?? 0) + 1);
       this.#called.get(name)!.resolve();
       this.bills.get(name)!.push(await call.play());
       this.#running.set(name, this.#running.get(name)! - 1);
     };
   }
+}
+
+/** Tokens without spaces between them: four bytes each, like a word. */
+function piecesOf(tokens: number): string {
+  const piece = (count: number) => ` ${'the,'.repeat(count).slice(0, -1)}`;
+  return (
+    piece(tokensPerPiece).repeat(Math.floor(tokens / tokensPerPiece)) +
+    piece(tokens % tokensPerPiece)
+  ).trim();
 }
 
 function wordsIn(text: string): number {
@@ -100,12 +164,12 @@ type CallOptions = {
 };
 
 class Call {
-  readonly #clock: TestClock;
+  readonly #clock: Clock;
   readonly #options: CallOptions;
   readonly #startedAtMs: number;
   readonly #gone = new AbortController();
 
-  constructor(clock: TestClock, options: CallOptions) {
+  constructor(clock: Clock, options: CallOptions) {
     this.#clock = clock;
     this.#options = options;
     this.#startedAtMs = clock.elapsedMs();
@@ -113,11 +177,13 @@ class Call {
     options.response.on('error', () => {});
   }
 
-  /** Resolves to what is billed, when the call is over. */
+  /** Resolves to the bill when the call ends. */
   async play(): Promise<Bill> {
     const { plan, stream, response, input } = this.#options;
-    if (plan.fate === 'refuses') {
-      response.writeHead(503, { 'content-type': 'application/json' }).end('{"error":{"message":"busy"}}');
+    if (plan.outcome === 'refuses') {
+      response
+        .writeHead(503, { 'content-type': 'application/json' })
+        .end('{"error":{"message":"busy"}}');
       return { input: 0, output: 0 };
     }
     await (stream ? this.#playStream() : this.#playWhole());
@@ -129,14 +195,18 @@ class Call {
     return hiddenTokens + words;
   }
 
-  /** By now, or in all. */
+  /** So far, or in total. */
   #writtenTokens(): number {
     const { plan, stream } = this.#options;
-    const { fate, hiddenTokens, until, tokensPerSecond } = plan;
+    const { outcome, hiddenTokens, until, tokensPerSecond } = plan;
     const seconds = (this.#endedAtMs - this.#startedAtMs) / 1_000;
     const byNow = Math.round(seconds * tokensPerSecond);
-    if (fate === 'falls silent' && (hiddenTokens > 0 || !stream)) return Math.min(byNow, outputTokensMax);
-    const stopsAt = fate === 'falls silent' || fate === 'breaks off' || fate === 'sends an error' ? until : 1;
+    if (outcome === 'falls silent' && (hiddenTokens > 0 || !stream))
+      return Math.min(byNow, outputTokensMax);
+    const stopsAt =
+      outcome === 'falls silent' || outcome === 'breaks off' || outcome === 'sends an error'
+        ? until
+        : 1;
     return Math.min(byNow, Math.round(this.#wholeTokens * stopsAt));
   }
 
@@ -144,49 +214,62 @@ class Call {
 
   async #playWhole(): Promise<void> {
     const { plan, response } = this.#options;
-    const stops = plan.fate === 'breaks off' || plan.fate === 'sends an error' || plan.fate === 'falls silent';
+    const stops =
+      plan.outcome === 'breaks off' ||
+      plan.outcome === 'sends an error' ||
+      plan.outcome === 'falls silent';
     await this.#waitUntil(this.#wholeTokens * (stops ? plan.until : 1));
-    if (plan.fate === 'falls silent') await this.#untilGone();
+    if (plan.outcome === 'falls silent') await this.#untilGone();
     this.#end();
     if (response.destroyed) return;
-    if (plan.fate === 'breaks off')
-      return void response.writeHead(200, { 'content-length': '1000' }).write('{', () => response.destroy());
-    if (plan.fate === 'sends an error')
-      return void response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":', () => response.destroy());
-    const body = plan.fate === 'answers nonsense' ? this.#nonsense() : JSON.stringify(this.#wholeBody());
+    if (plan.outcome === 'breaks off')
+      return void response
+        .writeHead(200, { 'content-length': '1000' })
+        .write('{', () => response.destroy());
+    if (plan.outcome === 'sends an error')
+      return void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .write('{"id":', () => response.destroy());
+    const body =
+      plan.outcome === 'answers nonsense' ? this.#nonsense() : JSON.stringify(this.#wholeBody());
     response.writeHead(200, { 'content-type': 'application/json' }).end(body);
   }
 
   async #playStream(): Promise<void> {
     const { wire, plan, response, input } = this.#options;
-    const { fate, words, hiddenTokens, until } = plan;
-    // JSON in place of a stream.
-    if (fate === 'answers nonsense') return this.#playWhole();
+    const { outcome, words, hiddenTokens, until } = plan;
+    // JSON instead of a stream.
+    if (outcome === 'answers nonsense') return this.#playWhole();
     const tokens = this.#toldTokens();
-    const text = word.repeat(words).trim();
+    const text = piecesOf(words);
     const { start, end } = streamFrames(wire, { text, tokens });
     const { deltas } = streamFrames(wire, { text, tokens: null });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(framesText(start));
-    const stopsAfter = fate === 'answers' || fate.startsWith('counts') ? Infinity : Math.round(this.#wholeTokens * until);
+    const stopsAfter =
+      outcome === 'answers' || outcome.startsWith('counts')
+        ? Infinity
+        : Math.round(this.#wholeTokens * until);
     for (let sent = 0; sent < words; sent += tokensPerPiece) {
-      const piece = deltas.slice(sent, sent + tokensPerPiece);
-      const written = hiddenTokens + sent + piece.length;
+      const frame = deltas[sent / tokensPerPiece]!;
+      const shown = Math.min(sent + tokensPerPiece, words);
+      const written = hiddenTokens + shown;
       if (written > stopsAfter) break;
       await this.#waitUntil(written);
       if (response.destroyed) return this.#end();
-      const running =
-        wire === 'gemini' && !fate.startsWith('counts')
-          ? piece.map((frame) => withRunningCount(frame, { input, hiddenTokens, words: sent + piece.length }))
-          : piece;
-      response.write(framesText(running));
+      const isCounted = wire === 'gemini' && !outcome.startsWith('counts');
+      response.write(
+        framesText([
+          isCounted ? withRunningCount(frame, { input, hiddenTokens, words: shown }) : frame,
+        ]),
+      );
     }
     if (stopsAfter !== Infinity) await this.#waitUntil(stopsAfter);
-    if (fate === 'falls silent') await this.#untilGone();
+    if (outcome === 'falls silent') await this.#untilGone();
     this.#end();
     if (response.destroyed) return;
-    if (fate === 'breaks off') return void response.destroy();
-    if (fate === 'sends an error') return void response.end(errorFrame(wire));
+    if (outcome === 'breaks off') return void response.destroy();
+    if (outcome === 'sends an error') return void response.end(errorFrame(wire));
     response.end(framesText(end));
   }
 
@@ -196,9 +279,9 @@ class Call {
 
   #toldTokens(): Tokens | null {
     const { plan, input } = this.#options;
-    if (plan.fate === 'counts nothing') return null;
-    const output = plan.fate === 'counts no output' ? 0 : this.#wholeTokens;
-    return { input: plan.fate === 'counts no input' ? 0 : input, output };
+    if (plan.outcome === 'counts nothing') return null;
+    const output = plan.outcome === 'counts no output' ? 0 : this.#wholeTokens;
+    return { input: plan.outcome === 'counts no input' ? 0 : input, output };
   }
 
   #wholeBody(): object {
@@ -206,40 +289,59 @@ class Call {
     return wholeAnswer(wire, { text: word.repeat(plan.words).trim(), tokens: this.#toldTokens() });
   }
 
-  /** Nested deeper than anybody can pass on, beside its usage. */
+  /** Nested too deeply to be forwarded, beside valid usage. */
   #nonsense(): string {
-    return JSON.stringify({ ...this.#wholeBody(), extra: 'DEEP' }).replace('"DEEP"', `${'['.repeat(5_000)}${']'.repeat(5_000)}`);
+    return JSON.stringify({ ...this.#wholeBody(), extra: 'DEEP' }).replace(
+      '"DEEP"',
+      `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
+    );
   }
 
-  /** Until the model has written so many tokens, or the client has gone. */
+  /** Waits until the model has written this many tokens, or the client has left. */
   async #waitUntil(tokens: number): Promise<void> {
     const dueMs = this.#startedAtMs + (tokens / this.#options.plan.tokensPerSecond) * 1_000;
-    await this.#clock.sleep(dueMs - this.#clock.elapsedMs(), this.#gone.signal);
+    await this.#clock.sleep(Math.max(dueMs - this.#clock.elapsedMs(), 0), this.#gone.signal);
     if (this.#gone.signal.aborted) this.#end();
   }
 
   async #untilGone(): Promise<void> {
     if (this.#gone.signal.aborted) return;
-    await new Promise((resolve) => this.#gone.signal.addEventListener('abort', resolve, { once: true }));
+    await new Promise((resolve) =>
+      this.#gone.signal.addEventListener('abort', resolve, { once: true }),
+    );
   }
 }
 
-/** The most that any request here asks for. */
+/** The largest output limit of any request here. */
 export const outputTokensMax = 8_000;
 
 type Running = { readonly input: number; readonly hiddenTokens: number; readonly words: number };
 
-/** As Gemini counts in every chunk. */
+/** Gemini reports usage in every chunk. */
 function withRunningCount(frame: SseFrame, { input, hiddenTokens, words }: Running): SseFrame {
   if (typeof frame === 'string') return frame;
-  const usageMetadata = { promptTokenCount: input, thoughtsTokenCount: hiddenTokens, candidatesTokenCount: words };
+  const usageMetadata = {
+    promptTokenCount: input,
+    thoughtsTokenCount: hiddenTokens,
+    candidatesTokenCount: words,
+  };
   return { ...frame, data: { ...(frame.data as object), usageMetadata } };
 }
 
 function errorFrame(wire: UpstreamWireName): string {
-  const error = { type: 'server_error', message: 'the model broke down', code: 'server_error', status: 'INTERNAL' };
+  const error = {
+    type: 'server_error',
+    message: 'the model broke down',
+    code: 'server_error',
+    status: 'INTERNAL',
+  };
   if (wire === 'responses')
-    return framesText([{ event: 'response.failed', data: { type: 'response.failed', response: { status: 'failed', error } } }]);
+    return framesText([
+      {
+        event: 'response.failed',
+        data: { type: 'response.failed', response: { status: 'failed', error } },
+      },
+    ]);
   if (wire === 'messages') return framesText([{ event: 'error', data: { type: 'error', error } }]);
   return framesText([{ data: { error } }]);
 }

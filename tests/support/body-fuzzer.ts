@@ -1,7 +1,8 @@
-// Request bodies that nobody would send: rich ones with a few fields changed, the same with their bytes spoilt, and bytes that never were a
-// body. A million of them must be cheap, so this is no fast-check: the seed and the number of a body are enough to make it again.
+// Malformed request bodies: rich ones with a few fields changed, the same with corrupted bytes, and
+// random bytes. A run uses up to a million, so this is not fast-check: the seed and a body's number
+// reproduce it.
 import type { WireName } from './answers.ts';
-import { oddNames, oddNumbers, oddSchemas, oddTexts, placesOf, setOwn } from './odd-values.ts';
+import { oddNames, oddNumbers, oddSchemas, oddTexts, fieldsOf, setOwnField } from './odd-values.ts';
 import type { Random } from './random.ts';
 import { richBodies, type Json } from './rich-bodies.ts';
 
@@ -20,21 +21,25 @@ function mutatedBody(wire: WireName, random: Random): object {
 }
 
 function mutate(body: object, random: Random): void {
-  const places = placesOf(body);
+  const places = fieldsOf(body);
   if (places.length === 0) return;
-  const [holder, field] = random.pick(places);
+  const [parent, field] = random.pick(places);
   const value = structuredClone(oddValue(random));
   switch (random.below(5)) {
     case 0:
-      return void Reflect.deleteProperty(holder, field);
+      return void Reflect.deleteProperty(parent, field);
     case 1:
-      return setOwn(holder, Array.isArray(holder) ? String(holder.length) : random.pick(oddNames), value);
+      return setOwnField(
+        parent,
+        Array.isArray(parent) ? String(parent.length) : random.pick(oddNames),
+        value,
+      );
     case 2:
-      return setOwn(holder, field, [holder[field], holder[field]]);
+      return setOwnField(parent, field, [parent[field], parent[field]]);
     case 3:
-      return setOwn(holder, field, nested(holder[field], random.below(80)));
+      return setOwnField(parent, field, nested(parent[field], random.below(80)));
     default:
-      return setOwn(holder, field, value);
+      return setOwnField(parent, field, value);
   }
 }
 
@@ -44,9 +49,15 @@ function oddValue(random: Random): Json {
     () => random.pick(oddNumbers),
     () => random.pick(oddTexts),
     () => random.pick(oddSchemas),
-    () => String.fromCharCode(...Array.from({ length: random.below(20) }, () => random.below(65_536))),
+    () =>
+      String.fromCharCode(...Array.from({ length: random.below(20) }, () => random.below(65_536))),
     () => (random.chance(0.02) ? 'giant '.repeat(50_000) : 'long '.repeat(200)),
-    () => Array.from({ length: random.below(60) }, () => ({ role: 'user', type: 'message', content: 'Hi' })),
+    () =>
+      Array.from({ length: random.below(60) }, () => ({
+        role: 'user',
+        type: 'message',
+        content: 'Hi',
+      })),
   ];
   return random.pick(kinds)();
 }
@@ -75,12 +86,16 @@ function spoilText(text: string, random: Random): string {
   return random.chance(0.15) ? random.pick(textSpoilings)(text, random) : text;
 }
 
-/** Flips, cuts out, repeats or puts in a few bytes. */
+/** Flips, removes, repeats or inserts a few bytes. */
 function spoilBytes(bytes: Buffer, random: Random): Buffer {
   if (bytes.length === 0) return bytes;
   const start = random.below(bytes.length);
   const end = Math.min(bytes.length, start + 1 + random.below(30));
-  const [before, piece, rest] = [bytes.subarray(0, start), bytes.subarray(start, end), bytes.subarray(end)];
+  const [before, piece, rest] = [
+    bytes.subarray(0, start),
+    bytes.subarray(start, end),
+    bytes.subarray(end),
+  ];
   switch (random.below(4)) {
     case 0:
       return Buffer.concat([before, rest]);

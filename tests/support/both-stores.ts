@@ -1,5 +1,5 @@
-// `test`, `describe` and the hooks for a file whose tests run on each store: first with SQLite behind the gateways that it starts, then
-// with PostgreSQL. Import these instead of those of `node:test`.
+// `test`, `describe` and hooks that run a file's tests on both stores: first with gateways on
+// SQLite, then on PostgreSQL. Import them instead of `node:test`.
 import * as runner from 'node:test';
 import type { TestContext } from 'node:test';
 import { useStore, type StoreName } from './test-store.ts';
@@ -11,13 +11,13 @@ const stores: readonly (readonly [StoreName, string])[] = [
   ['sqlite', 'on SQLite'],
   ['postgres', 'on PostgreSQL'],
 ];
-/** Registrations of the file, made at its top level and replayed for each store. */
+/** The file's top-level registrations, replayed for each store. */
 const steps: (() => void)[] = [];
 let isRead = false;
-/** Whose tests are being registered. */
+/** The store whose tests are being registered. */
 let current: StoreName | null = null;
 
-// Once the file has been read to its end.
+// Runs after the whole file is loaded.
 setImmediate(() => {
   isRead = true;
   for (const [store, title] of stores) {
@@ -29,7 +29,7 @@ setImmediate(() => {
   }
 });
 
-/** What a `describe` holds is registered when that is run. */
+/** The content of a `describe` is registered when it runs. */
 function register(step: () => void): void {
   if (isRead) step();
   else steps.push(step);
@@ -52,10 +52,16 @@ export function describe(name: string, body: () => void): void {
 }
 
 export function test(name: string, ...rest: [Body] | [runner.TestOptions, Body]): void {
-  register(() => void (rest.length === 1 ? runner.test(name, rest[0]) : runner.test(name, rest[0], rest[1])));
+  register(
+    () =>
+      void (rest.length === 1 ? runner.test(name, rest[0]) : runner.test(name, rest[0], rest[1])),
+  );
 }
 
-/** Of what only one of the stores has: many gateways need PostgreSQL. At a file's top level. */
+/**
+ * A test for one store only, such as several gateways on PostgreSQL. Call it at the top level of a
+ * file.
+ */
 export function testOn(store: StoreName, name: string, body: Body): void {
   register(() => void (current === store && runner.test(name, body)));
 }

@@ -1,4 +1,5 @@
-// A real browser for tests: Chromium from npm, headless, with nothing of the machine's own.
+// A real browser for tests: headless Chromium from npm, independent of the machine's own
+// installation.
 //
 //   const browser = await openBrowser();
 //   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
@@ -6,13 +7,23 @@
 //     await checkLooks(page, 'keys');
 //   });
 //
-// A process of tests has one, which ends with its tests.
+// Each test process has one browser, which ends with it.
 //
-// A page that reports an error, breaks its own content policy or asks another origin for anything fails its test.
+// A test fails when its page reports an error, violates its content security policy, or sends a
+// request to another origin.
 //
-// A new profile needs half a second of CPU for its first page, so profiles are emptied and used again.
+// A new profile costs half a second of CPU for its first page, so profiles are cleared and reused.
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,33 +46,41 @@ import { scaled } from './volume.ts';
 
 const packageFile = createRequire(import.meta.url).resolve('@sparticuz/chromium');
 const packageFolder = dirname(dirname(packageFile));
-/** Where pictures of failures go, and of pages when `TOLLGATE_SCREENSHOTS` names a folder. */
-const picturesFolder = process.env.TOLLGATE_SCREENSHOTS ?? join(tmpdir(), `tollgate-failures-${userInfo().username}`);
+/** The folder for screenshots of failures, and of pages when `TOLLGATE_SCREENSHOTS` names one. */
+const picturesFolder =
+  process.env.TOLLGATE_SCREENSHOTS ?? join(tmpdir(), `tollgate-failures-${userInfo().username}`);
 
 export const phone = { width: 390, height: 844 };
 const desk = { width: 1280, height: 800 };
 
 export type PageOptions = {
-  /** The gateway's address: `page.goto('/keys')`. */
+  /** The gateway's address, for `page.goto('/keys')`. */
   readonly baseUrl: string;
   readonly viewport?: ViewportSize;
   readonly colorScheme?: 'light' | 'dark';
-  /** `name=value`, as a `Cookie` header has it. */
+  /** `name=value`, as in a `Cookie` header. */
   readonly cookie?: string;
-  /** Problems that the test brings about on purpose. */
+  /** Problems that the test causes on purpose. */
   readonly ignores?: RegExp;
 };
 
 export type TestBrowser = {
-  /** A page of an empty profile. What is thrown leaves a picture; so does every problem the page had. */
-  readonly withPage: <Result>(options: PageOptions, visit: (page: Page) => Promise<Result>) => Promise<Result>;
+  /**
+   * Opens a page with an empty profile. A thrown error, or any problem of the page, leaves a
+   * screenshot.
+   */
+  readonly withPage: <Result>(
+    options: PageOptions,
+    visit: (page: Page) => Promise<Result>,
+  ) => Promise<Result>;
 };
 
-let opened: { readonly browser: Promise<Browser>; readonly profiles: Promise<Profiles> } | null = null;
+let opened: { readonly browser: Promise<Browser>; readonly profiles: Promise<Profiles> } | null =
+  null;
 after(async () => (await opened?.browser)?.close());
 
 export async function openBrowser(): Promise<TestBrowser> {
-  // The gateway serves the dashboard from the build, also when it runs from its sources.
+  // The gateway serves the built dashboard, also when it runs from its sources.
   builtProgram();
   opened ??= open();
   const profiles = await opened.profiles;
@@ -73,7 +92,7 @@ function open(): NonNullable<typeof opened> {
   return { browser, profiles: browser.then((launched) => new Profiles(launched)) };
 }
 
-/** `TOLLGATE_CHROMIUM`: the path of one that is installed, for systems that the package has none for (it is for Linux on x64). */
+/** `TOLLGATE_CHROMIUM`: the path of an installed Chromium, for systems other than Linux on x64. */
 function launch(): Promise<Browser> {
   const installed = process.env.TOLLGATE_CHROMIUM;
   return installed === undefined ? launchOwn() : chromium.launch({ executablePath: installed });
@@ -84,37 +103,61 @@ async function launchOwn(): Promise<Browser> {
   return chromium.launch({
     executablePath: join(folder, 'chromium'),
     headless: true,
-    // Chromium's sandbox needs rights that containers and root do not have; it only ever loads pages of ours.
-    // Without the optimising compiler, short runs take a fifth less CPU.
-    args: ['--no-sandbox', '--disable-gpu', '--headless=new', '--font-render-hinting=none', '--js-flags=--no-turbofan'],
+    // Chromium's sandbox needs rights that containers and root do not have. It only loads our own
+    // pages. Without the optimising compiler, short runs use a fifth less CPU.
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--headless=new',
+      '--font-render-hinting=none',
+      '--js-flags=--no-turbofan',
+    ],
     ignoreDefaultArgs: ['--headless'],
-    env: { ...process.env, LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'), FONTCONFIG_PATH: join(folder, 'fonts'), HOME: folder },
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
+      FONTCONFIG_PATH: join(folder, 'fonts'),
+      HOME: folder,
+    },
   });
 }
 
-/** A filter leaves old rows on the page until the new ones have come. */
+/** After a filter changes, old rows stay until the new ones arrive. */
 export async function untilThereAre(rows: Locator, count: number): Promise<void> {
   await until(async () => (await rows.count()) === count);
 }
 
-/** Fails with what axe finds of serious and critical faults, once the page has come to rest: a colour on its way to another is not read. */
-export async function checkAccessibility(page: Page, rules: Pick<axe.RunOptions, 'runOnly' | 'rules'> = {}): Promise<void> {
+/**
+ * Fails on serious and critical axe violations. Waits until transitions have ended, because a
+ * colour in transition is not measured.
+ */
+export async function checkAccessibility(
+  page: Page,
+  rules: Pick<axe.RunOptions, 'runOnly' | 'rules'> = {},
+): Promise<void> {
   await page.evaluate(untilStill);
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
-  // No grave rule needs style sheets and media to be loaded first.
+  // No serious rule needs style sheets and media to be loaded first.
   const options: axe.RunOptions = { resultTypes: ['violations'], preload: false, ...rules };
-  const found: axe.AxeResults = await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`);
-  const grave = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const found: axe.AxeResults = await page.evaluate(
+    `axe.run(document, ${JSON.stringify(options)})`,
+  );
+  const grave = found.violations.filter(
+    ({ impact }) => impact === 'serious' || impact === 'critical',
+  );
   const lines = grave.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}\n  ${html}\n  ${failureSummary}`),
   );
   assert.equal(lines.length, 0, `${page.url()} has accessibility faults:\n${lines.join('\n')}`);
 }
 
-/** The rules whose result depends on the colour scheme. It changes no element, so the other rules find the same in both. */
+/**
+ * The rules that depend on the colour scheme. The scheme changes no element, so the other rules
+ * find the same in both.
+ */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
-/** On a phone other elements are shown, in the same colours. */
+/** Phones show other elements, in the same colours. */
 const otherRules = Object.fromEntries(colourRules.map((rule) => [rule, { enabled: false }]));
 
 type Look = {
@@ -124,33 +167,48 @@ type Look = {
   readonly rules?: Pick<axe.RunOptions, 'runOnly' | 'rules'>;
 };
 
-/** The last is how a page begins. */
+/** The last one is a page's initial state. */
 const looks: readonly Look[] = [
   ...scaled<readonly Look[]>([], [{ name: 'phone-dark', viewport: phone, colorScheme: 'dark' }]),
-  { name: 'phone', viewport: phone, colorScheme: 'light', rules: scaled({ rules: otherRules }, {}) },
-  { name: 'dark', viewport: desk, colorScheme: 'dark', rules: scaled({ runOnly: colourRules }, {}) },
+  {
+    name: 'phone',
+    viewport: phone,
+    colorScheme: 'light',
+    rules: scaled({ rules: otherRules }, {}),
+  },
+  {
+    name: 'dark',
+    viewport: desk,
+    colorScheme: 'dark',
+    rules: scaled({ runOnly: colourRules }, {}),
+  },
   { name: 'light', viewport: desk, colorScheme: 'light' },
 ];
 
-/** Checks the loaded page in light, in dark and on a phone: it is accessible, and nothing is wider than the screen. */
+/**
+ * Checks that the loaded page is accessible and does not overflow the screen: in light, in dark and
+ * on a phone.
+ */
 export async function checkLooks(page: Page, picture: string): Promise<void> {
   await settle(page);
   for (const { name, viewport, colorScheme, rules } of looks) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
     await checkAccessibility(page, rules);
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
     assert.equal(overflow, 0, `${picture} is wider than the screen in the look '${name}'`);
     await takePicture(page, `${picture}-${name}`);
   }
 }
 
-/** Goes to another page of the dashboard as its links do, without loading the whole of it again. */
+/** Follows the dashboard's client-side navigation to another page, without a full load. */
 export async function goWithin(page: Page, path: string): Promise<void> {
   await page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`);
 }
 
-/** Waits until the page has loaded: no request is open, and no placeholder is shown. */
+/** Waits until no request is open and no placeholder is shown. */
 export async function settle(page: Page): Promise<void> {
   const { asked } = profileOf(page);
   do {
@@ -160,8 +218,8 @@ export async function settle(page: Page): Promise<void> {
 }
 
 /**
- * Nothing moves to its place, and nothing behind a dialog is blurred: without a graphics card, every frame of that takes long to draw.
- * The page's policy allows a style sheet that a script makes.
+ * Turns off animations and the blur behind dialogs: without a GPU every such frame is slow. The
+ * page's content policy allows a style sheet that a script creates.
  */
 const standStill = `{
   const sheet = new CSSStyleSheet();
@@ -169,13 +227,16 @@ const standStill = `{
   document.adoptedStyleSheets.push(sheet);
 }`;
 
-/** No placeholder is shown. */
+/** True when no placeholder is shown. */
 const untilLoaded = `new Promise((resolve) => {
   const look = () => document.querySelector('[aria-busy=true], .mantine-Skeleton-root') ? requestAnimationFrame(look) : resolve();
   look();
 })`;
 
-/** Whatever moves has come to its end, but for what moves without one. Two frames, in which what is new is drawn and begins to move. */
+/**
+ * Waits until finite animations have ended, then two frames, in which new elements are drawn and
+ * start theirs.
+ */
 const untilStill = `(async () => {
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const moving = () => document.getAnimations().filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime));
@@ -186,7 +247,7 @@ const untilStill = `(async () => {
   } while (moving().length > 0);
 })()`;
 
-/** A picture of the whole page, when pictures are asked for: `TOLLGATE_SCREENSHOTS=folder`. */
+/** Takes a screenshot of the whole page when `TOLLGATE_SCREENSHOTS=folder` asks for it. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   if (process.env.TOLLGATE_SCREENSHOTS === undefined) return;
   mkdirSync(picturesFolder, { recursive: true });
@@ -218,15 +279,15 @@ async function withPage<Result>(
   }
 }
 
-/** A page with cookies and storage of its own. */
+/** A page with its own cookies and storage. */
 type Profile = {
   readonly origin: string;
   readonly page: Page;
-  /** For what only Chromium's own protocol can do. */
+  /** For features that only Chromium's own protocol has. */
   readonly protocol: CDPSession;
-  /** Whatever the page did that it should not. */
+  /** Everything the page did wrong. */
   readonly problems: string[];
-  /** The requests that are not answered yet. */
+  /** Requests not answered yet. */
   readonly asked: Set<Request>;
 };
 
@@ -238,7 +299,7 @@ function profileOf(page: Page): Profile {
   return profile;
 }
 
-/** The profiles that nobody uses now. */
+/** Profiles that are free. */
 class Profiles {
   readonly #browser: Browser;
   readonly #free: Profile[] = [];
@@ -251,17 +312,17 @@ class Profiles {
     const { origin } = new URL(baseUrl);
     const index = this.#free.findIndex((profile) => profile.origin === origin);
     if (index !== -1) return this.#free.splice(index, 1)[0]!;
-    // The tests of another gateway have begun.
+    // Tests of another gateway have begun.
     await Promise.all(this.#free.splice(0).map(({ page }) => page.context().close()));
     return this.#make(origin);
   }
 
-  /** Empties a profile for its next user. One that has opened further pages is closed. */
+  /** Clears a profile for its next user. A profile that opened more pages is closed. */
   async giveBack(profile: Profile): Promise<void> {
     const { page, origin, protocol, problems, asked } = profile;
     const context = page.context();
     if (context.pages().length > 1) return context.close();
-    // A page of the same origin keeps its process, and with it the compiled code.
+    // A page of the same origin keeps its process, and so its compiled code.
     await page.goto('/healthz');
     await page.unrouteAll();
     await context.clearCookies();
@@ -276,12 +337,12 @@ class Profiles {
       baseURL: origin,
       locale: 'en-GB',
       timezoneId: 'UTC',
-      // Tests wait for what a page shows, not for how it gets there.
+      // Tests wait for the final state of a page, not for its animations.
       reducedMotion: 'reduce',
     });
-    // Only ends a hang.
+    // A limit for hangs only.
     context.setDefaultTimeout(60_000);
-    // Whoever looks at pictures wants all of it.
+    // A screenshot shows the whole page.
     if (process.env.TOLLGATE_SCREENSHOTS === undefined) await context.addInitScript(standStill);
     const problems: string[] = [];
     const asked = new Set<Request>();
@@ -293,12 +354,18 @@ class Profiles {
   }
 }
 
-/** Whatever a page does that it should not, as it happens. */
-function watch(context: BrowserContext, { origin, problems, asked }: Pick<Profile, 'origin' | 'problems' | 'asked'>): void {
+/** Collects a page's problems as they happen. */
+function watch(
+  context: BrowserContext,
+  { origin, problems, asked }: Pick<Profile, 'origin' | 'problems' | 'asked'>,
+): void {
   context.on('console', (message) => {
-    if (message.type() === 'error') problems.push(`console: ${message.text()} (${message.location().url})`);
+    if (message.type() === 'error')
+      problems.push(`console: ${message.text()} (${message.location().url})`);
   });
-  context.on('weberror', (webError) => problems.push(`thrown: ${webError.error().stack ?? webError.error().message}`));
+  context.on('weberror', (webError) =>
+    problems.push(`thrown: ${webError.error().stack ?? webError.error().message}`),
+  );
   context.on('request', (request) => {
     asked.add(request);
     const url = new URL(request.url());
@@ -309,7 +376,11 @@ function watch(context: BrowserContext, { origin, problems, asked }: Pick<Profil
   context.on('requestfailed', (request) => asked.delete(request));
 }
 
-async function withPicture(thrown: unknown, page: Page, problems: readonly string[]): Promise<Error> {
+async function withPicture(
+  thrown: unknown,
+  page: Page,
+  problems: readonly string[],
+): Promise<Error> {
   mkdirSync(picturesFolder, { recursive: true });
   const path = join(picturesFolder, `failure-${process.pid}-${Date.now()}.png`);
   const taken = await page.screenshot({ path, fullPage: true }).then(
@@ -328,13 +399,17 @@ function cookiesOf(header: string, url: string) {
   });
 }
 
-/** Unpacked once for each user and version; who comes second finds it whole. */
+/** Unpacked once per user and version; a second process finds it complete. */
 async function installChromium(): Promise<string> {
-  const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { readonly version: string };
+  const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
   const folder = join(tmpdir(), `tollgate-chromium-${version}-${userInfo().uid}`);
   if (existsSync(folder)) return folder;
   const unfinished = mkdtempSync(`${folder}-`);
-  const files = ['chromium.br', 'al2023.tar.br', 'fonts.tar.br'].map((name) => join(packageFolder, 'bin', name));
+  const files = ['chromium.br', 'al2023.tar.br', 'fonts.tar.br'].map((name) =>
+    join(packageFolder, 'bin', name),
+  );
   await inTemporaryFolder(unfinished, () => Promise.all(files.map((file) => inflate(file))));
   chmodSync(join(unfinished, 'chromium'), 0o700);
   writeFileSync(join(unfinished, 'fonts', 'fonts.conf'), fontsConfiguration(folder));
@@ -347,7 +422,10 @@ async function installChromium(): Promise<string> {
   return folder;
 }
 
-/** The package's font, and after it the machine's, if there are any. Without a file that says so, no text is drawn. */
+/**
+ * The package's font, then the machine's fonts, if any. Without a font configuration file no text
+ * is drawn.
+ */
 function fontsConfiguration(folder: string): string {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
@@ -362,7 +440,9 @@ function fontsConfiguration(folder: string): string {
 `;
 }
 
-/** The package unpacks into the folder for temporary files, and asks for its name at once. */
+/**
+ * The package unpacks into the system's temporary folder, whose name it reads when it is imported.
+ */
 function inTemporaryFolder<Result>(folder: string, unpack: () => Promise<Result>): Promise<Result> {
   const before = process.env.TMPDIR;
   process.env.TMPDIR = folder;

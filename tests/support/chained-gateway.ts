@@ -1,15 +1,16 @@
-// A gateway whose live providers are another gateway in test mode: the sandbox behind it obeys every limit, calls tools when told to and
-// answers whole in each format, so that a live request can be looked at field by field in all pairs of formats.
+// A gateway whose live provider is another gateway in test mode. The sandbox behind it obeys
+// limits, calls tools on demand and returns complete answers in each format, so tests can compare
+// live requests field by field in all pairs of formats.
 import { startGateway, type TestGateway } from './gateway.ts';
 
 export type ChainedGateway = {
   readonly gateway: TestGateway;
-  /** A live key with enough of a balance. */
+  /** A live key with enough balance. */
   readonly key: string;
   readonly stop: () => Promise<void>;
 };
 
-/** By id; each has its provider speak the format of its name. */
+/** By model id. Each model's provider speaks the format that the id names. */
 export const chainedModels = ['on-responses', 'on-chat', 'on-messages'] as const;
 
 export async function startChainedGateway(): Promise<ChainedGateway> {

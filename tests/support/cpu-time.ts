@@ -1,4 +1,7 @@
-/** Milliseconds of CPU time that this thread spends on the work. Other programs on the machine do not make it longer. */
+/**
+ * Returns the milliseconds of CPU time that this thread spends on the work. Other programs on the
+ * machine do not affect it.
+ */
 export function cpuMsOf(work: () => void): number {
   const before = process.threadCpuUsage();
   work();

@@ -1,14 +1,16 @@
-// The three endpoints that run a model, as data, for tests that hold for each of them.
+// The three endpoints that run a model, as data for tests that cover each of them.
 import type { WireName } from './answers.ts';
 
 export type Endpoint = {
   readonly name: WireName;
   readonly path: string;
-  /** A built-in model whose provider speaks the format, so that the straight path is taken. */
+  /**
+   * A built-in model whose provider speaks the endpoint's format, which takes the straight path.
+   */
   readonly model: string;
-  /** What the provider is asked under, in the local upstream. */
+  /** The provider's path on the local upstream. */
   readonly upstreamPath: string;
-  /** The format's own name of its output limit. */
+  /** The format's name for its output limit. */
   readonly limitField: string;
   readonly body: (fields?: object) => Record<string, unknown>;
 };
@@ -30,7 +32,12 @@ export const endpoints: readonly Endpoint[] = [
     model: 'gpt-5-mini',
     upstreamPath: '/v1/chat/completions',
     limitField: 'max_completion_tokens',
-    body: (fields) => ({ model: 'gpt-5-mini', messages: ask('Hello!'), max_completion_tokens: 200, ...fields }),
+    body: (fields) => ({
+      model: 'gpt-5-mini',
+      messages: ask('Hello!'),
+      max_completion_tokens: 200,
+      ...fields,
+    }),
   },
   {
     name: 'messages',
@@ -38,7 +45,12 @@ export const endpoints: readonly Endpoint[] = [
     model: 'claude-haiku-4-5',
     upstreamPath: '/v1/messages',
     limitField: 'max_tokens',
-    body: (fields) => ({ model: 'claude-haiku-4-5', messages: ask('Hello!'), max_tokens: 200, ...fields }),
+    body: (fields) => ({
+      model: 'claude-haiku-4-5',
+      messages: ask('Hello!'),
+      max_tokens: 200,
+      ...fields,
+    }),
   },
 ];
 

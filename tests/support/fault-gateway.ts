@@ -1,9 +1,16 @@
-// A gateway in front of the fault server, with a model for each wire format of an upstream, and short timeouts.
+// A gateway with short timeouts in front of the fault server, with a model for each upstream
+// format.
 import { endpoints, type Endpoint } from './endpoints.ts';
 import type { UpstreamWireName } from './answers.ts';
 import { faults } from './faults.ts';
 import { startFaultServer, type FaultServer } from './fault-server.ts';
-import { metricsToken, startGateway, startGatewayProgram, type GatewayConfig, type TestGateway } from './gateway.ts';
+import {
+  metricsToken,
+  startGateway,
+  startGatewayProgram,
+  type GatewayConfig,
+  type TestGateway,
+} from './gateway.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import type { Program } from './program.ts';
 import type { RunningApp } from './running-app.ts';
@@ -20,18 +27,29 @@ export type FaultPair = {
 const wires: readonly UpstreamWireName[] = ['responses', 'chat', 'messages', 'gemini'];
 
 export const faultPairs: readonly FaultPair[] = endpoints.flatMap((client) =>
-  wires.map((wire) => ({ name: `${client.name} on ${wire}`, client, wire, straight: client.name === wire })),
+  wires.map((wire) => ({
+    name: `${client.name} on ${wire}`,
+    client,
+    wire,
+    straight: client.name === wire,
+  })),
 );
 
-/** USD per million tokens, and so microdollars a token. */
+/** USD per million tokens, which equals microdollars per token. */
 export const faultPrices = { input: 3, output: 15, cache_read: 0.5 };
 
-/** A refused connection is no matter of a request: its models lead to a port where nothing listens. */
+/**
+ * Models for refused connections: a request cannot cause one, so they use a port without a
+ * listener.
+ */
 export function faultModel(wire: UpstreamWireName, isRefused = false): string {
   return `${isRefused ? 'refused' : 'faulty'}-${wire}`;
 }
 
-/** A silence of `silenceMs` ends an answer, and so does `totalMs` of anything. Connecting takes real time, which no test waits for. */
+/**
+ * An answer ends after `silenceMs` of silence, or `totalMs` in total. Connecting takes real time,
+ * which tests do not wait for.
+ */
 const faultTimeouts = { connectMs: 60_000, silenceMs: 2_000, totalMs: 4_000 };
 
 export type FaultGateway<Started extends Installation = Installation> = {
@@ -40,14 +58,17 @@ export type FaultGateway<Started extends Installation = Installation> = {
   readonly stop: () => Promise<void>;
 };
 
-/** In this process, on a clock that moves while all that is asked waits for a silent upstream. */
+/** Runs in this process. Its clock moves while every open request waits for a silent upstream. */
 export function startFaultGateway(config: object = {}): Promise<FaultGateway<RunningApp>> {
   const clock = new TestClock();
   return startWith((whole) => startGateway(whole, { clock }), config, clock);
 }
 
-/** As a process of its own, for tests that measure it. */
-export function startFaultProgram(config: object, env: InstallationOptions['env']): Promise<FaultGateway<Program>> {
+/** Runs as a separate process, for tests that measure it. */
+export function startFaultProgram(
+  config: object,
+  env: InstallationOptions['env'],
+): Promise<FaultGateway<Program>> {
   return startWith((whole) => startGatewayProgram(whole, { env }), config);
 }
 
@@ -97,7 +118,10 @@ function modelOf(wire: UpstreamWireName, prefix: string): object {
   };
 }
 
-/** Distinct from every other text of the tests, with characters that URLs escape, and of no provider's usual shape. */
+/**
+ * Differs from every other text of the tests, contains characters that URLs escape, and has no
+ * provider's usual shape.
+ */
 export const providerKeyCore = 'k3y/of=the~operator';
 const providerKey = `sk-provider+${providerKeyCore}-0123456789`;
 
@@ -118,5 +142,5 @@ function providersAt(url: string, prefix: string): object {
   };
 }
 
-/** Nobody listens there, nor ever will: a free port may be another test's a moment later. */
+/** A port that never has a listener. A free port could belong to another test a moment later. */
 const closedUrl = 'http://127.0.0.1:1';

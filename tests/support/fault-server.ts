@@ -1,41 +1,44 @@
-// An upstream that breaks HTTP itself, on raw sockets: what node:http would never send (half a head, a false length, a broken chunk) is a
-// few bytes here. It speaks the paths of all four wire formats, and each request says in its own text what it is to be played, so that any
-// number of them run at once:
+// An upstream that breaks HTTP itself, on raw sockets: half a head, a wrong length or a broken
+// chunk, which node:http never sends. It serves the paths of all four wire formats. Each request
+// names its fault in its own text, so any number can run at once:
 //
-//   const server = await startFaultServer(faults);        // tests/support/faults.ts
-//   … 'Hello [[fault reset-mid-body cell-17 1]]' …        // that fault for the first request of cell-17, and a good answer from then on
-//   server.callsOf('cell-17');                            // how many requests came
-//   server.busySockets;                                   // those on which an answer is under way: 0 once all is over, or the gateway leaks
+//   const server = await startFaultServer(faults);  // tests/support/faults.ts
+//   … 'Hello [[fault reset-mid-body cell-17 1]]' …  // the first request of cell-17 fails, later ones succeed
+//   server.callsOf('cell-17');                      // the number of requests
+//   server.busySockets;                             // sockets with an open answer; not 0 at the end: a leak
 //
-// On a test's clock, the clock moves whenever all requests under way wait for an upstream that is silent: `asked` and `answered` tell it
-// what is under way.
+// A test's clock moves while all open requests wait for a silent upstream. `asked` and `answered`
+// report which requests are open.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { streamFrames, wholeAnswer, type Content, type UpstreamWireName } from './answers.ts';
-import { takeTurns, TestClock } from './test-clock.ts';
+import { flushEventLoop, TestClock } from './test-clock.ts';
 import { framesText, type SseFrame } from './upstream.ts';
 
-/** What a fault is played with: one request, the socket it came on, and the good answer to it. */
+/** The input of a fault: one request, its socket, and the good answer to it. */
 export type FaultCall = {
   readonly wire: UpstreamWireName;
   readonly stream: boolean;
-  /** The request as it came, for providers that quote it. */
+  /** The raw request, for providers that quote it. */
   readonly request: { readonly head: string; readonly body: string };
   readonly content: Content;
-  /** Resolves when the kernel has taken the bytes, or the gateway has gone. */
+  /** Resolves when the kernel has accepted the bytes, or the gateway has disconnected. */
   readonly write: (bytes: string | Uint8Array) => Promise<void>;
-  /** Closes politely. */
+  /** Closes the connection in order (FIN). */
   readonly close: () => void;
-  /** Closes with a reset, after what was written has arrived. */
+  /** Resets the connection after the written bytes have arrived. */
   readonly reset: () => Promise<void>;
   readonly isGone: () => boolean;
   readonly nowMs: () => number;
-  /** Stays silent for so long. */
+  /** Sends nothing for this long. */
   readonly pause: (milliseconds: number) => Promise<void>;
 };
 
-/** Ends when the answer is out. A socket that it leaves open takes the next request, unless `hang` says that it never ends. */
+/**
+ * Resolves when the answer is written. A socket left open serves the next request, unless the
+ * result is `hang`.
+ */
 export type PlayFault = (call: FaultCall) => Promise<'hang' | void>;
 
 export type FaultServer = {
@@ -43,31 +46,39 @@ export type FaultServer = {
   readonly port: number;
   readonly callsOf: (cell: string) => number;
   readonly busySockets: number;
-  /** A request of this cell is sent. */
+  /** The test has sent a request of this cell. */
   readonly asked: (cell: string) => void;
-  /** Its answer has come. */
+  /** The test has received the answer. */
   readonly answered: (cell: string) => void;
   readonly close: () => Promise<void>;
 };
 
-/** The instruction for the server, to be put into a prompt. */
+/** The instruction to the server, for use in a prompt. */
 export function faultMark(fault: string, cell: string, times = 1): string {
   return `[[fault ${fault} ${cell} ${times}]]`;
 }
 
-/** No other text holds these, and URLs and JSON escape some of their characters: where they are found, what was told in confidence is. */
+/**
+ * Markers that occur in no other text, with characters that URLs and JSON escape. Finding one means
+ * that confidential text leaked.
+ */
 export const canaryCores = { prompt: 'pr0mpt/c4nary+"of~', answer: 'answ3r/c4nary+"of~' };
 export const promptCanary = (cell: string) => `${canaryCores.prompt}${cell}~`;
 const answerCanary = (cell: string) => `${canaryCores.answer}${cell}~`;
 
-/** What a good answer says, so that an answer that went to the wrong request is seen. */
+/**
+ * The text of a good answer. It names its cell, so that an answer to the wrong request is noticed.
+ */
 export function answerText(cell: string): string {
   return `The answer to ${cell} is here: ${answerCanary(cell)}.`;
 }
 
 export const goodTokens = { input: 11, output: 7 };
 
-export async function startFaultServer(plays: ReadonlyMap<string, PlayFault>, clock: Clock = systemClock): Promise<FaultServer> {
+export async function startFaultServer(
+  plays: ReadonlyMap<string, PlayFault>,
+  clock: Clock = systemClock,
+): Promise<FaultServer> {
   const calls = new Map<string, number>();
   const sockets = new Set<Socket>();
   const busy = new Set<Socket>();
@@ -109,11 +120,14 @@ type Serving = {
   readonly silences: Silences;
 };
 
-/** Moves a test's clock while every request under way waits for a silent upstream, so that no answer on its way is overtaken by time. */
+/**
+ * Moves a test's clock while every open request waits for a silent upstream, so that time never
+ * overtakes an answer that is being sent.
+ */
 class Silences {
   readonly #clock: TestClock | null;
   readonly #asked = new Set<string>();
-  /** The connection on which the cell's upstream is silent. */
+  /** The connection that the cell's silent upstream holds open. */
   readonly #silent = new Map<string, Socket>();
   #isMoving = false;
 
@@ -131,7 +145,10 @@ class Silences {
     void this.#move();
   }
 
-  /** Until `end`, which is also when the gateway gives up: it writes its books then, which takes real time, and the clock must not move. */
+  /**
+   * Lasts until `end`, also when the gateway gives up: it then writes to its ledger in real time,
+   * and the clock must stand still.
+   */
   begin(cell: string, socket: Socket): void {
     if (socket.destroyed) return;
     this.#silent.set(cell, socket);
@@ -145,13 +162,17 @@ class Silences {
   async #move(): Promise<void> {
     if (!this.#clock || this.#isMoving) return;
     this.#isMoving = true;
-    // The gateway looks at its timeouts as often.
-    while (this.#asked.size > 0 && this.#asked.isSubsetOf(this.#silent)) await this.#clock.advance(1_000);
+    // The gateway checks its timeouts at the same interval.
+    while (this.#asked.size > 0 && this.#asked.isSubsetOf(this.#silent))
+      await this.#clock.advance(1_000);
     this.#isMoving = false;
   }
 }
 
-/** One request at a time, as the gateway sends them. It reads on while an answer is under way, or it would not see the gateway leave. */
+/**
+ * Serves one request at a time, as the gateway sends them. Keeps reading during an answer, to
+ * notice when the gateway disconnects.
+ */
 function serve(socket: Socket, serving: Serving): void {
   let bytes = Buffer.alloc(0);
   socket.on('data', (piece: Buffer) => {
@@ -166,7 +187,8 @@ function serve(socket: Socket, serving: Serving): void {
 async function answer(socket: Socket, request: Request, serving: Serving): Promise<void> {
   const { plays, calls, busy, silences } = serving;
   busy.add(socket);
-  const [, fault = '', cell = 'unnamed', times = '0'] = /\[\[fault (\S+) (\S+) (\d+)\]\]/.exec(request.body) ?? [];
+  const [, fault = '', cell = 'unnamed', times = '0'] =
+    /\[\[fault (\S+) (\S+) (\d+)\]\]/.exec(request.body) ?? [];
   const count = (calls.get(cell) ?? 0) + 1;
   calls.set(cell, count);
   const play = (count <= Number(times) ? plays.get(fault) : playGood) ?? refuseUnknown(fault);
@@ -177,7 +199,7 @@ async function answer(socket: Socket, request: Request, serving: Serving): Promi
 
 type Request = FaultCall['request'];
 
-/** null while it has not come whole. */
+/** null until the request is complete. */
 function readRequest(bytes: Buffer): Request | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return null;
@@ -186,19 +208,26 @@ function readRequest(bytes: Buffer): Request | null {
   return bytes.length < end ? null : { head, body: bytes.toString('utf8', headEnd + 4, end) };
 }
 
-function callOn(socket: Socket, request: Request, { cell, clock, silences }: Serving & { readonly cell: string }): FaultCall {
+function callOn(
+  socket: Socket,
+  request: Request,
+  { cell, clock, silences }: Serving & { readonly cell: string },
+): FaultCall {
   const path = request.head.split(' ', 2)[1] ?? '';
   const wire = wireOf(path);
   return {
     wire,
-    stream: wire === 'gemini' ? path.includes(':streamGenerateContent') : /"stream":true/.test(request.body),
+    stream:
+      wire === 'gemini'
+        ? path.includes(':streamGenerateContent')
+        : /"stream":true/.test(request.body),
     request,
     content: { text: answerText(cell), tokens: goodTokens },
     write: (bytes) => write(socket, bytes),
     close: () => socket.end(),
     reset: async () => {
-      // The bytes must have arrived before the reset throws away what is still on its way.
-      await takeTurns();
+      // A reset discards bytes in transit, so they must have arrived first.
+      await flushEventLoop();
       socket.resetAndDestroy();
     },
     isGone: () => socket.destroyed,
@@ -232,10 +261,14 @@ function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
 
 function refuseUnknown(fault: string): PlayFault {
   return async ({ write: send }) =>
-    send(httpAnswer(JSON.stringify({ error: { message: `no fault ${fault}` } }), { status: '404 Unknown' }));
+    send(
+      httpAnswer(JSON.stringify({ error: { message: `no fault ${fault}` } }), {
+        status: '404 Unknown',
+      }),
+    );
 }
 
-/** The good answer of the format, whole or as a stream. */
+/** The format's good answer, whole or streamed. */
 export const playGood: PlayFault = async (call) => call.write(goodAnswer(call));
 
 export function goodAnswer(call: FaultCall): string {
@@ -246,14 +279,20 @@ export function wholeText({ wire, content }: Pick<FaultCall, 'wire' | 'content'>
   return JSON.stringify(wholeAnswer(wire, content));
 }
 
-/** All frames of the good stream. */
-export function framesOf({ wire, content }: Pick<FaultCall, 'wire' | 'content'>): readonly SseFrame[] {
+/** Every frame of the good stream. */
+export function framesOf({
+  wire,
+  content,
+}: Pick<FaultCall, 'wire' | 'content'>): readonly SseFrame[] {
   const { start, deltas, end } = streamFrames(wire, content);
   return [...start, ...deltas, ...end];
 }
 
-/** Its start and its first words. */
-export function begunFramesOf({ wire, content }: Pick<FaultCall, 'wire' | 'content'>): readonly SseFrame[] {
+/** The stream's start and first words. */
+export function begunFramesOf({
+  wire,
+  content,
+}: Pick<FaultCall, 'wire' | 'content'>): readonly SseFrame[] {
   const { start, deltas } = streamFrames(wire, content);
   return [...start, ...deltas.slice(0, 3)];
 }
@@ -264,26 +303,35 @@ type HeadOptions = {
   readonly headers?: readonly string[];
 };
 
-/** A whole answer with its length. */
+/** A whole answer with `Content-Length`. */
 export function httpAnswer(
   body: string,
   { status = '200 OK', type = 'application/json', headers = [] }: HeadOptions = {},
 ): string {
-  const lines = [`HTTP/1.1 ${status}`, `Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`, ...headers];
+  const lines = [
+    `HTTP/1.1 ${status}`,
+    `Content-Type: ${type}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...headers,
+  ];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** A stream in chunks, one a frame, as servers send it. */
+/** A stream with one HTTP chunk per frame, as servers usually send it. */
 export function chunkedAnswer(frames: readonly SseFrame[], options?: HeadOptions): string {
   return `${chunkedHead(options)}${chunks(frames)}0\r\n\r\n`;
 }
 
-/** The same without its last chunk: the answer goes on. */
+/** The same without the last chunk: the answer is unfinished. */
 export function openChunkedAnswer(frames: readonly SseFrame[], options?: HeadOptions): string {
   return chunkedHead(options) + chunks(frames);
 }
 
-function chunkedHead({ status = '200 OK', type = 'text/event-stream', headers = [] }: HeadOptions = {}): string {
+function chunkedHead({
+  status = '200 OK',
+  type = 'text/event-stream',
+  headers = [],
+}: HeadOptions = {}): string {
   return `${[`HTTP/1.1 ${status}`, `Content-Type: ${type}`, 'Transfer-Encoding: chunked', ...headers].join('\r\n')}\r\n\r\n`;
 }
 

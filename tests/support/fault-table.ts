@@ -1,13 +1,22 @@
-// The table of faults: every fault on every pair of formats, as a stream and not, with and without an Idempotency-Key. Each cell is a story
-// of one to three requests on an account of its lane, so that its charge is the exact change of a balance.
+// The fault table: every fault on every pair of formats, streamed and whole, with and without an
+// Idempotency-Key. Each cell sends one to three requests on an account that no other cell uses
+// meanwhile, so its charge is the exact change of the balance.
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/lib/clock.ts';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import type { ChargedTokens, Expected, ErrorCode, Fault } from './faults.ts';
 import { faults } from './faults.ts';
-import { faultModel, faultPairs, faultPrices, providerKeyCore, type FaultGateway, type FaultPair } from './fault-gateway.ts';
+import {
+  faultModel,
+  faultPairs,
+  faultPrices,
+  providerKeyCore,
+  type FaultGateway,
+  type FaultPair,
+} from './fault-gateway.ts';
 import { answerText, canaryCores, faultMark, goodTokens, promptCanary } from './fault-server.ts';
 import type { Reply } from './http.ts';
+import { asReplayed } from './numbered-answers.ts';
 import { readPlainly } from './plain/read-plainly.ts';
 import { checkStream } from './stream-rules.ts';
 
@@ -27,21 +36,27 @@ export function allCells(): Cell[] {
       for (const stream of [false, true]) {
         const expected = fault.expect({ wire: pair.wire, stream, straight: pair.straight });
         if (!expected || (fault.isHeavy && !pair.straight)) continue;
-        for (const isKeyed of [false, true]) cells.push({ id: `cell-${cells.length}`, fault, pair, stream, isKeyed, expected });
+        for (const isKeyed of [false, true])
+          cells.push({ id: `cell-${cells.length}`, fault, pair, stream, isKeyed, expected });
       }
     }
   }
   return cells;
 }
 
-/** Every fault streamed and whole, where there is such a cell, each on the pair that has had the fewest: so every pair is there as well. */
+/**
+ * Returns one cell for each fault, streamed and whole, on the pair used least so far. So every pair
+ * is covered too.
+ */
 export function coveringCells(): Cell[] {
   const counts = new Map<string, number>();
   const kinds = Map.groupBy(allCells(), ({ fault, stream }) => `${fault.name} ${stream}`);
   return Array.from(kinds.values(), (cells) => {
     const placeOf = ({ pair, stream, isKeyed }: Cell) => `${pair.name} ${stream} ${isKeyed}`;
     const countOf = (cell: Cell) => counts.get(placeOf(cell)) ?? 0;
-    const cell = cells.reduce((fewest, other) => (countOf(other) < countOf(fewest) ? other : fewest));
+    const cell = cells.reduce((fewest, other) =>
+      countOf(other) < countOf(fewest) ? other : fewest,
+    );
     counts.set(placeOf(cell), countOf(cell) + 1);
     return cell;
   });
@@ -49,33 +64,41 @@ export function coveringCells(): Cell[] {
 
 export type CellResult = { readonly cell: Cell; readonly problem: string | null };
 
-/** How long a request may take by the gateway's clock: far above all that is configured. */
+/** The longest a request may take on the gateway's clock: far above every configured timeout. */
 const hangMs = 30_000;
-/** And by the machine's, which only ends a hang. */
+/** The longest it may take in real time; a limit for hangs only. */
 const realHangMs = 120_000;
 
-/** The gateway, key and account that a cell of the table runs with. */
-export type Lane = { readonly faulty: FaultGateway; readonly key: string; readonly account: string };
+/** The gateway, key and account that run one cell at a time. */
+export type Lane = {
+  readonly faulty: FaultGateway;
+  readonly key: string;
+  readonly account: string;
+};
 
 export async function newLane(faulty: FaultGateway): Promise<Lane> {
   const { key, account } = await faulty.gateway.makeKey({ mode: 'live', creditUsd: 1_000 });
   return { faulty, key, account };
 }
 
-/** Runs the cells on these lanes, a few heavy ones at a time. */
-export async function runCells(cells: readonly Cell[], lanes: readonly Lane[]): Promise<CellResult[]> {
+/** Runs the cells on these lanes; heavy ones on two lanes only. */
+export async function runCells(
+  cells: readonly Cell[],
+  lanes: readonly Lane[],
+): Promise<CellResult[]> {
   const results: CellResult[] = [];
   for (const isHeavy of [false, true]) {
     const queue = cells.filter(({ fault }) => (fault.isHeavy ?? false) === isHeavy);
     const workers = lanes.slice(0, isHeavy ? 2 : lanes.length).map(async (lane) => {
-      for (let cell = queue.shift(); cell; cell = queue.shift()) results.push({ cell, problem: await problemOf(lane, cell) });
+      for (let cell = queue.shift(); cell; cell = queue.shift())
+        results.push({ cell, problem: await problemOf(lane, cell) });
     });
     await Promise.all(workers);
   }
   return results;
 }
 
-/** What is wrong with a cell; null: nothing. */
+/** Returns what is wrong with a cell; null: nothing. */
 export async function problemOf(lane: Lane, cell: Cell): Promise<string | null> {
   try {
     await runCell(lane, cell);
@@ -89,7 +112,8 @@ async function runCell(lane: Lane, cell: Cell): Promise<void> {
   const first = await askAndCheck(lane, cell, cell.expected);
   if (!cell.isKeyed) return;
   if (first.isSuccess) return checkReplay(lane, cell, first.reply, 1);
-  // The key is free again. A port without a listener stays one; any other fault is over.
+  // The Idempotency-Key is free again. A port without a listener stays one; every other fault is
+  // over.
   if (cell.fault.play === null) return void (await askAndCheck(lane, cell, cell.expected));
   const second = await askAndCheck(lane, cell, { kind: 'complete' });
   await checkReplay(lane, cell, second.reply, 2);
@@ -103,15 +127,21 @@ async function checkReplay(lane: Lane, cell: Cell, stored: Reply, calls: number)
     [200, 'idempotent-replay', 0],
     'the replay',
   );
-  assert.equal(withoutComments(reply.text), withoutComments(stored.text), 'the replay');
-  assert.deepEqual(await lane.faulty.gateway.balance(lane.account), before, 'the charge of a replay');
+  assert.equal(reply.text, asReplayed(stored.text), 'the replay');
+  assert.deepEqual(
+    await lane.faulty.gateway.balance(lane.account),
+    before,
+    'the charge of a replay',
+  );
   assert.equal(lane.faulty.server.callsOf(cell.id), calls, 'the requests upstream');
 }
 
-const withoutComments = (text: string) => text.replaceAll(/^:.*\n\n/gm, '');
-
-/** One request, and everything that must hold of it. */
-async function askAndCheck(lane: Lane, cell: Cell, expected: Expected): Promise<{ reply: Reply; isSuccess: boolean }> {
+/** Sends one request and checks everything about it. */
+async function askAndCheck(
+  lane: Lane,
+  cell: Cell,
+  expected: Expected,
+): Promise<{ reply: Reply; isSuccess: boolean }> {
   const { gateway } = lane.faulty;
   const before = await gateway.balance(lane.account);
   const reply = await ask(lane, cell);
@@ -120,12 +150,16 @@ async function askAndCheck(lane: Lane, cell: Cell, expected: Expected): Promise<
   if (isSuccess) checkContent(cell, expected, reply);
   const chargedMicros = before.postedMicros - after.postedMicros;
   assert.equal(after.heldMicros, 0, 'something stays held');
-  assert.equal(chargedMicros, isSuccess ? costOf(cell, expected) : 0, `the charge: ${reply.status} ${reply.text.slice(-300)}`);
-  assert.equal(reply.costMicros, isSuccess ? chargedMicros : null, 'the charge that was told');
+  assert.equal(
+    chargedMicros,
+    isSuccess ? costOf(cell, expected) : 0,
+    `the charge: ${reply.status} ${reply.text.slice(-300)}`,
+  );
+  assert.equal(reply.costMicros, isSuccess ? chargedMicros : null, 'the reported charge');
   return { reply, isSuccess };
 }
 
-/** Throws when the reply is not of the kind that is expected; returns whether it is a success. */
+/** Throws when the reply is not of the expected kind. Returns true for a success. */
 function checkReply(cell: Cell, expected: Expected, reply: Reply): boolean {
   const { pair, stream } = cell;
   const start = `${reply.status} ${reply.text.slice(0, 400)}`;
@@ -143,12 +177,17 @@ function checkReply(cell: Cell, expected: Expected, reply: Reply): boolean {
   }
   const { ending } = checkStream(pair.client.name, reply.text, { straight: pair.straight });
   const isSuccess = ending === 'success';
-  if (expected.kind !== 'either') assert.equal(isSuccess, expected.kind === 'complete', `the ending: ${reply.text.slice(-400)}`);
-  if (expected.kind === 'broken') assert.ok(reply.text.includes(`"${expected.code}"`), `the code: ${reply.text.slice(-400)}`);
+  if (expected.kind !== 'either')
+    assert.equal(isSuccess, expected.kind === 'complete', `the ending: ${reply.text.slice(-400)}`);
+  if (expected.kind === 'broken')
+    assert.ok(reply.text.includes(`"${expected.code}"`), `the code: ${reply.text.slice(-400)}`);
   return isSuccess;
 }
 
-/** The answer is the cell's own, and where the charge is by our own count, that is what the client is shown. */
+/**
+ * Checks that the answer belongs to the cell, and that the client sees our own count when it is
+ * charged by that.
+ */
 function checkContent(cell: Cell, expected: Expected, reply: Reply): void {
   if (expected.kind !== 'complete') return;
   const { text, usage } = readPlainly(cell.pair.client.name, cell.stream, reply.text);
@@ -158,15 +197,22 @@ function checkContent(cell: Cell, expected: Expected, reply: Reply): void {
   assert.deepEqual([usage.input, usage.output], [input, output], 'the usage that is shown');
 }
 
-/** No key is in the reply, and nothing that was said in another cell's request or answer. */
+/** Checks that the reply contains no key, and no text of another cell's request or answer. */
 function checkConfidence({ id }: Cell, reply: Reply): void {
   const head = JSON.stringify([reply.headers, reply.trailers]);
   for (const secret of [providerKeyCore, idempotencyKeyCore, 'tg_live_']) {
-    assert.ok(!head.includes(secret) && !reply.text.includes(secret), `a leak: ${secret} in ${reply.text.slice(0, 600)}`);
+    assert.ok(
+      !head.includes(secret) && !reply.text.includes(secret),
+      `a leak: ${secret} in ${reply.text.slice(0, 600)}`,
+    );
   }
   for (const core of Object.values(canaryCores)) {
     const pieces = `${head} ${reply.text}`.replaceAll('\\"', '"').split(core).slice(1);
-    for (const piece of pieces) assert.ok(piece.startsWith(`${id}~`), `a leak of another request: ${core}${piece.slice(0, 20)}`);
+    for (const piece of pieces)
+      assert.ok(
+        piece.startsWith(`${id}~`),
+        `a leak of another request: ${core}${piece.slice(0, 20)}`,
+      );
   }
 }
 
@@ -188,12 +234,17 @@ function checkRefusal({ client }: FaultPair, expected: Expected, reply: Reply): 
   const [least, most] = (expected.kind === 'refused' && expected.retryAfterSeconds) || [1, 10];
   if (reply.status !== 503) return;
   const seconds = Number(reply.headers['retry-after']);
-  assert.ok(Number.isInteger(seconds) && seconds >= least && seconds <= most, `Retry-After: ${reply.headers['retry-after']}`);
+  assert.ok(
+    Number.isInteger(seconds) && seconds >= least && seconds <= most,
+    `Retry-After: ${reply.headers['retry-after']}`,
+  );
 }
 
 function costOf(cell: Cell, expected: Expected): number {
   const { input, cacheRead = 0, output } = tokensOf(cell, expected);
-  return Math.ceil(input * faultPrices.input + cacheRead * faultPrices.cache_read + output * faultPrices.output);
+  return Math.ceil(
+    input * faultPrices.input + cacheRead * faultPrices.cache_read + output * faultPrices.output,
+  );
 }
 
 function tokensOf(cell: Cell, expected: Expected): Exclude<ChargedTokens, string> {
@@ -213,8 +264,12 @@ async function ask(lane: Lane, cell: Cell): Promise<Reply> {
   });
   const { promise: hung, reject } = Promise.withResolvers<never>();
   const timers = [
-    gateway.program.clock.after(hangMs, () => reject(new Error(`a hang: no answer within ${hangMs} ms`))),
-    systemClock.after(realHangMs, () => reject(new Error(`a hang: no answer within ${realHangMs} ms of real time`))),
+    gateway.program.clock.after(hangMs, () =>
+      reject(new Error(`a hang: no answer within ${hangMs} ms`)),
+    ),
+    systemClock.after(realHangMs, () =>
+      reject(new Error(`a hang: no answer within ${realHangMs} ms of real time`)),
+    ),
   ];
   try {
     return await Promise.race([sent, hung]);
@@ -224,11 +279,14 @@ async function ask(lane: Lane, cell: Cell): Promise<Reply> {
   }
 }
 
-/** Of every Idempotency-Key of the table. */
+/** The prefix of every Idempotency-Key of the table. */
 export const idempotencyKeyCore = 'idempotency-k3y/of+';
 
 function bodyOf({ id, fault, pair, stream, isKeyed }: Cell): Record<string, unknown> {
   const text = `Hello! ${faultMark(fault.name, id, isKeyed ? 1 : 9)} ${promptCanary(id)}`;
-  const input = pair.client.name === 'responses' ? { input: text } : { messages: [{ role: 'user', content: text }] };
+  const input =
+    pair.client.name === 'responses'
+      ? { input: text }
+      : { messages: [{ role: 'user', content: text }] };
   return pair.client.body({ model: faultModel(pair.wire, fault.play === null), stream, ...input });
 }

@@ -1,5 +1,6 @@
-// Every way in which an upstream can fail that we know, as rows: what it plays (tests/support/fault-server.ts), and what must become of the
-// request. tests/integration/fault-table.test.ts runs each on every pair of formats.
+// All known upstream failures, as rows: what the upstream sends (tests/support/fault-server.ts),
+// and what the client must get. tests/integration/fault-table.test.ts runs each one on every pair
+// of formats.
 import { gzipSync } from 'node:zlib';
 import type { UpstreamWireName } from './answers.ts';
 import {
@@ -19,34 +20,50 @@ import { framesText, type SseFrame } from './upstream.ts';
 import { echoFaults } from './echo-faults.ts';
 import { usageFaults } from './usage-faults.ts';
 
-/** What decides the expectation beside the fault. */
-type FaultPlace = { readonly wire: UpstreamWireName; readonly stream: boolean; readonly straight: boolean };
+/** What the expected result depends on, beside the fault. */
+type FaultContext = {
+  readonly wire: UpstreamWireName;
+  readonly stream: boolean;
+  readonly straight: boolean;
+};
 
-export type ErrorCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_timeout' | 'invalid_request';
+export type ErrorCode =
+  | 'upstream_error'
+  | 'upstream_unavailable'
+  | 'upstream_timeout'
+  | 'invalid_request';
 
-/** Tokens that are charged: disjoint counts, or our own count, a token for every four bytes, of both or of the output alone. */
+/**
+ * Charged tokens: disjoint counts, or our own count (a token per four bytes) of both input and
+ * output, or of the output alone.
+ */
 export type ChargedTokens =
   | { readonly input: number; readonly cacheRead?: number; readonly output: number }
   | 'own'
   | 'own-output';
 
 /**
- * `complete`: the whole answer, charged. `refused`: an answer with a status of its own, free. `broken`: the same before the first byte, the
- * format's error event after it. `either`: complete or broken, as long as the charge is that of what was told.
+ * `complete`: the whole answer, charged. `refused`: an error status, free. `broken`: an error
+ * status before the first byte, the format's error event after it; free. `either`: complete or
+ * broken, and charged accordingly.
  */
 export type Expected =
   | { readonly kind: 'complete'; readonly tokens?: ChargedTokens }
-  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly retryAfterSeconds?: readonly [least: number, most: number] }
+  | {
+      readonly kind: 'refused';
+      readonly code: ErrorCode;
+      readonly retryAfterSeconds?: readonly [least: number, most: number];
+    }
   | { readonly kind: 'broken'; readonly code: ErrorCode }
   | { readonly kind: 'either' };
 
 export type Fault = {
   readonly name: string;
-  /** null: nothing listens where the request goes. */
+  /** null: the request goes to a port without a listener. */
   readonly play: PlayFault | null;
-  /** null: there is no such fault here. */
-  readonly expect: (place: FaultPlace) => Expected | null;
-  /** Moves so much that few may run at a time. */
+  /** null: the fault cannot occur here. */
+  readonly expect: (context: FaultContext) => Expected | null;
+  /** Transfers so much that only a few may run at a time. */
   readonly isHeavy?: boolean;
 };
 
@@ -58,12 +75,13 @@ const unavailable = refused('upstream_unavailable');
 const late = refused('upstream_timeout');
 
 const always = (expected: Expected) => () => expected;
-const byKind = (whole: Expected | null, stream: Expected | null) => (place: FaultPlace) => (place.stream ? stream : whole);
-/** Nothing but the end of the connection marks the end of a Gemini stream; the others' last event does. */
+const byKind = (whole: Expected | null, stream: Expected | null) => (context: FaultContext) =>
+  context.stream ? stream : whole;
+/** A Gemini stream ends only with its connection. The other formats have a final event. */
 const endsWithEvent =
   (whole: Expected, { gemini }: { gemini: Expected }) =>
-  (place: FaultPlace) =>
-    place.stream ? (place.wire === 'gemini' ? gemini : complete) : whole;
+  (context: FaultContext) =>
+    context.stream ? (context.wire === 'gemini' ? gemini : complete) : whole;
 
 const send =
   (write: (call: FaultCall) => string | Uint8Array): PlayFault =>
@@ -77,49 +95,85 @@ const sendThen =
     await call[then]();
   };
 
-/** The good answer's head and half of its body; the frames that were sent are whole. */
+/** The good answer's head and half of its body; frames are not cut. */
 function halfOf(call: FaultCall): string {
   if (call.stream) return openChunkedAnswer(begunFramesOf(call));
   const answer = goodAnswer(call);
   return answer.slice(0, answer.indexOf('\r\n\r\n') + 40);
 }
 
-/** Says that the connection ends after a whole answer, or the next request would be sent on it, and meet its end. */
-const sayingGoodbye = (answer: string) => answer.replace('\r\n', '\r\nConnection: close\r\n');
+/**
+ * Adds `Connection: close`: else the next request would be sent on a connection that is about to
+ * end.
+ */
+const closingConnection = (answer: string) => answer.replace('\r\n', '\r\nConnection: close\r\n');
 const headOf = (call: FaultCall) => goodAnswer(call).split('\r\n\r\n', 1)[0]!;
 const bodyText = (call: FaultCall) => (call.stream ? framesText(framesOf(call)) : wholeText(call));
 const typeOf = ({ stream }: FaultCall) => (stream ? 'text/event-stream' : 'application/json');
-/** The good answer under a length that is off by so much. */
+/** The good answer with a wrong `Content-Length`. */
 const withLength = (call: FaultCall, lengthOf: (bytes: number) => number) =>
   `HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Length: ${lengthOf(Buffer.byteLength(bodyText(call)))}\r\n\r\n${bodyText(call)}`;
-/** These frames after a proper start, and then a proper end of HTTP; for a whole answer they are all of the body. */
+/**
+ * A good start, then these frames and a proper end of HTTP. For a whole answer they are the entire
+ * body.
+ */
 const inMidStream = (more: (call: FaultCall) => readonly SseFrame[]) =>
-  send((call) => (call.stream ? chunkedAnswer([...begunFramesOf(call), ...more(call)]) : httpAnswer(framesText(more(call)))));
+  send((call) =>
+    call.stream
+      ? chunkedAnswer([...begunFramesOf(call), ...more(call)])
+      : httpAnswer(framesText(more(call))),
+  );
 const page = '<!doctype html>\n\n<html><h1>502 Bad Gateway</h1>\n\n</html>\n';
-const noise = Buffer.from(Array.from({ length: 4_096 }, (_, index) => (index * index * 31 + index * 7 + 128) % 256));
+const noise = Buffer.from(
+  Array.from({ length: 4_096 }, (_, index) => (index * index * 31 + index * 7 + 128) % 256),
+);
 
 const connectionFaults: readonly Fault[] = [
   { name: 'refused', play: null, expect: always(unavailable) },
   { name: 'hang', play: async () => 'hang', expect: always(late) },
   { name: 'close-at-once', play: async ({ close }) => close(), expect: always(unavailable) },
   { name: 'reset-at-once', play: async ({ reset }) => reset(), expect: always(unavailable) },
-  { name: 'close-mid-head', play: sendThen('close', (call) => headOf(call).slice(0, -5)), expect: always(unavailable) },
+  {
+    name: 'close-mid-head',
+    play: sendThen('close', (call) => headOf(call).slice(0, -5)),
+    expect: always(unavailable),
+  },
   { name: 'reset-mid-head', play: sendThen('reset', () => 'HTTP/1.'), expect: always(unavailable) },
   { name: 'hang-mid-head', play: sendThen('hang', (call) => headOf(call)), expect: always(late) },
-  { name: 'reset-after-head', play: sendThen('reset', (call) => `${headOf(call)}\r\n\r\n`), expect: always(failed) },
-  { name: 'hang-after-head', play: sendThen('hang', (call) => `${headOf(call)}\r\n\r\n`), expect: always(late) },
-  { name: 'close-mid-body', play: sendThen('close', halfOf), expect: byKind(failed, broken('upstream_error')) },
-  { name: 'reset-mid-body', play: sendThen('reset', halfOf), expect: byKind(failed, broken('upstream_error')) },
-  { name: 'hang-mid-body', play: sendThen('hang', halfOf), expect: byKind(late, broken('upstream_timeout')) },
+  {
+    name: 'reset-after-head',
+    play: sendThen('reset', (call) => `${headOf(call)}\r\n\r\n`),
+    expect: always(failed),
+  },
+  {
+    name: 'hang-after-head',
+    play: sendThen('hang', (call) => `${headOf(call)}\r\n\r\n`),
+    expect: always(late),
+  },
+  {
+    name: 'close-mid-body',
+    play: sendThen('close', halfOf),
+    expect: byKind(failed, broken('upstream_error')),
+  },
+  {
+    name: 'reset-mid-body',
+    play: sendThen('reset', halfOf),
+    expect: byKind(failed, broken('upstream_error')),
+  },
+  {
+    name: 'hang-mid-body',
+    play: sendThen('hang', halfOf),
+    expect: byKind(late, broken('upstream_timeout')),
+  },
   {
     name: 'reset-at-last-byte',
     play: sendThen('reset', (call) => goodAnswer(call).slice(0, -1)),
-    // Of a stream only the end of its last chunk is missing.
+    // A stream lacks only the end of its last chunk.
     expect: endsWithEvent(failed, { gemini: broken('upstream_error') }),
   },
   {
     name: 'reset-after-last-byte',
-    play: sendThen('reset', (call) => sayingGoodbye(goodAnswer(call))),
+    play: sendThen('reset', (call) => closingConnection(goodAnswer(call))),
     expect: always(complete),
   },
   {
@@ -128,7 +182,7 @@ const connectionFaults: readonly Fault[] = [
     expect: endsWithEvent(late, { gemini: broken('upstream_timeout') }),
   },
   { name: 'drip', play: drip, expect: always(complete) },
-  // Never silent, never an answer: only the total time bounds it.
+  // Never silent and never complete: only the total timeout ends it.
   {
     name: 'endless-comments',
     play: endlessly(
@@ -149,10 +203,11 @@ const connectionFaults: readonly Fault[] = [
 
 const dripBytes = 3;
 
-/** The good answer in the smallest pieces that a busy machine sends in time. */
+/** The good answer in the smallest pieces that a busy machine can send in time. */
 async function drip({ write, ...call }: FaultCall): Promise<void> {
   const answer = Buffer.from(goodAnswer({ write, ...call }));
-  for (let at = 0; at < answer.length; at += dripBytes) await write(answer.subarray(at, at + dripBytes));
+  for (let at = 0; at < answer.length; at += dripBytes)
+    await write(answer.subarray(at, at + dripBytes));
 }
 
 const httpFaults: readonly Fault[] = [
@@ -178,10 +233,17 @@ const httpFaults: readonly Fault[] = [
     play: send((call) => httpAnswer(bodyText(call), { headers: ['Content-Length: 3'] })),
     expect: always(failed),
   },
-  { name: 'broken-chunk-first', play: sendThen('close', () => `${openChunkedAnswer([])}zz\r\n`), expect: always(failed) },
+  {
+    name: 'broken-chunk-first',
+    play: sendThen('close', () => `${openChunkedAnswer([])}zz\r\n`),
+    expect: always(failed),
+  },
   {
     name: 'broken-chunk-mid',
-    play: sendThen('close', (call) => `${openChunkedAnswer(call.stream ? begunFramesOf(call) : [])}zz\r\nnonsense`),
+    play: sendThen(
+      'close',
+      (call) => `${openChunkedAnswer(call.stream ? begunFramesOf(call) : [])}zz\r\nnonsense`,
+    ),
     expect: byKind(failed, broken('upstream_error')),
   },
   { name: 'compressed', play: compressed, expect: always(failed) },
@@ -190,7 +252,7 @@ const httpFaults: readonly Fault[] = [
     play: send((call) => `HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${goodAnswer(call)}`),
     expect: always(complete),
   },
-  // It was not asked for, and the HTTP client takes it for no answer.
+  // The gateway did not ask for an upgrade, and the HTTP client does not treat it as an answer.
   {
     name: 'continue',
     play: send((call) => `HTTP/1.1 100 Continue\r\n\r\n${goodAnswer(call)}`),
@@ -225,7 +287,10 @@ const httpFaults: readonly Fault[] = [
   },
   {
     name: 'http-1.0',
-    play: sendThen('close', (call) => `HTTP/1.0 200 OK\r\nContent-Type: ${typeOf(call)}\r\n\r\n${bodyText(call)}`),
+    play: sendThen(
+      'close',
+      (call) => `HTTP/1.0 200 OK\r\nContent-Type: ${typeOf(call)}\r\n\r\n${bodyText(call)}`,
+    ),
     expect: always(complete),
   },
   {
@@ -246,7 +311,7 @@ const httpFaults: readonly Fault[] = [
   {
     name: 'odd-transfer-encoding',
     play: sendThen('close', (call) =>
-      sayingGoodbye(goodAnswer({ ...call, stream: true }))
+      closingConnection(goodAnswer({ ...call, stream: true }))
         .replace('chunked', 'gzip, chunked')
         .replace('text/event-stream', typeOf(call)),
     ),
@@ -254,30 +319,42 @@ const httpFaults: readonly Fault[] = [
   },
   {
     name: 'switching-protocols',
-    play: send(() => 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+    play: send(
+      () => 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+    ),
     expect: always(unavailable),
   },
-  { name: 'no-content', play: send(() => 'HTTP/1.1 204 No Content\r\n\r\n'), expect: always(failed) },
   {
-    name: 'redirect',
-    play: send(() => httpAnswer('', { status: '307 Temporary Redirect', headers: ['Location: /v1/elsewhere'] })),
+    name: 'no-content',
+    play: send(() => 'HTTP/1.1 204 No Content\r\n\r\n'),
     expect: always(failed),
   },
-  // The next request on the connection must not be given what nobody asked for.
+  {
+    name: 'redirect',
+    play: send(() =>
+      httpAnswer('', { status: '307 Temporary Redirect', headers: ['Location: /v1/elsewhere'] }),
+    ),
+    expect: always(failed),
+  },
+  // The next request on the connection must not get the unsolicited answer.
   {
     name: 'second-answer',
-    play: send((call) => goodAnswer(call) + goodAnswer({ ...call, content: { ...call.content, text: 'for somebody else' } })),
+    play: send(
+      (call) =>
+        goodAnswer(call) +
+        goodAnswer({ ...call, content: { ...call.content, text: 'for somebody else' } }),
+    ),
     expect: always(complete),
   },
 ];
 
-/** One chunk of the good whole answer. */
+/** The good whole answer as one chunk. */
 function wholeChunk(call: FaultCall): string {
   const text = wholeText(call);
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-/** A start, and then more of something for as long as the gateway takes it. */
+/** A start, then more of the same for as long as the gateway reads. */
 function endlessly(start: (call: FaultCall) => string, more: () => string): PlayFault {
   return async (call) => {
     await call.write(start(call));
@@ -291,7 +368,8 @@ function endlessly(start: (call: FaultCall) => string, more: () => string): Play
 
 async function endlessHeaders({ write, isGone }: FaultCall): Promise<void> {
   await write('HTTP/1.1 200 OK\r\n');
-  for (let index = 0; index < 1_000 && !isGone(); index++) await write(`X-${index}: ${'x'.repeat(1_000)}\r\n`);
+  for (let index = 0; index < 1_000 && !isGone(); index++)
+    await write(`X-${index}: ${'x'.repeat(1_000)}\r\n`);
 }
 
 async function compressed(call: FaultCall): Promise<void> {
@@ -303,17 +381,39 @@ async function compressed(call: FaultCall): Promise<void> {
 }
 
 const errorText = 'the tool is unknown';
-const errorBody = JSON.stringify({ type: 'error', error: { type: 'api_error', message: errorText } });
+const errorBody = JSON.stringify({
+  type: 'error',
+  error: { type: 'api_error', message: errorText },
+});
 
-function status(name: string, line: string, expected: Expected, { body = errorBody, ...options }: StatusOptions = {}): Fault {
-  return { name, play: send(() => httpAnswer(body, { status: line, ...options })), expect: always(expected) };
+function status(
+  name: string,
+  line: string,
+  expected: Expected,
+  { body = errorBody, ...options }: StatusOptions = {},
+): Fault {
+  return {
+    name,
+    play: send(() => httpAnswer(body, { status: line, ...options })),
+    expect: always(expected),
+  };
 }
-type StatusOptions = { readonly body?: string; readonly type?: string; readonly headers?: readonly string[] };
+type StatusOptions = {
+  readonly body?: string;
+  readonly type?: string;
+  readonly headers?: readonly string[];
+};
 
-function storm(name: string, retryAfter: (call: FaultCall) => string, retryAfterSeconds: readonly [number, number]): Fault {
+function storm(
+  name: string,
+  retryAfter: (call: FaultCall) => string,
+  retryAfterSeconds: readonly [number, number],
+): Fault {
   return {
     name: `storm-${name}`,
-    play: send((call) => httpAnswer(errorBody, { status: '429 Slow', headers: [`Retry-After: ${retryAfter(call)}`] })),
+    play: send((call) =>
+      httpAnswer(errorBody, { status: '429 Slow', headers: [`Retry-After: ${retryAfter(call)}`] }),
+    ),
     expect: always({ kind: 'refused', code: 'upstream_unavailable', retryAfterSeconds }),
   };
 }
@@ -343,11 +443,23 @@ const statusFaults: readonly Fault[] = [
 ];
 
 const bodyFaults: readonly Fault[] = [
-  { name: 'empty-body', play: send((call) => httpAnswer('', { type: typeOf(call) })), expect: always(failed) },
+  {
+    name: 'empty-body',
+    play: send((call) => httpAnswer('', { type: typeOf(call) })),
+    expect: always(failed),
+  },
   { name: 'empty-object', play: send(() => httpAnswer('{}')), expect: always(failed) },
   { name: 'error-under-200', play: send(() => httpAnswer(errorBody)), expect: always(failed) },
-  { name: 'html-under-200', play: send(() => httpAnswer(page, { type: 'text/html' })), expect: always(failed) },
-  { name: 'html-called-right', play: send((call) => httpAnswer(page, { type: typeOf(call) })), expect: always(failed) },
+  {
+    name: 'html-under-200',
+    play: send(() => httpAnswer(page, { type: 'text/html' })),
+    expect: always(failed),
+  },
+  {
+    name: 'html-called-right',
+    play: send((call) => httpAnswer(page, { type: typeOf(call) })),
+    expect: always(failed),
+  },
   {
     name: 'json-called-a-stream',
     play: send((call) => httpAnswer(wholeText(call), { type: 'text/event-stream' })),
@@ -360,42 +472,87 @@ const bodyFaults: readonly Fault[] = [
   },
   {
     name: 'the-other-kind',
-    play: send((call) => (call.stream ? httpAnswer(wholeText(call)) : chunkedAnswer(framesOf(call)))),
+    play: send((call) =>
+      call.stream ? httpAnswer(wholeText(call)) : chunkedAnswer(framesOf(call)),
+    ),
     expect: always(failed),
   },
-  { name: 'json-cut-off', play: send((call) => httpAnswer(wholeText(call).slice(0, -5))), expect: byKind(failed, null) },
-  { name: 'comments-only', play: send(() => chunkedAnswer([': hello\n\n', ': hello\n\n'])), expect: always(failed) },
-  { name: 'noise', play: send((call) => httpAnswer(noise.toString('latin1'), { type: typeOf(call) })), expect: always(failed) },
-  { name: 'line-of-100-mb', play: hugeLine, expect: byKind(failed, broken('upstream_error')), isHeavy: true },
+  {
+    name: 'json-cut-off',
+    play: send((call) => httpAnswer(wholeText(call).slice(0, -5))),
+    expect: byKind(failed, null),
+  },
+  {
+    name: 'comments-only',
+    play: send(() => chunkedAnswer([': hello\n\n', ': hello\n\n'])),
+    expect: always(failed),
+  },
+  {
+    name: 'noise',
+    play: send((call) => httpAnswer(noise.toString('latin1'), { type: typeOf(call) })),
+    expect: always(failed),
+  },
+  {
+    name: 'line-of-100-mb',
+    play: hugeLine,
+    expect: byKind(failed, broken('upstream_error')),
+    isHeavy: true,
+  },
 ];
 
 const megabyte = Buffer.alloc(1024 * 1024, 'x');
 
-/** A text of a hundred megabytes, in valid JSON, or in one event that does not end. */
+/** A text of a hundred megabytes: in valid JSON, or in one endless event. */
 async function hugeLine(call: FaultCall): Promise<void> {
   const start = call.stream ? framesText([...begunFramesOf(call)]) : '';
-  await call.write(`HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Length: 104857700\r\n\r\n${start}data: {"x":"`);
+  await call.write(
+    `HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Length: 104857700\r\n\r\n${start}data: {"x":"`,
+  );
   for (let count = 0; count < 100 && !call.isGone(); count++) await call.write(megabyte);
   call.close();
 }
 
 const errorEvents: Readonly<Record<UpstreamWireName, SseFrame>> = {
-  messages: { event: 'error', data: { type: 'error', error: { type: 'api_error', message: errorText } } },
+  messages: {
+    event: 'error',
+    data: { type: 'error', error: { type: 'api_error', message: errorText } },
+  },
   chat: { data: { error: { message: errorText, code: 500 } } },
-  responses: { event: 'error', data: { type: 'error', sequence_number: 9, code: 'server_error', message: errorText } },
+  responses: {
+    event: 'error',
+    data: { type: 'error', sequence_number: 9, code: 'server_error', message: errorText },
+  },
   gemini: { data: { error: { code: 500, message: errorText, status: 'INTERNAL' } } },
 };
 
 const streamFaults: readonly Fault[] = [
-  { name: 'ends-early', play: inMidStream(() => []), expect: byKind(failed, broken('upstream_error')) },
   {
-    name: 'ends-after-start',
-    play: send((call) => (call.stream ? chunkedAnswer(framesOf(call).slice(0, 1)) : chunkedAnswer([]))),
+    name: 'ends-early',
+    play: inMidStream(() => []),
     expect: byKind(failed, broken('upstream_error')),
   },
-  { name: 'half-a-first-line', play: send(() => chunkedAnswer(['data: {"type":'])), expect: always(failed) },
-  { name: 'half-a-line', play: inMidStream(() => ['data: {"choices":[{"del']), expect: byKind(failed, broken('upstream_error')) },
-  { name: 'html-mid-stream', play: inMidStream(() => [page]), expect: byKind(null, broken('upstream_error')) },
+  {
+    name: 'ends-after-start',
+    play: send((call) =>
+      call.stream ? chunkedAnswer(framesOf(call).slice(0, 1)) : chunkedAnswer([]),
+    ),
+    expect: byKind(failed, broken('upstream_error')),
+  },
+  {
+    name: 'half-a-first-line',
+    play: send(() => chunkedAnswer(['data: {"type":'])),
+    expect: always(failed),
+  },
+  {
+    name: 'half-a-line',
+    play: inMidStream(() => ['data: {"choices":[{"del']),
+    expect: byKind(failed, broken('upstream_error')),
+  },
+  {
+    name: 'html-mid-stream',
+    play: inMidStream(() => [page]),
+    expect: byKind(null, broken('upstream_error')),
+  },
   {
     name: 'noise-mid-stream',
     play: inMidStream(() => [noise.toString('latin1')]),
@@ -429,12 +586,14 @@ const streamFaults: readonly Fault[] = [
   {
     name: 'stream-twice',
     play: send((call) => chunkedAnswer([...framesOf(call), ...framesOf(call)])),
-    expect: ({ stream, wire }) => (stream ? (wire === 'gemini' ? { kind: 'either' } : complete) : null),
+    expect: ({ stream, wire }) =>
+      stream ? (wire === 'gemini' ? { kind: 'either' } : complete) : null,
   },
   {
     name: 'error-after-the-end',
     play: send((call) => chunkedAnswer([...framesOf(call), errorEvents[call.wire]])),
-    expect: ({ stream, wire }) => (stream ? (wire === 'gemini' ? broken('upstream_error') : complete) : null),
+    expect: ({ stream, wire }) =>
+      stream ? (wire === 'gemini' ? broken('upstream_error') : complete) : null,
   },
 ];
 

@@ -1,10 +1,13 @@
-// What starts with a test file and ends with it, started by the same functions as for a single test.
+// Lets functions that start something for one test start it for a whole test file.
 import { after } from 'node:test';
 
-/** A test's context, or a file's own. */
+/** A test's context, or a file's hooks. */
 export type Hooks = { readonly after: (end: () => void | Promise<void>) => void };
 
-/** To be called at the top of a file: `after` inside a `before` would run at once. The last that was started ends first. */
+/**
+ * Call at the top of a file: `after` inside a `before` would run at once. Things end in reverse
+ * order.
+ */
 export function hooksOfFile(): Hooks {
   const ends: (() => void | Promise<void>)[] = [];
   after(async () => {

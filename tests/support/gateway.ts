@@ -3,19 +3,18 @@
 //   const gateway = await startGateway({ models: { … } });
 //   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
 //   const reply = await gateway.post('/v1/responses', { key, body });
-//   await gateway.stop();   // ends both and proves the books
+//   await gateway.stop();   // stops both and verifies the books
 import assert from 'node:assert/strict';
-import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
-import { digestKeyFrom } from '../../src/keys/key-text.ts';
-import { createKey, type KeyControls } from '../../src/keys/manage-keys.ts';
-import { ledgerIdOf } from '../../src/ledger/commands.ts';
-import { createLedgers } from '../../src/ledger/create-ledgers.ts';
-import { openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
-import { readBalance, type Balance } from '../../src/ledger/queries.ts';
+import { digestKeyFrom } from '../../src/domain/keys/key-text.ts';
+import { insertKey, type KeyControls } from '../../src/domain/keys/manage-keys.ts';
+import { ledgerIdOf } from '../../src/domain/ledger/commands.ts';
+import { openLedgerInProcess } from '../../src/domain/ledger/open-ledger.ts';
+import { readBalance, type Balance } from '../../src/domain/ledger/reports/queries.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { microsFromUsd, zeroMicros } from '../../src/lib/money.ts';
+import { openAccount } from '../../src/operations/accounts.ts';
 import { open, send, type Reply, type SendOptions } from './http.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import { startProgram, type Program, type ProgramOptions } from './program.ts';
@@ -33,8 +32,9 @@ type Fields = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * On top of four live providers, `openai`, `anthropic`, `google` and `local`, which are the local upstream. What one call becomes shows
- * without retries, so a test that is about them asks for some.
+ * Merged into a configuration with four live providers, `openai`, `anthropic`, `google` and
+ * `local`, which all lead to the local upstream. Retries are off, so that tests see the result of a
+ * single call; tests of retries turn them on.
  */
 export type GatewayConfig = Fields | ((upstream: LocalUpstream) => Fields);
 
@@ -43,11 +43,13 @@ export async function startGateway(
   config: GatewayConfig = {},
   options: Omit<RunningAppOptions, 'config'> = {},
 ): Promise<TestGateway<RunningApp>> {
-  // The test's own work holds the event loop up: that is no overload of the gateway.
-  return startBehind(config, { overload: { lag_ms: null } }, (whole) => startRunningApp({ ...options, config: whole }));
+  // The test's own work delays the event loop; that must not count as overload.
+  return startBehind(config, { overload: { lag_ms: null } }, (whole) =>
+    startRunningApp({ ...options, config: whole }),
+  );
 }
 
-/** Starts a gateway as a process of its own, for tests that end it, measure it or read what it prints. */
+/** Starts a gateway as a separate process, for tests that end it, measure it or read its output. */
 export async function startGatewayProgram(
   config: GatewayConfig = {},
   options: Omit<ProgramOptions, 'config'> = {},
@@ -61,7 +63,8 @@ async function startBehind<Started extends Installation>(
   start: (config: InstallationOptions['config']) => Promise<Started>,
 ): Promise<TestGateway<Started>> {
   const upstream = await startUpstream();
-  const { providers, limits, retries, overload, ...rest } = typeof config === 'function' ? config(upstream) : config;
+  const { providers, limits, retries, overload, ...rest } =
+    typeof config === 'function' ? config(upstream) : config;
   try {
     const program = await start({
       providers: {
@@ -78,7 +81,7 @@ async function startBehind<Started extends Installation>(
     });
     return new TestGateway(program, upstream);
   } catch (error) {
-    // Left open, it would keep the test's process from ending.
+    // If left open, it keeps the test's process from ending.
     await upstream.close();
     throw error;
   }
@@ -86,7 +89,7 @@ async function startBehind<Started extends Installation>(
 
 export type KeyOptions = KeyControls & {
   readonly mode?: 'live' | 'test';
-  /** An account of an earlier key; else one of its own is made. */
+  /** The account of an earlier key; by default a new one is made. */
   readonly account?: string;
   readonly creditUsd?: number;
 };
@@ -114,38 +117,65 @@ export class TestGateway<Started extends Installation = Installation> {
     return send(this.url + path, { method: 'POST', ...options });
   }
 
-  /** Sends a POST whose answer the test reads, or leaves, itself. */
+  /** Sends a POST. The test reads the answer itself, or disconnects. */
   open(path: string, options: SendOptions): ReturnType<typeof open> {
     return open(this.url + path, { method: 'POST', ...options });
   }
 
-  /** As the command line does it, in this process: a command takes up to a second, and tests need many keys. */
+  /** Sends by `ask`; `asked` are the requests that reached the upstream meanwhile. */
+  async recordUpstream(ask: () => Promise<Reply>) {
+    const earlier = this.upstream.requests.length;
+    const reply = await ask();
+    return { reply, asked: this.upstream.requests.slice(earlier) };
+  }
+
+  /** The key's usage records, newest first. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of JSON is the caller's claim in any case
+  async usage<Item = Record<string, unknown>>(key: string): Promise<Item[]> {
+    return (await this.get('/v1/usage', { key })).json<{ data: Item[] }>().data;
+  }
+
+  /** Makes a key as the command line does, but in this process: a command takes up to a second. */
   async makeKey({ mode = 'test', account, creditUsd, ...controls }: KeyOptions = {}) {
     const nowMs = this.program.clock.nowMs();
-    const accountId = account ?? (await createAccount(this.database, { name: 'Test' }, createLedgers, nowMs));
+    const accountId = account ?? (await openAccount(this.database, { name: 'Test' }, nowMs)).id;
     if (creditUsd !== undefined) await this.#credit(accountId, creditUsd);
-    const digestKey = digestKeyFrom(loadSecrets(this.program.env, this.program.dataDir, { isShared: false })[0]);
-    const made = await createKey(this.database, digestKey, { accountId, mode, ...controls }, nowMs);
+    const digestKey = digestKeyFrom(
+      loadSecrets(this.program.env, this.program.dataDir, { isShared: false })[0],
+    );
+    const made = await insertKey(this.database, digestKey, { accountId, mode, ...controls }, nowMs);
     return { ...made!, account: accountId };
   }
 
-  /** Books a loss that the account of the key has provoked. Of a gateway in this process. */
-  async provokeLoss({ id, account }: { readonly id: string; readonly account: string }, usd: number): Promise<void> {
+  /** Books a loss that the key's account provoked. Only for a gateway in this process. */
+  async provokeLoss(
+    { id, account }: { readonly id: string; readonly account: string },
+    usd: number,
+  ): Promise<void> {
     const program: Installation = this.program;
     assert.ok(program instanceof RunningApp);
     const { ledger, owner } = program.app.gateway;
-    const hold = { holdId: newIdWithPrefix('req'), ledgerId: ledgerIdOf(account, 'live'), keyId: id } as const;
+    const hold = {
+      holdId: newIdWithPrefix('req'),
+      ledgerId: ledgerIdOf(account, 'live'),
+      keyId: id,
+    } as const;
     const nothing = { amountMicros: zeroMicros, dailyCapMicros: null, monthlyCapMicros: null };
     await ledger.submit({ type: 'reserve', ...hold, ...nothing, owner });
-    await ledger.submit({ type: 'release', holdId: hold.holdId, lossMicros: microsFromUsd(usd), isProvoked: true });
+    await ledger.submit({
+      type: 'release',
+      holdId: hold.holdId,
+      lossMicros: microsFromUsd(usd),
+      isProvoked: true,
+    });
   }
 
-  /** The exact balance, which the API shows in whole cents only. */
+  /** The exact balance; the API shows whole cents only. */
   async balance(account: string, mode: 'live' | 'test' = 'live'): Promise<Balance> {
     return (await readBalance(this.database.read, ledgerIdOf(account, mode)))!;
   }
 
-  /** Ends the program, proves its books, and ends the upstream. */
+  /** Stops the gateway, verifies its books, and stops the upstream. */
   async stop(): Promise<void> {
     await this.database.close();
     try {
@@ -158,7 +188,9 @@ export class TestGateway<Started extends Installation = Installation> {
   async #credit(accountId: string, usd: number): Promise<void> {
     const program: Installation = this.program;
     const isHere = program instanceof RunningApp;
-    const ledger = isHere ? program.app.gateway.ledger : await openLedgerInProcess(this.database.url);
+    const ledger = isHere
+      ? program.app.gateway.ledger
+      : await openLedgerInProcess(this.database.url);
     try {
       await ledger.submit({
         type: 'credit',

@@ -1,5 +1,5 @@
-// Whether a request to Gemini is what `@google/genai`'s types say: JSON schemas made from its types, closed against fields that they do
-// not know. The types are the SDK's own; the parts used here have the shape of the REST API, which takes them as they are.
+// Checks requests to Gemini against the types of `@google/genai`, by JSON schemas made from them
+// that forbid unknown fields. The types are the SDK's, but the parts used here match the REST API.
 import { join } from 'node:path';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { createGenerator, type SchemaGenerator } from 'ts-json-schema-generator';
@@ -7,7 +7,7 @@ import { createGenerator, type SchemaGenerator } from 'ts-json-schema-generator'
 const root = join(import.meta.dirname, '..', '..');
 const ajv = new Ajv({ strict: false, allErrors: true });
 
-/** The fields of `GenerateContentRequest` that we write, each with its type. */
+/** The fields of `GenerateContentRequest` that we write, with their types. */
 const fieldTypes = {
   contents: 'Content',
   systemInstruction: 'Content',
@@ -16,10 +16,12 @@ const fieldTypes = {
   generationConfig: 'GenerationConfig',
 } as const;
 
-/** What is wrong with a request's body; [] when it is of its types. */
+/** Returns what is wrong with a request's body; [] when it matches the types. */
 export function findRequestBreaches(body: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(body).flatMap(([field, value]) => {
-    const type = Object.hasOwn(fieldTypes, field) ? fieldTypes[field as keyof typeof fieldTypes] : null;
+    const type = Object.hasOwn(fieldTypes, field)
+      ? fieldTypes[field as keyof typeof fieldTypes]
+      : null;
     if (!type) return [`${field} is not known`];
     const values: unknown[] = Array.isArray(value) ? value : [value];
     return values.flatMap((one) => check(type, one).map((breach) => `${field}${breach}`));

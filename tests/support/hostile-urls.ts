@@ -1,8 +1,11 @@
-// Ways that people have found to make a server fetch from its own network: as URLs, and as what a name of theirs may resolve to.
+// Known attacks that make a server fetch from its own network (SSRF): as URLs, and as DNS answers.
 
-/** None of these may lead to a connection. Where the port is not the point it is left out, so that the port is not why it is refused. */
+/**
+ * URLs that must not lead to a connection. The port is left out where it is not tested, so that it
+ * is not the reason for the refusal.
+ */
 export const hostileUrls: readonly string[] = [
-  // Loopback, in every spelling that some library takes.
+  // Loopback, in every spelling that some library accepts.
   'http://127.0.0.1/',
   'http://127.0.0.1:80/a.png',
   'https://127.0.0.1/',
@@ -38,7 +41,7 @@ export const hostileUrls: readonly string[] = [
   'http://[0:0:0:0:0:0:0:1]/',
   'http://[0000::0001]/',
   'http://[::1]:443/',
-  // Names of loopback. The resolver of the test answers as the system would.
+  // Names of loopback. The test's resolver answers as the system's would.
   'http://localhost/',
   'http://localhost./',
   'http://LOCALHOST/',
@@ -52,7 +55,7 @@ export const hostileUrls: readonly string[] = [
   'http://0x0/',
   'http://0.1.2.3/',
   'http://[::]/',
-  // Private networks.
+  // Private networks
   'http://10.0.0.1/',
   'http://10.255.255.255/',
   'http://012.0.0.1/',
@@ -65,7 +68,7 @@ export const hostileUrls: readonly string[] = [
   'http://[fc00::1]/',
   'http://[fd12:3456:789a::1]/',
   'http://[fec0::1]/',
-  // Link-local, and the metadata of clouds.
+  // Link-local addresses, and the metadata services of clouds.
   'http://169.254.169.254/latest/meta-data/',
   'http://169.254.170.2/v2/credentials',
   'http://2852039166/',
@@ -81,7 +84,7 @@ export const hostileUrls: readonly string[] = [
   'http://192.0.0.192/',
   'http://168.63.129.16/',
   'http://metadata.google.internal/computeMetadata/v1/',
-  // IPv4 within IPv6.
+  // IPv4 addresses inside IPv6.
   'http://[::ffff:127.0.0.1]/',
   'http://[::ffff:7f00:1]/',
   'http://[::ffff:8.8.8.8]/',
@@ -95,7 +98,8 @@ export const hostileUrls: readonly string[] = [
   'http://[2002:a9fe:a9fe::1]/',
   'http://[2001:0:5ef5:79fb:0:0:80ff:fffe]/',
   'http://[2a00:1450:4001:810:0:5efe:127.0.0.1]/',
-  // Shared, multicast, broadcast, reserved, documentation, benchmarking, discard, the unassigned.
+  // Shared, multicast, broadcast, reserved, documentation, benchmarking, discard and unassigned
+  // addresses.
   'http://100.64.0.1/',
   'http://100.127.255.254/',
   'http://224.0.0.1/',
@@ -144,7 +148,10 @@ export const hostileUrls: readonly string[] = [
   '',
 ];
 
-/** What a name of an attacker resolves to. Each list holds at least one address that is not public, or is no address. */
+/**
+ * DNS answers for an attacker's name. Each list has at least one entry that is not a public
+ * address.
+ */
 export const hostileAnswers: readonly (readonly string[])[] = [
   ['127.0.0.1'],
   ['::1'],

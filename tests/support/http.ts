@@ -1,19 +1,30 @@
-// A plain HTTP client for tests: it shows what `fetch` hides (trailers, comments of an event stream, a connection cut in mid-answer).
+// A plain HTTP client for tests. It shows what `fetch` hides: trailers, comments in an event
+// stream, and connections cut during an answer.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, request as httpRequest, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import {
+  Agent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
 
 export type SendOptions = {
   readonly method?: string;
   /** Sent as `Authorization: Bearer`. */
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON; text and bytes as they are. */
+  /** An object is sent as JSON; text and bytes unchanged. */
   readonly body?: object | string | Buffer;
 };
 
-/** One frame of an event stream: an event with its data, or a comment. */
-export type Frame = { readonly event: string | null; readonly data: unknown; readonly comment: string | null };
+/** One frame of an event stream: an event with data, or a comment. */
+export type Frame = {
+  readonly event: string | null;
+  readonly data: unknown;
+  readonly comment: string | null;
+};
 
 export class Reply {
   readonly status: number;
@@ -28,13 +39,13 @@ export class Reply {
     this.text = text;
   }
 
-  /** The body, which the test says the shape of. */
+  /** The parsed body, as the type that the test claims. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of JSON is the caller's claim in any case
   json<Body = Record<string, unknown>>(): Body {
     return JSON.parse(this.text) as Body;
   }
 
-  /** The error of any endpoint, whose shape is checked elsewhere. */
+  /** The error of any endpoint. Other tests check its shape. */
   get error(): ErrorFields {
     const body = this.json<{ error?: ErrorFields; request_id?: string }>();
     assert.ok(body.error, `no error in ${this.status} ${this.text}`);
@@ -45,7 +56,7 @@ export class Reply {
     return readFrames(this.text);
   }
 
-  /** The charge, from the head of an answer or the trailers of a stream; null when none was told. */
+  /** The charge, from an answer's headers or a stream's trailers; null when there is none. */
   get costMicros(): number | null {
     const value = this.headers['x-service-cost-micros'] ?? this.trailers['x-service-cost-micros'];
     return typeof value === 'string' ? Number(value) : null;
@@ -65,7 +76,7 @@ export type ErrorFields = Readonly<Record<string, unknown>> & {
   readonly request_id?: string;
 };
 
-/** Sends and reads all of the answer, whatever its status. */
+/** Sends a request and reads the whole answer, whatever its status. */
 export async function send(url: string, options: SendOptions = {}): Promise<Reply> {
   const response = await open(url, options).response;
   const pieces: Buffer[] = [];
@@ -73,25 +84,30 @@ export async function send(url: string, options: SendOptions = {}): Promise<Repl
   return new Reply(response, Buffer.concat(pieces).toString('utf8'));
 }
 
-/** Sends and leaves the reading, or the leaving, to the test. */
+/** Sends a request. The test reads the answer itself, or disconnects. */
 export function open(
   url: string,
   { method, key, headers = {}, body }: SendOptions = {},
 ): { readonly request: ClientRequest; readonly response: Promise<IncomingMessage> } {
-  const content = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const content =
+    body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
+      ? body
+      : JSON.stringify(body);
   const request = httpRequest(url, {
     method: method ?? (content === undefined ? 'GET' : 'POST'),
     agent,
     headers: {
-      ...(content === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+      ...(content === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       ...headers,
     },
   });
   const response = once(request, 'response').then(([message]) => message as IncomingMessage);
-  // An answer may come before all of the request has gone, and end the writing.
+  // An answer may arrive before the request is fully sent, and end the writing.
   request.on('error', () => {});
-  // Whoever leaves early waits for no answer; what goes wrong then is no failure of the test.
+  // A client that disconnects early expects no answer; errors after that do not fail the test.
   response.catch(() => {});
   request.end(content);
   return { request, response };

@@ -1,4 +1,4 @@
-// The providers of images as a local upstream plays them: OpenAI, Black Forest Labs and Gemini.
+// Image providers played by a local upstream: OpenAI, Black Forest Labs and Gemini.
 import { gif, png } from './images/local-image-provider.ts';
 import { answerJson, answerStatus, type LocalUpstream, type Script } from './upstream.ts';
 
@@ -11,14 +11,16 @@ export const imagePaths = {
   bflImage: '/bfl/v1/delivery.png',
 } as const;
 
-/** The provider `bfl` of a configuration, which the gateway of the tests has not by itself. */
+/** The `bfl` provider for a configuration; the test gateway has none by default. */
 export function bflAt({ url }: LocalUpstream, apiKey: string): object {
   return { kind: 'bfl', base_url: `${url}/bfl/v1`, api_key: apiKey };
 }
 
-export const inputs = [png, gif].map((bytes) => `data:image/png;base64,${bytes.toString('base64')}`);
+export const inputs = [png, gif].map(
+  (bytes) => `data:image/png;base64,${bytes.toString('base64')}`,
+);
 
-/** Every provider draws what it is asked for, each in its own protocol. */
+/** Every provider draws the requested images, each in its own protocol. */
 export function playImageProviders(upstream: LocalUpstream): void {
   upstream.on(imagePaths.generations, openaiDraws());
   upstream.on(imagePaths.edits, openaiDraws());
@@ -28,11 +30,12 @@ export function playImageProviders(upstream: LocalUpstream): void {
   upstream.on(imagePaths.bflImage, answerPng);
 }
 
-/** As many as were asked for, or `count`. */
-export function openaiDraws(count?: number): Script {
+/** Draws as many images as requested, or `count`. `usage` is sent unchanged. */
+export function openaiDraws(count?: number, usage?: unknown): Script {
   return (response, request) => {
     const length = count ?? countAsked(request.body);
-    return answerJson({ created: 1, data: Array.from({ length }, () => ({ b64_json: png.toString('base64') })) })(
+    const data = Array.from({ length }, () => ({ b64_json: png.toString('base64') }));
+    return answerJson({ created: 1, data, ...(usage !== undefined && { usage }) })(
       response,
       request,
     );
@@ -41,7 +44,10 @@ export function openaiDraws(count?: number): Script {
 
 export const geminiDraws: Script = answerJson({
   candidates: [
-    { content: { parts: [{ inlineData: { mimeType: 'image/png', data: png.toString('base64') } }] }, finishReason: 'STOP' },
+    {
+      content: { parts: [{ inlineData: { mimeType: 'image/png', data: png.toString('base64') } }] },
+      finishReason: 'STOP',
+    },
   ],
 });
 
@@ -52,21 +58,30 @@ function bflTakes({ url }: LocalUpstream): Script {
 }
 
 export function bflReady({ url }: LocalUpstream): Script {
-  return answerJson({ id: 'task', status: 'Ready', result: { sample: `${url}${imagePaths.bflImage}?signature=x` } });
+  return answerJson({
+    id: 'task',
+    status: 'Ready',
+    result: { sample: `${url}${imagePaths.bflImage}?signature=x` },
+  });
 }
 
 export const bflPending: Script = answerJson({ id: 'task', status: 'Pending' });
 export const bflModerated: Script = answerJson({ id: 'task', status: 'Content Moderated' });
 
 export const openaiModerates: Script = answerStatus(400, {
-  body: { error: { code: 'moderation_blocked', message: 'Your request was rejected by the safety system.' } },
+  body: {
+    error: {
+      code: 'moderation_blocked',
+      message: 'Your request was rejected by the safety system.',
+    },
+  },
 });
 
 const answerPng: Script = (response) => {
   response.writeHead(200, { 'content-type': 'image/png' }).end(png);
 };
 
-/** Of a generation, which is JSON, or an edit, which is a form. */
+/** Reads the request: JSON for a generation, a form for an edit. */
 function countAsked(body: unknown): number {
   if (typeof body === 'string') return Number(/name="n"\r\n\r\n(\d+)/.exec(body)?.[1]);
   return (body as { n: number }).n;

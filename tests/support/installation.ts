@@ -1,4 +1,5 @@
-// An installation of the gateway for tests: a fresh data folder with a configuration file, a database, and the command line on them.
+// A gateway installation for tests: a new data folder with a configuration file, a database, and
+// the command line.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,19 +14,22 @@ import { currentStore } from './test-store.ts';
 const execFileAsync = promisify(execFile);
 
 export type InstallationOptions = {
-  /** The configuration file's content; JSON is YAML. */
+  /** The content of the configuration file; JSON is valid YAML. */
   readonly config?: Readonly<Record<string, unknown>> & { readonly server?: object };
   readonly env?: Readonly<Record<string, string>>;
-  /** A PostgreSQL database (`tests/support/postgres.ts`); else SQLite in the data folder. Gateways with the same one are replicas. */
+  /**
+   * A PostgreSQL database (`tests/support/postgres.ts`); default: SQLite in the data folder.
+   * Gateways with the same database are replicas.
+   */
   readonly databaseUrl?: string;
 };
 
-/** The secret of every gateway on PostgreSQL, which makes none of its own. */
+/** The secret of every gateway on PostgreSQL, where gateways do not generate one. */
 const sharedSecret = 'a secret that all replicas of the tests have';
 
 export type NewKey = {
   readonly mode?: 'live' | 'test';
-  /** An account of an earlier key; else one of its own is made. */
+  /** The account of an earlier key; by default a new one is made. */
   readonly account?: string;
   readonly creditUsd?: number;
   readonly dailyCapUsd?: number;
@@ -34,23 +38,26 @@ export type NewKey = {
   readonly rpm?: number;
 };
 
-/** What a process (`Program`) and a gateway in the test's own process (`RunningApp`) have in common. */
+/** What a process (`Program`) and a gateway in the test's process (`RunningApp`) have in common. */
 export abstract class Installation {
   readonly dataDir: string;
   readonly databaseUrl: string;
-  /** Of the next start, and of the next command. */
+  /** The environment of the next start and the next command. */
   env: Readonly<Record<string, string>>;
-  /** Everything printed since the last start; of a gateway in the test's process, its log. */
+  /** Everything printed since the last start. For a gateway in the test's process, its log. */
   output = '';
   url = '';
-  /** The time by which the gateway runs. */
+  /** The gateway's current time. */
   readonly clock: Clock;
 
-  constructor({ config = {}, env = {}, databaseUrl }: InstallationOptions, clock: Clock = systemClock) {
+  constructor(
+    { config = {}, env = {}, databaseUrl }: InstallationOptions,
+    clock: Clock = systemClock,
+  ) {
     this.clock = clock;
     this.dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
     const configPath = join(this.dataDir, 'tollgate.yaml');
-    // Tests that ask for readiness are no load balancers, for whom the end would wait.
+    // Tests poll readiness, but they are no load balancers for which a shutdown should wait.
     const server = { shutdown_delay_ms: 0, ...config.server };
     writeFileSync(configPath, JSON.stringify({ ...config, server }));
     this.databaseUrl = databaseUrl ?? `sqlite:${join(this.dataDir, 'tollgate.db')}`;
@@ -62,28 +69,39 @@ export abstract class Installation {
     this.env = { ...cleanEnvironment(), PORT: '0', ...place, ...env };
   }
 
-  /** The test key that the first start made. */
+  /** The test key that the first start created. */
   abstract get firstTestKey(): string;
 
-  /** The token of the link that makes the first user, while there is none. */
+  /** The token of the link that creates the first user; only while there is no user. */
   abstract get firstRunToken(): string | null;
 
   /** Starts the gateway and waits until it listens. */
   abstract start(): Promise<void>;
 
-  /** Drains and ends the gateway, if it runs; returns its exit code. */
+  /** Drains and stops the gateway if it runs. Returns its exit code. */
   abstract terminate(): Promise<number | null>;
 
-  /** Throws with the row that disagrees. */
+  /** Throws an error that names the inconsistent row. */
   abstract verify(): Promise<void>;
 
-  /** Runs `tollgate <args> --json` beside the gateway; returns what it printed. */
+  /** Runs `tollgate <args> --json` beside the gateway. Returns its output. */
   async cli<Result = Record<string, unknown>>(...args: string[]): Promise<Result> {
-    const { stdout } = await execFileAsync(process.execPath, [builtProgram(), ...args, '--json'], { cwd: root, env: this.env });
+    const { stdout } = await execFileAsync(process.execPath, [builtProgram(), ...args, '--json'], {
+      cwd: root,
+      env: this.env,
+    });
     return JSON.parse(stdout) as Result;
   }
 
-  async createKey({ mode = 'test', account, creditUsd, dailyCapUsd, monthlyCapUsd, models, rpm }: NewKey = {}) {
+  async createKey({
+    mode = 'test',
+    account,
+    creditUsd,
+    dailyCapUsd,
+    monthlyCapUsd,
+    models,
+    rpm,
+  }: NewKey = {}) {
     const accountId = account ?? (await this.#createAccount(creditUsd));
     const limits = Object.entries({
       '--daily-cap-usd': dailyCapUsd,
@@ -91,9 +109,16 @@ export abstract class Installation {
       '--models': models,
       '--rpm': rpm,
     });
-    const options = limits.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
+    const options = limits.flatMap(([name, value]) =>
+      value === undefined ? [] : [name, String(value)],
+    );
     const place = ['--account', accountId, '--mode', mode];
-    const made = await this.cli<{ id: string; key: string }>('keys', 'create', ...place, ...options);
+    const made = await this.cli<{ id: string; key: string }>(
+      'keys',
+      'create',
+      ...place,
+      ...options,
+    );
     return { ...made, account: accountId };
   }
 
@@ -102,7 +127,7 @@ export abstract class Installation {
     return (await this.cli<{ id: string }>('accounts', 'create', '--name', 'Test', ...credit)).id;
   }
 
-  /** Ends the gateway, proves the books, removes the folder. */
+  /** Stops the gateway, verifies its books and removes the folder. */
   async stop(): Promise<void> {
     try {
       await this.terminate();
@@ -113,16 +138,18 @@ export abstract class Installation {
   }
 }
 
-/** Adds a new database where the present store is PostgreSQL. */
+/** Adds a new database when the current store is PostgreSQL. */
 export async function databaseFor(options: InstallationOptions): Promise<InstallationOptions> {
   if (currentStore() === 'sqlite' || options.databaseUrl !== undefined) return options;
   return { ...options, databaseUrl: await createDatabase() };
 }
 
-/** Without the keys and settings of whoever runs the tests: they would switch real providers on. */
+/** Leaves out the user's own keys and settings, which would switch on real providers. */
 function cleanEnvironment(): Record<string, string> {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'SystemRoot', 'NODE_EXTRA_CA_CERTS'];
-  return Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  return Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
 }
 
 export function assertWhole(result: { readonly ok: boolean }): void {

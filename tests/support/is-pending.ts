@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Tells whether a promise has not settled by now. */
+/** Returns true while the promise has not settled. */
 export function isPending(promise: Promise<unknown>): Promise<boolean> {
   const settled = () => false;
   return Promise.race([promise.then(settled, settled), setImmediate(true)]);

@@ -1,10 +1,11 @@
-// What a started program's heap holds once its garbage is collected, by way of its inspector: the used heap alone is a saw whose teeth are
-// larger than most leaks. The program must run with `inspectable` in its environment.
+// Measures a program's heap after garbage collection, through its inspector: without a collection,
+// the used heap varies more than most leaks grow. The program must run with `inspectable` in its
+// environment.
 import { once } from 'node:events';
 import type { Program } from './program.ts';
 import { until } from './until.ts';
 
-/** On a port of its own, once a signal has asked for it. */
+/** Listens on its own port, opened by a signal. */
 export const inspectable = { NODE_OPTIONS: '--inspect-port=0' };
 
 export type LiveHeap = { readonly bytes: () => Promise<number>; readonly close: () => void };

@@ -1,8 +1,8 @@
-// The started program with a model on each upstream format, all of them scripted to run a tool loop.
+// A gateway with a model for each upstream format, all scripted to run a tool loop.
 import { startGateway, type TestGateway } from './gateway.ts';
 import { playToolLoop, type LoopWire } from './tool-loop.ts';
 
-/** By the model's id in the catalogue. */
+/** By model id. */
 export const loopModels: readonly { readonly id: string; readonly wire: LoopWire }[] = [
   { id: 'on-responses', wire: 'responses' },
   { id: 'on-chat', wire: 'chat' },
@@ -12,7 +12,7 @@ export const loopModels: readonly { readonly id: string; readonly wire: LoopWire
 
 export type LoopGateway = { readonly gateway: TestGateway; readonly key: string };
 
-/** `key`: a live one, with enough of a balance. */
+/** `key`: a live key with enough balance. */
 export async function startLoopGateway(): Promise<LoopGateway> {
   const gateway = await startGateway({
     models: {

@@ -1,4 +1,4 @@
-// A real mail server for tests, which keeps what it is sent.
+// A real mail server for tests that stores the mail it receives.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -10,12 +10,12 @@ export type Mailbox = {
   /** For `smtp.url`. */
   readonly url: string;
   readonly mails: readonly ReceivedMail[];
-  /** The next mail to an address, waited for and taken out. */
+  /** Waits for the next mail to an address and removes it. */
   readonly take: (to: string) => Promise<ReceivedMail>;
   readonly close: () => Promise<void>;
 };
 
-/** Takes e-mails from whoever signs in as `me` with `secret`. */
+/** Accepts mail from a client that signs in as `me` with `secret`. */
 export async function startMailbox(): Promise<Mailbox> {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({
@@ -51,9 +51,11 @@ export async function startMailbox(): Promise<Mailbox> {
   };
 }
 
-/** Of the one transfer encoding that long lines get. */
+/** Decodes the only transfer encoding used for long lines. */
 function decode(text: string): string {
   return text
     .replaceAll('=\r\n', '')
-    .replaceAll(/=([0-9A-F]{2})/g, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    .replaceAll(/=([0-9A-F]{2})/g, (_whole, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
 }

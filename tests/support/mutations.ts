@@ -1,33 +1,50 @@
-// Are the guards guarded? Each is taken out in turn, in a copy of the sources, and the tests that watch over it must notice.
+// Mutation tests: each guard is removed in turn in a copy of the sources, and its tests must fail.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 export type Mutation = {
-  /** Below `src/`. */
+  /** Relative to `src/`. */
   readonly file: string;
-  /** As it stands there, once. */
+  /** The exact source text, which occurs once. */
   readonly guard: string;
   readonly without: string;
-  /** Other tests than the list's. */
+  /** Overrides the list's watchers. */
   readonly watchers?: readonly string[];
 };
 
 const root = join(import.meta.dirname, '..', '..');
-/** How many mutations run at a time, each in a copy of its own. */
+/** Mutations that run in parallel, each in its own copy. */
 const concurrency = 2;
-/** How long the tests as they are may be silent, and how long those of a mutation: where the first pass, such a silence is a hang. */
+/**
+ * The longest silence of the tests without and with a mutation. Where the tests pass without one,
+ * such a silence is a hang.
+ */
 const silenceMsMax = { whole: 60_000, mutated: 10_000 };
 
 /**
- * `watchers`: files of tests, in the order in which most mutations are noticed soonest. Behind a ` # ` stands a pattern of the names of the
- * tests that are run; the others of the file are not.
+ * `watchers`: test files, those that notice most mutations soonest first. After ` # ` comes a
+ * pattern of test names; only matching tests of the file run.
  */
-export function testMutations(watchers: readonly string[], mutations: Readonly<Record<string, Mutation>>): void {
-  const all = new Set([...watchers, ...Object.values(mutations).flatMap((mutation) => mutation.watchers ?? [])]);
+export function testMutations(
+  watchers: readonly string[],
+  mutations: Readonly<Record<string, Mutation>>,
+): void {
+  const all = new Set([
+    ...watchers,
+    ...Object.values(mutations).flatMap((mutation) => mutation.watchers ?? []),
+  ]);
 
   describe('mutations', { concurrency }, () => {
     const copies: string[] = [];
@@ -50,7 +67,9 @@ export function testMutations(watchers: readonly string[], mutations: Readonly<R
 
     for (const watcher of all) {
       test(`without a mutation, ${watcher} passes`, () =>
-        inCopy(async (copy) => assert.equal(await findFailure(copy, watcher, silenceMsMax.whole), null)));
+        inCopy(async (copy) =>
+          assert.equal(await findFailure(copy, watcher, silenceMsMax.whole), null),
+        ));
     }
 
     for (const [name, mutation] of Object.entries(mutations)) {
@@ -59,7 +78,11 @@ export function testMutations(watchers: readonly string[], mutations: Readonly<R
           const path = join(copy, 'src', mutation.file);
           const whole = readFileSync(path, 'utf8');
           const { length } = whole.split(mutation.guard);
-          assert.equal(length, 2, `the guard is not, or not once, in ${mutation.file}: bring this list up to date`);
+          assert.equal(
+            length,
+            2,
+            `the guard is not, or not once, in ${mutation.file}: bring this list up to date`,
+          );
           writeFileSync(
             path,
             whole.replace(mutation.guard, () => mutation.without),
@@ -76,10 +99,14 @@ export function testMutations(watchers: readonly string[], mutations: Readonly<R
   });
 }
 
-/** What tests need that do not start the built program: it would be built anew for each mutation. */
+/**
+ * Copies what tests need that do not start the built program, which would be rebuilt for each
+ * mutation.
+ */
 function copySources(): string {
   const copy = mkdtempSync(join(tmpdir(), 'tollgate-mutations-'));
-  for (const part of ['src', 'catalog', 'tests', 'package.json']) cpSync(join(root, part), join(copy, part), { recursive: true });
+  for (const part of ['src', 'catalog', 'tests', 'package.json'])
+    cpSync(join(root, part), join(copy, part), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   mkdirSync(join(copy, 'tmp'));
   return copy;
@@ -93,16 +120,31 @@ async function findFirstFailure(copy: string, watchers: readonly string[]): Prom
   return null;
 }
 
-/** Runs a file of tests up to the first that fails, and returns which; null: all passed. Throws when none ran: such a watcher sees nothing. */
-async function findFailure(copy: string, watcher: string, silenceMs: number): Promise<string | null> {
-  // Inside a test, node would run no tests of its own.
+/**
+ * Runs a test file up to its first failure. Returns that failure; null: all passed. Throws when no
+ * test ran, because such a watcher sees nothing.
+ */
+async function findFailure(
+  copy: string,
+  watcher: string,
+  silenceMs: number,
+): Promise<string | null> {
+  // Inside a test, node would not run tests of its own.
   const { NODE_TEST_CONTEXT: _, TOLLGATE_TEST_VOLUME: __, ...inherited } = process.env;
-  // What tests leave behind that are ended early goes with the copy.
-  const env = { ...inherited, TMPDIR: join(copy, 'tmp'), NODE_COMPILE_CACHE: join(copy, 'compile-cache') };
+  // Files that aborted tests leave behind are removed with the copy.
+  const env = {
+    ...inherited,
+    TMPDIR: join(copy, 'tmp'),
+    NODE_COMPILE_CACHE: join(copy, 'compile-cache'),
+  };
   const [file = '', pattern] = watcher.split(' # ');
   const named = pattern === undefined ? [] : ['--test-name-pattern', pattern];
-  // A process group of its own, so that what the tests start ends with them.
-  const child = spawn(process.execPath, [...named, '--test-reporter=tap', file], { cwd: copy, env, detached: true });
+  // A separate process group, so that processes started by the tests end with them.
+  const child = spawn(process.execPath, [...named, '--test-reporter=tap', file], {
+    cwd: copy,
+    env,
+    detached: true,
+  });
   const end = () => process.kill(-child.pid!, 'SIGKILL');
   let output = '';
   let failed: string | null = null;
@@ -124,7 +166,9 @@ async function findFailure(copy: string, watcher: string, silenceMs: number): Pr
   listen();
   child.stdout.setEncoding('utf8').on('data', read);
   child.stderr.setEncoding('utf8').on('data', read);
-  const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.once('error', reject).once('close', resolve),
+  );
   clearTimeout(silence);
   if (failed !== null) return failed;
   const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1] ?? 0);

@@ -1,4 +1,5 @@
-// Answers of a local upstream each of which is another, so that a second run of a request shows; and how to read what became of them.
+// Numbered answers of a local upstream, so that a second run of a request is visible, and helpers
+// to read them.
 import { streamFrames, wholeAnswer } from './answers.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Reply } from './http.ts';
@@ -6,10 +7,13 @@ import { answerJson, framesText, type Script } from './upstream.ts';
 
 export const numberedContent = { text: 'one two three four', tokens: { input: 100, output: 20 } };
 
-/** `gate`: a whole answer, or all but the first word of a stream, comes once it has opened. */
+/** `gate`: holds back a whole answer, or a stream after its first word, until it opens. */
 export function numberedAnswers(
   { name }: Endpoint,
-  { gate, text = numberedContent.text }: { readonly gate?: Promise<void>; readonly text?: string } = {},
+  {
+    gate,
+    text = numberedContent.text,
+  }: { readonly gate?: Promise<void>; readonly text?: string } = {},
 ): Script {
   let count = 0;
   return async (response, request) => {
@@ -26,12 +30,12 @@ export function numberedAnswers(
   };
 }
 
-/** A stream as it is kept: without what told of its cost and of silence. */
-export function withoutComment(text: string): string {
-  return text.replace(/^: cost_micros=.*\n\n/m, '').replaceAll(': keep-alive\n\n', '');
+/** The replay of an answer: no cost, no keep-alives. */
+export function asReplayed(text: string): string {
+  return text.replace(/"cost":[\d.]+/, '"cost":0').replaceAll(': keep-alive\n\n', '');
 }
 
-/** A stream that a keep-alive has opened tells of its failure in an event. */
+/** A stream opened by a keep-alive reports failures in an event. */
 export function isSuccess({ status, text }: Reply, stream: boolean): boolean {
   return status === 200 && (!stream || /\[DONE\]|response\.completed|message_stop/.test(text));
 }

@@ -1,4 +1,4 @@
-// Names, numbers, texts and schemas that parsers, validators and databases have stumbled over.
+// Names, numbers, texts and schemas that have broken parsers, validators and databases.
 import type { Json } from './rich-bodies.ts';
 
 export const oddNames = [
@@ -37,17 +37,22 @@ export const oddSchemas: readonly Json[] = [
   { allOf: Array.from({ length: 40 }, () => ({ $ref: '#/x' })), x: { oneOf: [{}, { $ref: '#' }] } },
   { type: 'object', required: ['__proto__', 'a'], properties: { a: { type: ['string', 7] } } },
 ];
-export type Holder = Record<string, unknown>;
+export type Parent = Record<string, unknown>;
 
-/** Every field and item of a value, at any depth, with what holds it. */
-export function placesOf(value: object): [Holder, string][] {
+/** Returns every field and item of a value, at any depth, with its parent. */
+export function fieldsOf(value: object): [Parent, string][] {
   return Object.entries(value).flatMap(([field, child]: [string, unknown]) => {
-    const own: [Holder, string][] = [[value as Holder, field]];
-    return typeof child === 'object' && child !== null ? own.concat(placesOf(child)) : own;
+    const own: [Parent, string][] = [[value as Parent, field]];
+    return typeof child === 'object' && child !== null ? own.concat(fieldsOf(child)) : own;
   });
 }
 
-/** As JSON.parse does it: `__proto__` is a field like any other. */
-export function setOwn(holder: Holder, field: string, value: unknown): void {
-  Object.defineProperty(holder, field, { value, writable: true, enumerable: true, configurable: true });
+/** Sets a field as JSON.parse does: `__proto__` is a field like any other. */
+export function setOwnField(parent: Parent, field: string, value: unknown): void {
+  Object.defineProperty(parent, field, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }

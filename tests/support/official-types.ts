@@ -1,10 +1,10 @@
-// Whether what a client is given is what the official SDKs' types say: JSON schemas made from the types of `openai` and
-// `@anthropic-ai/sdk`, closed against fields that they do not know.
+// Checks answers against the official SDKs' types, by JSON schemas made from the types of `openai`
+// and `@anthropic-ai/sdk` that forbid unknown fields.
 import { join } from 'node:path';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { createGenerator, type Config, type Schema } from 'ts-json-schema-generator';
 import type { ClientFormatName } from '../../src/canonical/format-name.ts';
-import { keepTypes, modules } from './kept-types.ts';
+import { cacheTypes, modules } from './cached-types.ts';
 import type { Json } from './plain/reading.ts';
 
 type TypeName =
@@ -17,9 +17,21 @@ type TypeName =
 type Wire = { readonly file: string; readonly whole: TypeName; readonly event: TypeName };
 
 const wires: Readonly<Record<ClientFormatName, Wire>> = {
-  responses: { file: 'openai/resources/responses/responses.d.ts', whole: 'Response', event: 'ResponseStreamEvent' },
-  chat: { file: 'openai/resources/chat/completions/completions.d.ts', whole: 'ChatCompletion', event: 'ChatCompletionChunk' },
-  messages: { file: '@anthropic-ai/sdk/resources/messages/messages.d.ts', whole: 'Message', event: 'RawMessageStreamEvent' },
+  responses: {
+    file: 'openai/resources/responses/responses.d.ts',
+    whole: 'Response',
+    event: 'ResponseStreamEvent',
+  },
+  chat: {
+    file: 'openai/resources/chat/completions/completions.d.ts',
+    whole: 'ChatCompletion',
+    event: 'ChatCompletionChunk',
+  },
+  messages: {
+    file: '@anthropic-ai/sdk/resources/messages/messages.d.ts',
+    whole: 'Message',
+    event: 'RawMessageStreamEvent',
+  },
 };
 
 const annotation: Json = {
@@ -31,9 +43,9 @@ const annotation: Json = {
   },
 };
 
-/** Fields that are on the wire and not in the types, or not as they are there. */
+/** Fields whose wire form differs from the types, or that the types lack. */
 const extensions: readonly { readonly type: string; readonly fields: Json }[] = [
-  // OpenAI sends them, as the recordings show, and the Open Responses schema requires them.
+  // OpenAI sends them, as recordings show, and the Open Responses schema requires them.
   {
     type: 'Response',
     fields: {
@@ -43,45 +55,80 @@ const extensions: readonly { readonly type: string; readonly fields: Json }[] = 
       user: { type: ['string', 'null'] },
     },
   },
-  // Reasoning in Chat is a convention of other hosts (DeepSeek, OpenRouter): OpenAI's own API shows none.
+  // OpenRouter's convention: the cost in US dollars.
+  ...['ResponseUsage', 'CompletionUsage', 'Usage', 'MessageDeltaUsage'].map((type) => ({
+    type,
+    fields: { cost: { type: 'number' } },
+  })),
+  // Reasoning in Chat is a convention of other hosts (DeepSeek, OpenRouter); OpenAI's own API does
+  // not show any.
   { type: 'ChatCompletionMessage', fields: reasoningFields() },
   { type: 'ChatCompletionChunk.Choice.Delta', fields: reasoningFields() },
-  // Google's convention for the thought signature of a call.
+  // Google's convention for a call's thought signature.
   { type: 'ChatCompletionMessageFunctionToolCall', fields: { extra_content: { type: 'object' } } },
-  { type: 'ChatCompletionChunk.Choice.Delta.ToolCall', fields: { extra_content: { type: 'object' } } },
-  // Sent by OpenAI's own models that search; the SDK has typed them for a whole message alone.
-  { type: 'ChatCompletionChunk.Choice.Delta', fields: { annotations: { type: 'array', items: annotation } } },
-  // The words of the page, which OpenRouter sends.
+  {
+    type: 'ChatCompletionChunk.Choice.Delta.ToolCall',
+    fields: { extra_content: { type: 'object' } },
+  },
+  // OpenAI's search models send it in streams too; the SDK types it only for whole messages.
+  {
+    type: 'ChatCompletionChunk.Choice.Delta',
+    fields: { annotations: { type: 'array', items: annotation } },
+  },
+  // The quoted text, which OpenRouter sends.
   { type: 'ChatCompletionMessage.Annotation.URLCitation', fields: { content: { type: 'string' } } },
-  // OpenAI's API tells the status of every call; of custom ones the types know it in the list of a stored response's items alone.
-  { type: 'ResponseCustomToolCall', fields: { status: { enum: ['in_progress', 'completed', 'incomplete'] } } },
-  // Errors have the gateway's own codes. OpenAI was recorded with the error nested in the event, as the SDKs read it.
+  // OpenAI's API sends the status of every call. For custom calls, the types have it only in the
+  // item list of a stored response.
+  {
+    type: 'ResponseCustomToolCall',
+    fields: { status: { enum: ['in_progress', 'completed', 'incomplete'] } },
+  },
+  // Errors have the gateway's own codes. Recordings of OpenAI nest the error in the event, as the
+  // SDKs read it.
   { type: 'ResponseError', fields: { code: { type: 'string' } } },
   { type: 'ResponseErrorEvent', fields: { error: { type: 'object' } } },
-  // Anthropic sends the split of the cache writes here too; only the last event of a translated stream knows it.
-  { type: 'MessageDeltaUsage', fields: { cache_creation: { $ref: '#/definitions/CacheCreation' } } },
+  // Anthropic sends the split of cache writes here too. In a translated stream only the last event
+  // has it.
+  {
+    type: 'MessageDeltaUsage',
+    fields: { cache_creation: { $ref: '#/definitions/CacheCreation' } },
+  },
 ];
 
 function reasoningFields(): Json {
-  return { reasoning_content: { type: 'string' }, reasoning_details: { type: 'array', items: { type: 'object' } } };
+  return {
+    reasoning_content: { type: 'string' },
+    reasoning_details: { type: 'array', items: { type: 'object' } },
+  };
 }
 
-/** Fields that the types require and that need not be sent. */
+/** Fields that the types require but that may be absent. */
 const notSent: readonly { readonly type: string; readonly field: string }[] = [
-  // The SDK adds it itself, on the client's side.
+  // The SDK adds it on the client's side.
   { type: 'Response', field: 'output_text' },
-  // Anthropic leaves it out where there are none: 34 of 35 recorded answers with text have none.
+  // Anthropic omits it when there are none, as in 34 of 35 recorded text answers.
   { type: 'TextBlock', field: 'citations' },
 ];
 
-/** What is wrong with a whole answer; [] when it is of its type. Each breach names the place, without the numbers of list entries. */
+/**
+ * Returns the breaches of a whole answer; [] when it matches its type. Each names the path, without
+ * list indexes.
+ */
 export function findBreaches(client: ClientFormatName, body: unknown): readonly string[] {
   return check(wires[client].whole, body);
 }
 
-/** What is wrong with the events of a stream. Keep-alives and error events are not in the SDKs' types, and have rules of their own. */
-export function findEventBreaches(client: ClientFormatName, events: readonly Json[]): readonly string[] {
-  const typed = events.filter((event) => event['type'] !== 'ping' && !(client !== 'responses' && event['error']));
+/**
+ * Returns the breaches of a stream's events. Keep-alives and error events are not in the SDKs'
+ * types and have other rules.
+ */
+export function findEventBreaches(
+  client: ClientFormatName,
+  events: readonly Json[],
+): readonly string[] {
+  const typed = events.filter(
+    (event) => event['type'] !== 'ping' && !(client !== 'responses' && event['error']),
+  );
   return typed.flatMap((event) => check(wires[client].event, event));
 }
 
@@ -92,7 +139,7 @@ function check(type: TypeName, value: unknown): string[] {
   return (validate.errors ?? []).filter(isTelling).map((error) => `${name}${describe(error)}`);
 }
 
-/** That a union does not fit is said by what is wrong with its members. */
+/** A mismatch of a union is reported by the mismatches of its members. */
 function isTelling({ keyword }: ErrorObject): boolean {
   return keyword !== 'anyOf' && keyword !== 'if';
 }
@@ -114,23 +161,33 @@ function validatorOf(type: TypeName): ValidateFunction {
 let made: Readonly<Record<string, Schema>> | null = null;
 
 function schemas(): Readonly<Record<string, Schema>> {
-  return (made ??= adapt(keepTypes('official-types', makeSchemas)));
+  return (made ??= adapt(cacheTypes('official-types', makeSchemas)));
 }
 
 function makeSchemas(): Record<string, Json> {
-  const config: Config = { skipTypeCheck: true, expose: 'all', topRef: false, additionalProperties: false };
+  const config: Config = {
+    skipTypeCheck: true,
+    expose: 'all',
+    topRef: false,
+    additionalProperties: false,
+  };
   const pairs = Object.values(wires).flatMap(({ file, whole, event }) => {
-    const generator = createGenerator({ ...config, path: join(modules, file), tsconfig: join(modules, '..', 'tsconfig.json') });
+    const generator = createGenerator({
+      ...config,
+      path: join(modules, file),
+      tsconfig: join(modules, '..', 'tsconfig.json'),
+    });
     return [whole, event].map((type): [string, Json] => [type, generator.createSchema(type)]);
   });
   return Object.fromEntries(pairs);
 }
 
-/** Fits the types to the wire, and lets a union be told by its tag. */
+/** Adapts the types to the wire format, and makes unions discriminated by their tag. */
 function adapt(all: Record<string, Json>): Record<string, Schema> {
   for (const [name, schema] of Object.entries(all)) {
     const definitions = { ...schema['definitions'], [name]: schema } as Json;
-    for (const { type, fields } of extensions) Object.assign(definitions[type]?.properties ?? {}, fields);
+    for (const { type, fields } of extensions)
+      Object.assign(definitions[type]?.properties ?? {}, fields);
     for (const { type, field } of notSent) {
       const required = definitions[type]?.required as string[] | undefined;
       if (required?.includes(field)) required.splice(required.indexOf(field), 1);
@@ -141,12 +198,16 @@ function adapt(all: Record<string, Json>): Record<string, Schema> {
   return all;
 }
 
-/** The types leave the usage out until it is known; OpenAI's API says null. */
+/** The types omit the usage until it is known; OpenAI's API sends null. */
 function allowNoUsage(response: Json | undefined): void {
-  if (response) response['properties'].usage = { anyOf: [response['properties'].usage, { type: 'null' }] };
+  if (response)
+    response['properties'].usage = { anyOf: [response['properties'].usage, { type: 'null' }] };
 }
 
-/** A union whose members all have a constant `type` is checked against the member that the value names: else each would complain. */
+/**
+ * A union whose members all have a constant `type` is checked against the one named in the value:
+ * otherwise each member would complain.
+ */
 function splitUnions(node: unknown, definitions: Json): void {
   if (typeof node !== 'object' || node === null) return;
   for (const child of Object.values(node)) splitUnions(child, definitions);
@@ -155,7 +216,11 @@ function splitUnions(node: unknown, definitions: Json): void {
   const byTag = Map.groupBy(members, (member) => tagOf(member, definitions));
   if (byTag.size < 2 || byTag.has(undefined)) return;
   delete union['anyOf'];
-  Object.assign(union, { type: 'object', required: ['type'], properties: { type: { enum: [...byTag.keys()] } } });
+  Object.assign(union, {
+    type: 'object',
+    required: ['type'],
+    properties: { type: { enum: [...byTag.keys()] } },
+  });
   union['allOf'] = [...byTag].map(([tag, tagged]) => ({
     if: { required: ['type'], properties: { type: { const: tag } } },
     // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema

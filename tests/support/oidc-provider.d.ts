@@ -1,4 +1,4 @@
-// What the tests use of the package, which has no types of its own.
+// The parts of the package that tests use; it has no types.
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http';
 

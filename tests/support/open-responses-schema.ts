@@ -1,13 +1,18 @@
-// What the Open Responses specification (openresponses.org, read 2026-11-21) asks of a response and of each event of a stream. All of a
-// response's fields are required, null where there is nothing to say. One name differs, since it is OpenAI's own and our interface's:
-// raw reasoning streams as `response.reasoning_text.delta`, not `response.reasoning.delta`.
+// The Open Responses specification's requirements for a response and each stream event
+// (openresponses.org, read 2026-11-21). All fields of a response are required, and null when empty.
+// One name differs, because we follow OpenAI: raw reasoning streams as
+// `response.reasoning_text.delta`, not `response.reasoning.delta`.
 import { z } from 'zod';
 
 const count = z.int().nonnegative();
 const textOrNull = z.string().nullable();
 const open = (fields: Record<string, z.ZodType>) => z.looseObject(fields);
 
-const outputText = open({ type: z.literal('output_text'), text: z.string(), annotations: z.array(open({ type: z.string() })) });
+const outputText = open({
+  type: z.literal('output_text'),
+  text: z.string(),
+  annotations: z.array(open({ type: z.string() })),
+});
 const refusal = open({ type: z.literal('refusal'), refusal: z.string() });
 const reasoningText = open({ type: z.literal('reasoning_text'), text: z.string() });
 const summaryText = open({ type: z.literal('summary_text'), text: z.string() });
@@ -120,4 +125,7 @@ const eventFields: Readonly<Record<string, Record<string, z.ZodType>>> = {
 const eventSchemas = Object.entries(eventFields).map(([type, fields]) =>
   z.looseObject({ type: z.literal(type), sequence_number: count, ...fields }),
 );
-export const eventSchema = z.discriminatedUnion('type', eventSchemas as unknown as [(typeof eventSchemas)[number]]);
+export const eventSchema = z.discriminatedUnion(
+  'type',
+  eventSchemas as unknown as [(typeof eventSchemas)[number]],
+);

@@ -1,6 +1,10 @@
-// Text as requests have it, and what was estimated for it before the estimate became a bound.
+// Typical texts of requests, with the estimate before it became an upper bound.
 
-type OrdinaryText = { readonly name: string; readonly text: string; readonly estimatedBefore: number };
+type OrdinaryText = {
+  readonly name: string;
+  readonly text: string;
+  readonly estimatedBefore: number;
+};
 
 export const ordinaryTexts: readonly OrdinaryText[] = [
   {

@@ -1,15 +1,15 @@
-// Every client format on every upstream format: the models that lead there, and what each pair is asked and played.
+// Every client format on every upstream format: the models, requests and answers of each pair.
 import type { WireName } from './answers.ts';
 import { endpoints, type Endpoint } from './endpoints.ts';
 
 export type Pair = {
   readonly name: string;
   readonly client: Endpoint;
-  /** The wire format of the upstream. */
+  /** The upstream's wire format. */
   readonly upstream: WireName;
   readonly upstreamPath: string;
   readonly straight: boolean;
-  /** A request of the client's format to the model that runs there. */
+  /** A request in the client's format to the pair's model. */
   readonly body: (fields?: object) => Record<string, unknown>;
 };
 
@@ -22,7 +22,7 @@ const routes = {
   messages: { provider: 'anthropic', api: 'messages' },
 } as const;
 
-/** For the `models` of a test gateway's configuration. */
+/** The `models` of a test gateway's configuration. */
 export const pairModels: Readonly<Record<string, object>> = Object.fromEntries(
   Object.entries(routes).map(([name, route]) => [
     `to-${name}`,

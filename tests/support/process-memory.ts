@@ -1,4 +1,4 @@
-// What a process uses, as the kernel tells it; only where there is /proc.
+// Resource use of a process, read from /proc; only on systems that have it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export const canMeasure = existsSync('/proc/self/statm');
@@ -8,13 +8,14 @@ export function residentBytes(pid: number): number {
   return Number(pages) * 4_096;
 }
 
-/** The most since the process began. */
+/** The peak since the process started. */
 export function peakResidentBytes(pid: number): number {
-  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  const [, kilobytes] =
+    /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) * 1_024;
 }
 
-/** Files and sockets. */
+/** Open files and sockets. */
 export function openHandles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

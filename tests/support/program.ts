@@ -1,24 +1,30 @@
-// The real program for tests: a process of its own on a free port, and its command line beside it. For tests whose subject is the process:
-// signals, crashes, memory, what it prints. All others start a gateway in their own process (`gateway.ts`).
+// The real program for tests: a separate process on a free port, with its command line. For tests
+// of the process itself: signals, crashes, memory, output. All others start a gateway in their own
+// process (`gateway.ts`).
 //
 //   const program = await startProgram({ config: { limits: { requests_per_minute: null } } });
 //   const { key } = await program.createKey({ mode: 'live', creditUsd: 5 });
 //   … fetch(`${program.url}/v1/…`) …
-//   await program.stop();   // SIGTERM, proves the books with `tollgate verify`, removes the folder
+//   await program.stop();   // SIGTERM, verifies the books, removes the folder
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { builtProgram, root } from './built-program.ts';
-import { assertWhole, databaseFor, Installation, type InstallationOptions } from './installation.ts';
+import {
+  assertWhole,
+  databaseFor,
+  Installation,
+  type InstallationOptions,
+} from './installation.ts';
 
 export type ProgramOptions = InstallationOptions & {
-  /** What is run, in a process group of its own; left out: the program itself. */
+  /** The command to run in its own process group; default: the program itself. */
   readonly argv?: readonly string[];
 };
 
-/** Only ends a hang. */
+/** A limit for hangs only. */
 const startTimeoutMs = 120_000;
 
-/** A test that dies must not leave a server behind. */
+/** A test that dies must not leave a server running. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
@@ -61,7 +67,10 @@ export class Program extends Installation {
     running.add(child);
     child.once('exit', () => running.delete(child));
     this.url = await new Promise<string>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the program did not start:\n${this.output}`)), startTimeoutMs);
+      const timer = setTimeout(
+        () => reject(new Error(`the program did not start:\n${this.output}`)),
+        startTimeoutMs,
+      );
       const settle = (action: () => void) => {
         clearTimeout(timer);
         action();
@@ -73,7 +82,9 @@ export class Program extends Installation {
       };
       child.stdout.on('data', read);
       child.stderr.on('data', read);
-      child.on('exit', (code) => settle(() => reject(new Error(`the program ended with ${code}:\n${this.output}`))));
+      child.on('exit', (code) =>
+        settle(() => reject(new Error(`the program ended with ${code}:\n${this.output}`))),
+      );
     });
   }
 
@@ -81,7 +92,7 @@ export class Program extends Installation {
     assertWhole(await this.cli<{ ok: boolean }>('verify'));
   }
 
-  /** Ends the process at once, as a power cut would, and waits until it is gone. */
+  /** Kills the process, as a power cut would, and waits until it has ended. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
@@ -90,15 +101,19 @@ export class Program extends Installation {
     return this.#end('SIGTERM');
   }
 
-  /** Signals all processes of its group, as a terminal or systemd does. Needs `argv`. */
+  /** Signals its whole process group, as a terminal or systemd does. Needs `argv`. */
   async signalGroup(signal: NodeJS.Signals): Promise<number | null> {
     return this.#end(signal, (child) => process.kill(-child.pid!, signal));
   }
 
-  async #end(signal: NodeJS.Signals, send = (child: ChildProcess): unknown => child.kill(signal)): Promise<number | null> {
+  async #end(
+    signal: NodeJS.Signals,
+    send = (child: ChildProcess): unknown => child.kill(signal),
+  ): Promise<number | null> {
     const child = this.#child;
     this.#child = null;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    if (!child || child.exitCode !== null || child.signalCode !== null)
+      return child?.exitCode ?? null;
     const ended = new Promise<number | null>((resolve) => {
       child.once('exit', (code) => resolve(code));
     });

@@ -1,4 +1,5 @@
-// fast-check with the seed of the run (see random.ts). Tests import it from here: `import fc from '../support/property.ts'`.
+// fast-check with the run's seed (see random.ts). Tests import it from here:
+// `import fc from './property.ts'`.
 import { configureGlobal } from 'fast-check';
 import { seed } from './random.ts';
 

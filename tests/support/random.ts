@@ -1,17 +1,22 @@
-// Random numbers that are the same in each run with the same seed (mulberry32). `TOLLGATE_TEST_SEED=123 npm test` gives the seed; else it is
-// a new one for each run. Property tests (property.ts) use it too.
+// Random numbers that repeat for the same seed (mulberry32). Set it with `TOLLGATE_TEST_SEED=123
+// npm test`; by default each run has a new one. Property tests (property.ts) use it too.
 
-/** The seed of this run. */
-export const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+/** This run's seed. */
+export const seed = Number(
+  process.env['TOLLGATE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31),
+);
 if (!Number.isSafeInteger(seed))
-  throw new Error(`TOLLGATE_TEST_SEED must be a whole number; got ${process.env['TOLLGATE_TEST_SEED']}`);
+  throw new Error(
+    `TOLLGATE_TEST_SEED must be a whole number; got ${process.env['TOLLGATE_TEST_SEED']}`,
+  );
 
-// Every test file that uses random numbers says with a failure how to get the same ones.
+// On a failure, every test file that uses random numbers prints how to reproduce them.
 process.once('exit', (code) => {
-  if (code !== 0) console.error(`Run it again with the same random numbers: TOLLGATE_TEST_SEED=${seed}`);
+  if (code !== 0)
+    console.error(`Run it again with the same random numbers: TOLLGATE_TEST_SEED=${seed}`);
 });
 
-/** One stream of random numbers: the same for the same seed and name. */
+/** A stream of random numbers: the same for the same seed and name. */
 export class Random {
   #state: number;
 
@@ -19,7 +24,7 @@ export class Random {
     this.#state = hash(`${seed} ${name}`);
   }
 
-  /** From 0 to 1, without 1. */
+  /** From 0 up to, but not including, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -27,7 +32,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to `end`, without `end`. */
+  /** An integer from 0 up to, but not including, `end`. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
@@ -47,7 +52,10 @@ function hash(text: string): number {
   return value;
 }
 
-/** Pieces of random sizes, from single bytes to thousands, so that every event is cut somewhere. */
+/**
+ * Cuts into pieces of random sizes, from one byte to thousands, so that every event is split
+ * somewhere.
+ */
 export function* cutAtRandom(bytes: Uint8Array, random: Random): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length;) {
     const size = 1 + Math.floor(4_000 ** random.next());

@@ -1,5 +1,6 @@
-// The answers of upstreams that the format tests run over: our own in `tests/answers`, always, and the recorded ones of real providers,
-// which lie beside the repository on some machines. Both sets have an `index.json` of one shape. It is read once per process.
+// Upstream answers for the format tests: our own in `tests/answers`, and recordings of real
+// providers, which exist beside the repository on some machines. Both have an `index.json` of the
+// same shape. Loaded once per process.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -7,21 +8,25 @@ import { test } from 'node:test';
 import type { WireFormatName } from './plain/reading.ts';
 
 export type Recording = {
-  /** Below the folder of its set: `openai-chat/text.sse`. */
+  /** Relative to its set's folder: `openai-chat/text.sse`. */
   readonly file: string;
   readonly format: WireFormatName;
   readonly stream: boolean;
   readonly status: number;
   readonly bytes: Buffer;
-  /** The body of the request that it answers, where that was recorded. */
+  /** The body of the answered request, if recorded. */
   readonly request: Buffer | null;
 };
 
-/** One that we wrote. `reads` is what it says, a line for each part. */
+/** An answer that we wrote. `reads`: its content, one line per part. */
 export type OwnAnswer = Recording & { readonly about: string; readonly reads: readonly string[] };
 
-/** A check that does not apply to one file, and the reason. */
-type Exception = { readonly file: string; readonly unasked: 'stop' | 'rules'; readonly why: string };
+/** A check that does not apply to a file, with the reason. */
+type Exception = {
+  readonly file: string;
+  readonly unasked: 'stop' | 'rules';
+  readonly why: string;
+};
 
 const exceptions: readonly Exception[] = [
   {
@@ -61,7 +66,10 @@ const recordedFolder = join(import.meta.dirname, '..', '..', '..', 'shared', 'fi
 export const ownAnswers: readonly OwnAnswer[] = readSet(ownFolder);
 const recorded: readonly Recording[] = existsSync(recordedFolder) ? readSet(recordedFolder) : [];
 
-/** Both sets. Adds a test that is skipped where the recordings are not on the machine, and fails there under CI. */
+/**
+ * Returns both sets. Registers a test that is skipped when the recordings are absent, and fails
+ * then under CI.
+ */
 export function loadRecordings(): readonly Recording[] {
   test('the recordings are there', (t) => {
     if (existsSync(recordedFolder)) return;
@@ -72,7 +80,7 @@ export function loadRecordings(): readonly Recording[] {
   return [...ownAnswers, ...recorded];
 }
 
-/** The bytes of one of our own answers: `anthropic/text.sse`. */
+/** The bytes of one of our answers, such as `anthropic/text.sse`. */
 export function readOwnAnswer(file: string): Buffer {
   const answer = ownAnswers.find((own) => own.file === file);
   assert.ok(answer, `${file} is not in the index of ${ownFolder}`);
@@ -88,17 +96,28 @@ type IndexEntry = Omit<OwnAnswer, 'format' | 'bytes' | 'request'> & {
   readonly request_file?: string | null;
 };
 
-/** Throws when a listed file is missing, or a file is not listed. */
+/** Throws when a listed file is missing or a file is not listed. */
 function readSet(folder: string): OwnAnswer[] {
   const entries = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as IndexEntry[];
-  const listed = entries.flatMap(({ file, request_file: request }) => (request ? [file, request] : [file]));
+  const listed = entries.flatMap(({ file, request_file: request }) =>
+    request ? [file, request] : [file],
+  );
   const present = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.parentPath !== folder)
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
-  assert.deepEqual(present.toSorted(), listed.toSorted(), `${folder} holds the files that its index lists, and no others`);
+  assert.deepEqual(
+    present.toSorted(),
+    listed.toSorted(),
+    `${folder} holds the files that its index lists, and no others`,
+  );
   const read = (file: string) => readFileSync(join(folder, file));
   return entries.map(({ format, request_file: request, ...entry }) => {
     assert.ok(formats[format], `${entry.file}: no format is called ${format}`);
-    return { ...entry, format: formats[format], bytes: read(entry.file), request: request ? read(request) : null };
+    return {
+      ...entry,
+      format: formats[format],
+      bytes: read(entry.file),
+      request: request ? read(request) : null,
+    };
   });
 }

@@ -1,9 +1,13 @@
-// An audit log that takes no row, as on a full disk: what is changed meanwhile must not be changed.
+// Makes the audit log refuse rows, as on a full disk: changes without their row must be rolled
+// back.
 import { sql } from 'kysely';
 import { isPostgresUrl, type Database } from '../../src/db/database.ts';
 
-/** While `work` runs. */
-export async function whileRefusingAuditRows<Result>(database: Database, work: () => Promise<Result>): Promise<Result> {
+/** Refuses audit rows while `work` runs. */
+export async function whileRefusingAuditRows<Result>(
+  database: Database,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const allow = await refuseAuditRows(database);
   try {
     return await work();
@@ -17,7 +21,9 @@ async function refuseAuditRows({ url, write }: Database): Promise<() => Promise<
     for (const statement of statements) await sql.raw(statement).execute(write);
   };
   if (!isPostgresUrl(url)) {
-    await run(`create trigger refuse_audit before insert on audit_log begin select raise(abort, 'no audit row'); end`);
+    await run(
+      `create trigger refuse_audit before insert on audit_log begin select raise(abort, 'no audit row'); end`,
+    );
     return () => run('drop trigger refuse_audit');
   }
   await run(
@@ -28,10 +34,18 @@ async function refuseAuditRows({ url, write }: Database): Promise<() => Promise<
   return () => run('drop trigger refuse_audit on audit_log');
 }
 
-/** Counts of tries and of codes, which stay counted, and what gateways note of themselves. */
-const notCompared = ['attempts', 'used_codes', 'activity_days', 'recent_errors', 'key_uses', 'provider_hours', 'hold_owners'];
+/** Rate limit counters and used codes, which stay counted, and the gateways' own bookkeeping. */
+const notCompared = [
+  'attempts',
+  'used_codes',
+  'activity_days',
+  'recent_errors',
+  'key_uses',
+  'provider_hours',
+  'hold_owners',
+];
 
-/** All rows of all tables that a change could be made in, by the table's name. */
+/** Returns the rows of every table that a change could affect, by table name. */
 export async function allRows({ read }: Database): Promise<ReadonlyMap<string, string>> {
   const tables = await read.introspection.getTables();
   const names = tables.map(({ name }) => name).filter((name) => !notCompared.includes(name));
@@ -44,7 +58,10 @@ export async function allRows({ read }: Database): Promise<ReadonlyMap<string, s
   return rows;
 }
 
-/** The names of the tables that differ. */
-export function changedTables(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {
+/** Returns the names of the tables that differ. */
+export function changedTables(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): string[] {
   return [...now.keys()].filter((name) => now.get(name) !== before.get(name));
 }

@@ -1,7 +1,8 @@
-// Clients of several gateways on one database that ask without a pause, and the comparison of what they were told with the books.
+// Constant load on several gateways with one database, and a comparison of the clients' view with
+// the books.
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { verify } from '../../src/ledger/verify.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { answerContent } from './answers.ts';
 import type { Replica } from './balancer.ts';
 import { endpoints, type Endpoint } from './endpoints.ts';
@@ -10,7 +11,10 @@ import { send, type Reply } from './http.ts';
 import { until } from './until.ts';
 import type { LocalUpstream, Script } from './upstream.ts';
 
-/** A request that uses all of its 200 tokens costs 20 cents, and its input nothing: the hold is the charge. */
+/**
+ * A request that uses all of its 200 tokens costs 20 cents and its input is free, so the charge
+ * equals the hold.
+ */
 export const pricedModel = {
   routes: [{ provider: 'openai', model: 'm' }],
   prices: { input: 0, output: 1_000 },
@@ -19,37 +23,63 @@ export const pricedModel = {
 };
 const dollar = 1_000_000;
 const creditUsd = 1_000;
-/** Only ends a hang. */
+/** A limit for hangs only. */
 const hangMs = 120_000;
 
-/** The upstream answers each request after some time and over some time, so that a fault finds requests at every step. */
+/**
+ * Answers each request after a random delay and at a random pace, so that a fault hits requests at
+ * every step.
+ */
 export function answerAtSomeTime(upstream: LocalUpstream, { paceMsMax = 4 } = {}): void {
-  for (const { upstreamPath, name } of endpoints) upstream.on(upstreamPath, slowAnswer(name, paceMsMax));
+  for (const { upstreamPath, name } of endpoints)
+    upstream.on(upstreamPath, slowAnswer(name, paceMsMax));
 }
 
 function slowAnswer(name: Endpoint['name'], paceMsMax: number): Script {
   return async (response, request) => {
-    const { model, max_completion_tokens: limit } = request.body as { model?: string; max_completion_tokens?: number };
+    const { model, max_completion_tokens: limit } = request.body as {
+      model?: string;
+      max_completion_tokens?: number;
+    };
     const tokens =
-      model === 'm' ? { input: 5, output: limit ?? 200 } : { input: 1 + Math.floor(Math.random() * 500), output: 50 };
+      model === 'm'
+        ? { input: 5, output: limit ?? 200 }
+        : { input: 1 + Math.floor(Math.random() * 500), output: 50 };
     await setTimeout(Math.random() * 20);
-    const answer = answerContent(name, { text: 'one two three four five', tokens }, { paceMs: Math.random() * paceMsMax });
+    const answer = answerContent(
+      name,
+      { text: 'one two three four five', tokens },
+      { paceMs: Math.random() * paceMsMax },
+    );
     await answer(response, request);
   };
 }
 
-/** Clients of every format, streaming and not, each on one gateway after the other; and what they were told that they pay. */
-export async function startLoad(replicas: readonly Replica[], setup: TestGateway, { clients: clientCount = 6 } = {}) {
+/**
+ * Starts clients of every format, streamed and whole, each using the gateways in turn, and records
+ * the costs they are told.
+ */
+export async function startLoad(
+  replicas: readonly Replica[],
+  setup: TestGateway,
+  { clients: clientCount = 6 } = {},
+) {
   const { key, account } = await setup.makeKey({ mode: 'live', creditUsd });
+  // Reports the cost even when a stream's trailers are cut off.
+  const headers = { 'x-service-stream-comments': 'true' };
   const journal = new Map<string, number>();
-  /** Requests that were told that nothing was charged for them. */
+  /** Requests reported as free. */
   const free = new Set<string>();
   const state = { isOver: false, failed: 0, refused: 0 };
   const clients = Array.from({ length: clientCount }, async (_, client) => {
     const { path, body } = endpoints[client % endpoints.length]!;
     for (let turn = client; !state.isOver; turn++) {
       const { url } = replicas[turn % replicas.length]!;
-      const reply = await send(url + path, { key, body: body({ stream: client % 2 === 0 }) }).catch((error: unknown) => error);
+      const reply = await send(url + path, {
+        key,
+        headers,
+        body: body({ stream: client % 2 === 0 }),
+      }).catch((error: unknown) => error);
       if (reply instanceof Error) {
         state.failed += 1;
         await setTimeout(20);
@@ -66,7 +96,7 @@ export async function startLoad(replicas: readonly Replica[], setup: TestGateway
     failed: () => state.failed,
     refused: () => state.refused,
     free: () => free.size,
-    /** Until so many more answers have come whole. */
+    /** Waits for this many more complete answers. */
     answers: async (count: number) => {
       const wanted = journal.size + count;
       await until(() => journal.size >= wanted, hangMs);
@@ -83,9 +113,11 @@ type Told = { readonly journal: Map<string, number>; readonly free: Set<string> 
 
 function note({ journal, free }: Told, reply: Reply): void {
   assert.equal(reply.status, 200, reply.text);
-  const cost = /^: cost_micros=(\d+) /m.exec(reply.text)?.[1] ?? reply.headers['x-service-cost-micros'];
-  // A stream that could not be charged ends with an error, and is free.
-  if (cost === undefined && /upstream_unavailable|internal_error/.test(reply.text)) return void free.add(reply.requestId);
+  const cost =
+    /^: cost_micros=(\d+) /m.exec(reply.text)?.[1] ?? reply.headers['x-service-cost-micros'];
+  // A stream that could not be charged ends with an error and is free.
+  if (cost === undefined && /upstream_unavailable|internal_error/.test(reply.text))
+    return void free.add(reply.requestId);
   assert.ok(typeof cost === 'string', `a complete answer without its cost:\n${reply.text}`);
   assert.ok(!journal.has(reply.requestId));
   journal.set(reply.requestId, Number(cost));
@@ -94,8 +126,9 @@ function note({ journal, free }: Told, reply: Reply): void {
 type Compared = Told & { readonly setup: TestGateway; readonly account: string };
 
 /**
- * Every answer that was delivered is charged once, at what its client was told, none that was told to be free is, and the balance is the credit less the charges. Returns how
- * many charges there are.
+ * Checks that every delivered answer is charged once at the cost its client was told, that free
+ * requests are not charged, and that the balance is the credit less the charges. Returns the number
+ * of charges.
  */
 async function compare({ setup, account, journal, free }: Compared): Promise<number> {
   const charges = await setup.database.read

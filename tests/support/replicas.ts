@@ -1,6 +1,7 @@
-// Several gateways on one PostgreSQL database, with one upstream behind all of them.
+// Several gateways on one PostgreSQL database, with one shared upstream.
 //
-//   const { replicas, setup, upstream } = await startReplicas(t, { count: 3, config: { models: { … } } });   // ends, and proves the books, with the test
+//   // Stops, and verifies the books, with the test.
+//   const { replicas, setup, upstream } = await startReplicas(t, { count: 3, config: { … } });
 import type { Hooks } from './file-hooks.ts';
 import { TestGateway } from './gateway.ts';
 import { createEmptyDatabase } from './postgres.ts';
@@ -12,30 +13,41 @@ import { startUpstream, type LocalUpstream } from './upstream.ts';
 
 export type Replicas<Started extends Installation = RunningApp> = {
   readonly replicas: readonly Started[];
-  /** Makes keys and reads the books, as the command line would. */
+  /** Makes keys and reads the books, as the command line does. */
   readonly setup: TestGateway;
   readonly upstream: LocalUpstream;
 };
 
 type ReplicaOptions = {
   readonly count: number;
-  /** On top of two live providers, `openai` and `anthropic`, which are the upstream. */
+  /**
+   * Merged into a configuration with two live providers, `openai` and `anthropic`, which lead to
+   * the upstream.
+   */
   readonly config?: object;
-  /** Else a new database, without tables: the gateways migrate it at once. */
+  /** Default: a new database without tables, which all gateways migrate at once. */
   readonly databaseUrl?: string;
 };
 
-/** `clock`: one for all of them and for the database, or one for each: a gateway whose time stands still is as good as dead to the others. */
+/**
+ * `clock`: one for all gateways and the database, or one for each. A gateway whose clock stands
+ * still looks dead to the others.
+ */
 type InProcess = ReplicaOptions & { readonly clock?: TestClock | readonly TestClock[] };
 
-/** In this process. */
+/** Starts them in this process. */
 export function startReplicas(t: Hooks, { clock, ...options }: InProcess): Promise<Replicas> {
   const clockOf = (index: number) => (clock instanceof TestClock ? clock : clock?.[index]);
-  return startAll(t, options, (gateway, index) => startRunningApp({ ...gateway, clock: clockOf(index) }));
+  return startAll(t, options, (gateway, index) =>
+    startRunningApp({ ...gateway, clock: clockOf(index) }),
+  );
 }
 
-/** As processes of their own, for tests that kill them. */
-export function startReplicaPrograms(t: Hooks, options: ReplicaOptions): Promise<Replicas<Program>> {
+/** Starts them as separate processes, for tests that kill them. */
+export function startReplicaPrograms(
+  t: Hooks,
+  options: ReplicaOptions,
+): Promise<Replicas<Program>> {
   return startAll(t, options, (gateway) => startProgram(gateway));
 }
 
@@ -53,12 +65,14 @@ async function startAll<Started extends Installation>(
     },
     limits: { requests_per_minute: null },
     log: { level: 'fatal' },
-    // The test's own work holds the event loop up: that is no overload of the gateway.
+    // The test's own work delays the event loop; that must not count as overload.
     overload: { lag_ms: null },
     ...config,
   };
-  // All at once, so that they migrate at once.
-  const starting = Array.from({ length: count }, (_, index) => start({ config: whole, databaseUrl: url }, index));
+  // Started together, so that they migrate concurrently.
+  const starting = Array.from({ length: count }, (_, index) =>
+    start({ config: whole, databaseUrl: url }, index),
+  );
   const replicas = await Promise.all(starting);
   const setup = new TestGateway<Installation>(replicas[0]!, upstream);
   t.after(async () => {

@@ -1,7 +1,14 @@
-// Requests with something in every field that is known, in each client format, so that a mutation finds much to break.
+// Requests with every known field set, in each client format, so that a mutation can break many
+// things.
 import type { WireName } from './answers.ts';
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [name: string]: Json };
 
 const schema: Json = {
   type: 'object',
@@ -35,7 +42,9 @@ export const richBodies: Readonly<Record<WireName, Readonly<Record<string, Json>
     max_output_tokens: 200,
     temperature: 1,
     top_p: 0.9,
-    tools: [{ type: 'function', name: 'look', description: 'Looks.', parameters: schema, strict: false }],
+    tools: [
+      { type: 'function', name: 'look', description: 'Looks.', parameters: schema, strict: false },
+    ],
     tool_choice: { type: 'function', name: 'look' },
     parallel_tool_calls: true,
     reasoning: { effort: 'low' },
@@ -60,7 +69,13 @@ export const richBodies: Readonly<Record<WireName, Readonly<Record<string, Json>
       {
         role: 'assistant',
         content: null,
-        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"city":"OSLO"}' } }],
+        tool_calls: [
+          {
+            id: 'call_1',
+            type: 'function',
+            function: { name: 'look', arguments: '{"city":"OSLO"}' },
+          },
+        ],
       },
       { role: 'tool', tool_call_id: 'call_1', content: 'Rain' },
       { role: 'user', content: 'And now?' },
@@ -71,7 +86,9 @@ export const richBodies: Readonly<Record<WireName, Readonly<Record<string, Json>
     n: 1,
     stop: ['END'],
     stream_options: { include_usage: true },
-    tools: [{ type: 'function', function: { name: 'look', description: 'Looks.', parameters: schema } }],
+    tools: [
+      { type: 'function', function: { name: 'look', description: 'Looks.', parameters: schema } },
+    ],
     tool_choice: 'required',
     response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
     reasoning_effort: 'low',
@@ -89,11 +106,22 @@ export const richBodies: Readonly<Record<WireName, Readonly<Record<string, Json>
         role: 'user',
         content: [
           { type: 'text', text: 'Hi' },
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
+          {
+            type: 'image',
+            source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' },
+          },
         ],
       },
-      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { city: 'OSLO' } }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'Rain' }] }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { city: 'OSLO' } }],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'Rain' }] },
+        ],
+      },
     ],
     temperature: 1,
     top_k: 4,

@@ -1,18 +1,24 @@
-// A gateway in the test's own process, over real HTTP: wired by `app.ts` as in the program, on a clock that a test may move.
+// A gateway in the test's own process, over real HTTP: wired by `app.ts` as in the program, on a
+// clock that a test may move.
 import assert from 'node:assert/strict';
 import { startApp, type App } from '../../src/app.ts';
-import { compareBookings } from '../../src/billing/compare-bookings.ts';
+import { compareBookings } from '../../src/domain/billing/compare-bookings.ts';
 import { createLog } from '../../src/cli/log.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { isPostgresUrl, openDatabase } from '../../src/db/database.ts';
-import { verify } from '../../src/ledger/verify.ts';
-import { assertWhole, databaseFor, Installation, type InstallationOptions } from './installation.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
+import {
+  assertWhole,
+  databaseFor,
+  Installation,
+  type InstallationOptions,
+} from './installation.ts';
 import type { TestClock } from './test-clock.ts';
 import { until } from './until.ts';
 
 export type RunningAppOptions = InstallationOptions & {
-  /** Also the time of the ledger's windows and leases. Left out: the machine's. */
+  /** Also drives the ledger's windows and leases. Default: the system's. */
   readonly clock?: TestClock;
 };
 
@@ -45,11 +51,13 @@ export class RunningApp extends Installation {
   async start(): Promise<void> {
     this.output = '';
     const config = loadConfig({ env: this.env, cwd: this.dataDir });
-    const secrets = loadSecrets(this.env, this.dataDir, { isShared: isPostgresUrl(config.database.url) });
+    const secrets = loadSecrets(this.env, this.dataDir, {
+      isShared: isPostgresUrl(config.database.url),
+    });
     const write = (line: string) => {
       this.output += line;
     };
-    const log = createLog(config.log.level, { write, hand: () => {} });
+    const log = createLog(config.log.level, { write, writeBatch: () => {} });
     const onLedgerFailure = (error: Error) => (this.#failure = error);
     const time = { clock: this.clock, databaseTime: this.#testClock?.shared };
     this.#app = await startApp({ config, secrets, log, onLedgerFailure, ...time });
@@ -65,12 +73,14 @@ export class RunningApp extends Installation {
     return app ? 0 : null;
   }
 
-  /** Ends what a test has left open, and proves that the gateway has counted it out. */
+  /**
+   * Ends requests that the test left open, and checks that the gateway has counted all of them out.
+   */
   override async stop(): Promise<void> {
     const clock = this.#testClock;
     const runs = this.#app?.gateway.runs;
     try {
-      // A clock that nobody moves would never come to the deadline of the drain.
+      // A clock that nobody moves would never reach the drain's deadline.
       if (clock && runs) await this.#endRuns(clock, runs);
     } finally {
       const stopped = super.stop();
@@ -81,7 +91,8 @@ export class RunningApp extends Installation {
 
   async #endRuns(clock: TestClock, runs: App['gateway']['runs']): Promise<void> {
     runs.endAll();
-    // The database answers in real time: hurried, the drain would be over before it.
+    // The database answers in real time: if the clock hurried, the drain's deadline would pass
+    // first.
     await until(async () => {
       await clock.advance(2);
       return runs.count === 0;
@@ -98,7 +109,10 @@ export class RunningApp extends Installation {
   }
 }
 
-export async function startRunningApp({ clock, ...options }: RunningAppOptions = {}): Promise<RunningApp> {
+export async function startRunningApp({
+  clock,
+  ...options
+}: RunningAppOptions = {}): Promise<RunningApp> {
   const app = new RunningApp({ ...(await databaseFor(options)), clock });
   await app.start();
   return app;

@@ -1,4 +1,4 @@
-// A value that a schema takes: as little as it asks for.
+// Builds a minimal value that a schema accepts.
 import type { TObject } from 'typebox';
 import { compileSchema } from '../../src/lib/schema.ts';
 
@@ -16,14 +16,24 @@ type JsonSchema = {
   readonly pattern?: string;
 };
 
-/** What patterns ask for. */
-const texts = ['sample', 'sample-1234', 'somebody@example.com', '2026-01-31', '2026-01-31T00:00:00.000Z', '100', '1.5', '/'];
+/** Texts that match the patterns in use. */
+const texts = [
+  'sample',
+  'sample-1234',
+  'somebody@example.com',
+  '2026-01-31',
+  '2026-01-31T00:00:00.000Z',
+  '100',
+  '1.5',
+  '/',
+];
 
-/** Throws where it finds none: then a text that fits belongs in the list above. */
+/** Throws when none matches: then add a matching text to the list above. */
 export function sampleOf(schema: TObject): Record<string, unknown> {
   const sample = valueOf(schema) as Record<string, unknown>;
   const problem = compileSchema(schema)(sample);
-  if (problem) throw new Error(`no sample for ${JSON.stringify(schema)}: ${problem.path} ${problem.message}`);
+  if (problem)
+    throw new Error(`no sample for ${JSON.stringify(schema)}: ${problem.path} ${problem.message}`);
   return sample;
 }
 
@@ -33,7 +43,9 @@ function valueOf(schema: JsonSchema): unknown {
   if (schema.anyOf) return valueOf(schema.anyOf[0]!);
   switch (schema.type) {
     case 'object':
-      return Object.fromEntries((schema.required ?? []).map((name) => [name, valueOf(schema.properties![name]!)]));
+      return Object.fromEntries(
+        (schema.required ?? []).map((name) => [name, valueOf(schema.properties![name]!)]),
+      );
     case 'array':
       return Array.from({ length: schema.minItems ?? 0 }, () => valueOf(schema.items!));
     case 'integer':
@@ -49,6 +61,8 @@ function valueOf(schema: JsonSchema): unknown {
 }
 
 function textOf({ pattern, minLength = 0 }: JsonSchema): string {
-  const fits = texts.find((text) => (!pattern || new RegExp(pattern, 'u').test(text)) && text.length >= minLength);
+  const fits = texts.find(
+    (text) => (!pattern || new RegExp(pattern, 'u').test(text)) && text.length >= minLength,
+  );
   return fits ?? 'x'.repeat(minLength);
 }

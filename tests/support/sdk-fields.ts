@@ -1,32 +1,41 @@
-// Every field of a request type of an official SDK, at any depth, read from the installed package's declarations. A field comes with the
-// way to it from the body, so that a test can build a body that has it.
+// Every field of an official SDK's request type, at any depth, read from the installed
+// declarations. Each field has its path from the body, so that a test can build a body with it.
 import { createGenerator, type Schema } from 'ts-json-schema-generator';
 import { join } from 'node:path';
-import { keepTypes, modules } from './kept-types.ts';
+import { cacheTypes, modules } from './cached-types.ts';
 
-/** An object on the way: the field it stands in, whether as an element of a list, and its `type` where it has one. */
+/** An object on the path: its field, whether it is a list element, and its `type`, if any. */
 type Step = { readonly field: string; readonly isList: boolean; readonly type: string | null };
 
 export type SdkField = {
-  /** Empty for a field of the body itself. */
+  /** Empty for a field of the body. */
   readonly steps: readonly Step[];
   readonly name: string;
-  /** For messages of a test: `input[].(message).content[].(input_image).file_id`. */
+  /** For test messages: `input[].(message).content[].(input_image).file_id`. */
   readonly path: string;
 };
 
-/** `file`: inside of node_modules. Objects of the same type in fields of the same name are walked once. */
+/**
+ * `file`: relative to node_modules. Objects of the same type in fields of the same name are visited
+ * once.
+ */
 type SdkType = { readonly file: string; readonly type: string };
 
 export function readSdkFields({ file, type }: SdkType): SdkField[] {
-  const walk = new Walk(keepTypes(`${file}-${type}`, () => definitionsOf({ file, type })));
+  const walk = new Walk(cacheTypes(`${file}-${type}`, () => definitionsOf({ file, type })));
   walk.visit({ $ref: `#/definitions/${type}` }, { steps: [], isList: false });
   return walk.fields;
 }
 
 function definitionsOf({ file, type }: SdkType): Readonly<Record<string, Schema>> {
   const path = join(modules, file);
-  const generator = createGenerator({ path, type, skipTypeCheck: true, jsDoc: 'none', additionalProperties: true });
+  const generator = createGenerator({
+    path,
+    type,
+    skipTypeCheck: true,
+    jsDoc: 'none',
+    additionalProperties: true,
+  });
   return generator.createSchema(type).definitions as Readonly<Record<string, Schema>>;
 }
 
@@ -48,11 +57,17 @@ class Walk {
       this.#visited.add(seen);
       return this.visit(this.#resolve(schema), place);
     }
-    for (const member of [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])])
+    for (const member of [
+      ...(schema.anyOf ?? []),
+      ...(schema.oneOf ?? []),
+      ...(schema.allOf ?? []),
+    ])
       this.#visitAny(member, place);
-    for (const element of [schema.items ?? []].flat()) this.#visitAny(element, { ...place, isList: true });
+    for (const element of [schema.items ?? []].flat())
+      this.#visitAny(element, { ...place, isList: true });
     this.#visitAny(schema.additionalProperties, this.#entryOf(place));
-    if (schema.properties) for (const type of this.#typesOf(schema)) this.#visitFields(schema, place, type);
+    if (schema.properties)
+      for (const type of this.#typesOf(schema)) this.#visitFields(schema, place, type);
   }
 
   #visitAny(schema: unknown, place: Place): void {
@@ -64,11 +79,14 @@ class Walk {
     const way = last ? [...steps.slice(0, -1), { ...last, isList, type }] : [];
     for (const [name, field] of Object.entries(schema.properties ?? {})) {
       this.fields.push({ steps: way, name, path: [...way.map(writeStep), name].join('.') });
-      this.#visitAny(field, { steps: [...way, { field: name, isList: false, type: null }], isList: false });
+      this.#visitAny(field, {
+        steps: [...way, { field: name, isList: false, type: null }],
+        isList: false,
+      });
     }
   }
 
-  /** The values of a record stand under any name. */
+  /** A record's values stand under any name. */
   #entryOf({ steps }: Place): Place {
     return { steps: [...steps, { field: '*', isList: false, type: null }], isList: false };
   }
@@ -82,7 +100,9 @@ class Walk {
 
   #resolve(schema: Schema): Schema {
     if (schema.$ref === undefined) return schema;
-    return this.#resolve(this.#definitions[decodeURIComponent(schema.$ref.slice('#/definitions/'.length))]!);
+    return this.#resolve(
+      this.#definitions[decodeURIComponent(schema.$ref.slice('#/definitions/'.length))]!,
+    );
   }
 }
 

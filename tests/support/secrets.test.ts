@@ -6,14 +6,18 @@ const secrets = [{ name: 'it', text: 'a "s3cret"/of~mine' }];
 const written: Readonly<Record<string, (text: string) => string | Buffer>> = {
   text: (text) => text,
   JSON: (text) => JSON.stringify({ text }),
-  URL: (text) => new URLSearchParams({ text }).toString().replaceAll('+', '%20').replaceAll('%7E', '~'),
+  URL: (text) =>
+    new URLSearchParams({ text }).toString().replaceAll('+', '%20').replaceAll('%7E', '~'),
   hex: (text) => Buffer.from(text).toString('hex'),
   'UTF-16': (text) => Buffer.from(text, 'utf16le'),
 };
 
 test('a secret is found in every form, wherever it stands', () => {
   for (const [form, write] of Object.entries(written)) {
-    const found = findSecrets(Buffer.concat([Buffer.from('before '), Buffer.from(write(secrets[0]!.text))]), secrets);
+    const found = findSecrets(
+      Buffer.concat([Buffer.from('before '), Buffer.from(write(secrets[0]!.text))]),
+      secrets,
+    );
     assert.ok(found.includes(`it as ${form}`), form);
   }
   for (const before of ['', 'x', 'xx', 'xxx']) {
@@ -28,6 +32,6 @@ test('a secret is found in every form, wherever it stands', () => {
   }
 });
 
-test('nothing is found where nothing is', () => {
+test('bytes without a secret give no match', () => {
   assert.deepEqual(findSecrets(Buffer.from('a s3cret of nobody'), secrets), []);
 });

@@ -1,11 +1,13 @@
-// Looks for secrets in bytes, in every form in which they are usually written down.
+// Searches bytes for secrets, in every common encoding.
 
 export type Secret = { readonly name: string; readonly text: string };
 
-/** Names each secret that stands in the bytes, with the form it stands in. */
+/** Returns the name of each secret found, with its encoding. */
 export function findSecrets(bytes: Buffer, secrets: readonly Secret[]): string[] {
   return secrets.flatMap(({ name, text }) =>
-    formsOf(text).flatMap(([form, needle]) => (bytes.includes(needle) ? [`${name} as ${form}`] : [])),
+    formsOf(text).flatMap(([form, needle]) =>
+      bytes.includes(needle) ? [`${name} as ${form}`] : [],
+    ),
   );
 }
 
@@ -23,10 +25,16 @@ function formsOf(text: string): [form: string, needle: Buffer][] {
       ['base64url', form.replaceAll('+', '-').replaceAll('/', '_')],
     ]),
   ];
-  return forms.map(([form, needle]) => [form, Buffer.isBuffer(needle) ? needle : Buffer.from(needle)]);
+  return forms.map(([form, needle]) => [
+    form,
+    Buffer.isBuffer(needle) ? needle : Buffer.from(needle),
+  ]);
 }
 
-/** Base64 of a longer text that holds these bytes somewhere: one for each place in a group of three, without what its neighbours decide. */
+/**
+ * Base64 of these bytes inside a longer text: one form for each offset in a group of three, without
+ * the characters that depend on neighbours.
+ */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].map((shift) => {
     const whole = Buffer.concat([Buffer.alloc(shift), bytes]);

@@ -1,7 +1,7 @@
-// A disk of a few megabytes that a test fills and frees: a file system in memory, which Linux lets root mount.
+// A disk of a few megabytes that a test fills and frees: a tmpfs. Only root on Linux can mount it.
 //
-//   const disk = mountSmallDisk();           // null where that is not allowed: the test skips itself
-//   disk.fill();                             // whatever is written now fails with ENOSPC
+//   const disk = mountSmallDisk();           // null if not allowed: skip the test
+//   disk.fill();                             // writes now fail with ENOSPC
 //   disk.free();
 //   disk.unmount();
 import { execFileSync } from 'node:child_process';
@@ -13,7 +13,7 @@ export type SmallDisk = {
   readonly folder: string;
   readonly fill: () => void;
   readonly free: () => void;
-  /** After the end of all that uses it. */
+  /** Call it after all its users have ended. */
   readonly unmount: () => void;
 };
 
@@ -22,26 +22,29 @@ export const noSmallDisk = 'this user may mount no file system';
 export function mountSmallDisk({ megabytes = 16 } = {}): SmallDisk | null {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tollgate-test', folder], { stdio: 'ignore' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tollgate-test', folder], {
+      stdio: 'ignore',
+    });
   } catch {
     rmdirSync(folder);
     return null;
   }
-  chmodSync(folder, 0o700);
+  // PostgreSQL runs as another user and has its folder in it.
+  chmodSync(folder, 0o711);
   const filler = join(folder, 'filler');
   return {
     folder,
-    fill: () => fill(filler),
+    fill: () => fillDisk(filler),
     free: () => rmSync(filler, { force: true }),
     unmount: () => {
-      // Also where a process that failed to end still has a file open on it.
+      // Works even if a process that failed to end still has a file open on it.
       execFileSync('umount', ['--lazy', folder]);
       rmdirSync(folder);
     },
   };
 }
 
-function fill(filler: string): void {
+export function fillDisk(filler: string): void {
   const file = openSync(filler, 'a');
   try {
     for (let bytes = 65_536; bytes >= 1;) {

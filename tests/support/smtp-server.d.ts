@@ -1,10 +1,12 @@
-// What the tests use of the package, which has no types of its own.
+// The parts of the package that tests use; it has no types.
 declare module 'smtp-server' {
   import type { Server } from 'node:net';
   import type { Readable } from 'node:stream';
 
   type Address = { readonly address: string };
-  type Session = { readonly envelope: { readonly mailFrom: Address | false; readonly rcptTo: readonly Address[] } };
+  type Session = {
+    readonly envelope: { readonly mailFrom: Address | false; readonly rcptTo: readonly Address[] };
+  };
   type Options = {
     readonly disabledCommands?: readonly string[];
     readonly allowInsecureAuth?: boolean;
@@ -13,7 +15,11 @@ declare module 'smtp-server' {
       session: Session,
       done: (error: Error | null, response?: { readonly user: string }) => void,
     ) => void;
-    readonly onData?: (stream: Readable, session: Session, done: (error?: Error | null) => void) => void;
+    readonly onData?: (
+      stream: Readable,
+      session: Session,
+      done: (error?: Error | null) => void,
+    ) => void;
   };
 
   export class SMTPServer {

@@ -1,10 +1,19 @@
-// The rules of a Chat Completions stream. On the straight path hosts differ in how they cut an answer into chunks; what remains is the
-// shape of a chunk, one model, the usage, and the end.
+// Rules of a Chat Completions stream. Hosts cut answers into chunks differently, so on the straight
+// path only these rules remain: a chunk's shape, a single model, the usage, and the end.
 import assert from 'node:assert/strict';
 import type { StreamFacts, StreamReading } from './stream-rules.ts';
-import { checkError, readJson, type EventFrame, type Json } from './stream-rules-frames.ts';
+import {
+  checkCost,
+  checkError,
+  readJson,
+  type EventFrame,
+  type Json,
+} from './stream-rules-frames.ts';
 
-export function checkChat(frames: readonly EventFrame[], { usageAsked = false, straight = false }: StreamFacts): StreamReading {
+export function checkChat(
+  frames: readonly EventFrame[],
+  { usageAsked = false, straight = false }: StreamFacts,
+): StreamReading {
   for (const { event } of frames) assert.equal(event, null, 'Chat has data lines only');
   const last = frames.at(-1);
   assert.ok(last, 'an empty stream');
@@ -13,8 +22,8 @@ export function checkChat(frames: readonly EventFrame[], { usageAsked = false, s
   for (const chunk of chunks) assert.ok(!('error' in chunk), 'nothing comes after an error');
   if (!isDone) checkError(readJson(last).error, 'chat');
   checkHeads(chunks, straight);
-  if (usageAsked) checkUsage(chunks, { isDone, straight });
-  else assertNoUsage(chunks, straight);
+  if (usageAsked && isDone) checkUsage(chunks, straight);
+  else if (!usageAsked) assertNoUsage(chunks);
   const choices = readChoices(chunks, straight);
   if (isDone && !straight) checkEnd(choices);
   assert.ok(!isDone || choices.size > 0, 'an answer has a choice');
@@ -23,10 +32,14 @@ export function checkChat(frames: readonly EventFrame[], { usageAsked = false, s
 
 function checkHeads(chunks: readonly Json[], straight: boolean): void {
   assert.ok(new Set(chunks.map((chunk) => chunk['model'])).size <= 1, 'all chunks name one model');
-  for (const chunk of chunks) assert.ok(Array.isArray(chunk['choices']) || straight, 'a chunk has choices');
+  for (const chunk of chunks)
+    assert.ok(Array.isArray(chunk['choices']) || straight, 'a chunk has choices');
   if (straight) return;
   for (const field of ['id', 'created', 'object']) {
-    assert.ok(new Set(chunks.map((chunk) => chunk[field])).size <= 1, `all chunks have one ${field}`);
+    assert.ok(
+      new Set(chunks.map((chunk) => chunk[field])).size <= 1,
+      `all chunks have one ${field}`,
+    );
   }
   for (const { object, created } of chunks) {
     assert.equal(object, 'chat.completion.chunk');
@@ -34,23 +47,26 @@ function checkHeads(chunks: readonly Json[], straight: boolean): void {
   }
 }
 
-/** Some hosts put it on a chunk that carries a choice: that passes, a chunk of nothing else does not. */
-function assertNoUsage(chunks: readonly Json[], straight: boolean): void {
-  const counted = chunks.filter((chunk) => chunk['usage'] && !(straight && chunk['choices']?.length > 0));
-  assert.deepEqual(counted, [], 'nobody asked for the usage');
+function assertNoUsage(chunks: readonly Json[]): void {
+  assert.deepEqual(
+    chunks.filter((chunk) => chunk['usage']),
+    [],
+    'nobody asked for the usage',
+  );
 }
 
-/** Told once, at the end; in a chunk of its own where we write it. */
-function checkUsage(chunks: readonly Json[], { isDone, straight }: { isDone: boolean; straight: boolean }): void {
+/** The usage comes once, at the end, in its own chunk. */
+function checkUsage(chunks: readonly Json[], straight: boolean): void {
   const counted = chunks.filter((chunk) => chunk['usage']);
-  if (!isDone) return;
-  assert.ok(straight ? counted.length >= 1 : counted.length === 1, `the usage comes once: ${counted.length}`);
-  const { usage, choices } = counted.at(-1)!;
-  for (const field of ['prompt_tokens', 'completion_tokens', 'total_tokens']) assert.ok(Number.isInteger(usage[field]), field);
+  assert.equal(counted.length, 1, `the usage comes once: ${counted.length}`);
+  const { usage, choices } = counted[0]!;
+  for (const field of ['prompt_tokens', 'completion_tokens', 'total_tokens'])
+    assert.ok(Number.isInteger(usage[field]), field);
+  checkCost(usage);
+  assert.equal(counted[0], chunks.at(-1), 'the usage comes last');
+  assert.deepEqual(choices, [], 'the usage has its own chunk');
   if (straight) return;
   assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens);
-  assert.equal(counted[0], chunks.at(-1), 'the usage comes last');
-  assert.deepEqual(choices, [], 'the usage has a chunk of its own');
   for (const chunk of chunks.slice(0, -1)) assert.equal(chunk['usage'], null);
 }
 
@@ -71,15 +87,22 @@ function readChoices(chunks: readonly Json[], straight: boolean): Map<number, Ch
   return choices;
 }
 
-function checkPiece({ delta, finish_reason: finishReason }: Json, choice: Choice, isFirst: boolean): void {
+function checkPiece(
+  { delta, finish_reason: finishReason }: Json,
+  choice: Choice,
+  isFirst: boolean,
+): void {
   assert.equal(choice.finishReason, null, 'nothing comes after the finish');
   assert.equal(delta.role, isFirst ? 'assistant' : undefined, 'the role comes first, and once');
   assert.notEqual(finishReason, undefined, 'every choice says whether it has finished');
-  if (finishReason !== null) assert.deepEqual(delta, {}, 'the finish has a chunk of its own');
+  if (finishReason !== null) assert.deepEqual(delta, {}, 'the finish reason has its own chunk');
   for (const fragment of (delta.tool_calls ?? []) as Json[]) checkFragment(fragment, choice.calls);
 }
 
-/** Calls come one after the other, numbered without gaps; id, type and name in their first fragment only. */
+/**
+ * Calls come one after the other, indexed without gaps. Only their first fragment has id, type and
+ * name.
+ */
 function checkFragment({ index, id, type, ...kinds }: Json, calls: ToolCall[]): void {
   const body = (kinds['function'] ?? kinds['custom']) as Json;
   const text = (body['arguments'] ?? body['input']) as unknown;
@@ -93,7 +116,11 @@ function checkFragment({ index, id, type, ...kinds }: Json, calls: ToolCall[]): 
     return;
   }
   assert.equal(index, calls.length - 1, 'calls do not overlap, and are numbered without gaps');
-  assert.deepEqual([id, type, body['name']], [undefined, undefined, undefined], 'a call is named once');
+  assert.deepEqual(
+    [id, type, body['name']],
+    [undefined, undefined, undefined],
+    'a call is named once',
+  );
   calls.at(-1)!.arguments += text as string;
 }
 
@@ -102,6 +129,9 @@ function checkEnd(choices: ReadonlyMap<number, Choice>): void {
   for (const { finishReason, calls } of choices.values()) {
     assert.ok(finishReason !== null, 'every choice has finished');
     if (finishReason === 'tool_calls' || calls.length === 0) continue;
-    assert.ok(reasons.includes(finishReason) && finishReason !== 'stop', `calls, and the finish is ${finishReason}`);
+    assert.ok(
+      reasons.includes(finishReason) && finishReason !== 'stop',
+      `calls, and the finish is ${finishReason}`,
+    );
   }
 }

@@ -1,9 +1,10 @@
-// The rules inside one output item of a Responses stream: parts open and close in order, and `.done` repeats what the deltas said.
+// Rules inside one output item of a Responses stream: parts open and close in order, and `.done`
+// events repeat the deltas.
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from './stream-rules-frames.ts';
 
-/** Where a `.done` event holds the whole text, by the event's name without its ending. */
+/** The field of a `.done` event with the whole text, by the event's name without its suffix. */
 const textFields: Readonly<Record<string, string>> = {
   'response.output_text': 'text',
   'response.refusal': 'refusal',
@@ -15,16 +16,19 @@ const textFields: Readonly<Record<string, string>> = {
   'response.code_interpreter_call_code': 'code',
 };
 
-const partLists = { 'response.content_part': 'content_index', 'response.reasoning_summary_part': 'summary_index' } as const;
+const partLists = {
+  'response.content_part': 'content_index',
+  'response.reasoning_summary_part': 'summary_index',
+} as const;
 
 type Text = { readonly name: string; readonly index: number | undefined; said: string };
 
 export class ItemRules {
   readonly #item: Json;
   readonly #straight: boolean;
-  /** The text whose deltas come. */
+  /** The text whose deltas are arriving. */
   #text: Text | null = null;
-  /** Texts that are done, in order. */
+  /** Finished texts, in order. */
   readonly #texts: Text[] = [];
   #part: { readonly name: string; readonly index: number; annotations: unknown[] } | null = null;
   readonly #parts: Record<string, Json[]> = { content_index: [], summary_index: [] };
@@ -32,28 +36,40 @@ export class ItemRules {
   constructor(item: Json, straight: boolean) {
     this.#item = item;
     this.#straight = straight;
-    if (item['type'] === 'function_call') assert.equal(item['id'], item['call_id'], "a function call's id is its call_id");
+    if (item['type'] === 'function_call')
+      assert.equal(item['id'], item['call_id'], "a function call's id is its call_id");
   }
 
   take(event: Json): void {
     const type = String(event['type']);
-    if ('item_id' in event) assert.equal(event['item_id'], this.#item['id'], `${type} names the open item`);
+    if ('item_id' in event)
+      assert.equal(event['item_id'], this.#item['id'], `${type} names the open item`);
     const [name, ending] = splitAtLastDot(type);
-    if (name in partLists) return ending === 'added' ? this.#openPart(name, event) : this.#closePart(name, event);
+    if (name in partLists)
+      return ending === 'added' ? this.#openPart(name, event) : this.#closePart(name, event);
     if (type === 'response.output_text.annotation.added') return this.#annotate(event);
-    if (!(name in textFields)) return assert.ok(this.#straight, `an event of no known type: ${type}`);
+    if (!(name in textFields))
+      return assert.ok(this.#straight, `an event of no known type: ${type}`);
     if (ending === 'delta') this.#say(name, event);
     else this.#endText(name, event);
   }
 
-  /** What is announced keeps its id, type and names; texts and parts are those that were streamed. */
+  /**
+   * An item keeps its announced id, type and names. Its texts and parts are those that were
+   * streamed.
+   */
   end(item: Json): void {
     assert.equal(this.#part, null, 'every part is done');
     assert.equal(this.#text, null, `every text is done: ${this.#text?.name}`);
     for (const field of ['id', 'type', 'call_id', 'name'])
       assert.equal(item[field], this.#item[field], `the item keeps its ${field}`);
     const whole = { function_call: 'arguments', custom_tool_call: 'input' }[item['type'] as string];
-    if (whole) assert.equal(item[whole], this.#texts.map(({ said }) => said).join(''), 'the item holds what was streamed');
+    if (whole)
+      assert.equal(
+        item[whole],
+        this.#texts.map(({ said }) => said).join(''),
+        'the item holds what was streamed',
+      );
     if (item['type'] === 'message') this.#checkParts(item['content'], 'content_index');
     if (item['type'] === 'reasoning') this.#checkReasoning(item);
   }
@@ -67,12 +83,21 @@ export class ItemRules {
   }
 
   #closePart(name: string, { part, ...at }: Json): void {
-    assert.ok(this.#part?.name === name && at[indexField(name)] === this.#part.index, 'the part that is open is done');
+    assert.ok(
+      this.#part?.name === name && at[indexField(name)] === this.#part.index,
+      'the part that is open is done',
+    );
     assert.equal(this.#text, null, 'the text of a part is done before the part');
-    const said = this.#texts.filter(({ index }) => index === this.#part!.index).map((text) => text.said);
+    const said = this.#texts
+      .filter(({ index }) => index === this.#part!.index)
+      .map((text) => text.said);
     assert.equal(part.text ?? part.refusal, said.at(-1), 'the part holds what was streamed');
     if (this.#part.annotations.length > 0 || !this.#straight)
-      assert.deepEqual(part.annotations ?? [], this.#part.annotations, 'the part holds its annotations');
+      assert.deepEqual(
+        part.annotations ?? [],
+        this.#part.annotations,
+        'the part holds its annotations',
+      );
     this.#parts[indexField(name)]!.push(part);
     this.#part = null;
   }
@@ -92,7 +117,10 @@ export class ItemRules {
     this.#text.said += event['delta'];
   }
 
-  /** Text belongs into a part; raw reasoning has none, since the official SDK knows no parts of reasoning. */
+  /**
+   * Text belongs to a part. Raw reasoning has none, because the official SDK knows no reasoning
+   * parts.
+   */
   #checkPlace(name: string, index: number | undefined): void {
     if (index === undefined || name === 'response.reasoning_text') return;
     assert.equal(this.#part?.index, index, `${name} is of the open part`);
@@ -117,9 +145,15 @@ export class ItemRules {
 
   #checkReasoning({ content, summary }: Json): void {
     this.#checkParts(summary, 'summary_index');
-    const raw = this.#texts.filter(({ name }) => name === 'response.reasoning_text').map(({ said }) => said);
+    const raw = this.#texts
+      .filter(({ name }) => name === 'response.reasoning_text')
+      .map(({ said }) => said);
     const told = ((content ?? []) as Json[]).map((part) => part['text']);
-    assert.deepEqual(told.filter(Boolean), raw.filter(Boolean), 'the item holds the reasoning that was streamed');
+    assert.deepEqual(
+      told.filter(Boolean),
+      raw.filter(Boolean),
+      'the item holds the reasoning that was streamed',
+    );
   }
 }
 

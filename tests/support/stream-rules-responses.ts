@@ -1,14 +1,24 @@
-// The rules of a Responses stream: numbers, lifecycle, items one after the other, and a final response that repeats them. On the straight
-// path the upstream's own items are its own: only their texts and order are compared, not every field.
+// Rules of a Responses stream: numbers, lifecycle, items one after the other, and a final response
+// that repeats them. On the straight path the items are the upstream's own, so only texts and order
+// are compared.
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { StreamFacts, StreamReading } from './stream-rules.ts';
-import { checkError, readJson, type EventFrame, type Json } from './stream-rules-frames.ts';
+import {
+  checkCost,
+  checkError,
+  readJson,
+  type EventFrame,
+  type Json,
+} from './stream-rules-frames.ts';
 import { ItemRules } from './stream-rules-item.ts';
 
 const terminal = ['response.completed', 'response.incomplete', 'response.failed'];
 
-export function checkResponses(frames: readonly EventFrame[], { straight = false }: StreamFacts): StreamReading {
+export function checkResponses(
+  frames: readonly EventFrame[],
+  { straight = false }: StreamFacts,
+): StreamReading {
   const events = frames.map(readEvent);
   const last = events.at(-1);
   assert.ok(last, 'an empty stream');
@@ -44,7 +54,9 @@ class ResponsesRules {
   }
 
   get text(): string {
-    const content = this.#done.flatMap((item) => (item['type'] === 'message' ? (item['content'] as Json[]) : []));
+    const content = this.#done.flatMap((item) =>
+      item['type'] === 'message' ? (item['content'] as Json[]) : [],
+    );
     return content.map((part) => part['text'] ?? '').join('');
   }
 
@@ -67,7 +79,10 @@ class ResponsesRules {
 
   #begin({ type, response }: Json, opening: string): void {
     assert.equal(type, opening, 'a stream begins with created and in_progress');
-    assert.deepEqual([response.status, response.output, response.object], ['in_progress', [], 'response']);
+    assert.deepEqual(
+      [response.status, response.output, response.object],
+      ['in_progress', [], 'response'],
+    );
     this.#checkIdentity(response);
     this.#response = response;
   }
@@ -88,7 +103,8 @@ class ResponsesRules {
   }
 
   #takeOfItem(event: Json): void {
-    if (!('output_index' in event)) return assert.ok(this.#straight, `an event of no known type: ${event['type']}`);
+    if (!('output_index' in event))
+      return assert.ok(this.#straight, `an event of no known type: ${event['type']}`);
     assert.ok(this.#open, `${event['type']} outside of an item`);
     assert.equal(event['output_index'], this.#done.length, `${event['type']} is of the open item`);
     this.#open.take(event);
@@ -101,9 +117,11 @@ class ResponsesRules {
     assert.equal(`response.${response.status}`, type);
     this.#checkIdentity(response);
     const { input_tokens: input, output_tokens: output, total_tokens: total } = response.usage;
-    assert.ok(Number.isInteger(input) && Number.isInteger(output), 'the usage is told');
+    assert.ok(Number.isInteger(input) && Number.isInteger(output), 'the usage is present');
     assert.equal(total, input + output);
-    if (type === 'response.incomplete') assert.ok(response.incomplete_details?.reason, 'an incomplete response says why');
+    checkCost(response.usage);
+    if (type === 'response.incomplete')
+      assert.ok(response.incomplete_details?.reason, 'an incomplete response says why');
     this.#checkOutput(response.output);
   }
 
@@ -116,18 +134,27 @@ class ResponsesRules {
     );
   }
 
-  /** What had come whole is kept in the failed response. */
+  /** A failed response keeps the items that were complete. */
   fail(response: Json, before: Json | undefined): void {
     assert.equal(response['status'], 'failed');
     checkError(response['error'], 'responses');
-    assert.equal(before?.['type'], 'error', 'SDKs throw on the error event, Codex on response.failed');
+    assert.equal(
+      before?.['type'],
+      'error',
+      'SDKs throw on the error event, Codex on response.failed',
+    );
     this.#checkIdentity(response);
     this.#checkOutput(response['output']);
   }
 
   #checkIdentity({ id, model, created_at: createdAt }: Json): void {
     assert.ok(typeof id === 'string' && id !== '', 'a response has an id');
-    if (this.#response) assert.deepEqual([id, model, createdAt], identityOf(this.#response), 'a response keeps its identity');
+    if (this.#response)
+      assert.deepEqual(
+        [id, model, createdAt],
+        identityOf(this.#response),
+        'a response keeps its identity',
+      );
   }
 }
 
@@ -135,8 +162,10 @@ function identityOf({ id, model, created_at: createdAt }: Json): unknown[] {
   return [id, model, createdAt];
 }
 
-/** What must agree where the upstream wrote both. */
+/** What must match when the upstream wrote both. */
 function essence({ id, type, arguments: text, input, content }: Json): unknown {
-  const parts = Array.isArray(content) ? (content as Json[]).map((part) => part['text'] ?? part['refusal'] ?? null) : null;
+  const parts = Array.isArray(content)
+    ? (content as Json[]).map((part) => part['text'] ?? part['refusal'] ?? null)
+    : null;
   return { id, type, text, input, parts };
 }

@@ -1,4 +1,4 @@
-// The rules find what they are there to find: a proper stream passes, and each breach made in it is named.
+// Tests of the stream rules: a correct stream passes, and each breach is named.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEvent } from '../../src/canonical/event.ts';
@@ -31,17 +31,26 @@ const bodies: Readonly<Record<WireName, object>> = {
   responses: { input: 'x' },
 };
 
-/** A stream as our own writer makes it, with a keep-alive and the cost in it. */
+/** A stream from our own writer, with a keep-alive and the cost. */
 function properStream(wire: WireName): string {
   const format = clientFormats[wire];
-  const request = format.parseRequest({ model: 'm', stream: true, ...bodies[wire] }, { chatMaxTokens: null });
-  const context = { requestId: 'abc', model: 'm', createdAtSeconds: 1, request, estimatedInputTokens: 7 };
+  const request = format.parseRequest(
+    { model: 'm', stream: true, ...bodies[wire] },
+    { chatMaxTokens: null },
+  );
+  const context = {
+    requestId: 'abc',
+    model: 'm',
+    createdAtSeconds: 1,
+    request,
+    estimatedInputTokens: 7,
+  };
   const pipe = format.writeStream(context);
   const frames = events.map((event) => pipe.push(event)).join('');
-  return `: keep-alive\n\n${frames}${pipe.close(': cost_micros=1 balance_cents=2')}`;
+  return `: keep-alive\n\n${frames}${pipe.close(0.000001)}`;
 }
 
-/** What is done to the proper stream, and the rule that it breaks. */
+/** A change to the correct stream, and the rule that it breaks. */
 type Breach = readonly [what: string, change: (stream: string) => string, rule: RegExp];
 
 const drop = (pattern: RegExp) => (stream: string) => withoutFrame(stream, pattern, 0);
@@ -52,7 +61,10 @@ const repeat = (pattern: RegExp) => (stream: string) => {
   return frames.toSpliced(index, 0, frames[index]!).join('\n\n');
 };
 const replace = (from: string | RegExp, to: string) => (stream: string) => stream.replace(from, to);
-/** Numbers a changed Responses stream anew, so that another rule than that of the numbers must find the change. */
+/**
+ * Renumbers a changed Responses stream, so that another rule than that of the numbers must find the
+ * change.
+ */
 const renumber = (change: (stream: string) => string) => (stream: string) => {
   let next = 0;
   return change(stream).replaceAll(/"sequence_number":\d+/g, () => `"sequence_number":${next++}`);
@@ -62,7 +74,13 @@ const everywhere: readonly Breach[] = [
   ['a frame that is cut off', (stream) => stream.slice(0, -1), /cut off/],
   ['a carriage return', replace('\n\n', '\r\n\r\n'), /line feed/],
   ['two lines of data', replace('"model"', '\ndata: "model"'), /one line of data/],
-  ['a cost ahead of its place', (stream) => `: cost_micros=1\n\n${stream}`, /directly before the last/],
+  [
+    'a comment that says something',
+    (stream) => `: cost_micros=1\n\n${stream}`,
+    /tell of silence alone/,
+  ],
+  ['no cost', replace(/,"cost":[\d.]+/, ''), /tells its cost/],
+  ['a cost too many', replace(/"cost":/, '"cost_details":{},"cost":'), /no cost but/],
 ];
 
 const breaches: Readonly<Record<WireName, readonly Breach[]>> = {
@@ -73,13 +91,25 @@ const breaches: Readonly<Record<WireName, readonly Breach[]>> = {
     ['a role again', repeat(/"role"/), /the role comes first/],
     ['another model', replace('"model":"m"', '"model":"n"'), /one model/],
     ['no finish', drop(/tool_calls"\}/), /every choice has finished/],
-    ['text with the finish', replace('"delta":{},', '"delta":{"content":"x"},'), /a chunk of its own/],
-    ['text after the finish', repeat(/"finish_reason":"tool_calls"/), /nothing comes after the finish/],
+    ['text with the finish', replace('"delta":{},', '"delta":{"content":"x"},'), /its own chunk/],
+    [
+      'text after the finish',
+      repeat(/"finish_reason":"tool_calls"/),
+      /nothing comes after the finish/,
+    ],
     ['no usage', drop(/prompt_tokens/), /the usage comes once/],
     ['a call that is not named', drop(/call_1/), /a call has an id/],
-    ['a call that is skipped', replace('"tool_calls":[{"index":0', '"tool_calls":[{"index":1'), /without gaps/],
+    [
+      'a call that is skipped',
+      replace('"tool_calls":[{"index":0', '"tool_calls":[{"index":1'),
+      /without gaps/,
+    ],
     ['a call that is named again', repeat(/call_1/), /named once/],
-    ['a plain stop with calls', replace('"finish_reason":"tool_calls"', '"finish_reason":"stop"'), /calls, and the finish/],
+    [
+      'a plain stop with calls',
+      replace('"finish_reason":"tool_calls"', '"finish_reason":"stop"'),
+      /calls, and the finish/,
+    ],
   ],
   messages: [
     ['no end', drop(/message_stop/), /message_stop comes last/],
@@ -88,21 +118,41 @@ const breaches: Readonly<Record<WireName, readonly Breach[]>> = {
     ['a block that stays open', drop(/content_block_stop/), /do not overlap/],
     ['the last block that stays open', dropLast(/content_block_stop/), /after the last block/],
     ['a block that is skipped', replace('"index":0', '"index":1'), /without gaps/],
-    ['a delta of another block', replace('"index":0,"delta"', '"index":1,"delta"'), /of the open block/],
-    ['a delta of another kind', replace('thinking_delta', 'text_delta'), /text_delta in a block of kind thinking/],
+    [
+      'a delta of another block',
+      replace('"index":0,"delta"', '"index":1,"delta"'),
+      /of the open block/,
+    ],
+    [
+      'a delta of another kind',
+      replace('thinking_delta', 'text_delta'),
+      /text_delta in a block of kind thinking/,
+    ],
     ['no stop reason', drop(/message_delta/), /tells the stop reason/],
-    ['a name that is not the type', replace('event: message_start', 'event: message'), /names the type/],
+    [
+      'a name that is not the type',
+      replace('event: message_start', 'event: message'),
+      /names the type/,
+    ],
   ],
   responses: [
     ['no end', renumber(drop(/response\.completed/)), /the last event ends the response/],
     ['a gap in the numbers', drop(/output_text\.delta/), /no gaps/],
-    ['no in_progress', renumber(drop(/event: response\.in_progress/)), /begins with created and in_progress/],
+    [
+      'no in_progress',
+      renumber(drop(/event: response\.in_progress/)),
+      /begins with created and in_progress/,
+    ],
     ['a text that lost a piece', renumber(drop(/output_text\.delta/)), /holds the whole text/],
     ['arguments that lost a piece', renumber(drop(/arguments\.delta/)), /holds the whole text/],
     ['a part that is not announced', renumber(drop(/content_part\.added/)), /of the open part/],
     ['a part that stays open', renumber(drop(/content_part\.done/)), /every part is done/],
     ['an item that stays open', renumber(drop(/output_item\.done/)), /items do not overlap/],
-    ['the last item that stays open', renumber(dropLast(/output_item\.done/)), /every item is done/],
+    [
+      'the last item that stays open',
+      renumber(dropLast(/output_item\.done/)),
+      /every item is done/,
+    ],
     ['an item that is not announced', renumber(drop(/output_item\.added/)), /outside of an item/],
     ['another id of an item', replace(/"item_id":"[^"]+"/, '"item_id":"x"'), /names the open item/],
     [
@@ -110,7 +160,7 @@ const breaches: Readonly<Record<WireName, readonly Breach[]>> = {
       replace(/("status":"completed"[^\n]*"output":\[)\{.*?\},(?=\{)/, '$1'),
       /the final output is not/,
     ],
-    ['no usage', replace(/"usage":\{"input_tokens":\d+,/, '"usage":{'), /the usage is told/],
+    ['no usage', replace(/"usage":\{"input_tokens":\d+,/, '"usage":{'), /the usage is present/],
   ],
 };
 
@@ -121,8 +171,11 @@ function withoutFrame(stream: string, pattern: RegExp, at: 0 | -1): string {
 }
 
 for (const wire of ['chat', 'messages', 'responses'] as const) {
-  test(`${wire}: a proper stream passes`, () => {
-    assert.deepEqual(checkStream(wire, properStream(wire), { usageAsked: true }), { ending: 'success', text: 'one two' });
+  test(`${wire}: a valid stream passes`, () => {
+    assert.deepEqual(checkStream(wire, properStream(wire), { usageAsked: true }), {
+      ending: 'success',
+      text: 'one two',
+    });
   });
   for (const [what, change, rule] of [...everywhere, ...breaches[wire]]) {
     test(`${wire}: ${what} is found`, () => {

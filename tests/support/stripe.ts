@@ -1,10 +1,10 @@
-// Stripe as far as Tollgate uses it, on loopback: checkouts that can be paid in a browser or by a call, and events signed as Stripe signs
-// them, by its own library.
+// The parts of Stripe that Tollgate uses, on loopback: checkouts that can be paid in a browser or
+// by a call, and events signed with Stripe's own library.
 //
-//   const stripe = await startStripe(t);                       // stripe.config goes into the gateway's configuration
-//   stripe.sendTo(gateway.url);                                // where its events go
-//   const payment = await stripe.pay(checkoutUrl);             // as the customer does; its event is delivered
-//   await stripe.deliver(stripe.refunded(payment, 250));       // one more event; the gateway's answer comes back
+//   const stripe = await startStripe(t);                  // stripe.config: for the configuration
+//   stripe.sendTo(gateway.url);                           // the target of events
+//   const payment = await stripe.pay(checkoutUrl);        // also delivers the event
+//   await stripe.deliver(stripe.refunded(payment, 250));  // returns the gateway's answer
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -20,7 +20,11 @@ export type StripeEvent = {
   readonly data: { readonly object: object };
 };
 
-export type Payment = { readonly session: CheckoutSession; readonly intent: string; readonly charge: string };
+export type Payment = {
+  readonly session: CheckoutSession;
+  readonly intent: string;
+  readonly charge: string;
+};
 
 export type CheckoutSession = {
   readonly id: string;
@@ -30,7 +34,7 @@ export type CheckoutSession = {
   readonly reference: string | null;
   readonly successUrl: string;
   readonly cancelUrl: string;
-  /** As it was sent, each field under its form name. */
+  /** As sent, each field under its form name. */
   readonly fields: Readonly<Record<string, string>>;
 };
 
@@ -40,7 +44,7 @@ const { webhooks } = new Stripe('sk_test_local_stripe');
 export class LocalStripe {
   readonly url: string;
   readonly sessions = new Map<string, CheckoutSession>();
-  /** Answers to new checkouts: what fails is answered with this status, once each. */
+  /** Statuses with which the next checkouts fail, once each. */
   readonly failures: number[] = [];
   requests = 0;
   #gatewayUrl = '';
@@ -60,7 +64,7 @@ export class LocalStripe {
     this.#gatewayUrl = gatewayUrl;
   }
 
-  /** What the library sends to make a checkout. The same idempotency key gets the same one. */
+  /** Creates a checkout. The same idempotency key returns the same one. */
   open(fields: Readonly<Record<string, string>>, idempotencyKey: string): CheckoutSession {
     const known = this.#byKey.get(idempotencyKey);
     if (known) return known;
@@ -68,7 +72,7 @@ export class LocalStripe {
     const session = {
       id,
       url: `${this.url}/pay/${id}`,
-      amountCents: Number(fields['line_items[0][price_data][unit_amount]']),
+      amountCents: sumOfLines(fields),
       currency: fields['line_items[0][price_data][currency]']!,
       reference: fields['client_reference_id'] ?? null,
       successUrl: fields['success_url']!,
@@ -88,7 +92,7 @@ export class LocalStripe {
     return payment;
   }
 
-  /** Paid, and nobody told yet. */
+  /** Paid, but the event is not delivered yet. */
   paymentOf(checkoutUrl: string): Payment {
     const session = this.sessions.get(checkoutUrl.split('/').at(-1)!);
     assert.ok(session, `there is no checkout ${checkoutUrl}`);
@@ -99,7 +103,10 @@ export class LocalStripe {
     payment: Payment,
     { paid = true, cents = payment.session.amountCents, currency = payment.session.currency } = {},
   ): StripeEvent {
-    return this.#event('checkout.session.completed', this.#session(payment, paid ? 'paid' : 'unpaid', { cents, currency }));
+    return this.#event(
+      'checkout.session.completed',
+      this.#session(payment, paid ? 'paid' : 'unpaid', { cents, currency }),
+    );
   }
 
   paidLater(payment: Payment): StripeEvent {
@@ -114,7 +121,7 @@ export class LocalStripe {
     return this.#event('checkout.session.expired', this.#session(payment, 'unpaid'));
   }
 
-  /** `cents`: all that was refunded by then. */
+  /** `cents`: the total refunded so far. */
   refunded({ intent, charge, session }: Payment, cents: number, atS?: number): StripeEvent {
     const object = {
       id: charge,
@@ -147,7 +154,12 @@ export class LocalStripe {
   dispute(
     { intent, session }: Payment,
     what: 'created' | 'funds_withdrawn' | 'closed' | 'funds_reinstated',
-    { id = 'du_1', cents = session.amountCents, status = 'needs_response', atS }: DisputeOptions = {},
+    {
+      id = 'du_1',
+      cents = session.amountCents,
+      status = 'needs_response',
+      atS,
+    }: DisputeOptions = {},
   ): StripeEvent {
     const object = {
       id,
@@ -161,7 +173,7 @@ export class LocalStripe {
     return this.#event(`charge.dispute.${what}`, object, atS);
   }
 
-  /** Some event that is about something else. */
+  /** An unrelated event. */
   other(type: string): StripeEvent {
     return this.#event(type, { id: 'in_1', object: 'invoice' });
   }
@@ -173,7 +185,10 @@ export class LocalStripe {
     const payload = JSON.stringify(event);
     const timestamp = Math.floor(Date.now() / 1_000) - ageS;
     const signature = webhooks.generateTestHeaderString({ payload, secret, timestamp });
-    return send(`${this.#gatewayUrl}/webhooks/stripe`, { body: payload, headers: { 'stripe-signature': signature } });
+    return send(`${this.#gatewayUrl}/webhooks/stripe`, {
+      body: payload,
+      headers: { 'stripe-signature': signature },
+    });
   }
 
   #session(
@@ -195,8 +210,18 @@ export class LocalStripe {
     };
   }
 
-  #event(type: string, object: object, created: number = Math.floor(Date.now() / 1_000)): StripeEvent {
-    return { id: this.#newId('evt'), object: 'event', type, created, data: { object } } as StripeEvent;
+  #event(
+    type: string,
+    object: object,
+    created: number = Math.floor(Date.now() / 1_000),
+  ): StripeEvent {
+    return {
+      id: this.#newId('evt'),
+      object: 'event',
+      type,
+      created,
+      data: { object },
+    } as StripeEvent;
   }
 
   #newId(prefix: string): string {
@@ -204,15 +229,30 @@ export class LocalStripe {
   }
 }
 
-/** `metadata[account]` of a form. */
+function sumOfLines(fields: Readonly<Record<string, string>>): number {
+  const amounts = Object.entries(fields).filter(([name]) =>
+    /^line_items\[\d+\]\[price_data\]\[unit_amount\]$/.test(name),
+  );
+  return amounts.reduce((sum, [, cents]) => sum + Number(cents), 0);
+}
+
+/** A form's `metadata[account]`. */
 function metadataOf(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const named = Object.entries(fields).map(([name, value]) => [/^metadata\[(\w+)\]$/.exec(name)?.[1], value]);
+  const named = Object.entries(fields).map(([name, value]) => [
+    /^metadata\[(\w+)\]$/.exec(name)?.[1],
+    value,
+  ]);
   return Object.fromEntries(named.filter(([name]) => name !== undefined)) as Record<string, string>;
 }
 
-type DisputeOptions = { readonly id?: string; readonly cents?: number; readonly status?: string; readonly atS?: number };
+type DisputeOptions = {
+  readonly id?: string;
+  readonly cents?: number;
+  readonly status?: string;
+  readonly atS?: number;
+};
 
-/** On a free port; it stops with the test or the file. */
+/** Starts on a free port; stops with the test or the file. */
 export async function startStripe(t?: Hooks): Promise<LocalStripe> {
   const server = createServer((request, response) => void answer(stripe, request, response));
   server.listen(0, '127.0.0.1');
@@ -225,12 +265,17 @@ export async function startStripe(t?: Hooks): Promise<LocalStripe> {
   return stripe;
 }
 
-async function answer(stripe: LocalStripe, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  stripe: LocalStripe,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const body = new URLSearchParams(Buffer.concat(await request.toArray()).toString('utf8'));
   const path = request.url ?? '';
   if (path === '/v1/checkout/sessions') return answerCheckout(stripe, request, { body, response });
   const id = path.split('/').at(-1)!;
-  if (!path.startsWith('/pay/') || !stripe.sessions.has(id)) return void response.writeHead(404).end();
+  if (!path.startsWith('/pay/') || !stripe.sessions.has(id))
+    return void response.writeHead(404).end();
   if (request.method === 'POST') {
     await stripe.pay(path);
     return void response.writeHead(303, { location: stripe.sessions.get(id)!.successUrl }).end();
@@ -245,16 +290,27 @@ async function answer(stripe: LocalStripe, request: IncomingMessage, response: S
 
 type CheckoutCall = { readonly body: URLSearchParams; readonly response: ServerResponse };
 
-function answerCheckout(stripe: LocalStripe, request: IncomingMessage, { body, response }: CheckoutCall): void {
+function answerCheckout(
+  stripe: LocalStripe,
+  request: IncomingMessage,
+  { body, response }: CheckoutCall,
+): void {
   stripe.requests += 1;
   const failure = stripe.failures.shift();
   const json = (status: number, value: object) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...(failure && { 'stripe-should-retry': 'false' }) });
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...(failure && { 'stripe-should-retry': 'false' }),
+    });
     response.end(JSON.stringify(value));
   };
-  if (failure !== undefined) return json(failure, { error: { type: 'api_error', message: `status ${failure}` } });
+  if (failure !== undefined)
+    return json(failure, { error: { type: 'api_error', message: `status ${failure}` } });
   if (request.headers.authorization !== `Bearer ${stripe.config.secret_key}`)
     return json(401, { error: { message: 'no such key' } });
-  const { id, url } = stripe.open(Object.fromEntries(body), String(request.headers['idempotency-key']));
+  const { id, url } = stripe.open(
+    Object.fromEntries(body),
+    String(request.headers['idempotency-key']),
+  );
   json(200, { id, object: 'checkout.session', url });
 }

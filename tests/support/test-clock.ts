@@ -1,25 +1,27 @@
-// A clock that a test moves by hand. Timers run in the order in which they are due, and whatever they cause, answers over the network
-// included, has time to happen; no real time is waited for.
+// A clock that a test moves by hand. Timers run in due order, and all their effects, including
+// answers over the network, have time to happen. No real time is waited for.
 //
 //   const clock = new TestClock();
 //   const gateway = await startGateway(config, { clock });
-//   await clock.advance(60_000);                          // everything due within a minute runs
-//   await clock.advanceUntil(() => upstream.requests[1]); // moves on until it is there: for timers that are set by what is under way
-//   await clock.skipWaits(gateway.post(path, options));   // ends every wait of the request at once
+//   await clock.advance(60_000);                          // runs all timers due within a minute
+//   await clock.advanceUntil(() => upstream.requests[1]); // moves on until it exists
+//   await clock.skipWaits(gateway.post(path, options));   // ends the request's waits at once
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import type { CancelTimer, Clock, SharedTime } from '../../src/lib/clock.ts';
 
 type Timer = { dueMs: number; readonly periodMs: number | null; readonly action: () => void };
 
-/** Turns of the event loop between two moments: enough for promises and for sockets of this machine that are ready. */
+/**
+ * Event loop turns between two moments: enough for promises and for ready sockets of this machine.
+ */
 const turnsBetween = 3;
 
 export class TestClock implements Clock {
-  /** The same time for other threads: the ledger's. */
+  /** The same time for other threads, such as the ledger's. */
   readonly shared: SharedTime = new BigInt64Array(new SharedArrayBuffer(8));
   readonly #timers = new Set<Timer>();
-  /** Those of `#timers` that somebody sleeps until. */
+  /** The timers of `sleep` calls. */
   readonly #sleeps = new Set<Timer>();
   #nextSleep = Promise.withResolvers<void>();
   #startMs: number;
@@ -34,13 +36,17 @@ export class TestClock implements Clock {
 
   readonly elapsedMs = (): number => this.#elapsedMs;
 
-  /** How many times `after` and `sleep` still wait for so many whole milliseconds: so a test sees that something has begun to. */
+  /**
+   * The number of `after` and `sleep` calls that still wait for this many whole milliseconds. Shows
+   * a test that a wait has begun.
+   */
   dueIn(delayMs: number): number {
-    const isDue = ({ periodMs, dueMs }: Timer) => periodMs === null && Math.floor(dueMs - this.#elapsedMs) === delayMs;
+    const isDue = ({ periodMs, dueMs }: Timer) =>
+      periodMs === null && Math.floor(dueMs - this.#elapsedMs) === delayMs;
     return Array.from(this.#timers).filter(isDue).length;
   }
 
-  /** How many sleep. */
+  /** The number of pending `sleep` calls. */
   get sleeping(): number {
     return this.#sleeps.size;
   }
@@ -54,7 +60,7 @@ export class TestClock implements Clock {
   }
 
   sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    // Nobody need move the clock for no time at all.
+    // A wait of zero needs no clock.
     if (signal?.aborted || delayMs <= 0) return Promise.resolve();
     return new Promise((resolve) => {
       const end = () => {
@@ -72,35 +78,44 @@ export class TestClock implements Clock {
     });
   }
 
-  /** Moves time forward and runs what becomes due, in order. */
+  /** Moves time forward and runs due timers in order. */
   async advance(milliseconds: number): Promise<void> {
     const endMs = this.#elapsedMs + milliseconds;
-    await takeTurns();
+    await flushEventLoop();
     for (let next = this.#nextUntil(endMs); next; next = this.#nextUntil(endMs)) {
       this.#run(next);
-      await takeTurns();
+      await flushEventLoop();
     }
     this.#moveTo(Math.max(this.#elapsedMs, endMs));
   }
 
   /**
-   * Moves time forward, `stepMs` at a time, until `look` returns something, which it then returns. Throws after `withinMs` of this clock.
-   * A database answers in real time, while this clock runs on: where that matters, wait with `until`, then `advance`.
+   * Moves time forward, `stepMs` at a time, until `look` returns something. Returns that; throws
+   * after `withinMs` of this clock. A database answers in real time while this clock runs on: if
+   * that matters, use `until`, then `advance`.
    */
   async advanceUntil<Value>(
     look: () => Value | Promise<Value>,
-    { stepMs = 10, withinMs = 600_000 }: { readonly stepMs?: number; readonly withinMs?: number } = {},
+    {
+      stepMs = 10,
+      withinMs = 600_000,
+    }: { readonly stepMs?: number; readonly withinMs?: number } = {},
   ): Promise<Exclude<Value, null | undefined | false>> {
     for (const endMs = this.#elapsedMs + withinMs; ; await this.advance(stepMs)) {
       const value = await look();
-      if (value !== null && value !== undefined && value !== false) return value as Exclude<Value, null | undefined | false>;
-      assert.ok(this.#elapsedMs < endMs, `it did not come within ${withinMs} ms of the test's clock: ${look.toString()}`);
+      if (value !== null && value !== undefined && value !== false)
+        return value as Exclude<Value, null | undefined | false>;
+      assert.ok(
+        this.#elapsedMs < endMs,
+        `it did not come within ${withinMs} ms of the test's clock: ${look.toString()}`,
+      );
     }
   }
 
   /**
-   * Ends every `sleep` at its time until the promise settles; time stands still while nothing sleeps. For retries and their backoff, where a
-   * request shall take no longer than it waits. Timeouts do not count as waits.
+   * Ends every `sleep` at its due time until the promise settles. Time stands still while nothing
+   * sleeps. For retries and their backoff, where a request takes only as long as its waits.
+   * Timeouts are not waits.
    */
   async skipWaits<Value>(promise: Promise<Value>): Promise<Value> {
     const state = { isPending: true };
@@ -116,7 +131,10 @@ export class TestClock implements Clock {
     return promise;
   }
 
-  /** Moves time forward until the promise settles: for what may wait for anything, and is of no interest, such as the end of a failed test. */
+  /**
+   * Moves time forward until the promise settles, whatever it waits for. For steps that the test
+   * does not examine, such as the end of a failed test.
+   */
   async hurry<Value>(promise: Promise<Value>): Promise<Value> {
     const state = { isPending: true };
     const settle = () => (state.isPending = false);
@@ -125,7 +143,10 @@ export class TestClock implements Clock {
     return promise;
   }
 
-  /** Sets the wall clock, also backwards, as an administrator would. Timers and `elapsedMs` do not notice. */
+  /**
+   * Sets the wall clock, also backwards, as an administrator could. Timers and `elapsedMs` are not
+   * affected.
+   */
   jumpTo(nowMs: number): void {
     this.#startMs = nowMs - this.#elapsedMs;
     this.#moveTo(this.#elapsedMs);
@@ -138,7 +159,8 @@ export class TestClock implements Clock {
 
   #nextUntil(endMs: number): Timer | null {
     let next: Timer | null = null;
-    for (const timer of this.#timers) if (timer.dueMs <= endMs && (!next || timer.dueMs < next.dueMs)) next = timer;
+    for (const timer of this.#timers)
+      if (timer.dueMs <= endMs && (!next || timer.dueMs < next.dueMs)) next = timer;
     return next;
   }
 
@@ -155,14 +177,17 @@ export class TestClock implements Clock {
   }
 }
 
-/** A clock that moves on as soon as something sleeps: waits take no real time, and no load makes them longer than they say. */
-export class HastyClock extends TestClock {
+/**
+ * A clock that advances as soon as something sleeps: waits take no real time, and load does not
+ * lengthen them.
+ */
+export class SleeplessClock extends TestClock {
   override sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
     return signal?.aborted ? Promise.resolve() : this.advance(delayMs);
   }
 }
 
-/** Lets promises and ready sockets of this process come to their turn. */
-export async function takeTurns(): Promise<void> {
+/** Lets promises and ready sockets of this process run. */
+export async function flushEventLoop(): Promise<void> {
   for (let turn = 0; turn < turnsBetween; turn++) await setImmediate();
 }

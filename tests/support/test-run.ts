@@ -1,5 +1,6 @@
-// What the test files of a run share. The runner loads this module (`--test-global-setup`): it chooses the seed of the random numbers, and
-// starts a PostgreSQL server when a test process first asks for it. A test file that is run by itself has a seed and a server of its own.
+// Shared by the test files of a run. The runner loads this module (`--test-global-setup`): it
+// chooses the random seed, and starts a PostgreSQL server when a test process first asks for it. A
+// test file run alone has its own seed and server.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createServer, get, type IncomingMessage } from 'node:http';
@@ -9,18 +10,25 @@ import { text } from 'node:stream/consumers';
 import type { OwnPostgresServer } from './postgres.ts';
 import { seed } from './random.ts';
 
-/** Where test processes ask the runner for the server. */
+/** The URL at which test processes ask the runner for the server. */
 const runVariable = 'TOLLGATE_TEST_RUN';
 
 let server: Promise<OwnPostgresServer> | null = null;
 
-/** Called in the runner before the first test file. */
+/** The runner calls it before the first test file. */
 export async function globalSetup(): Promise<void> {
   console.error(`Random numbers of this run: TOLLGATE_TEST_SEED=${seed}`);
   process.env['TOLLGATE_TEST_SEED'] = String(seed);
-  // Test files load faster when their sources are compiled already.
-  process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'tollgate-tests');
-  // The port is open to every user of the machine, so the path is a secret.
+  // Test files load faster from a compile cache.
+  process.env['NODE_COMPILE_CACHE'] ??= join(
+    import.meta.dirname,
+    '..',
+    '..',
+    'node_modules',
+    '.cache',
+    'tollgate-tests',
+  );
+  // Every user of the machine can reach the port, so the path is a secret.
   const path = `/${randomUUID()}`;
   const listener = createServer((request, response) => {
     if (request.url !== path) return response.writeHead(404).end();
@@ -37,12 +45,12 @@ export async function globalSetup(): Promise<void> {
 async function openSharedFolder(): Promise<string> {
   server ??= import('./postgres.ts').then(({ startPostgres }) => startPostgres());
   const { folder, dropAbandoned } = await server;
-  // Whenever a test file begins, another may have ended.
+  // When a test file begins, another may have ended.
   dropAbandoned().catch(console.error);
   return folder;
 }
 
-/** Returns the folder of the PostgreSQL server that the run shares; null for a test file that is run by itself. */
+/** Returns the folder of the run's PostgreSQL server; null for a test file run alone. */
 export async function sharedPostgresFolder(): Promise<string | null> {
   const url = process.env[runVariable];
   if (url === undefined) return null;

@@ -1,10 +1,12 @@
-// A provider, in any of the four wire formats, whose model runs a whole tool loop: it asks for the weather of two cities at once, reads
-// both results from the request that comes back, and tells them. What a client or the gateway loses on the way is missing in the answer.
+// A provider, in any of the four wire formats, whose model runs a whole tool loop: it asks for the
+// weather of two cities at once, reads both results from the next request, and reports them.
+// Anything that the client or the gateway loses is missing in the answer.
 //
 //   upstream.on('/v1/messages', playToolLoop('messages'));
-//   … a client with a tool `get_weather(city)` that gives `weatherOf(city)` asks anything, and the answer is `report` …
+//   … a client with a tool `get_weather(city)` that returns `weatherOf(city)` gets `report` …
 //
-// A request with a JSON schema gets `forecast` as its answer, in the schema's text or as a call of the client's own structuring tool.
+// A request with a JSON schema gets `forecast`, as text or as a call of the client's own
+// structured-output tool.
 import { answerJson, answerSse, type Script } from './upstream.ts';
 import { chatTurns } from './turns-chat.ts';
 import { geminiTurns } from './turns-gemini.ts';
@@ -12,7 +14,12 @@ import { messagesTurns } from './turns-messages.ts';
 import { responsesTurns } from './turns-responses.ts';
 import type { Body, ToolCall, Turn, TurnFormat } from './turn-format.ts';
 
-const formats = { responses: responsesTurns, chat: chatTurns, messages: messagesTurns, gemini: geminiTurns } as const;
+const formats = {
+  responses: responsesTurns,
+  chat: chatTurns,
+  messages: messagesTurns,
+  gemini: geminiTurns,
+} as const;
 export type LoopWire = keyof typeof formats;
 
 const calls: readonly ToolCall[] = ['Paris', 'Rome'].map((city) => ({
@@ -22,7 +29,9 @@ const calls: readonly ToolCall[] = ['Paris', 'Rome'].map((city) => ({
 }));
 const thought = { text: 'I need the weather.', signature: 'c2lnbmF0dXJlIG9mIHRoZSB0aG91Z2h0' };
 
-/** What the client's tool is to answer. It holds what a careless mapping would spoil. */
+/**
+ * The result of the client's tool. It contains characters that a careless mapping would corrupt.
+ */
 export function weatherOf(city: string): string {
   return `${city}: "21°" \\ sunny 🌞`;
 }
@@ -30,23 +39,29 @@ export function weatherOf(city: string): string {
 export const report = `Reports: ${calls.map(({ arguments: { city } }) => weatherOf(String(city))).join('; ')}.`;
 export const forecast = { city: 'Paris', degrees: 21 };
 const reasoningLost = ' The reasoning is lost.';
+/** The report to a client that does not send back earlier reasoning. */
+export const reportWithoutReasoning = report + reasoningLost;
 
 /**
- * The report to a client of Chat that keeps no field of a message or a call beside OpenAI's: Gemini signs its calls unasked, and such a
- * client leaves the signature out. The loop runs all the same, since Gemini is told that there is none.
+ * The report to a Chat client that keeps only OpenAI's own fields of a message or call. Gemini
+ * signs calls unasked, and such a client drops the signature. The loop still runs, because Gemini
+ * is told that there is none.
  */
 export function chatReportOf(model: string): string {
-  return model === 'on-gemini' ? report + reasoningLost : report;
+  return model === 'on-gemini' ? reportWithoutReasoning : report;
 }
 
-/** Whole or as a stream, as the request asks. */
+/** Answers whole or streamed, as requested. */
 export function playToolLoop(wire: LoopWire): Script {
   const format: TurnFormat = formats[wire];
   return (response, request) => {
     const body = request.body as Body;
     const turn = answer(format, body);
     const isStream = body.stream === true || request.path.endsWith(':streamGenerateContent');
-    return (isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn)))(response, request);
+    return (isStream ? answerSse(format.frames(turn)) : answerJson(format.whole(turn)))(
+      response,
+      request,
+    );
   };
 }
 
@@ -55,11 +70,24 @@ function answer(format: TurnFormat, body: Body): Turn {
   const tools = format.toolNames(body);
   const structuringTool = tools.find((name) => name !== 'get_weather');
   if (structuringTool !== undefined) {
-    return { calls: [{ id: 'call_structure', name: structuringTool, arguments: forecast }], text: null, thought: null };
+    return {
+      calls: [{ id: 'call_structure', name: structuringTool, arguments: forecast }],
+      text: null,
+      thought: null,
+    };
   }
-  if (tools.length > 0 && results.length === 0) return { calls, text: null, thought: format.asksToThink(body) ? thought : null };
+  if (tools.length > 0 && results.length === 0)
+    return { calls, text: null, thought: format.asksToThink(body) ? thought : null };
   if (results.length === 0)
-    return { calls: [], text: format.hasSchema(body) ? JSON.stringify(forecast) : 'Hello.', thought: null };
+    return {
+      calls: [],
+      text: format.hasSchema(body) ? JSON.stringify(forecast) : 'Hello.',
+      thought: null,
+    };
   const isLost = format.asksToThink(body) && !JSON.stringify(body).includes(format.proof(thought));
-  return { calls: [], text: `Reports: ${results.join('; ')}.${isLost ? reasoningLost : ''}`, thought: null };
+  return {
+    calls: [],
+    text: `Reports: ${results.join('; ')}.${isLost ? reasoningLost : ''}`,
+    thought: null,
+  };
 }

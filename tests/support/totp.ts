@@ -1,24 +1,30 @@
-// What an authenticator app shows. https://www.rfc-editor.org/rfc/rfc6238
+// The codes of an authenticator app. https://www.rfc-editor.org/rfc/rfc6238
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 
 const periodMs = 30_000;
 
-/** Taken are the codes of this half minute and of both beside it, each once. */
+/** The server accepts the codes of this half minute and of the ones before and after, each once. */
 export class Authenticator {
   readonly #secret: string;
   #period = 0;
 
-  /** `secret`: as an `otpauth://` address has it. */
+  /** `secret`: as in an `otpauth://` address. */
   constructor(secret: string) {
     this.#secret = secret;
   }
 
-  /** A code that was not shown before and works for half a minute. There are two: of this half minute and of the next. */
+  /**
+   * Returns a new code that works for half a minute. There are two: for this half minute and for
+   * the next.
+   */
   nextCode(): string {
     const current = Math.floor(Date.now() / periodMs);
     this.#period = Math.max(this.#period + 1, current);
-    assert.ok(this.#period <= current + 1, 'a third code would have to be waited for: use a backup code');
+    assert.ok(
+      this.#period <= current + 1,
+      'a third code would have to be waited for: use a backup code',
+    );
     return totpCode(this.#secret, this.#period);
   }
 }
@@ -33,8 +39,8 @@ function totpCode(secret: string, period: number): string {
 
 function fromBase32(text: string): Buffer {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = Array.from(text.replace(/=+$/, ''), (character) => alphabet.indexOf(character).toString(2).padStart(5, '0')).join(
-    '',
-  );
+  const bits = Array.from(text.replace(/=+$/, ''), (character) =>
+    alphabet.indexOf(character).toString(2).padStart(5, '0'),
+  ).join('');
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }

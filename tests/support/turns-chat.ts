@@ -1,20 +1,44 @@
-// Turns of a scripted provider that speaks Chat Completions; its reasoning is DeepSeek's `reasoning_content`.
-import { listOf, pairResults, piecesOf, textOf, type Body, type ToolCall, type Turn, type TurnFormat } from './turn-format.ts';
+// Turns of a scripted Chat Completions provider; its reasoning is DeepSeek's `reasoning_content`.
+import {
+  listOf,
+  pairResults,
+  piecesOf,
+  textOf,
+  type Body,
+  type ToolCall,
+  type Turn,
+  type TurnFormat,
+} from './turn-format.ts';
 import type { SseFrame } from './upstream.ts';
 
 export const chatTurns: TurnFormat = {
   readResults: (body) => {
     const messages = listOf(body.messages);
-    const callIds = messages.flatMap((message) => listOf(message.tool_calls).map(({ id }) => String(id)));
+    const callIds = messages.flatMap((message) =>
+      listOf(message.tool_calls).map(({ id }) => String(id)),
+    );
     const results = messages.filter(({ role }) => role === 'tool');
-    return pairResults(callIds, new Map(results.map(({ tool_call_id: id, content }) => [String(id), textOf(content)])));
+    return pairResults(
+      callIds,
+      new Map(results.map(({ tool_call_id: id, content }) => [String(id), textOf(content)])),
+    );
   },
   toolNames: (body) => listOf(body.tools).map((tool) => (tool.function as { name: string }).name),
-  hasSchema: (body) => (body.response_format as { type?: string } | undefined)?.type === 'json_schema',
+  hasSchema: (body) =>
+    (body.response_format as { type?: string } | undefined)?.type === 'json_schema',
   asksToThink: (body) => body.reasoning_effort !== undefined,
   proof: ({ text }) => text,
   whole: (turn) =>
-    completion([{ index: 0, message: { role: 'assistant', ...messageOf(turn) }, finish_reason: reasonOf(turn) }], usage),
+    completion(
+      [
+        {
+          index: 0,
+          message: { role: 'assistant', ...messageOf(turn) },
+          finish_reason: reasonOf(turn),
+        },
+      ],
+      usage,
+    ),
   frames: (turn) => [
     chunk([{ index: 0, delta: { role: 'assistant', content: null } }]),
     ...deltasOf(turn).map((delta) => chunk([{ index: 0, delta }])),
@@ -26,8 +50,19 @@ export const chatTurns: TurnFormat = {
 
 const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 };
 
-function completion(choices: readonly object[], counted: object | null, object = 'chat.completion'): Body {
-  return { id: 'chatcmpl-upstream', object, created: 1_790_000_000, model: 'upstream', choices, usage: counted };
+function completion(
+  choices: readonly object[],
+  counted: object | null,
+  object = 'chat.completion',
+): Body {
+  return {
+    id: 'chatcmpl-upstream',
+    object,
+    created: 1_790_000_000,
+    model: 'upstream',
+    choices,
+    usage: counted,
+  };
 }
 
 function chunk(choices: readonly object[], counted: object | null = null): SseFrame {
@@ -38,7 +73,9 @@ function messageOf({ thought, calls, text }: Turn): object {
   return {
     content: text,
     ...(thought && { reasoning_content: thought.text }),
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => ({ ...callOf(call), type: 'function' })) }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call) => ({ ...callOf(call), type: 'function' })),
+    }),
   };
 }
 
@@ -57,7 +94,9 @@ function deltasOf({ thought, calls, text }: Turn): object[] {
 function callDeltas({ id, name, arguments: input }: ToolCall, index: number): object[] {
   return [
     { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] },
-    ...piecesOf(JSON.stringify(input)).map((piece) => ({ tool_calls: [{ index, function: { arguments: piece } }] })),
+    ...piecesOf(JSON.stringify(input)).map((piece) => ({
+      tool_calls: [{ index, function: { arguments: piece } }],
+    })),
   ];
 }
 

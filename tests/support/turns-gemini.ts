@@ -1,26 +1,37 @@
-// Turns of a scripted provider that speaks Gemini: calls come whole and without ids, and the first of them carries the signature.
+// Turns of a scripted Gemini provider: calls come whole and without ids, and the first one carries
+// the signature.
 import { listOf, type Body, type Turn, type TurnFormat } from './turn-format.ts';
 
 export const geminiTurns: TurnFormat = {
   readResults: (body) => {
     const parts = listOf(body.contents).flatMap((content) => listOf(content.parts));
     const callCount = parts.filter(({ functionCall }) => functionCall !== undefined).length;
-    const results = parts.flatMap(({ functionResponse }) => (functionResponse ? [resultOf(functionResponse as Body)] : []));
-    return results.length === 0 || results.length === callCount ? results : [`${callCount} calls have ${results.length} results`];
+    const results = parts.flatMap(({ functionResponse }) =>
+      functionResponse ? [resultOf(functionResponse as Body)] : [],
+    );
+    return results.length === 0 || results.length === callCount
+      ? results
+      : [`${callCount} calls have ${results.length} results`];
   },
-  toolNames: (body) => listOf(body.tools).flatMap((tool) => listOf(tool.functionDeclarations).map(({ name }) => String(name))),
+  toolNames: (body) =>
+    listOf(body.tools).flatMap((tool) =>
+      listOf(tool.functionDeclarations).map(({ name }) => String(name)),
+    ),
   hasSchema: (body) => {
     const config = (body.generationConfig ?? {}) as Body;
     return config.responseJsonSchema !== undefined || config.responseSchema !== undefined;
   },
-  // Gemini 3 signs its calls in any case.
+  // Gemini 3 always signs its calls.
   asksToThink: () => true,
   proof: ({ signature }) => signature,
   whole: (turn) => chunk(partsOf(turn), 'STOP'),
-  frames: (turn) => [...partsOf(turn).map((part) => ({ data: chunk([part]) })), { data: chunk([{ text: '' }], 'STOP') }],
+  frames: (turn) => [
+    ...partsOf(turn).map((part) => ({ data: chunk([part]) })),
+    { data: chunk([{ text: '' }], 'STOP') },
+  ],
 };
 
-/** The gateway may put a text under any name of the response. */
+/** The gateway may send a text under any name in the response. */
 function resultOf({ response }: Body): string {
   return Object.values((response ?? {}) as Record<string, unknown>)
     .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
@@ -29,7 +40,13 @@ function resultOf({ response }: Body): string {
 
 function chunk(parts: readonly object[], finishReason?: string): object {
   return {
-    candidates: [{ index: 0, content: { role: 'model', parts }, ...(finishReason !== undefined && { finishReason }) }],
+    candidates: [
+      {
+        index: 0,
+        content: { role: 'model', parts },
+        ...(finishReason !== undefined && { finishReason }),
+      },
+    ],
     usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 10, totalTokenCount: 30 },
     modelVersion: 'upstream',
     responseId: 'upstream',

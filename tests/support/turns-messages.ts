@@ -1,5 +1,13 @@
-// Turns of a scripted provider that speaks Messages; its thinking is signed.
-import { listOf, pairResults, piecesOf, textOf, type Body, type Turn, type TurnFormat } from './turn-format.ts';
+// Turns of a scripted Messages provider; its thinking is signed.
+import {
+  listOf,
+  pairResults,
+  piecesOf,
+  textOf,
+  type Body,
+  type Turn,
+  type TurnFormat,
+} from './turn-format.ts';
 import type { SseFrame } from './upstream.ts';
 
 export const messagesTurns: TurnFormat = {
@@ -7,22 +15,42 @@ export const messagesTurns: TurnFormat = {
     const blocks = listOf(body.messages).flatMap(({ content }) => listOf(content));
     const callIds = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => String(id));
     const results = blocks.filter(({ type }) => type === 'tool_result');
-    return pairResults(callIds, new Map(results.map(({ tool_use_id: id, content }) => [String(id), textOf(content)])));
+    return pairResults(
+      callIds,
+      new Map(results.map(({ tool_use_id: id, content }) => [String(id), textOf(content)])),
+    );
   },
   toolNames: (body) => listOf(body.tools).map(({ name }) => String(name)),
   hasSchema: (body) => (body.output_config as Body | undefined)?.format !== undefined,
-  asksToThink: (body) => ['enabled', 'adaptive'].includes(String((body.thinking as Body | undefined)?.type)),
+  asksToThink: (body) =>
+    ['enabled', 'adaptive'].includes(String((body.thinking as Body | undefined)?.type)),
   proof: ({ signature }) => signature,
-  whole: (turn) => ({ ...head, content: blocksOf(turn).map(({ whole }) => whole), stop_reason: reasonOf(turn), usage }),
+  whole: (turn) => ({
+    ...head,
+    content: blocksOf(turn).map(({ whole }) => whole),
+    stop_reason: reasonOf(turn),
+    usage,
+  }),
   frames: (turn) => [
-    frame('message_start', { message: { ...head, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } } }),
+    frame('message_start', {
+      message: { ...head, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } },
+    }),
     ...blocksOf(turn).flatMap(blockFrames),
-    frame('message_delta', { delta: { stop_reason: reasonOf(turn), stop_sequence: null }, usage: { output_tokens: 10 } }),
+    frame('message_delta', {
+      delta: { stop_reason: reasonOf(turn), stop_sequence: null },
+      usage: { output_tokens: 10 },
+    }),
     frame('message_stop', {}),
   ],
 };
 
-const head = { id: 'msg_upstream', type: 'message', role: 'assistant', model: 'upstream', stop_sequence: null };
+const head = {
+  id: 'msg_upstream',
+  type: 'message',
+  role: 'assistant',
+  model: 'upstream',
+  stop_sequence: null,
+};
 const usage = { input_tokens: 20, output_tokens: 10 };
 
 type Block = { readonly whole: object; readonly start: object; readonly deltas: readonly object[] };
@@ -31,7 +59,10 @@ function blocksOf({ thought, calls, text }: Turn): Block[] {
   const blocks: Block[] = calls.map(({ id, name, arguments: input }) => ({
     whole: { type: 'tool_use', id, name, input },
     start: { type: 'tool_use', id, name, input: {} },
-    deltas: ['', ...piecesOf(JSON.stringify(input))].map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
+    deltas: ['', ...piecesOf(JSON.stringify(input))].map((piece) => ({
+      type: 'input_json_delta',
+      partial_json: piece,
+    })),
   }));
   if (text !== null) blocks.unshift(textBlock(text));
   if (thought) blocks.unshift(thinkingBlock(thought));
@@ -40,7 +71,11 @@ function blocksOf({ thought, calls, text }: Turn): Block[] {
 
 function textBlock(text: string): Block {
   const start = { type: 'text', text: '' };
-  return { whole: { ...start, text }, start, deltas: piecesOf(text).map((piece) => ({ type: 'text_delta', text: piece })) };
+  return {
+    whole: { ...start, text },
+    start,
+    deltas: piecesOf(text).map((piece) => ({ type: 'text_delta', text: piece })),
+  };
 }
 
 function thinkingBlock({ text, signature }: NonNullable<Turn['thought']>): Block {

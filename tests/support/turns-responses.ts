@@ -1,16 +1,30 @@
-// Turns of a scripted provider that speaks Responses; its reasoning is encrypted.
-import { listOf, pairResults, piecesOf, textOf, type Body, type Turn, type TurnFormat } from './turn-format.ts';
+// Turns of a scripted Responses provider; its reasoning is encrypted.
+import {
+  listOf,
+  pairResults,
+  piecesOf,
+  textOf,
+  type Body,
+  type Turn,
+  type TurnFormat,
+} from './turn-format.ts';
 import type { SseFrame } from './upstream.ts';
 
 export const responsesTurns: TurnFormat = {
   readResults: (body) => {
     const items = listOf(body.input);
-    const callIds = items.filter(({ type }) => type === 'function_call').map(({ call_id: id }) => String(id));
+    const callIds = items
+      .filter(({ type }) => type === 'function_call')
+      .map(({ call_id: id }) => String(id));
     const results = items.filter(({ type }) => type === 'function_call_output');
-    return pairResults(callIds, new Map(results.map(({ call_id: id, output }) => [String(id), textOf(output)])));
+    return pairResults(
+      callIds,
+      new Map(results.map(({ call_id: id, output }) => [String(id), textOf(output)])),
+    );
   },
   toolNames: (body) => listOf(body.tools).map(({ name }) => String(name)),
-  hasSchema: (body) => ((body.text as Body | undefined)?.format as Body | undefined)?.type === 'json_schema',
+  hasSchema: (body) =>
+    ((body.text as Body | undefined)?.format as Body | undefined)?.type === 'json_schema',
   asksToThink: (body) => (body.reasoning as Body | undefined)?.effort !== undefined,
   proof: ({ signature }) => signature,
   whole: (turn) =>
@@ -27,7 +41,10 @@ export const responsesTurns: TurnFormat = {
       ...items.flatMap(itemEvents),
       { type: 'response.completed', response: responseOf('completed', whole) },
     ];
-    return events.map((event, sequence): SseFrame => ({ event: event.type, data: { ...event, sequence_number: sequence } }));
+    return events.map((event, sequence): SseFrame => ({
+      event: event.type,
+      data: { ...event, sequence_number: sequence },
+    }));
   },
 };
 
@@ -58,7 +75,7 @@ function responseOf(status: string, output: readonly object[]): object {
 }
 
 type StreamEvent = { readonly type: string; readonly [field: string]: unknown };
-/** A finished item, as it stands at its start, and the events between. */
+/** A finished item: its initial form, and the events between. */
 type Item = {
   readonly item: Body;
   readonly start: Body;
@@ -83,7 +100,11 @@ function reasoningItem({ text, signature }: NonNullable<Turn['thought']>): Item 
       const at = { ...place, summary_index: 0 };
       return [
         { type: 'response.reasoning_summary_part.added', ...at, part: { ...part, text: '' } },
-        ...piecesOf(text).map((delta) => ({ type: 'response.reasoning_summary_text.delta', ...at, delta })),
+        ...piecesOf(text).map((delta) => ({
+          type: 'response.reasoning_summary_text.delta',
+          ...at,
+          delta,
+        })),
         { type: 'response.reasoning_summary_text.done', ...at, text },
         { type: 'response.reasoning_summary_part.done', ...at, part },
       ];
@@ -92,7 +113,13 @@ function reasoningItem({ text, signature }: NonNullable<Turn['thought']>): Item 
 }
 
 function messageItem(text: string): Item {
-  const start = { id: 'msg_upstream', type: 'message', role: 'assistant', status: 'in_progress', content: [] };
+  const start = {
+    id: 'msg_upstream',
+    type: 'message',
+    role: 'assistant',
+    status: 'in_progress',
+    content: [],
+  };
   const part = { type: 'output_text', text, annotations: [], logprobs: [] };
   return {
     item: { ...start, status: 'completed', content: [part] },
@@ -101,7 +128,12 @@ function messageItem(text: string): Item {
       const at = { ...place, content_index: 0 };
       return [
         { type: 'response.content_part.added', ...at, part: { ...part, text: '' } },
-        ...piecesOf(text).map((delta) => ({ type: 'response.output_text.delta', ...at, delta, logprobs: [] })),
+        ...piecesOf(text).map((delta) => ({
+          type: 'response.output_text.delta',
+          ...at,
+          delta,
+          logprobs: [],
+        })),
         { type: 'response.output_text.done', ...at, text, logprobs: [] },
         { type: 'response.content_part.done', ...at, part },
       ];
@@ -110,12 +142,23 @@ function messageItem(text: string): Item {
 }
 
 function callItem(callId: string, name: string, input: string): Item {
-  const start = { id: `fc_${callId}`, type: 'function_call', status: 'in_progress', call_id: callId, name, arguments: '' };
+  const start = {
+    id: `fc_${callId}`,
+    type: 'function_call',
+    status: 'in_progress',
+    call_id: callId,
+    name,
+    arguments: '',
+  };
   return {
     item: { ...start, status: 'completed', arguments: input },
     start,
     events: (place) => [
-      ...piecesOf(input).map((delta) => ({ type: 'response.function_call_arguments.delta', ...place, delta })),
+      ...piecesOf(input).map((delta) => ({
+        type: 'response.function_call_arguments.delta',
+        ...place,
+        delta,
+      })),
       { type: 'response.function_call_arguments.done', ...place, name, arguments: input },
     ],
   };

@@ -1,4 +1,5 @@
-// A gateway whose models have two routes, each to a provider of its own on a local server of its own, and what became of a request there.
+// A gateway whose models have two routes, each to its own provider and local server, and helpers
+// that show what happened to a request.
 import assert from 'node:assert/strict';
 import type { WireName } from './answers.ts';
 import { endpoints, type Endpoint } from './endpoints.ts';
@@ -11,11 +12,18 @@ import { startUpstream, type LocalUpstream, type Script } from './upstream.ts';
 const prices = { input: 1, output: 10 };
 export const modelLimits = { max_input_tokens: 100_000, max_output_tokens: 8_000, prices };
 
-/** Of each format on the straight path: `two-chat` leads to `first` and then to `second`, `one-chat` to `first` alone. */
+/**
+ * Straight-path models for each format: `two-chat` uses `first`, then `second`; `one-chat` uses
+ * `first` only.
+ */
 const models = Object.fromEntries(
   endpoints.flatMap(({ name }) => {
     const suffix = name === 'messages' ? '-anthropic' : '';
-    const route = (provider: string) => ({ provider: provider + suffix, model: `${provider}-model`, api: name });
+    const route = (provider: string) => ({
+      provider: provider + suffix,
+      model: `${provider}-model`,
+      api: name,
+    });
     return [
       [`two-${name}`, { ...modelLimits, routes: [route('first'), route('second')] }],
       [`one-${name}`, { ...modelLimits, routes: [route('first')] }],
@@ -27,11 +35,15 @@ export type TwoRoutes = {
   readonly gateway: TestGateway;
   readonly first: LocalUpstream;
   readonly second: LocalUpstream;
-  /** How often each was called since this was last asked. */
+  /** Calls to each since this was last read. */
   readonly calls: () => readonly [first: number, second: number];
-  /** What both play for a format from now on. */
-  readonly play: (wire: WireName, first: readonly [Script, ...Script[]], second?: readonly [Script, ...Script[]]) => void;
-  /** The one charge and the entries of a request, by kind. */
+  /** Scripts both providers for a format from now on. */
+  readonly play: (
+    wire: WireName,
+    first: readonly [Script, ...Script[]],
+    second?: readonly [Script, ...Script[]],
+  ) => void;
+  /** A request's single charge, and its entries by kind. */
   readonly booked: (reply: Reply) => Promise<Booked>;
   readonly stop: () => Promise<void>;
 };
@@ -53,12 +65,17 @@ export async function startTwoRoutes(
     ...config,
     providers: {
       first: { kind: 'openai', base_url: `${first.url}/v1`, api_key: upstreamKey },
-      second: { kind: 'openai', base_url: `${second.url}/v1`, api_key: upstreamKey, tool_prices: { web_search: 0.05 } },
+      second: {
+        kind: 'openai',
+        base_url: `${second.url}/v1`,
+        api_key: upstreamKey,
+        tool_prices: { web_search: 0.05 },
+      },
       'first-anthropic': { kind: 'anthropic', base_url: first.url, api_key: upstreamKey },
       'second-anthropic': { kind: 'anthropic', base_url: second.url, api_key: upstreamKey },
     },
     models: { ...models, ...config.models },
-    // No waits to speak of, and nothing is put out of use, unless the test is about that.
+    // Waits are negligible and no route is taken out of use, unless the test asks for it.
     retries: { max_attempts: 4, backoff_base_ms: 1, budget_floor: 100, ...config.retries },
     health: { failures: 1_000, ejection_cap_ms: 1, ...(config['health'] as object) },
   });
@@ -70,7 +87,10 @@ export async function startTwoRoutes(
     first,
     second,
     calls: () => {
-      const counts = [first.requests.length - seenFirst, second.requests.length - seenSecond] as const;
+      const counts = [
+        first.requests.length - seenFirst,
+        second.requests.length - seenSecond,
+      ] as const;
       [seenFirst, seenSecond] = [first.requests.length, second.requests.length];
       return counts;
     },
@@ -92,7 +112,11 @@ export function endpointOf(wire: WireName): Endpoint {
 }
 
 async function readBooked({ database }: TestGateway, { requestId }: Reply): Promise<Booked> {
-  const charges = await database.read.selectFrom('charges').selectAll().where('id', '=', requestId).execute();
+  const charges = await database.read
+    .selectFrom('charges')
+    .selectAll()
+    .where('id', '=', requestId)
+    .execute();
   const entries = await database.read
     .selectFrom('entries')
     .selectAll()
@@ -108,8 +132,14 @@ async function readBooked({ database }: TestGateway, { requestId }: Reply): Prom
   };
 }
 
-/** From the head, or the trailers of a stream whose head went out before it was known. */
-export function servedBy({ headers, trailers }: Reply): readonly [route: unknown, attempts: unknown] {
+/**
+ * From the headers, or from the trailers of a stream whose head was sent before the route was
+ * known.
+ */
+export function servedBy({
+  headers,
+  trailers,
+}: Reply): readonly [route: unknown, attempts: unknown] {
   const told = (name: string) => headers[name] ?? trailers[name];
   return [told('x-service-route'), told('x-service-attempts')];
 }

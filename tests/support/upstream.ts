@@ -1,64 +1,79 @@
-// A local upstream for tests: a real HTTP server on loopback that plays a script for each path and remembers what it was asked.
+// A local upstream for tests: a real HTTP server on loopback that plays a script for each path and
+// records its requests.
 //
-//   const upstream = await startUpstream(t);                                  // stops when the test ends
-//   upstream.on('/v1/chat/completions', answerStatus(529, { retryAfter: '2' }), answerJson(completion));   // one each, the last for ever
-//   … point a provider's base_url at `${upstream.url}/v1` and run …
+//   const upstream = await startUpstream(t);         // stops when the test ends
+//   upstream.on('/v1/chat/completions', answerStatus(529), answerJson(completion)); // the last repeats
+//   … use `${upstream.url}/v1` as a provider's base_url and run …
 //   assert.equal(upstream.requests.length, 2);
-//   const request = await upstream.request(0);                                // waits until it has come
-//   assert.equal(await request.ended, 'aborted');                             // 'answered': all of the answer went out
+//   const request = await upstream.request(0);       // waits for it
+//   assert.equal(await request.ended, 'aborted');    // 'answered': the whole answer was sent
 //
-// Scripts: answerJson, answerSse (frames, paced), answerBytes (a recording, split anywhere, paced: a slow drip), answerStatus (errors),
-// hang (never answers), thenHang and thenReset (the head and some of a body, then silence or a reset), or any function of one's own.
-// holdBack and answerInParts answer when the test says so; answerEndlessly goes on for as long as it is read.
+// Scripts: answerJson, answerSse (frames, paced), answerBytes (a recording, cut anywhere, paced),
+// answerStatus (errors), hang (never answers), thenHang and thenReset (the head and part of a body,
+// then silence or a reset), or any function. holdBack and answerInParts answer when the test says
+// so; answerEndlessly writes for as long as the client reads.
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Hooks } from './file-hooks.ts';
 
-/** Plays one answer. `request` is what came; the script ends when the answer is out or the client has gone. */
+/** Plays one answer. It ends when the answer is written or the client has left. */
 export type Script = (response: ServerResponse, request: UpstreamRequest) => void | Promise<void>;
 
 type UpstreamRequest = {
   readonly method: string;
-  /** Without the query, which is in `query` as it came: `alt=sse`, or ''. */
+  /** Without the query, which is in `query` unparsed: `alt=sse`, or ''. */
   readonly path: string;
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed JSON; text where it was none. */
+  /** Parsed JSON, or text if it is not JSON. */
   readonly body: unknown;
-  /** How the exchange came to its end; pending while it runs. */
+  /** How the request ended; pending while it runs. */
   readonly ended: Promise<'answered' | 'aborted'>;
-  /** Bytes that the kernel took so far: a client that does not read keeps it from growing. */
+  /** Bytes accepted by the kernel so far; stops growing when the client does not read. */
   readonly bytesSent: () => number;
 };
 
 export type LocalUpstream = {
   /** `http://127.0.0.1:<port>`, without a path. */
   readonly url: string;
-  /** What came so far, in order. */
+  /** Requests so far, in order. */
   readonly requests: readonly UpstreamRequest[];
-  /** How many connections were opened. */
+  /** The number of connections opened. */
   readonly connections: () => number;
-  /** Scripts for a path, one for each request in turn; the last one stays. A path without a script answers 404. */
+  /**
+   * Scripts for a path, one per request; the last one repeats. A path without a script answers 404.
+   */
   readonly on: (path: string, ...scripts: [Script, ...Script[]]) => void;
-  /** The request of that index, as soon as it has come. */
+  /** Waits for the request with that index. */
   readonly request: (index: number) => Promise<UpstreamRequest>;
   readonly close: () => Promise<void>;
 };
 
-/** Starts one on a free port; with a test's context, or a file's hooks, it stops after the test or the file. */
+/**
+ * Starts one on a free port; with a test's context or a file's hooks, it stops after the test or
+ * the file.
+ */
 export async function startUpstream(t?: Hooks): Promise<LocalUpstream> {
   const scripts = new Map<string, Script[]>();
   const requests: UpstreamRequest[] = [];
   let connections = 0;
-  const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (incoming, response) => {
-    void readRequest(incoming, response).then((request) => {
-      requests.push(request);
-      server.emit('recorded');
-      return takeScript(scripts, request.path)(response, request);
-    });
-  });
+  const server = createServer(
+    { keepAliveTimeout: 60_000, requestTimeout: 0 },
+    (incoming, response) => {
+      void readRequest(incoming, response).then((request) => {
+        requests.push(request);
+        server.emit('recorded');
+        return takeScript(scripts, request.path)(response, request);
+      });
+    },
+  );
   server.on('connection', () => connections++);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -80,27 +95,39 @@ export async function startUpstream(t?: Hooks): Promise<LocalUpstream> {
   return upstream;
 }
 
-type AnswerOptions = { readonly status?: number; readonly headers?: Readonly<Record<string, string>> };
+type AnswerOptions = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 type PacedOptions = AnswerOptions & { readonly paceMs?: number };
 
-/** A whole JSON answer; `body` may be text that is sent as it is. */
-export function answerJson(body: unknown, { status = 200, headers = {} }: AnswerOptions = {}): Script {
+/** A whole JSON answer. A `body` that is text is sent unchanged. */
+export function answerJson(
+  body: unknown,
+  { status = 200, headers = {} }: AnswerOptions = {},
+): Script {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 }
 
-/** An error of an upstream: a JSON body, and `Retry-After` as it is to be sent. */
+/** An upstream's error: a JSON body, and `Retry-After` sent unchanged. */
 export function answerStatus(
   status: number,
   { body = { error: { message: `status ${status}` } }, retryAfter }: StatusOptions = {},
 ): Script {
-  return answerJson(body, { status, headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter } });
+  return answerJson(body, {
+    status,
+    headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+  });
 }
 type StatusOptions = { readonly body?: unknown; readonly retryAfter?: string };
 
-/** Server-sent events. A frame is text as it goes over the wire, or an event whose data is written as JSON unless it is text. */
+/**
+ * Server-sent events. A frame is raw text, or an event whose data is written as JSON unless it is
+ * text.
+ */
 export function answerSse(frames: readonly SseFrame[], options: PacedOptions = {}): Script {
   return playPieces(
     frames.map((frame) => Buffer.from(formatFrame(frame))),
@@ -109,7 +136,7 @@ export function answerSse(frames: readonly SseFrame[], options: PacedOptions = {
 }
 export type SseFrame = string | { readonly event?: string; readonly data: unknown };
 
-/** The frames as they go over the wire, for a script of one's own. */
+/** The raw frames, for custom scripts. */
 export function framesText(frames: readonly SseFrame[]): string {
   return frames.map(formatFrame).join('');
 }
@@ -121,8 +148,11 @@ function formatFrame(frame: SseFrame): string {
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`;
 }
 
-/** Bytes as a stream, in pieces of the given sizes, over and over: `[1]` is byte by byte. */
-export function answerBytes(bytes: Uint8Array, { sizes = [bytes.length], ...options }: BytesOptions = {}): Script {
+/** Bytes as a stream, in pieces of the given sizes, repeated: `[1]` is byte by byte. */
+export function answerBytes(
+  bytes: Uint8Array,
+  { sizes = [bytes.length], ...options }: BytesOptions = {},
+): Script {
   const pieces: Uint8Array[] = [];
   for (let start = 0, turn = 0; start < bytes.length; turn++) {
     const end = start + Math.max(sizes[turn % sizes.length] ?? bytes.length, 1);
@@ -133,7 +163,10 @@ export function answerBytes(bytes: Uint8Array, { sizes = [bytes.length], ...opti
 }
 type BytesOptions = PacedOptions & { readonly sizes?: readonly number[] };
 
-function playPieces(pieces: readonly Uint8Array[], { status = 200, headers = {}, paceMs = 0 }: PacedOptions): Script {
+function playPieces(
+  pieces: readonly Uint8Array[],
+  { status = 200, headers = {}, paceMs = 0 }: PacedOptions,
+): Script {
   return async (response) => {
     response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
     for (const piece of pieces) {
@@ -146,8 +179,15 @@ function playPieces(pieces: readonly Uint8Array[], { status = 200, headers = {},
   };
 }
 
-/** The first frames, then the others over and over as fast as they are taken, to so many bytes, then silence. */
-export function answerEndlessly(first: readonly SseFrame[], others: readonly SseFrame[], bytes: number): Script {
+/**
+ * The first frames, then the others repeated as fast as the client reads, up to this many bytes,
+ * then silence.
+ */
+export function answerEndlessly(
+  first: readonly SseFrame[],
+  others: readonly SseFrame[],
+  bytes: number,
+): Script {
   const again = framesText(others);
   return async (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -158,7 +198,7 @@ export function answerEndlessly(first: readonly SseFrame[], others: readonly Sse
   };
 }
 
-/** Until the client has read what was written, or has gone. */
+/** Waits until the client has read the written bytes, or has left. */
 async function roomToWrite(response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => {
     const goOn = (): void => {
@@ -169,10 +209,10 @@ async function roomToWrite(response: ServerResponse): Promise<void> {
   });
 }
 
-/** Takes the request and never says a word. */
+/** Accepts the request and never answers. */
 export const hang: Script = () => {};
 
-/** Plays the script once the gate has opened. */
+/** Plays the script after the gate opens. */
 export function behind(gate: Promise<unknown>, script: Script): Script {
   return async (response, request) => {
     await gate;
@@ -181,7 +221,10 @@ export function behind(gate: Promise<unknown>, script: Script): Script {
 }
 
 /** The head and these bytes, then silence. */
-export function thenHang(bytes: string | Uint8Array, { status = 200, headers = {} }: AnswerOptions = {}): Script {
+export function thenHang(
+  bytes: string | Uint8Array,
+  { status = 200, headers = {} }: AnswerOptions = {},
+): Script {
   return (response) => {
     response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
     response.flushHeaders();
@@ -189,13 +232,16 @@ export function thenHang(bytes: string | Uint8Array, { status = 200, headers = {
   };
 }
 
-/** The connection is reset: before any of the answer, or behind the head and these bytes, which the client may not have read by then. */
+/**
+ * Resets the connection: before the answer, or after the head and these bytes, which the client may
+ * not have read yet.
+ */
 export function thenReset(bytes: string | Uint8Array | null, options: AnswerOptions = {}): Script {
   return async (response, request) => {
     const { socket } = response;
     if (bytes !== null) {
       await thenHang(bytes, options)(response, request);
-      // The reset throws away what the kernel has not taken yet. Writes are called back in their order.
+      // A reset discards bytes that the kernel has not sent yet. Write callbacks come in order.
       await new Promise((resolve) => socket?.write('', resolve));
     }
     socket?.resetAndDestroy();
@@ -204,7 +250,7 @@ export function thenReset(bytes: string | Uint8Array | null, options: AnswerOpti
 
 type HeldBack = { readonly script: Script; readonly release: () => void };
 
-/** Plays the script once it is let go. */
+/** Plays the script when released. */
 export function holdBack(script: Script): HeldBack {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {
@@ -216,7 +262,7 @@ export function holdBack(script: Script): HeldBack {
   };
 }
 
-/** A stream: the first frames at once, the others once it is let go. */
+/** A stream: the first frames at once, the others when released. */
 export function answerInParts(first: readonly SseFrame[], others: readonly SseFrame[]): HeldBack {
   const end = holdBack((response) => void response.end(framesText(others)));
   return {
@@ -228,7 +274,7 @@ export function answerInParts(first: readonly SseFrame[], others: readonly SseFr
   };
 }
 
-/** A stream: these frames at once, and a reset once it is let go, which is when the client has read them. */
+/** A stream: these frames at once, and a reset when released, after the client has read them. */
 export function resetInMidAnswer(frames: readonly SseFrame[]): HeldBack {
   const reset = holdBack(thenReset(null));
   return {
@@ -240,7 +286,10 @@ export function resetInMidAnswer(frames: readonly SseFrame[]): HeldBack {
   };
 }
 
-async function readRequest(incoming: IncomingMessage, response: ServerResponse): Promise<UpstreamRequest> {
+async function readRequest(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<UpstreamRequest> {
   const ended = Promise.withResolvers<'answered' | 'aborted'>();
   response.on('close', () => ended.resolve(response.writableFinished ? 'answered' : 'aborted'));
   const { socket } = response;
@@ -269,5 +318,8 @@ function parse(text: string): unknown {
 function takeScript(scripts: ReadonlyMap<string, Script[]>, path: string): Script {
   const list = scripts.get(path);
   const script = list && list.length > 1 ? list.shift() : list?.[0];
-  return script ?? answerStatus(404, { body: { error: { message: `the test has no script for ${path}` } } });
+  return (
+    script ??
+    answerStatus(404, { body: { error: { message: `the test has no script for ${path}` } } })
+  );
 }

@@ -1,15 +1,18 @@
-// Usage that cannot be, or is not there: the answer is good, what it says of itself is not. A count is untrusted input: what cannot be
-// believed is replaced by our own count, and nothing is charged beyond what the model can take and give.
+// Good answers with missing or impossible usage. A count is untrusted input: an implausible one is
+// replaced by our own, and nothing is charged beyond the model's limits.
 import type { UpstreamWireName } from './answers.ts';
 import { streamFrames, wholeAnswer } from './answers.ts';
 import type { ChargedTokens, Fault } from './faults.ts';
 import { chunkedAnswer, goodTokens, httpAnswer, type FaultCall } from './fault-server.ts';
 import type { SseFrame } from './upstream.ts';
 
-/** What becomes of each count; a group that is left out stays. JSON text, since some values have no other form. */
+/**
+ * The change to each count; a group left out stays. JSON text, because some values have no other
+ * form.
+ */
 type FalseCounts = { readonly [group in 'input' | 'output' | 'cached' | 'total']?: string };
 
-/** As the catalogue entry of the table's models has them. */
+/** As in the catalogue entry of the table's models. */
 export const modelLimits = { input: 100_000, output: 8_000 };
 
 function usageFault(
@@ -20,7 +23,10 @@ function usageFault(
   return {
     name: `usage-${name}`,
     play: async (call) => call.write(answerWith(call, counts)),
-    expect: ({ wire }) => ({ kind: 'complete', tokens: typeof tokens === 'function' ? tokens(wire) : tokens }),
+    expect: ({ wire }) => ({
+      kind: 'complete',
+      tokens: typeof tokens === 'function' ? tokens(wire) : tokens,
+    }),
   };
 }
 
@@ -30,37 +36,56 @@ export const usageFaults: readonly Fault[] = [
   usageFault('missing', null, 'own'),
   usageFault('negative', { input: '-11', output: '-7' }, 'own'),
   usageFault('absurd', { input: '1e15', output: '1e15' }, 'own'),
-  usageFault('over-the-limits', { input: '50000000', output: '50000000', total: '100000000' }, modelLimits),
+  usageFault(
+    'over-the-limits',
+    { input: '50000000', output: '50000000', total: '100000000' },
+    modelLimits,
+  ),
   usageFault('text', { input: '"11"', output: '"7"' }, 'own'),
   usageFault('null', { input: 'null', output: 'null' }, 'own'),
   usageFault('infinite', { input: '1e999', output: '-1e999' }, 'own'),
   usageFault('fraction', { input: '11.5', output: '7.25' }, 'own'),
   usageFault('list', { input: '[11]', output: '{"7":7}' }, 'own'),
   usageFault('zero', { input: '0', output: '0' }, 'own'),
-  // The input that it counted stands.
+  // Its input count stands.
   usageFault('zero-output', { output: '0' }, 'own-output'),
-  // In Messages what was read from the cache stands beside the input, else it is a part of it.
+  // In Messages, cache reads are counted in addition to the input; elsewhere they are part of it.
   usageFault('more-cached-than-input', { input: '11', cached: '500', total: '18' }, (wire) =>
-    wire === 'messages' ? { input, cacheRead: 500, output } : { input: 0, cacheRead: input, output },
+    wire === 'messages'
+      ? { input, cacheRead: 500, output }
+      : { input: 0, cacheRead: input, output },
   ),
   {
-    ...usageFault('cached-negative', { input: '11', cached: '-500', total: '18' }, { input, output }),
-    // On the straight path of Messages the start of a stream shows what the provider told; only the charge is ours there.
+    ...usageFault(
+      'cached-negative',
+      { input: '11', cached: '-500', total: '18' },
+      { input, output },
+    ),
+    // On the straight path of Messages, a stream's start shows the provider's usage; only the
+    // charge is ours.
     expect: ({ wire, stream, straight }) =>
-      wire === 'messages' && stream && straight ? null : { kind: 'complete', tokens: { input, output } },
+      wire === 'messages' && stream && straight
+        ? null
+        : { kind: 'complete', tokens: { input, output } },
   },
 ];
 
 function answerWith({ wire, stream, content }: FaultCall, counts: FalseCounts | null): string {
-  const counted = { ...content, tokens: counts === null ? null : { ...goodTokens, cacheRead: counts.cached ? 1 : 0 } };
-  const falsify = (value: object) => (counts === null ? JSON.stringify(value) : falseText(value, counts));
+  const counted = {
+    ...content,
+    tokens: counts === null ? null : { ...goodTokens, cacheRead: counts.cached ? 1 : 0 },
+  };
+  const falsify = (value: object) =>
+    counts === null ? JSON.stringify(value) : falseText(value, counts);
   if (!stream) return httpAnswer(falsify(wholeAnswer(wire, counted)));
   const { start, deltas, end } = streamFrames(wire, counted);
   return chunkedAnswer([...start, ...deltas, ...end].map((frame) => falseFrame(frame, falsify)));
 }
 
 function falseFrame(frame: SseFrame, falsify: (value: object) => string): SseFrame {
-  return typeof frame === 'string' || typeof frame.data !== 'object' ? frame : { ...frame, data: falsify(frame.data as object) };
+  return typeof frame === 'string' || typeof frame.data !== 'object'
+    ? frame
+    : { ...frame, data: falsify(frame.data as object) };
 }
 
 const groups: readonly (readonly [names: RegExp, group: keyof FalseCounts])[] = [
@@ -70,10 +95,11 @@ const groups: readonly (readonly [names: RegExp, group: keyof FalseCounts])[] = 
   [/^total_?[tT]okens?(Count)?$/, 'total'],
 ];
 
-/** JSON with the counts replaced, whatever depth they stand at. */
+/** JSON with the counts replaced at any depth. */
 function falseText(value: object, counts: FalseCounts): string {
   const marked = JSON.stringify(value, (name, child: unknown) => {
-    const group = typeof child === 'number' ? groups.find(([names]) => names.test(name))?.[1] : undefined;
+    const group =
+      typeof child === 'number' ? groups.find(([names]) => names.test(name))?.[1] : undefined;
     return group && counts[group] !== undefined ? `<<${group}>>` : child;
   });
   return marked.replaceAll(/"<<(\w+)>>"/g, (_, group: keyof FalseCounts) => counts[group]!);

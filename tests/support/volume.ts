@@ -1,4 +1,4 @@
-// Sizes of tests: `npm test` runs them small, `npm run test:all` in full (TOLLGATE_TEST_VOLUME=full).
+// Test sizes: small in `npm test`, full in `npm run test:all` (TOLLGATE_TEST_VOLUME=full).
 const isFull = process.env['TOLLGATE_TEST_VOLUME'] === 'full';
 
 export function scaled<Size>(few: Size, many: Size): Size {

@@ -1,19 +1,17 @@
-// When owners want to be told that the balance is low.
+// The balance below which owners get a warning by e-mail.
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useState } from 'react';
-import { useIsAtLeast } from '../../app/account.ts';
-import type { ApiError } from '../../api/api-error.ts';
+import { useIsAtLeast } from '../../api/account.ts';
+import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { showFieldError } from '../../parts/form-errors.ts';
 import { Money } from '../../parts/money.tsx';
 import { microsFromText, usdText } from '../../parts/money-text.ts';
-import { showDone } from '../../parts/notify.ts';
+import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
-import type { Overview } from './page.tsx';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
 
-type Props = { readonly overview: Overview };
+type Props = { readonly overview: Output<'GET /accounts/:account/billing'> };
 
 export function LowBalance({ overview }: Props) {
   const isOwner = useIsAtLeast('owner');
@@ -21,11 +19,11 @@ export function LowBalance({ overview }: Props) {
   if (!canMail && threshold === null) return null;
   return (
     <Panel
-      title="Low balance"
+      title="Low-balance warning"
       description={
         canMail
-          ? 'All owners get one e-mail when the live balance goes below this amount.'
-          : 'No e-mail can be sent at the moment: this service has no mail server.'
+          ? 'Owners get one e-mail when the live balance falls below this amount.'
+          : 'This service has no mail server, so it cannot send warnings.'
       }
     >
       {isOwner ? (
@@ -42,32 +40,38 @@ function textOf(threshold: number | null): string {
 }
 
 function ThresholdForm({ threshold }: { readonly threshold: number | null }) {
-  const [error, setError] = useState<ApiError | null>(null);
-  const change = useChange('PATCH /accounts/:account/low-balance', { invalidates: ['GET /accounts/:account/billing'] });
+  const change = useChange('PATCH /accounts/:account/low-balance', {
+    invalidates: ['GET /accounts/:account/billing'],
+  });
   const form = useForm({
     initialValues: { threshold: textOf(threshold) },
     validate: {
       threshold: (text) => {
         if (text.trim() === '') return null;
         const micros = microsFromText(text);
-        return micros === null || micros === 0 ? 'Enter an amount in US dollars above zero, or leave it empty.' : null;
+        return micros === null || micros === 0
+          ? 'Enter an amount above zero in US dollars, or leave the field empty.'
+          : null;
       },
     },
   });
-  const submit = async (values: { readonly threshold: string }) => {
-    const micros = values.threshold.trim() === '' ? null : microsFromText(values.threshold);
-    setError(null);
-    try {
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async (values) => {
+      const micros = values.threshold.trim() === '' ? null : microsFromText(values.threshold);
       await change.mutateAsync({ body: { threshold_micros: micros } });
       form.setValues({ threshold: textOf(micros) });
       form.resetDirty({ threshold: textOf(micros) });
-      showDone(micros === null ? 'Owners are not warned any more.' : `Owners are warned below ${usdText(micros)}.`);
-    } catch (thrown) {
-      setError(showFieldError(form, thrown, { threshold_micros: 'threshold' }));
-    }
-  };
+      showSuccess(
+        micros === null
+          ? 'Low-balance warnings are off.'
+          : `Owners will be warned below ${usdText(micros)}.`,
+      );
+    },
+    { threshold_micros: 'threshold' },
+  );
   return (
-    <form onSubmit={form.onSubmit((values) => void submit(values))} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Group align="flex-start" gap="sm">
         <TextInput
           aria-label="Warn below, in USD"
@@ -78,7 +82,7 @@ function ThresholdForm({ threshold }: { readonly threshold: number | null }) {
           maw={220}
           {...form.getInputProps('threshold')}
         />
-        <Button type="submit" variant="default" loading={change.isPending} disabled={!form.isDirty()}>
+        <Button type="submit" variant="default" loading={isSubmitting} disabled={!form.isDirty()}>
           Save
         </Button>
       </Group>

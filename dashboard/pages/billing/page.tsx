@@ -1,8 +1,8 @@
-// What the account has, what moved it, and how owners pay in.
+// Balance, statement and top-ups.
 import { Anchor, Button, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useAccount, useIsAtLeast, useMode } from '../../app/account.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useAccount, useIsAtLeast, useMode } from '../../api/account.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import type { Output } from '../../api/client.ts';
 import { useApi, useApiPages } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
@@ -15,7 +15,7 @@ import { LowBalance } from './low-balance.tsx';
 import { TopUpDialog } from './top-up-dialog.tsx';
 import { TopUpResult } from './top-up-result.tsx';
 
-export type Overview = Output<'GET /accounts/:account/billing'>;
+type Overview = Output<'GET /accounts/:account/billing'>;
 
 export function Page() {
   const mode = useMode();
@@ -34,21 +34,34 @@ export function Page() {
       <PageHeader
         title="Billing"
         description={
-          isLive ? 'Your balance, and everything that moved it.' : 'Play money of the test mode. Nothing here is real.'
+          isLive
+            ? 'Your balance and every change to it.'
+            : 'Play money for test mode. Nothing here is real.'
         }
         actions={
           isLive &&
           isOwner &&
           bounds && (
-            <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setState({ pay: 'yes' }, { push: true })}>
+            <Button
+              leftSection={<IconPlus size={16} aria-hidden />}
+              onClick={() => setState({ pay: 'yes' }, { push: true })}
+            >
               Top up
             </Button>
           )
         }
       />
       <Stack>
-        {topUpId !== null && <TopUpResult key={topUpId} topUpId={topUpId} onClose={() => setState({ top_up: undefined })} />}
-        {billing.error && <ErrorNotice error={billing.error} onRetry={() => void billing.refetch()} />}
+        {topUpId !== null && (
+          <TopUpResult
+            key={topUpId}
+            topUpId={topUpId}
+            onClose={() => setState({ top_up: undefined })}
+          />
+        )}
+        {billing.error && (
+          <ErrorNotice error={billing.error} onRetry={() => void billing.refetch()} />
+        )}
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <Stat
             label="Available"
@@ -58,42 +71,56 @@ export function Page() {
           <Stat
             label="Held by running requests"
             value={overview && <Money micros={overview.held_micros} />}
-            hint="The most that they can cost; what they do not use comes back."
+            hint="The most they can cost. What they do not use is returned."
           />
         </SimpleGrid>
         {isLive && overview && !(isOwner && bounds) && <HowToPay overview={overview} />}
         {isLive && overview && <LowBalance overview={overview} />}
-        <Panel title="Statement" description="Charges are summed by UTC day; Usage has each of them." flush>
+        <Panel
+          title="Statement"
+          description="Charges are totalled per UTC day. Usage lists each request."
+          flush
+        >
           <StatementTable
             pages={pages}
-            emptyText={isLive ? 'Top-ups, adjustments and charges will stand here.' : 'Charges of test keys will stand here.'}
+            emptyText={
+              isLive
+                ? 'Top-ups, adjustments and charges appear here.'
+                : 'Charges for test keys appear here.'
+            }
           />
         </Panel>
       </Stack>
-      {bounds && isOwner && <TopUpDialog opened={isPaying} bounds={bounds} onClose={() => setState({ pay: undefined })} />}
+      {bounds && isOwner && (
+        <TopUpDialog
+          opened={isPaying}
+          bounds={bounds}
+          onClose={() => setState({ pay: undefined })}
+        />
+      )}
     </>
   );
 }
 
 function AvailableHint({ overview }: { readonly overview: Overview }) {
-  if (overview.posted_micros < 0) return 'Nothing that costs runs until this is above zero.';
-  if (overview.held_micros === 0) return 'All of it can be spent.';
+  if (overview.posted_micros < 0) return 'Paid requests are refused until this is above zero.';
+  if (overview.held_micros === 0) return 'Nothing is held.';
   return (
     <>
-      of <Money micros={overview.posted_micros} />, the rest is held
+      of <Money micros={overview.posted_micros} />; the rest is held
     </>
   );
 }
 
-/** For whom cannot pay here. */
+/** For users who cannot top up here. */
 function HowToPay({ overview }: { readonly overview: Overview }) {
   return (
-    <Panel title="Adding credit">
+    <Panel title="Add credit">
       <Text>
         {overview.top_up ? (
-          'Owners of the account can top it up by card. Ask one of them.'
+          'Only owners can top up this account. Ask one of them.'
         ) : overview.contact === null ? (
-          'Ask whoever runs this service to add credit to this account.'
+          'Ask the operator of this service to add credit.'
         ) : (
           <>
             To add credit, contact <Contact text={overview.contact} />.
@@ -101,7 +128,7 @@ function HowToPay({ overview }: { readonly overview: Overview }) {
         )}
       </Text>
       <Text size="sm" c="dimmed" mt={4}>
-        Say which account it is for: <AccountId />
+        Mention your account ID: <AccountId />
       </Text>
     </Panel>
   );
@@ -115,9 +142,10 @@ function AccountId() {
   );
 }
 
-/** A link where it is an address. */
+/** Links e-mail and web addresses. */
 function Contact({ text }: { readonly text: string }) {
-  if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)) return <Anchor href={`mailto:${text}`}>{text}</Anchor>;
+  if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text))
+    return <Anchor href={`mailto:${text}`}>{text}</Anchor>;
   if (/^https?:\/\/\S+$/.test(text)) {
     return (
       <Anchor href={text} rel="noreferrer">

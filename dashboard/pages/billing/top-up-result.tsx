@@ -1,4 +1,5 @@
-// What became of a checkout, after the way back from Stripe. Stripe tells the gateway by itself, a moment before or after.
+// The result of a checkout, after the return from Stripe. Stripe notifies the gateway separately, a
+// moment before or after.
 import { Alert, Loader } from '@mantine/core';
 import { IconCheck, IconClock, IconX } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -8,11 +9,15 @@ import { usdText } from '../../parts/money-text.ts';
 
 type Props = { readonly topUpId: string; readonly onClose: () => void };
 
-const askMs = 2_000;
+const refetchMs = 2_000;
 
 export function TopUpResult({ topUpId, onClose }: Props) {
   const client = useQueryClient();
-  const { data, error } = useApi('GET /accounts/:account/top-ups/:topUp', { params: { topUp: topUpId } }, { refetchMs: askMs });
+  const { data, error } = useApi(
+    'GET /accounts/:account/top-ups/:topUp',
+    { params: { topUp: topUpId } },
+    { refetchMs },
+  );
   const state = data?.state;
   useEffect(() => {
     if (state !== 'paid') return;
@@ -21,32 +26,59 @@ export function TopUpResult({ topUpId, onClose }: Props) {
   }, [state, client]);
   if (error?.status === 404 || (!data && !error)) return null;
   const amount = data ? usdText(data.amount_micros) : '';
-  const close = { withCloseButton: true, closeButtonLabel: 'Close', onClose, role: 'status' } as const;
+  const close = {
+    withCloseButton: true,
+    closeButtonLabel: 'Close',
+    onClose,
+    role: 'status',
+  } as const;
   switch (state) {
     case 'paid':
       return (
-        <Alert color="green" icon={<IconCheck aria-hidden />} title={`${amount} is in your balance`} {...close}>
-          Thank you. Requests can use it now.
+        <Alert
+          color="green"
+          icon={<IconCheck aria-hidden />}
+          title={`${amount} was added to your balance`}
+          {...close}
+        >
+          Thank you. You can use it now.
         </Alert>
       );
     case 'failed':
     case 'expired':
       return (
-        <Alert color="red" icon={<IconX aria-hidden />} title={`${amount} was not paid`} {...close}>
-          {state === 'failed' ? 'The payment failed.' : 'The checkout was not finished in time.'} Nothing was charged. You can try
-          again.
+        <Alert
+          color="red"
+          icon={<IconX aria-hidden />}
+          title={`Your top-up of ${amount} failed`}
+          {...close}
+        >
+          {state === 'failed'
+            ? 'The payment did not go through.'
+            : 'The checkout was not finished in time.'}{' '}
+          Nothing was charged. You can try again.
         </Alert>
       );
     case 'processing':
       return (
-        <Alert color="accent" icon={<IconClock aria-hidden />} title={`${amount} is on its way`} {...close}>
-          It is credited as soon as it has arrived. With bank transfers that takes some days.
+        <Alert
+          color="accent"
+          icon={<IconClock aria-hidden />}
+          title={`Your top-up of ${amount} is being processed`}
+          {...close}
+        >
+          It is added to your balance when it arrives. Bank transfers can take several days.
         </Alert>
       );
     default:
       return (
-        <Alert color="accent" icon={<Loader size={16} aria-hidden />} title={`Waiting for the payment of ${amount}`} {...close}>
-          As soon as Stripe confirms it, it stands in your balance. This page follows by itself.
+        <Alert
+          color="accent"
+          icon={<Loader size={16} aria-hidden />}
+          title={`Waiting for your top-up of ${amount}`}
+          {...close}
+        >
+          It is added to your balance once Stripe confirms it. This page updates automatically.
         </Alert>
       );
   }

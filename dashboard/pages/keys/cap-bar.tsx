@@ -1,4 +1,4 @@
-// What a key has spent of its cap, and what running requests hold of it.
+// How much of its cap a key has spent, and how much running requests hold.
 import { Box, Progress, Text } from '@mantine/core';
 import { Money } from '../../parts/money.tsx';
 import { shortUsdText } from '../../parts/money-text.ts';
@@ -7,12 +7,12 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import type { Key } from './key-values.ts';
 
 type Props = {
-  /** `Spent today`, for screen readers. */
+  /** Label for screen readers: `Spent today`. */
   readonly label: string;
   readonly spend: Key['today'];
-  /** null: none. */
+  /** Null when there is no cap. */
   readonly capMicros: number | null;
-  /** Also when it starts anew, and what is held. */
+  /** Also shows the held amount and the time of the reset. */
   readonly detailed?: boolean;
 };
 
@@ -34,14 +34,24 @@ export function CapBar({ label, spend, capMicros, detailed = false }: Props) {
               <Money micros={held} /> held by running requests ·{' '}
             </>
           )}
-          starts anew <TimeAgo at={resetsAt} />
+          resets <TimeAgo at={resetsAt} />
         </Text>
       )}
     </Box>
   );
 }
 
-function Bar({ label, spent, held, capMicros }: { label: string; spent: number; held: number; capMicros: number }) {
+function Bar({
+  label,
+  spent,
+  held,
+  capMicros,
+}: {
+  label: string;
+  spent: number;
+  held: number;
+  capMicros: number;
+}) {
   const shareOf = (micros: number) => (capMicros === 0 ? 1 : Math.min(1, micros / capMicros));
   const [spentShare, usedShare] = [shareOf(spent), shareOf(spent + held)];
   return (
@@ -51,7 +61,9 @@ function Bar({ label, spent, held, capMicros }: { label: string; spent: number; 
         color={usedShare >= 1 ? 'red' : usedShare >= 0.8 ? 'orange' : 'accent'}
         aria-label={`${label}: ${shareText(usedShare)} of the cap`}
       />
-      {usedShare > spentShare && <Progress.Section value={(usedShare - spentShare) * 100} color="gray.5" aria-label="Held" />}
+      {usedShare > spentShare && (
+        <Progress.Section value={(usedShare - spentShare) * 100} color="gray.5" aria-label="Held" />
+      )}
     </Progress.Root>
   );
 }

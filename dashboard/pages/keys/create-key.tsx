@@ -1,69 +1,72 @@
 import { Button, Drawer, Group, Input, SegmentedControl, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import { useMode, useSetMode, type Mode } from '../../app/account.ts';
-import type { ApiError } from '../../api/api-error.ts';
+import { useMode, useSetMode, type Mode } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { showFieldError } from '../../parts/form-errors.ts';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { KeyFields } from './key-fields.tsx';
 import { controlsOf, emptyValues, fieldNames, problemsOf, type KeyValues } from './key-values.ts';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 
 type Props = { readonly opened: boolean; readonly onClose: () => void };
 
-/** Makes a key, then shows it, once. */
+/** Creates a key, then shows its secret once. */
 export function CreateKey({ opened, onClose }: Props) {
-  const [made, setMade] = useState<Output<'POST /accounts/:account/keys'> | null>(null);
+  const [created, setCreated] = useState<Output<'POST /accounts/:account/keys'> | null>(null);
   return (
     <>
       <Drawer opened={opened} onClose={onClose} title="Create a key" position="right" size="lg">
         <CreateKeyForm
           onClose={onClose}
-          onMade={(key) => {
-            setMade(key);
+          onCreated={(key) => {
+            setCreated(key);
             onClose();
           }}
         />
       </Drawer>
-      <NewKeyDialog made={made} onClose={() => setMade(null)} />
+      <NewKeyDialog created={created} onClose={() => setCreated(null)} />
     </>
   );
 }
 
 type FormProps = {
   readonly onClose: () => void;
-  readonly onMade: (key: Output<'POST /accounts/:account/keys'>) => void;
+  readonly onCreated: (key: Output<'POST /accounts/:account/keys'>) => void;
 };
 
-function CreateKeyForm({ onClose, onMade }: FormProps) {
+function CreateKeyForm({ onClose, onCreated }: FormProps) {
   const { test_mode: hasTestMode } = useSession().features;
   const [mode, setMode] = useState<Mode>(useMode());
   const showMode = useSetMode();
-  const [error, setError] = useState<ApiError | null>(null);
-  const create = useChange('POST /accounts/:account/keys', { invalidates: ['GET /accounts/:account/keys'] });
+  const create = useChange('POST /accounts/:account/keys', {
+    invalidates: ['GET /accounts/:account/keys'],
+  });
   const form = useForm<KeyValues>({ initialValues: emptyValues, validate: problemsOf });
-  const submit = async (values: KeyValues) => {
-    setError(null);
-    try {
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async (values) => {
       const { name, ...controls } = controlsOf(values);
-      const made = await create.mutateAsync({ body: { mode, name: name ?? '', ...controls } });
+      const created = await create.mutateAsync({ body: { mode, name: name ?? '', ...controls } });
       showMode(mode);
-      onMade(made);
-    } catch (thrown) {
-      setError(showFieldError(form, thrown, fieldNames));
-    }
-  };
+      onCreated(created);
+    },
+    fieldNames,
+  );
   return (
-    <form onSubmit={form.onSubmit((values) => void submit(values))} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack gap="lg">
         {hasTestMode && (
           <Input.Wrapper
             label="Mode"
             labelElement="div"
-            description={mode === 'live' ? 'Calls real models, and spends your balance.' : 'The sandbox answers, for play money.'}
+            description={
+              mode === 'live'
+                ? 'Calls real models and spends your balance.'
+                : 'The sandbox answers. Only play money is spent.'
+            }
           >
             <SegmentedControl
               mt={8}
@@ -80,10 +83,10 @@ function CreateKeyForm({ onClose, onMade }: FormProps) {
         <KeyFields form={form} />
         {error && <ErrorNotice error={error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={create.isPending}>
+          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
             Cancel
           </Button>
-          <Button type="submit" loading={create.isPending}>
+          <Button type="submit" loading={isSubmitting}>
             Create key
           </Button>
         </Group>

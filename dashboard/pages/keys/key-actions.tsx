@@ -1,33 +1,45 @@
-// What can be done with a key besides changing its controls.
+// Disable, enable and revoke a key.
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconBan, IconDots, IconPencil, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import {
+  IconBan,
+  IconDots,
+  IconPencil,
+  IconPlayerPause,
+  IconPlayerPlay,
+} from '@tabler/icons-react';
 import { useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { showDone, showError } from '../../parts/notify.ts';
+import { showSuccess, showError } from '../../parts/notify.ts';
 import type { Key } from './key-values.ts';
 
-const keyCalls = ['GET /accounts/:account/keys', 'GET /accounts/:account/keys/:key'] as const;
+const keyEndpoints = ['GET /accounts/:account/keys', 'GET /accounts/:account/keys/:key'] as const;
 
-/** Each asks first where it stops something, and says what came of it. */
+/** Actions that stop a key ask for confirmation. Each action shows its result. */
 export function useKeyActions() {
-  const disable = useChange('POST /accounts/:account/keys/:key/disable', { invalidates: keyCalls });
-  const enable = useChange('POST /accounts/:account/keys/:key/enable', { invalidates: keyCalls });
-  const revoke = useChange('POST /accounts/:account/keys/:key/revoke', { invalidates: keyCalls });
+  const disable = useChange('POST /accounts/:account/keys/:key/disable', {
+    invalidates: keyEndpoints,
+  });
+  const enable = useChange('POST /accounts/:account/keys/:key/enable', {
+    invalidates: keyEndpoints,
+  });
+  const revoke = useChange('POST /accounts/:account/keys/:key/revoke', {
+    invalidates: keyEndpoints,
+  });
   return {
     disable: (key: Key) =>
       confirm({
         title: `Disable the key “${key.name}”?`,
-        text: 'Its requests are refused within seconds, until you enable it again. Those that run are finished.',
+        text: 'New requests are refused within seconds until you enable it again. Running requests finish.',
         action: 'Disable',
         run: async () => {
           await disable.mutateAsync({ params: { key: key.id } });
-          showDone(`The key “${key.name}” is disabled.`);
+          showSuccess(`Key “${key.name}” disabled.`);
         },
       }),
     enable: async (key: Key) => {
       try {
         await enable.mutateAsync({ params: { key: key.id } });
-        showDone(`The key “${key.name}” is enabled again.`);
+        showSuccess(`Key “${key.name}” enabled.`);
       } catch (thrown) {
         showError(thrown);
       }
@@ -35,12 +47,12 @@ export function useKeyActions() {
     revoke: (key: Key) =>
       confirm({
         title: `Revoke the key “${key.name}”?`,
-        text: `${key.hint} stops working within seconds, for good. What was spent with it stays in your usage.`,
+        text: `${key.hint} stops working within seconds. This cannot be undone. Its past requests stay in your usage.`,
         action: 'Revoke',
         danger: true,
         run: async () => {
           await revoke.mutateAsync({ params: { key: key.id } });
-          showDone(`The key “${key.name}” is revoked.`);
+          showSuccess(`Key “${key.name}” revoked.`);
         },
       }),
   };
@@ -64,15 +76,25 @@ export function KeyMenu({ row, onEdit }: Props) {
           Edit
         </Menu.Item>
         {row.disabled_at === null ? (
-          <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => actions.disable(row)}>
+          <Menu.Item
+            leftSection={<IconPlayerPause size={16} aria-hidden />}
+            onClick={() => actions.disable(row)}
+          >
             Disable
           </Menu.Item>
         ) : (
-          <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => void actions.enable(row)}>
+          <Menu.Item
+            leftSection={<IconPlayerPlay size={16} aria-hidden />}
+            onClick={() => void actions.enable(row)}
+          >
             Enable
           </Menu.Item>
         )}
-        <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={() => actions.revoke(row)}>
+        <Menu.Item
+          color="red"
+          leftSection={<IconBan size={16} aria-hidden />}
+          onClick={() => actions.revoke(row)}
+        >
           Revoke
         </Menu.Item>
       </Menu.Dropdown>

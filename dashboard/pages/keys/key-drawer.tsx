@@ -1,26 +1,32 @@
-// One key: where it stands, and every control of it to change.
+// One key: its status, and a form to change it.
 import { Alert, Button, Divider, Drawer, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconBan, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useIsAtLeast } from '../../app/account.ts';
-import type { ApiError } from '../../api/api-error.ts';
+import { useIsAtLeast } from '../../api/account.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { showFieldError } from '../../parts/form-errors.ts';
 import { AppLink } from '../../parts/link.tsx';
-import { showDone } from '../../parts/notify.ts';
+import { showSuccess } from '../../parts/notify.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime, TimeAgo } from '../../parts/time-ago.tsx';
 import { CapBar } from './cap-bar.tsx';
 import { useKeyActions } from './key-actions.tsx';
 import { KeyFields } from './key-fields.tsx';
-import { KeyState } from './key-state.tsx';
-import { changedControls, fieldNames, problemsOf, valuesOf, type Key, type KeyValues } from './key-values.ts';
+import { KeyState } from '../../parts/key-state.tsx';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import {
+  changedControls,
+  fieldNames,
+  problemsOf,
+  valuesOf,
+  type Key,
+  type KeyValues,
+} from './key-values.ts';
 
 type Props = {
-  /** null: closed. */
+  /** Null closes the drawer. */
   readonly keyId: string | null;
   readonly onClose: () => void;
 };
@@ -29,7 +35,9 @@ export function KeyDrawer({ keyId, onClose }: Props) {
   return (
     <Drawer.Root opened={keyId !== null} onClose={onClose} position="right" size="lg">
       <Drawer.Overlay />
-      <Drawer.Content>{keyId !== null && <KeyDetail keyId={keyId} onClose={onClose} />}</Drawer.Content>
+      <Drawer.Content>
+        {keyId !== null && <KeyDetail keyId={keyId} onClose={onClose} />}
+      </Drawer.Content>
     </Drawer.Root>
   );
 }
@@ -53,15 +61,20 @@ function KeyBody({ row, onClose }: { readonly row: Key; readonly onClose: () => 
   const canChange = useIsAtLeast('admin');
   return (
     <Stack gap="lg">
-      <Standing row={row} />
+      <Status row={row} />
       <Divider />
-      <EditForm key={row.id} row={row} readOnly={!canChange || row.state === 'revoked'} onClose={onClose} />
-      {canChange && row.state !== 'revoked' && <Ending row={row} />}
+      <EditForm
+        key={row.id}
+        row={row}
+        readOnly={!canChange || row.state === 'revoked'}
+        onClose={onClose}
+      />
+      {canChange && row.state !== 'revoked' && <StopActions row={row} />}
     </Stack>
   );
 }
 
-function Standing({ row }: { readonly row: Key }) {
+function Status({ row }: { readonly row: Key }) {
   return (
     <Stack gap="sm">
       <Group gap="sm">
@@ -79,11 +92,17 @@ function Standing({ row }: { readonly row: Key }) {
           <Text size="sm" c="dimmed" mb={2}>
             This month
           </Text>
-          <CapBar detailed label="Spent this month" spend={row.this_month} capMicros={row.monthly_cap_micros} />
+          <CapBar
+            detailed
+            label="Spent this month"
+            spend={row.this_month}
+            capMicros={row.monthly_cap_micros}
+          />
         </div>
       </SimpleGrid>
       <Text component="div" size="sm" c="dimmed">
-        Created <DateTime at={row.created_at} /> · last used <TimeAgo at={row.last_used_at} never="never" />
+        Created <DateTime at={row.created_at} /> · last used{' '}
+        <TimeAgo at={row.last_used_at} never="never" />
         {row.disabled_at !== null && (
           <>
             {' '}
@@ -99,11 +118,11 @@ function Standing({ row }: { readonly row: Key }) {
       </Text>
       <Group gap={4}>
         <Text size="sm" c="dimmed">
-          Id {row.id}
+          ID {row.id}
         </Text>
-        <CopyButton text={row.id} label="Copy the id" />
+        <CopyButton text={row.id} label="Copy ID" />
         <AppLink to="/usage" search={(before) => ({ ...before, key: row.id })} size="sm" ml="auto">
-          Requests of this key
+          View requests
         </AppLink>
       </Group>
     </Stack>
@@ -114,38 +133,39 @@ type EditProps = { readonly row: Key; readonly readOnly: boolean; readonly onClo
 
 function EditForm({ row, readOnly, onClose }: EditProps) {
   const [before, setBefore] = useState(valuesOf(row));
-  const [error, setError] = useState<ApiError | null>(null);
   const update = useChange('PATCH /accounts/:account/keys/:key', {
     invalidates: ['GET /accounts/:account/keys', 'GET /accounts/:account/keys/:key'],
   });
   const form = useForm<KeyValues>({ initialValues: before, validate: problemsOf });
-  const submit = async (values: KeyValues) => {
-    setError(null);
-    try {
-      const after = await update.mutateAsync({ params: { key: row.id }, body: changedControls(before, values) });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async (values) => {
+      const after = await update.mutateAsync({
+        params: { key: row.id },
+        body: changedControls(before, values),
+      });
       setBefore(valuesOf(after));
-      showDone(`The key “${after.name}” is changed. Gateways follow within seconds.`);
+      showSuccess(`Key “${after.name}” saved. Changes apply within seconds.`);
       onClose();
-    } catch (thrown) {
-      setError(showFieldError(form, thrown, fieldNames));
-    }
-  };
+    },
+    fieldNames,
+  );
   return (
-    <form onSubmit={form.onSubmit((values) => void submit(values))} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack gap="lg">
         {row.state === 'revoked' && (
           <Alert color="red" variant="light">
-            This key is revoked, and that is for good. Make another to go on.
+            This key is permanently revoked. Create a new one instead.
           </Alert>
         )}
         <KeyFields form={form} readOnly={readOnly} />
         {error && <ErrorNotice error={error} />}
         {!readOnly && (
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={update.isPending}>
+            <Button variant="default" onClick={onClose} disabled={isSubmitting}>
               Cancel
             </Button>
-            <Button type="submit" loading={update.isPending} disabled={!form.isDirty()}>
+            <Button type="submit" loading={isSubmitting} disabled={!form.isDirty()}>
               Save changes
             </Button>
           </Group>
@@ -155,14 +175,18 @@ function EditForm({ row, readOnly, onClose }: EditProps) {
   );
 }
 
-function Ending({ row }: { readonly row: Key }) {
+function StopActions({ row }: { readonly row: Key }) {
   const actions = useKeyActions();
   return (
     <>
       <Divider />
       <Group gap="sm">
         {row.disabled_at === null ? (
-          <Button variant="default" leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => actions.disable(row)}>
+          <Button
+            variant="default"
+            leftSection={<IconPlayerPause size={16} aria-hidden />}
+            onClick={() => actions.disable(row)}
+          >
             Disable
           </Button>
         ) : (
@@ -174,7 +198,12 @@ function Ending({ row }: { readonly row: Key }) {
             Enable
           </Button>
         )}
-        <Button variant="light" color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={() => actions.revoke(row)}>
+        <Button
+          variant="light"
+          color="red"
+          leftSection={<IconBan size={16} aria-hidden />}
+          onClick={() => actions.revoke(row)}
+        >
           Revoke…
         </Button>
       </Group>

@@ -1,5 +1,13 @@
-// Every control of a key, for one that is made and for one that is changed.
-import { Alert, Fieldset, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
+// The fields of a key, for creating and changing it.
+import {
+  Alert,
+  Fieldset,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  TagsInput,
+  TextInput,
+} from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useApi } from '../../api/use-api.ts';
 import { microsFromText } from '../../parts/money-text.ts';
@@ -17,7 +25,13 @@ export function KeyFields({ form, readOnly = false }: Props) {
   const defaults = useApi('GET /accounts/:account/key-defaults', {}).data;
   const limit = (value: number | null | undefined) =>
     value === undefined ? '' : value === null ? 'No limit' : `${countText(value)} (default)`;
-  const number = { min: 0, max: 9_999_999_999, allowDecimal: false, thousandSeparator: ' ', hideControls: true } as const;
+  const number = {
+    min: 0,
+    max: 9_999_999_999,
+    allowDecimal: false,
+    thousandSeparator: ' ',
+    hideControls: true,
+  } as const;
   const { dailyCap, monthlyCap } = form.values;
   return (
     <Fieldset variant="unstyled" disabled={readOnly} p={0} m={0}>
@@ -25,7 +39,7 @@ export function KeyFields({ form, readOnly = false }: Props) {
         <TextInput
           label="Name"
           placeholder="Production backend"
-          description="What it is used by. Only you see it."
+          description="The program or person that uses this key."
           maxLength={200}
           data-autofocus
           autoComplete="off"
@@ -35,7 +49,7 @@ export function KeyFields({ form, readOnly = false }: Props) {
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
           <TextInput
             label="Daily cap"
-            description="USD, from 00:00 UTC"
+            description="USD, resets at 00:00 UTC"
             placeholder="No cap"
             leftSection="$"
             inputMode="decimal"
@@ -44,7 +58,7 @@ export function KeyFields({ form, readOnly = false }: Props) {
           />
           <TextInput
             label="Monthly cap"
-            description="USD, from the 1st, 00:00 UTC"
+            description="USD, resets on the 1st at 00:00 UTC"
             placeholder="No cap"
             leftSection="$"
             inputMode="decimal"
@@ -57,27 +71,27 @@ export function KeyFields({ form, readOnly = false }: Props) {
         <ExpiryField {...form.getInputProps('expires')} disabled={readOnly} />
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md">
           <NumberInput
-            label="Requests a minute"
+            label="Requests per minute"
             placeholder={limit(defaults?.requests_per_minute)}
             {...number}
             {...form.getInputProps('requestsPerMinute')}
           />
           <NumberInput
-            label="Tokens a minute"
+            label="Tokens per minute"
             placeholder={limit(defaults?.tokens_per_minute)}
             {...number}
             {...form.getInputProps('tokensPerMinute')}
           />
           <NumberInput
-            label="Requests at once"
+            label="Concurrent requests"
             placeholder={limit(defaults?.concurrent_requests)}
             {...number}
             {...form.getInputProps('concurrentRequests')}
           />
         </SimpleGrid>
         <TagsInput
-          label="Allowed addresses"
-          description="IP addresses or CIDR ranges, each followed by Enter. Leave it empty to allow all."
+          label="Allowed IP addresses"
+          description="IP addresses or CIDR ranges. Press Enter after each. Leave empty to allow all."
           placeholder={form.values.addresses.length === 0 ? '203.0.113.7, 10.0.0.0/8' : undefined}
           splitChars={[',', ' ', ';']}
           acceptValueOnBlur
@@ -90,14 +104,20 @@ export function KeyFields({ form, readOnly = false }: Props) {
   );
 }
 
-/** What two caps mean together is easily misread. */
-function CapNote({ dailyCap, monthlyCap }: { readonly dailyCap: string; readonly monthlyCap: string }) {
+/** Explains combinations of caps that are easy to misread. */
+function CapNote({
+  dailyCap,
+  monthlyCap,
+}: {
+  readonly dailyCap: string;
+  readonly monthlyCap: string;
+}) {
   const [daily, monthly] = [microsFromText(dailyCap), microsFromText(monthlyCap)];
   const note =
     daily === 0 || monthly === 0
-      ? 'A cap of 0 allows nothing, not even requests that are free.'
+      ? 'A cap of 0 blocks every request, even free ones.'
       : daily !== null && monthly !== null && daily > monthly
-        ? 'The monthly cap is below the daily one, so it is the one that counts.'
+        ? 'The monthly cap is below the daily cap, so the daily cap has no effect.'
         : null;
   return note === null ? null : (
     <Alert color="orange" variant="light" py="xs">

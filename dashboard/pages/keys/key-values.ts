@@ -1,28 +1,28 @@
-// A key's controls as a form holds them, and as the API takes them.
+// Converts a key between the API and the form's fields.
 import type { Body, Output } from '../../api/client.ts';
 import { microsFromText, usdText } from '../../parts/money-text.ts';
 
 export type Key = Output<'GET /accounts/:account/keys/:key'>;
-export type Controls = Body<'PATCH /accounts/:account/keys/:key'>;
+type Controls = Body<'PATCH /accounts/:account/keys/:key'>;
 
 export type KeyValues = {
   readonly name: string;
-  /** In dollars as they were typed; empty: no cap. */
+  /** Dollars as typed. Empty means no cap. */
   readonly dailyCap: string;
   readonly monthlyCap: string;
-  /** None: all models. */
+  /** Empty allows all models. */
   readonly models: readonly string[];
-  /** Empty: the default. */
+  /** Empty uses the default. */
   readonly requestsPerMinute: number | string;
   readonly tokensPerMinute: number | string;
   readonly concurrentRequests: number | string;
-  /** None: from anywhere. */
+  /** Empty allows all addresses. */
   readonly addresses: readonly string[];
-  /** As a `datetime-local` field has it, in the reader's time zone; empty: never. */
+  /** In the format of a `datetime-local` field, in the reader's time zone. Empty means never. */
   readonly expires: string;
 };
 
-/** By the API's names, for what it says of a field. */
+/** Maps the API's field names to the form's, for error messages. */
 export const fieldNames = {
   name: 'name',
   daily_cap_micros: 'dailyCap',
@@ -61,7 +61,7 @@ export function valuesOf(key: Key): KeyValues {
   };
 }
 
-/** Of values that `problemsOf` finds nothing wrong with. */
+/** Expects values without problems (`problemsOf`). */
 export function controlsOf(values: KeyValues): Required<Controls> {
   return {
     name: values.name.trim(),
@@ -76,32 +76,31 @@ export function controlsOf(values: KeyValues): Required<Controls> {
   };
 }
 
-/** Only what was changed: an expiry that has passed meanwhile is then no reason to refuse a new name. */
+/** Returns only the changed fields. Otherwise an expiry in the past would block renaming a key. */
 export function changedControls(before: KeyValues, after: KeyValues): Controls {
   const [was, is] = [controlsOf(before), controlsOf(after)];
-  const names = (Object.keys(is) as (keyof Controls)[]).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));
+  const names = (Object.keys(is) as (keyof Controls)[]).filter(
+    (name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]),
+  );
   return Object.fromEntries(names.map((name) => [name, is[name]]));
 }
 
-/** What can be told without asking, by field; a field that is right has null. */
+/** Validates what needs no API call. Returns a message per field, null for a valid one. */
 export function problemsOf(values: KeyValues): Partial<Record<keyof KeyValues, string | null>> {
   return {
-    name: values.name.trim() === '' ? 'Give the key a name, to know it again by.' : null,
+    name: values.name.trim() === '' ? 'Give the key a name.' : null,
     dailyCap: capProblem(values.dailyCap),
     monthlyCap: capProblem(values.monthlyCap),
-    expires: values.expires !== '' && Number.isNaN(Date.parse(values.expires)) ? 'This is no date and time.' : null,
+    expires:
+      values.expires !== '' && Number.isNaN(Date.parse(values.expires))
+        ? 'Enter a valid date and time.'
+        : null,
   };
 }
 
-/** A moment as a `datetime-local` field has it: `2026-11-22T14:05`, in the reader's time zone. */
+/** Formats a time for a `datetime-local` field, in the reader's time zone: `2026-11-22T14:05`. */
 export function localTimeText(at: Date): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-/** Whoever pastes a whole key looks for it: its last characters are enough, and it is not to stand in an address. */
-export function searchTextOf(typed: string): string {
-  const text = typed.trim();
-  return /^tg_(live|test)_\w{8,}$/.test(text) ? text.slice(-4) : text;
 }
 
 function capText(micros: number | null): string {
@@ -110,7 +109,7 @@ function capText(micros: number | null): string {
 
 function capProblem(text: string): string | null {
   if (text.trim() === '' || microsFromText(text) !== null) return null;
-  return 'Write an amount in dollars, such as 5 or 0.50.';
+  return 'Enter an amount in US dollars, such as 5 or 0.50.';
 }
 
 function limitOf(value: number | string): number | null {

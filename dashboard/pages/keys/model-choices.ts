@@ -1,26 +1,35 @@
-// The catalogue as a list to pick from.
+// The catalogue as options of the model picker.
 import type { Output } from '../../api/client.ts';
 
 export type ModelChoice = {
   readonly id: string;
   readonly group: string;
-  /** Its name, where that is another, and its aliases. */
+  /** The name, if it differs from the id, and the aliases. */
   readonly note: string;
-  /** All that it can be found by, in small letters. */
+  /** Searchable text in lower case. */
   readonly words: string;
-  /** Whether live keys can run it now. */
+  /** True when live keys can use it now. */
   readonly isLive: boolean;
 };
 
 type Catalogue = Output<'GET /accounts/:account/models'>;
 
-/** `chosen`: ids that are in the list whatever the catalogue says, since a key may name what is sold no longer. */
-export function modelChoices(catalogue: Catalogue | undefined, chosen: readonly string[]): readonly ModelChoice[] {
+/** Also includes the `selected` ids: a key may list models that are no longer in the catalogue. */
+export function modelChoices(
+  catalogue: Catalogue | undefined,
+  selected: readonly string[],
+): readonly ModelChoice[] {
   const known = catalogue ? choicesOf(catalogue) : [];
-  const gone = chosen.filter((id) => !known.some((choice) => choice.id === id));
+  const missing = selected.filter((id) => !known.some((choice) => choice.id === id));
   return [
     ...known,
-    ...gone.map((id) => ({ id, group: 'Chosen', note: '', words: id.toLowerCase(), isLive: catalogue === undefined })),
+    ...missing.map((id) => ({
+      id,
+      group: 'Selected',
+      note: '',
+      words: id.toLowerCase(),
+      isLive: catalogue === undefined,
+    })),
   ];
 }
 
@@ -31,16 +40,19 @@ function choicesOf({ chat, images, web_search: search }: Catalogue): readonly Mo
     {
       id: search.id,
       group: 'Tools',
-      note: 'Searches of the web',
+      note: 'Web search',
       words: `${search.id} web search`,
       isLive: search.is_live,
     },
   ];
 }
 
-function choiceOf(model: Catalogue['chat'][number] | Catalogue['images'][number], group: string): ModelChoice {
+function choiceOf(
+  model: Catalogue['chat'][number] | Catalogue['images'][number],
+  group: string,
+): ModelChoice {
   const { id, name, vendor, aliases, is_live: isLive } = model;
-  const also = aliases.length === 0 ? [] : [`also ${aliases.join(', ')}`];
+  const also = aliases.length === 0 ? [] : [`also called ${aliases.join(', ')}`];
   const note = [...(name === id ? [] : [name]), ...also].join(' · ');
   return { id, group, note, words: [id, name, vendor, ...aliases].join(' ').toLowerCase(), isLive };
 }

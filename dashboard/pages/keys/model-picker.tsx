@@ -1,4 +1,4 @@
-// The models that a key may use, picked from everything that is sold.
+// Select field for the models that a key may use.
 import { Group, MultiSelect, Text, type MultiSelectProps } from '@mantine/core';
 import { useApi } from '../../api/use-api.ts';
 import { modelChoices, type ModelChoice } from './model-choices.ts';
@@ -13,21 +13,26 @@ export function ModelPicker({ value = [], ...input }: Props) {
   return (
     <MultiSelect
       label="Allowed models"
-      description="Leave it empty to allow all models, with those to come."
+      description="Leave empty to allow all models, including future ones."
       placeholder={value.length === 0 ? 'All models' : undefined}
       searchable
       clearable
       hidePickedOptions
       maxDropdownHeight={280}
       limit={60}
-      nothingFoundMessage={catalogue.isPending ? 'Loading…' : 'No model is called that'}
+      nothingFoundMessage={catalogue.isPending ? 'Loading…' : 'No matching models'}
       clearButtonProps={{ 'aria-label': 'Allow all models' }}
       comboboxProps={{ shadow: 'md' }}
-      data={groups.map(([group, items]) => ({ group, items: (items ?? []).map(({ id }) => ({ value: id, label: id })) }))}
+      data={groups.map(([group, items]) => ({
+        group,
+        items: (items ?? []).map(({ id }) => ({ value: id, label: id })),
+      }))}
       filter={({ options, search }) =>
         options.flatMap((part) => {
           if (!('items' in part)) return [];
-          const items = part.items.filter((item) => 'value' in item && matches(byId.get(item.value), search));
+          const items = part.items.filter(
+            (item) => 'value' in item && matches(byId.get(item.value), search),
+          );
           return items.length === 0 ? [] : [{ ...part, items }];
         })
       }
@@ -52,7 +57,7 @@ function Option({ choice }: { readonly choice: ModelChoice | undefined }) {
       </div>
       {!choice.isLive && (
         <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-          not live
+          test only
         </Text>
       )}
     </Group>

@@ -5,33 +5,34 @@ import { CodeBlock } from '../../parts/code-block.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 
 type Props = {
-  /** null: nothing is shown. */
-  readonly made: Output<'POST /accounts/:account/keys'> | null;
+  /** Null closes the dialog. */
+  readonly created: Output<'POST /accounts/:account/keys'> | null;
   readonly onClose: () => void;
 };
 
-/** A new key's own text, which nobody will see again. A click beside the dialog does not close it. */
-export function NewKeyDialog({ made, onClose }: Props) {
+/** Shows the secret of a new key, once. A click outside does not close the dialog. */
+export function NewKeyDialog({ created, onClose }: Props) {
   return (
     <Modal
-      opened={made !== null}
+      opened={created !== null}
       onClose={onClose}
-      title={`Key “${made?.key.name ?? ''}” is made`}
+      title={`Key “${created?.key.name ?? ''}” created`}
       size="lg"
       closeOnClickOutside={false}
       closeOnEscape={false}
       withCloseButton={false}
     >
-      {made && (
+      {created && (
         <Stack>
-          <CodeBlock code={made.secret} label="The new key" />
+          <CodeBlock code={created.secret} label="The new key" />
           <Alert color="orange" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>
             <Text inherit>
-              Copy it now: it is shown only this once. Keep it like a password; whoever has it spends your balance.
+              Copy it now. It is shown only once. Keep it secret: anyone who has it can spend your
+              balance.
             </Text>
           </Alert>
           <Group justify="flex-end">
-            <CopyButton text={made.secret} label="Copy the key" wide />
+            <CopyButton text={created.secret} label="Copy key" wide />
             <Button onClick={onClose}>Done</Button>
           </Group>
         </Stack>

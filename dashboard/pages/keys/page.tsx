@@ -1,22 +1,23 @@
 import { Button, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
 import { IconKey, IconPlus } from '@tabler/icons-react';
-import { useIsAtLeast, useMode } from '../../app/account.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useIsAtLeast, useMode } from '../../api/account.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import { useApiPages } from '../../api/use-api.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { searchTextOf } from '../../parts/key-search.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { CapBar } from './cap-bar.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KeyMenu } from './key-actions.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
-import { KeyState } from './key-state.tsx';
-import { searchTextOf, type Key } from './key-values.ts';
+import { KeyState } from '../../parts/key-state.tsx';
+import type { Key } from './key-values.ts';
 
-/** What the state filter stands for. Revoked keys are of no use any more, so they are not shown at first. */
+/** Options of the state filter. Revoked keys are hidden by default. */
 const filters = {
   current: { label: 'Not revoked', states: ['active', 'disabled', 'expired'] },
   active: { label: 'Active', states: ['active'] },
@@ -40,10 +41,15 @@ export function Page() {
     isCreating: create === 'yes',
   }));
   const { search, filter, keyId, isCreating } = state;
-  const pages = useApiPages('GET /accounts/:account/keys', { query: { mode, search, state: [...filters[filter].states] } });
+  const pages = useApiPages('GET /accounts/:account/keys', {
+    query: { mode, search, state: [...filters[filter].states] },
+  });
   const isFiltered = search !== '' || filter !== 'current';
   const create = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setState({ create: 'yes' }, { push: true })}>
+    <Button
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={() => setState({ create: 'yes' }, { push: true })}
+    >
       Create key
     </Button>
   );
@@ -54,8 +60,8 @@ export function Page() {
         title="Keys"
         description={
           mode === 'live'
-            ? 'Live keys call real models and spend your balance, each within its own caps.'
-            : 'Test keys are answered by the sandbox, for play money.'
+            ? 'Live keys call real models and spend your balance, each within its caps.'
+            : 'Test keys call the sandbox and spend play money.'
         }
         actions={canChange && create}
       />
@@ -72,7 +78,9 @@ export function Page() {
             aria-label="State"
             data={Object.entries(filters).map(([value, { label }]) => ({ value, label }))}
             value={filter}
-            onChange={(value) => setState({ state: value === 'current' ? undefined : (value ?? undefined) })}
+            onChange={(value) =>
+              setState({ state: value === 'current' ? undefined : (value ?? undefined) })
+            }
             allowDeselect={false}
             w={150}
           />
@@ -88,11 +96,14 @@ export function Page() {
               isFiltered ? (
                 <EmptyState
                   icon={IconKey}
-                  title="No key fits"
-                  text="Try another part of the name, or another state."
+                  title="No matching keys"
+                  text="Try a different search or state."
                   action={
-                    <Button variant="default" onClick={() => setState({ q: undefined, state: undefined })}>
-                      Clear the filters
+                    <Button
+                      variant="default"
+                      onClick={() => setState({ q: undefined, state: undefined })}
+                    >
+                      Clear filters
                     </Button>
                   }
                 />
@@ -102,8 +113,8 @@ export function Page() {
                   title={`No ${mode} keys yet`}
                   text={
                     canChange
-                      ? 'A key is what your programs call models with. Give each program its own, with caps that fit it.'
-                      : 'An admin or owner of the account can make one.'
+                      ? 'Programs use a key to call models. Create one key per program, each with its own caps.'
+                      : 'An admin or owner of the account can create one.'
                   }
                   action={canChange && create}
                 />
@@ -123,19 +134,23 @@ const columns: readonly Column<Key>[] = [
   {
     title: 'Today',
     width: 170,
-    render: (key) => <CapBar label="Spent today" spend={key.today} capMicros={key.daily_cap_micros} />,
+    render: (key) => (
+      <CapBar label="Spent today" spend={key.today} capMicros={key.daily_cap_micros} />
+    ),
   },
   {
     title: 'This month',
     width: 170,
-    render: (key) => <CapBar label="Spent this month" spend={key.this_month} capMicros={key.monthly_cap_micros} />,
+    render: (key) => (
+      <CapBar label="Spent this month" spend={key.this_month} capMicros={key.monthly_cap_micros} />
+    ),
   },
   { title: 'Models', render: (key) => <Models ids={key.models} /> },
   { title: 'Last used', render: (key) => <TimeAgo at={key.last_used_at} never="Never" /> },
 ];
 
 function menuColumn(onEdit: (key: Key) => void): Column<Key> {
-  // On a phone the key itself is opened, which offers the same.
+  // On a phone, opening the key offers the same actions.
   return {
     title: '',
     width: 60,
@@ -150,7 +165,7 @@ function KeyName({ row }: { readonly row: Key }) {
     <>
       <Group gap="xs" wrap="nowrap">
         <Text fw={500} truncate maw={280} title={row.name}>
-          {row.name || 'Without a name'}
+          {row.name || 'Unnamed'}
         </Text>
         {row.state !== 'active' && <KeyState state={row.state} />}
       </Group>
@@ -176,7 +191,11 @@ function Models({ ids }: { readonly ids: readonly string[] | null }) {
     );
   }
   return (
-    <Tooltip label={ids.slice(0, 12).join(', ') + (ids.length > 12 ? ' …' : '')} multiline maw={320}>
+    <Tooltip
+      label={ids.slice(0, 12).join(', ') + (ids.length > 12 ? ' …' : '')}
+      multiline
+      maw={320}
+    >
       <Text inherit span>
         {ids.length} models
       </Text>

@@ -18,7 +18,7 @@ const icons: Readonly<Record<Ability, ComponentType<IconProps>>> = {
   search: IconWorldSearch,
 };
 
-/** What a model can do, as icons with their names in tooltips. */
+/** A model's abilities as icons, with names in tooltips. */
 export function AbilityList({ model }: { readonly model: ChatModel }) {
   return (
     <Group gap={4} wrap="nowrap" component="span" display="inline-flex">
@@ -28,7 +28,14 @@ export function AbilityList({ model }: { readonly model: ChatModel }) {
           const Icon = icons[ability];
           return (
             <Tooltip key={ability} label={abilityNames[ability]}>
-              <ThemeIcon component="span" size={22} variant="light" color="gray" role="img" aria-label={abilityNames[ability]}>
+              <ThemeIcon
+                component="span"
+                size={22}
+                variant="light"
+                color="gray"
+                role="img"
+                aria-label={abilityNames[ability]}
+              >
                 <Icon size={14} stroke={1.8} aria-hidden />
               </ThemeIcon>
             </Tooltip>

@@ -9,7 +9,11 @@ import { dayText } from '../../parts/time-text.ts';
 import { AbilityList } from './ability-list.tsx';
 import { CopyId, ModelName } from './model-name.tsx';
 
-type Props = { readonly models: readonly ChatModel[]; readonly onOpen: (id: string) => void; readonly empty: ReactNode };
+type Props = {
+  readonly models: readonly ChatModel[];
+  readonly onOpen: (id: string) => void;
+  readonly empty: ReactNode;
+};
 
 export function ChatModels({ models, onOpen, empty }: Props) {
   return (
@@ -28,15 +32,27 @@ const columns: readonly Column<ChatModel>[] = [
   { title: 'Model', phone: 'title', render: (model) => <ModelName model={model} /> },
   { title: '', width: 44, phone: 'hidden', render: ({ id }) => <CopyId id={id} /> },
   { title: 'Abilities', render: (model) => <AbilityList model={model} /> },
-  { title: 'Context', align: 'right', render: ({ context_tokens: tokens }) => <Tokens count={tokens} /> },
-  { title: 'Input', align: 'right', render: (model) => <Price model={model} micros={model.price?.base.input_micros} isFirst /> },
+  {
+    title: 'Context',
+    align: 'right',
+    render: ({ context_tokens: tokens }) => <Tokens count={tokens} />,
+  },
+  {
+    title: 'Input',
+    align: 'right',
+    render: (model) => <Price model={model} micros={model.price?.base.input_micros} showsMarks />,
+  },
   {
     title: 'Cached input',
     align: 'right',
     phone: 'hidden',
     render: ({ price }) => <Money micros={price?.base.cache_read_micros} />,
   },
-  { title: 'Output', align: 'right', render: (model) => <Price model={model} micros={model.price?.base.output_micros} /> },
+  {
+    title: 'Output',
+    align: 'right',
+    render: (model) => <Price model={model} micros={model.price?.base.output_micros} />,
+  },
 ];
 
 function Tokens({ count }: { readonly count: number }) {
@@ -47,18 +63,33 @@ function Tokens({ count }: { readonly count: number }) {
   );
 }
 
-/** Says where it is not the whole truth: tiers, and prices that come. */
-function Price({ model, micros, isFirst = false }: { model: ChatModel; micros: number | undefined; isFirst?: boolean }) {
+/** The base price, with marks for price tiers and scheduled changes. */
+function Price({
+  model,
+  micros,
+  showsMarks = false,
+}: {
+  model: ChatModel;
+  micros: number | undefined;
+  showsMarks?: boolean;
+}) {
   const next = model.scheduled_prices[0];
   return (
     <Group component="span" display="inline-flex" gap={4} wrap="nowrap" justify="flex-end">
-      {isFirst && next && (
-        <Tooltip label={`Another price from ${dayText(next.effective_at!)} on`}>
-          <IconCalendarDollar size={15} stroke={1.6} role="img" aria-label="Another price is scheduled" />
+      {showsMarks && next && (
+        <Tooltip label={`The price changes on ${dayText(next.effective_at!)}`}>
+          <IconCalendarDollar
+            size={15}
+            stroke={1.6}
+            role="img"
+            aria-label="Price change scheduled"
+          />
         </Tooltip>
       )}
-      {isFirst && model.price && model.price.tiers.length > 0 && (
-        <Tooltip label={`Dearer from ${shortCountText(model.price.tiers[0]!.above_input_tokens)} tokens of input on`}>
+      {showsMarks && model.price && model.price.tiers.length > 0 && (
+        <Tooltip
+          label={`Other prices above ${shortCountText(model.price.tiers[0]!.above_input_tokens)} input tokens`}
+        >
           <Badge size="xs" color="gray" component="span">
             tiers
           </Badge>

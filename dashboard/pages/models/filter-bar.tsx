@@ -1,11 +1,11 @@
 import { Chip, Group, Select, Switch } from '@mantine/core';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
-import type { Search } from '../../app/url-state.ts';
+import type { Search } from '../../parts/url-state.ts';
+import { vendorName } from '../../parts/model-text.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import classes from '../../parts/filter-bar.module.css';
 import { abilityNames } from './ability-list.tsx';
-import { abilities, vendorName } from './model-filters.ts';
-import type { View } from './page.tsx';
+import { abilities, type View } from './model-filters.ts';
 
 type Props = {
   readonly catalogue: ModelCatalogue;
@@ -22,17 +22,20 @@ const prices = [
 
 const orderNames = [
   { value: 'catalogue', label: 'Catalogue order' },
-  { value: 'price', label: 'Cheapest first' },
-  { value: 'price-down', label: 'Dearest first' },
-  { value: 'context', label: 'Largest context first' },
-  { value: 'newest', label: 'Newest first' },
+  { value: 'price', label: 'Lowest price' },
+  { value: 'price-down', label: 'Highest price' },
+  { value: 'context', label: 'Largest context' },
+  { value: 'newest', label: 'Newest' },
 ];
 
-/** What is asked of models; abilities, prices and order are of language models only. */
+/** Filters of the models. Abilities, price and order apply to language models only. */
 export function FilterBar({ catalogue, view, setView }: Props) {
   const isChat = view.tab === 'chat';
   const shown = isChat ? catalogue.chat : catalogue.images;
-  const vendors = [...new Set(shown.map(({ vendor }) => vendor))].map((vendor) => ({ value: vendor, label: vendorName(vendor) }));
+  const vendors = [...new Set(shown.map(({ vendor }) => vendor))].map((vendor) => ({
+    value: vendor,
+    label: vendorName(vendor),
+  }));
   return (
     <Group gap="sm" mb="md" align="center">
       <SearchField
@@ -67,14 +70,20 @@ export function FilterBar({ catalogue, view, setView }: Props) {
             aria-label="Order"
             data={orderNames}
             value={view.order}
-            onChange={(order) => setView({ order: order === 'catalogue' ? undefined : (order ?? undefined) })}
+            onChange={(order) =>
+              setView({ order: order === 'catalogue' ? undefined : (order ?? undefined) })
+            }
             allowDeselect={false}
             className={classes.field}
           />
           <Chip.Group
             multiple
             value={[...view.abilities]}
-            onChange={(chosen) => setView({ ability: abilities.filter((ability) => chosen.includes(ability)).join(',') })}
+            onChange={(chosen) =>
+              setView({
+                ability: abilities.filter((ability) => chosen.includes(ability)).join(','),
+              })
+            }
           >
             <Group gap={6} role="group" aria-label="Abilities">
               {abilities.map((ability) => (
@@ -87,7 +96,7 @@ export function FilterBar({ catalogue, view, setView }: Props) {
         </>
       )}
       <Switch
-        label="Only live"
+        label="Live only"
         checked={view.onlyLive}
         onChange={(event) => setView({ live: event.currentTarget.checked ? 'yes' : undefined })}
       />

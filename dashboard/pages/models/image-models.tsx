@@ -2,11 +2,20 @@ import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ImageModelEntry, ImagePrices } from '../../../src/dashboard-contract/models.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
-import { usdText } from '../../parts/money-text.ts';
-import { vendorName } from './model-filters.ts';
+import {
+  imagePriceUnit,
+  imageUsd,
+  imageModeNames,
+  tierName,
+  vendorName,
+} from '../../parts/model-text.ts';
 import { CopyId, ModelName } from './model-name.tsx';
 
-type Props = { readonly models: readonly ImageModelEntry[]; readonly onOpen: (id: string) => void; readonly empty: ReactNode };
+type Props = {
+  readonly models: readonly ImageModelEntry[];
+  readonly onOpen: (id: string) => void;
+  readonly empty: ReactNode;
+};
 
 export function ImageModels({ models, onOpen, empty }: Props) {
   return (
@@ -21,34 +30,19 @@ export function ImageModels({ models, onOpen, empty }: Props) {
   );
 }
 
-export const modeNames: Readonly<Record<ImageModelEntry['mode'], string>> = {
-  'text-to-image': 'Text to image',
-  edit: 'Edit one image',
-  reference: 'From reference images',
-};
-
 const columns: readonly Column<ImageModelEntry>[] = [
   { title: 'Model', phone: 'title', render: (model) => <ModelName model={model} /> },
   { title: '', width: 44, phone: 'hidden', render: ({ id }) => <CopyId id={id} /> },
   { title: 'Vendor', render: ({ vendor }) => vendorName(vendor) },
-  { title: 'Mode', render: ({ mode }) => modeNames[mode] },
+  { title: 'Mode', render: ({ mode }) => imageModeNames[mode] },
   {
-    title: 'Images put in',
+    title: 'Input images',
     align: 'right',
-    render: ({ input_images: { min, max } }) => (max === 0 ? 'none' : min === max ? max : `${min} to ${max}`),
+    render: ({ input_images: { min, max } }) =>
+      max === 0 ? 'none' : min === max ? max : `${min} to ${max}`,
   },
   { title: 'Price', align: 'right', render: ({ price }) => <ImagePrice price={price} /> },
 ];
-
-/** `low`, `1K` */
-export function tierName(tier: string): string {
-  return /^\d+k$/.test(tier) ? tier.toUpperCase() : tier;
-}
-
-/** For show: fractions of a microdollar are not. */
-export function imageUsd(micros: number): string {
-  return usdText(Math.ceil(micros));
-}
 
 function ImagePrice({ price }: { readonly price: ImagePrices | null }) {
   if (!price)
@@ -68,7 +62,7 @@ function ImagePrice({ price }: { readonly price: ImagePrices | null }) {
         </Text>
       ))}
       <Text span size="xs" c="dimmed">
-        {price.per_megapixel ? 'per megapixel' : 'per image'}
+        {imagePriceUnit(price)}
       </Text>
     </Stack>
   );

@@ -1,23 +1,34 @@
-// Everything about one model.
+// The details of one model.
 import { Badge, Code, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { IconMessages } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
-import type { ChatModel, ImageModelEntry, ModelPrice, TokenPrices } from '../../../src/dashboard-contract/models.ts';
+import type {
+  ChatModel,
+  ImageModelEntry,
+  ModelPrice,
+  TokenPrices,
+} from '../../../src/dashboard-contract/models.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DetailDrawer } from '../../parts/detail-drawer.tsx';
+import { Fact } from '../../parts/fact.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
+import { imageUsd, imageModeNames, tierName, vendorName } from '../../parts/model-text.ts';
 import { Money } from '../../parts/money.tsx';
 import { countText } from '../../parts/number-text.ts';
 import { dayText } from '../../parts/time-text.ts';
 import { abilityNames } from './ability-list.tsx';
-import { imageUsd, modeNames, tierName } from './image-models.tsx';
-import { abilities, hasAbility, vendorName } from './model-filters.ts';
+import { abilities, hasAbility } from './model-filters.ts';
 import { NotLive, PriceBadge } from './model-name.tsx';
 
 type Model = ChatModel | ImageModelEntry;
 
-/** `model` null: closed. */
-export function ModelDrawer({ model, onClose }: { readonly model: Model | null; readonly onClose: () => void }) {
+/** A null `model` closes the drawer. */
+export function ModelDrawer({
+  model,
+  onClose,
+}: {
+  readonly model: Model | null;
+  readonly onClose: () => void;
+}) {
   return (
     <DetailDrawer item={model} onClose={onClose} title={({ name }) => name}>
       {(shown) => <Details model={shown} />}
@@ -32,7 +43,7 @@ function Details({ model }: { readonly model: Model }) {
       <Stack gap={6}>
         <Group gap={6}>
           <Code fz="sm">{model.id}</Code>
-          <CopyButton text={model.id} label="Copy the id" />
+          <CopyButton text={model.id} label="Copy ID" />
           {!model.is_live && <NotLive />}
           <PriceBadge multiplierPpm={model.multiplier_ppm} />
         </Group>
@@ -76,7 +87,7 @@ function ChatFacts({ model }: { readonly model: ChatModel }) {
         <Fact name="Vendor">{vendorName(model.vendor)}</Fact>
         <Fact name="Released">{dayText(model.created_at)}</Fact>
         <Fact name="Context">{countText(model.context_tokens)} tokens</Fact>
-        <Fact name="Largest output">{countText(model.max_output_tokens)} tokens</Fact>
+        <Fact name="Max output">{countText(model.max_output_tokens)} tokens</Fact>
       </SimpleGrid>
       <Group gap={6}>
         {abilities
@@ -91,9 +102,13 @@ function ChatFacts({ model }: { readonly model: ChatModel }) {
       <section>
         <Title order={3}>Prices</Title>
         <Text size="sm" c="dimmed" mb="xs">
-          For a million tokens{price?.effective_at ? `, since ${dayText(price.effective_at)}` : ''}
+          Per million tokens{price?.effective_at ? `, since ${dayText(price.effective_at)}` : ''}
         </Text>
-        {price ? <PriceTable price={price} /> : <Text>No price is in effect yet, so it cannot be called.</Text>}
+        {price ? (
+          <PriceTable price={price} />
+        ) : (
+          <Text>This model has no price yet, so it cannot be called.</Text>
+        )}
       </section>
       {scheduled.map((later) => (
         <section key={later.effective_at}>
@@ -105,9 +120,10 @@ function ChatFacts({ model }: { readonly model: ChatModel }) {
       ))}
       {searchMicros !== null && (
         <Text size="sm">
-          A web search that it runs itself costs {imageUsd(searchMicros)}{' '}
+          Each web search that the model runs costs {imageUsd(searchMicros)}{' '}
           <Text span inherit c="dimmed">
-            on top of its tokens.
+            {' '}
+            in addition to its tokens.{' '}
           </Text>
         </Text>
       )}
@@ -117,9 +133,9 @@ function ChatFacts({ model }: { readonly model: ChatModel }) {
 
 const priceRows: readonly (readonly [name: string, field: keyof TokenPrices])[] = [
   ['Input', 'input_micros'],
-  ['Input read from the cache', 'cache_read_micros'],
-  ['Input written to the cache', 'cache_write_micros'],
-  ['Written for an hour', 'cache_write_1h_micros'],
+  ['Cached input', 'cache_read_micros'],
+  ['Cache write', 'cache_write_micros'],
+  ['Cache write, 1 hour', 'cache_write_1h_micros'],
   ['Output', 'output_micros'],
 ];
 
@@ -131,7 +147,9 @@ function PriceTable({ price }: { readonly price: ModelPrice }) {
           <Table.Tr>
             <Table.Th>Tokens</Table.Th>
             <Table.Th ta="right">
-              {price.tiers[0] ? `Input up to ${countText(price.tiers[0].above_input_tokens)}` : 'Price'}
+              {price.tiers[0]
+                ? `Input up to ${countText(price.tiers[0].above_input_tokens)}`
+                : 'Price'}
             </Table.Th>
             {price.tiers.map(({ above_input_tokens: above }) => (
               <Table.Th key={above} ta="right">
@@ -168,20 +186,26 @@ function ImageFacts({ model }: { readonly model: ImageModelEntry }) {
     <>
       <SimpleGrid cols={2} spacing="md">
         <Fact name="Vendor">{vendorName(model.vendor)}</Fact>
-        <Fact name="Mode">{modeNames[model.mode]}</Fact>
-        <Fact name="Images in a request">up to {countText(model.images_max)}</Fact>
-        <Fact name="Images put in">
-          {inputs.max === 0 ? 'none' : inputs.min === inputs.max ? inputs.max : `${inputs.min} to ${inputs.max}`}
+        <Fact name="Mode">{imageModeNames[model.mode]}</Fact>
+        <Fact name="Images per request">up to {countText(model.images_max)}</Fact>
+        <Fact name="Input images">
+          {inputs.max === 0
+            ? 'none'
+            : inputs.min === inputs.max
+              ? inputs.max
+              : `${inputs.min} to ${inputs.max}`}
         </Fact>
         <Fact name="Prompt">up to {countText(model.prompt_characters_max)} characters</Fact>
         <Fact name="File formats">
-          {model.output_formats.length === 0 ? 'as the model makes them' : model.output_formats.join(', ')}
+          {model.output_formats.length === 0
+            ? 'chosen by the model'
+            : model.output_formats.join(', ')}
         </Fact>
         {parameters.kind === 'size' ? (
           <>
             <Fact name="Size">
-              {parameters.default_size} unless asked; sides of {parameters.sizes.side_min} to {parameters.sizes.side_max} in steps
-              of {parameters.sizes.multiple_of}
+              {parameters.default_size} by default. Sides of {parameters.sizes.side_min} to{' '}
+              {parameters.sizes.side_max} pixels in steps of {parameters.sizes.multiple_of}
             </Fact>
             <Fact name="Quality">{parameters.quality.allowed.join(', ')}</Fact>
           </>
@@ -201,37 +225,58 @@ function ImageFacts({ model }: { readonly model: ImageModelEntry }) {
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{parameters.kind === 'size' ? 'Quality' : 'Resolution'}</Table.Th>
-                <Table.Th ta="right">{price.per_megapixel ? 'A megapixel' : 'An image'}</Table.Th>
-                {inputs.max > 0 && <Table.Th ta="right">Each image put in</Table.Th>}
+                <Table.Th ta="right">{price.per_megapixel ? 'First megapixel' : 'Image'}</Table.Th>
+                {price.per_megapixel && <Table.Th ta="right">Further megapixels</Table.Th>}
+                {inputs.max > 0 && (
+                  <Table.Th ta="right">
+                    {price.input_per_megapixel ? 'Input megapixel' : 'Input image'}
+                  </Table.Th>
+                )}
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {(Object.keys(price.output_micros) as (keyof typeof price.output_micros)[]).map((tier) => (
-                <Table.Tr key={tier}>
-                  <Table.Th scope="row" fw={400}>
-                    {tierName(tier)}
-                  </Table.Th>
-                  <Table.Td ta="right">{imageUsd(price.output_micros[tier]!)}</Table.Td>
-                  {inputs.max > 0 && <Table.Td ta="right">{imageUsd(price.input_image_micros[tier] ?? 0)}</Table.Td>}
-                </Table.Tr>
-              ))}
+              {(Object.keys(price.output_micros) as (keyof typeof price.output_micros)[]).map(
+                (tier) => (
+                  <Table.Tr key={tier}>
+                    <Table.Th scope="row" fw={400}>
+                      {tierName(tier)}
+                    </Table.Th>
+                    <Table.Td ta="right">{imageUsd(price.output_micros[tier]!)}</Table.Td>
+                    {price.per_megapixel && (
+                      <Table.Td ta="right">
+                        {imageUsd(price.further_megapixel_micros[tier] ?? 0)}
+                      </Table.Td>
+                    )}
+                    {inputs.max > 0 && (
+                      <Table.Td ta="right">
+                        {imageUsd(price.input_image_micros[tier] ?? 0)}
+                      </Table.Td>
+                    )}
+                  </Table.Tr>
+                ),
+              )}
             </Table.Tbody>
           </Table>
         ) : (
-          <Text>It has no price, so it cannot be called.</Text>
+          <Text>This model has no price, so it cannot be called.</Text>
         )}
+        {price?.tokens && <TokenPrices tokens={price.tokens} />}
       </section>
     </>
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+function TokenPrices({
+  tokens,
+}: {
+  readonly tokens: NonNullable<NonNullable<ImageModelEntry['price']>['tokens']>;
+}) {
   return (
-    <div>
-      <Text size="sm" c="dimmed">
-        {name}
-      </Text>
-      <Text component="div">{children}</Text>
-    </div>
+    <Text size="sm" c="dimmed" mt="xs">
+      Charged by the tokens that the provider reports; the table applies when it reports none. Per
+      million tokens: prompt {imageUsd(tokens.text_micros)} (cached{' '}
+      {imageUsd(tokens.cached_text_micros)}), input images {imageUsd(tokens.image_micros)} (cached{' '}
+      {imageUsd(tokens.cached_image_micros)}), output images {imageUsd(tokens.output_micros)}.
+    </Text>
   );
 }

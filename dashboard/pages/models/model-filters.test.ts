@@ -4,7 +4,12 @@ import type { ChatModel } from '../../../src/dashboard-contract/models.ts';
 import { chatModelMatches, inOrder, type ModelFilters } from './model-filters.ts';
 
 function model(id: string, fields: Partial<ChatModel>, inputMicros: number | null = 1): ChatModel {
-  const prices = { input_micros: inputMicros ?? 0, output_micros: 0, cache_read_micros: 0, cache_write_micros: 0 };
+  const prices = {
+    input_micros: inputMicros ?? 0,
+    output_micros: 0,
+    cache_read_micros: 0,
+    cache_write_micros: 0,
+  };
   return {
     id,
     name: id.toUpperCase(),
@@ -17,7 +22,10 @@ function model(id: string, fields: Partial<ChatModel>, inputMicros: number | nul
     max_input_tokens: 1,
     max_output_tokens: 1,
     abilities: { thinking: false, streaming: true, vision: false, tools: true },
-    price: inputMicros === null ? null : { effective_at: null, base: { ...prices, cache_write_1h_micros: 0 }, tiers: [] },
+    price:
+      inputMicros === null
+        ? null
+        : { effective_at: null, base: { ...prices, cache_write_1h_micros: 0 }, tiers: [] },
     scheduled_prices: [],
     web_search_micros: null,
     ...fields,
@@ -27,29 +35,44 @@ function model(id: string, fields: Partial<ChatModel>, inputMicros: number | nul
 const models = [
   model('cheap', { aliases: ['fast'], context_tokens: 5 }, 10),
   model('unpriced', { is_live: false }, null),
-  model('dear', { vendor: 'anthropic', web_search_micros: 10_000, created_at: '2026-05-01T00:00:00.000Z' }, 900),
-  model('seeing', { abilities: { thinking: true, streaming: true, vision: true, tools: false } }, 50),
+  model(
+    'costly',
+    { vendor: 'anthropic', web_search_micros: 10_000, created_at: '2026-05-01T00:00:00.000Z' },
+    900,
+  ),
+  model(
+    'seeing',
+    { abilities: { thinking: true, streaming: true, vision: true, tools: false } },
+    50,
+  ),
 ];
-const all: ModelFilters = { text: '', vendor: '', abilities: [], inputMicrosMax: null, onlyLive: false };
+const all: ModelFilters = {
+  text: '',
+  vendor: '',
+  abilities: [],
+  inputMicrosMax: null,
+  onlyLive: false,
+};
 const found = (filters: Partial<ModelFilters>) =>
   models.filter((each) => chatModelMatches({ ...all, ...filters }, each)).map(({ id }) => id);
 
-test('filters work alone and together', () => {
-  assert.deepEqual(found({}), ['cheap', 'unpriced', 'dear', 'seeing']);
-  assert.deepEqual(found({ text: ' FAST che' }), ['cheap'], 'every word, in the name or another name');
-  assert.deepEqual(found({ vendor: 'anthropic' }), ['dear']);
-  assert.deepEqual(found({ onlyLive: true }), ['cheap', 'dear', 'seeing']);
+test('filters work alone and combined', () => {
+  assert.deepEqual(found({}), ['cheap', 'unpriced', 'costly', 'seeing']);
+  assert.deepEqual(found({ text: ' FAST che' }), ['cheap'], 'every word, in the name or an alias');
+  assert.deepEqual(found({ vendor: 'anthropic' }), ['costly']);
+  assert.deepEqual(found({ onlyLive: true }), ['cheap', 'costly', 'seeing']);
   assert.deepEqual(found({ inputMicrosMax: 50 }), ['cheap', 'seeing']);
   assert.deepEqual(found({ abilities: ['vision', 'thinking'] }), ['seeing']);
-  assert.deepEqual(found({ abilities: ['search'] }), ['dear']);
+  assert.deepEqual(found({ abilities: ['search'] }), ['costly']);
   assert.deepEqual(found({ abilities: ['tools', 'vision'] }), []);
 });
 
-test('what has no price comes last in both orders of price', () => {
-  const ordered = (order: Parameters<typeof inOrder>[1]) => inOrder(models, order).map(({ id }) => id);
-  assert.deepEqual(ordered('price'), ['cheap', 'seeing', 'dear', 'unpriced']);
-  assert.deepEqual(ordered('price-down'), ['dear', 'seeing', 'cheap', 'unpriced']);
-  assert.equal(ordered('newest')[0], 'dear');
+test('models without a price come last in both price orders', () => {
+  const ordered = (order: Parameters<typeof inOrder>[1]) =>
+    inOrder(models, order).map(({ id }) => id);
+  assert.deepEqual(ordered('price'), ['cheap', 'seeing', 'costly', 'unpriced']);
+  assert.deepEqual(ordered('price-down'), ['costly', 'seeing', 'cheap', 'unpriced']);
+  assert.equal(ordered('newest')[0], 'costly');
   assert.equal(ordered('context')[0], 'cheap');
-  assert.deepEqual(ordered('catalogue'), ['cheap', 'unpriced', 'dear', 'seeing']);
+  assert.deepEqual(ordered('catalogue'), ['cheap', 'unpriced', 'costly', 'seeing']);
 });

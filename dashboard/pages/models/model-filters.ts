@@ -1,4 +1,4 @@
-// Which models of the catalogue are shown, and in what order. Pure.
+// Filters and orders the models of the catalogue. Pure functions.
 import type { ChatModel, ImageModelEntry } from '../../../src/dashboard-contract/models.ts';
 
 export const abilities = ['vision', 'thinking', 'tools', 'search'] as const;
@@ -8,16 +8,23 @@ export const orders = ['catalogue', 'price', 'price-down', 'context', 'newest'] 
 export type Order = (typeof orders)[number];
 
 export type ModelFilters = {
-  /** Each of its words stands in the name, an id or the vendor. */
+  /** Matches models whose name, ids or vendor contain every word. */
   readonly text: string;
-  /** '': of anybody. */
+  /** Empty matches every vendor. */
   readonly vendor: string;
-  /** All of them. */
+  /** A model must have all of them. */
   readonly abilities: readonly Ability[];
-  /** At most so many microdollars for a million tokens of input; null: whatever it costs. */
+  /** Maximum price in microdollars per million input tokens; null for no maximum. */
   readonly inputMicrosMax: number | null;
-  /** Only what a provider serves now. */
+  /** Only models that a provider serves now. */
   readonly onlyLive: boolean;
+};
+
+/** The page's state in the address: filters, order, tab and the open model. */
+export type View = ModelFilters & {
+  readonly order: Order;
+  readonly tab: 'chat' | 'images';
+  readonly open: string | null;
 };
 
 type Named = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'vendor' | 'aliases' | 'is_live'>;
@@ -33,24 +40,31 @@ export function matches({ text, vendor, onlyLive }: ModelFilters, model: Named):
 export function chatModelMatches(filters: ModelFilters, model: ChatModel): boolean {
   const { inputMicrosMax } = filters;
   if (!filters.abilities.every((ability) => hasAbility(model, ability))) return false;
-  if (inputMicrosMax !== null && (!model.price || model.price.base.input_micros > inputMicrosMax)) return false;
+  if (inputMicrosMax !== null && (!model.price || model.price.base.input_micros > inputMicrosMax))
+    return false;
   return matches(filters, model);
 }
 
-export function hasAbility({ abilities: known, web_search_micros: searchMicros }: ChatModel, ability: Ability): boolean {
+export function hasAbility(
+  { abilities: known, web_search_micros: searchMicros }: ChatModel,
+  ability: Ability,
+): boolean {
   return ability === 'search' ? searchMicros !== null : known[ability];
 }
 
-/** Those without a price come last. */
+/** Models without a price come last. */
 export function inOrder(models: readonly ChatModel[], order: Order): readonly ChatModel[] {
-  const price = ({ price: known }: ChatModel) => (known ? known.base.input_micros + known.base.output_micros : Infinity);
+  const price = ({ price: known }: ChatModel) =>
+    known ? known.base.input_micros + known.base.output_micros : Infinity;
   switch (order) {
     case 'catalogue':
       return models;
     case 'price':
       return models.toSorted((one, other) => compare(price(one), price(other)));
     case 'price-down':
-      return models.toSorted((one, other) => compare(finite(price(other)), finite(price(one))));
+      return models.toSorted((one, other) =>
+        compare(missingLast(price(other)), missingLast(price(one))),
+      );
     case 'context':
       return models.toSorted((one, other) => other.context_tokens - one.context_tokens);
     case 'newest':
@@ -58,8 +72,8 @@ export function inOrder(models: readonly ChatModel[], order: Order): readonly Ch
   }
 }
 
-/** Descending, what has no price is still last. */
-function finite(value: number): number {
+/** Puts models without a price last in descending order too. */
+function missingLast(value: number): number {
   return Number.isFinite(value) ? value : -1;
 }
 
@@ -67,25 +81,3 @@ function compare<Value extends string | number>(one: Value, other: Value): numbe
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }
-
-/** `Anthropic`; a vendor that is not known here is shown as it is written. */
-export function vendorName(vendor: string): string {
-  return vendorNames[vendor] ?? vendor;
-}
-
-const vendorNames: Readonly<Record<string, string>> = {
-  alibaba: 'Alibaba',
-  amazon: 'Amazon',
-  anthropic: 'Anthropic',
-  'black-forest-labs': 'Black Forest Labs',
-  cohere: 'Cohere',
-  deepseek: 'DeepSeek',
-  google: 'Google',
-  meta: 'Meta',
-  minimax: 'MiniMax',
-  mistral: 'Mistral',
-  moonshotai: 'Moonshot AI',
-  openai: 'OpenAI',
-  xai: 'xAI',
-  zai: 'Z.ai',
-};

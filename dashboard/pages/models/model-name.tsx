@@ -4,7 +4,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 
 type Model = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'is_live' | 'multiplier_ppm'>;
 
-/** Its name, and below it the id that requests name it by. */
+/** A model's name, with its id below. */
 export function ModelName({ model }: { readonly model: Model }) {
   return (
     <Box component="span" display="block" ta="left">
@@ -15,21 +15,28 @@ export function ModelName({ model }: { readonly model: Model }) {
         {!model.is_live && <NotLive />}
         <PriceBadge multiplierPpm={model.multiplier_ppm} />
       </Group>
-      <Text span display="block" size="sm" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+      <Text
+        span
+        display="block"
+        size="sm"
+        c="dimmed"
+        ff="monospace"
+        style={{ overflowWrap: 'anywhere' }}
+      >
         {model.id}
       </Text>
     </Box>
   );
 }
 
-/** For a column of its own: buttons do not stand inside of what opens a row. */
+/** Copies the id. Needs a column of its own: the name's column is already a button. */
 export function CopyId({ id }: { readonly id: string }) {
-  return <CopyButton text={id} label={`Copy the id ${id}`} />;
+  return <CopyButton text={id} label={`Copy ID ${id}`} />;
 }
 
 export function NotLive() {
   return (
-    <Tooltip label="No provider of it is switched on. Test keys can use it.">
+    <Tooltip label="No provider of this model is switched on. Test keys can use it.">
       <Badge color="gray" size="sm">
         Test only
       </Badge>
@@ -39,15 +46,18 @@ export function NotLive() {
 
 const listPricePpm = 1_000_000;
 
-/** Where the account pays other than everybody. */
+/** Marks a model for which the account does not pay the list price. */
 export function PriceBadge({ multiplierPpm }: { readonly multiplierPpm: number }) {
   if (multiplierPpm === listPricePpm) return null;
   const percent = (multiplierPpm - listPricePpm) / 10_000;
-  const text = `${percent < 0 ? '−' : '+'}${Math.abs(percent).toLocaleString(undefined, { maximumFractionDigits: 2 })} %`;
+  const amount = `${Math.abs(percent).toLocaleString(undefined, { maximumFractionDigits: 2 })}%`;
   return (
-    <Tooltip label={`This account pays ${text} of the list price. The prices shown have it included.`}>
+    <Tooltip
+      label={`This account pays ${amount} ${percent < 0 ? 'less' : 'more'} than the list price. The prices shown include this.`}
+    >
       <Badge color={percent < 0 ? 'green' : 'orange'} size="sm">
-        {text}
+        {percent < 0 ? '−' : '+'}
+        {amount}
       </Badge>
     </Tooltip>
   );

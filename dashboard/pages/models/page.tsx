@@ -1,14 +1,15 @@
-// What can be called, and what the account pays for it.
+// The catalogue of models, with the account's prices.
 import { Badge, Group, Skeleton, Tabs, Text } from '@mantine/core';
 import { IconCube } from '@tabler/icons-react';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
 import { useApi } from '../../api/use-api.ts';
-import { useUrlState, type Search } from '../../app/url-state.ts';
+import { useUrlState, type Search } from '../../parts/url-state.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { countText } from '../../parts/number-text.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { dayText } from '../../parts/time-text.ts';
 import { ChatModels } from './chat-models.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { ImageModels } from './image-models.tsx';
@@ -19,19 +20,19 @@ import {
   matches,
   orders,
   type Ability,
-  type ModelFilters,
-  type Order,
+  type View,
 } from './model-filters.ts';
 import { ModelDrawer } from './model-drawer.tsx';
 import { WebSearchPanel } from './web-search-panel.tsx';
-
-export type View = ModelFilters & { readonly order: Order; readonly tab: 'chat' | 'images'; readonly open: string | null };
 
 export function Page() {
   const catalogue = useApi('GET /accounts/:account/models', {});
   return (
     <>
-      <PageHeader title="Models" description="Everything that can be called, at the prices this account pays." />
+      <PageHeader
+        title="Models"
+        description="All available models, at the prices this account pays."
+      />
       <QueryView query={catalogue} skeleton={<Skeleton h={420} radius="lg" />}>
         {(data) => <Catalogue catalogue={data} />}
       </QueryView>
@@ -46,13 +47,24 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
     view.order,
   );
   const images = catalogue.images.filter((model) => matches(view, model));
-  const opened = [...catalogue.chat, ...catalogue.images].find(({ id }) => id === view.open) ?? null;
+  const opened =
+    [...catalogue.chat, ...catalogue.images].find(({ id }) => id === view.open) ?? null;
   const open = (id: string) => setView({ open: id }, { push: true });
-  const empty = <EmptyState icon={IconCube} title="No model fits" text="Take a filter away, or search for less." />;
+  const empty = (
+    <EmptyState
+      icon={IconCube}
+      title="No matching models"
+      text="Remove a filter or shorten the search."
+    />
+  );
   return (
     <>
-      <Tabs value={view.tab} onChange={(tab) => setView({ tab: tab === 'images' ? 'images' : undefined })} keepMounted={false}>
-        <Tabs.List aria-label="Kinds of models" mb="md">
+      <Tabs
+        value={view.tab}
+        onChange={(tab) => setView({ tab: tab === 'images' ? 'images' : undefined })}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label="Model types" mb="md">
           <Tabs.Tab value="chat" rightSection={<Count shown={chat.length} />}>
             Language models
           </Tabs.Tab>
@@ -66,13 +78,19 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
             <ChatModels models={chat} onOpen={open} empty={empty} />
           </Panel>
           <Text size="sm" c="dimmed" mt="xs">
-            Prices are in US dollars for a million tokens, of an input that reaches no higher tier. Open a model for all of them.
+            US dollars per million tokens, at the lowest price tier. Open a model to see all its
+            prices. List prices are of {dayText(catalogue.as_of.chat)}, unless the operator has set
+            others.
           </Text>
         </Tabs.Panel>
         <Tabs.Panel value="images">
           <Panel flush>
             <ImageModels models={images} onOpen={open} empty={empty} />
           </Panel>
+          <Text size="sm" c="dimmed" mt="xs">
+            List prices are of {dayText(catalogue.as_of.images)}, unless the operator has set
+            others.
+          </Text>
         </Tabs.Panel>
       </Tabs>
       <WebSearchPanel search={catalogue.web_search} />
@@ -92,13 +110,13 @@ function Count({ shown }: { readonly shown: number }) {
 }
 
 function readView(search: Search): View {
-  const asked = (search.ability ?? '').split(',');
+  const requested = (search.ability ?? '').split(',');
   const max = Number(search.max);
   return {
     tab: search.tab === 'images' ? 'images' : 'chat',
     text: search.q ?? '',
     vendor: search.vendor ?? '',
-    abilities: abilities.filter((ability): ability is Ability => asked.includes(ability)),
+    abilities: abilities.filter((ability): ability is Ability => requested.includes(ability)),
     inputMicrosMax: search.max !== undefined && max > 0 ? max * 1_000_000 : null,
     onlyLive: search.live === 'yes',
     order: orders.find((order) => order === search.order) ?? 'catalogue',

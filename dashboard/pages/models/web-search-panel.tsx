@@ -1,9 +1,9 @@
 import { Badge, Code, Group, Text } from '@mantine/core';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
+import { imageUsd } from '../../parts/model-text.ts';
 import { Panel } from '../../parts/panel.tsx';
-import { imageUsd } from './image-models.tsx';
 
-/** The endpoint that searches the web by itself, which no model is needed for. */
+/** The web search endpoint, which works without a model. */
 export function WebSearchPanel({ search }: { readonly search: ModelCatalogue['web_search'] }) {
   if (search.price_micros === null) return null;
   return (
@@ -19,14 +19,18 @@ export function WebSearchPanel({ search }: { readonly search: ModelCatalogue['we
             )}
           </Group>
           <Text size="sm" c="dimmed">
-            <Code>POST /v1/web-search</Code> finds pages without a model. In a key’s list of allowed models it is{' '}
-            <Code>{search.id}</Code>.
+            <Code>POST /v1/web-search</Code> searches the web without a model. For a key with a list
+            of allowed models, add <Code>{search.id}</Code> to the list.
           </Text>
         </div>
         <Text>
+          {search.price_max_micros !== search.price_micros && 'up to '}
           {imageUsd(search.price_micros)}{' '}
           <Text span c="dimmed">
             per search
+            {search.price_max_micros !== null &&
+              search.price_max_micros !== search.price_micros &&
+              ` with 10 results, ${imageUsd(search.price_max_micros)} with 50`}
           </Text>
         </Text>
       </Group>

@@ -1,26 +1,37 @@
-// What an entry of the audit log says, field by field, as people read it.
+// Formats the changes in an audit entry, field by field.
 import { usdText } from '../../parts/money-text.ts';
-import { factorText } from './factor-text.ts';
+import { multiplierText } from './multiplier-text.ts';
 
-export type FieldChange = {
+type FieldChange = {
   readonly field: string;
-  /** null: there was nothing. */
+  /** Null when the field did not exist. */
   readonly before: string | null;
   readonly after: string | null;
 };
 
-/** In the order of the fields after the change, then those that are gone. Of something new, what it has not got says nothing. */
+/**
+ * Lists the fields after the change first, then removed ones. Skips fields that are empty on both
+ * sides.
+ */
 export function changesOf(before: unknown, after: unknown): FieldChange[] {
   const [old, current] = [fieldsOf(before), fieldsOf(after)];
   const names = [...new Set([...Object.keys(current), ...Object.keys(old)])];
   return names
-    .filter((name) => !(isNothing(old[name]) && isNothing(current[name])))
-    .map((name) => ({ field: labelOf(name), before: textOf(old, name), after: textOf(current, name) }));
+    .filter((name) => !(isEmpty(old[name]) && isEmpty(current[name])))
+    .map((name) => ({
+      field: labelOf(name),
+      before: textOf(old, name),
+      after: textOf(current, name),
+    }));
 }
 
-/** Unset, or empty. */
-function isNothing(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+/** Missing, null, or an empty object or list. */
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    (typeof value === 'object' && Object.keys(value).length === 0)
+  );
 }
 
 /** `daily_cap_micros` → `daily cap` */
@@ -29,7 +40,9 @@ function labelOf(name: string): string {
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
 }
 
 function textOf(fields: Readonly<Record<string, unknown>>, name: string): string | null {
@@ -37,7 +50,7 @@ function textOf(fields: Readonly<Record<string, unknown>>, name: string): string
   const value = fields[name];
   if (value === null) return 'none';
   if (typeof value === 'number' && name.endsWith('_micros')) return usdText(value);
-  if (typeof value === 'number' && name.endsWith('_ppm')) return factorText(value);
+  if (typeof value === 'number' && name.endsWith('_ppm')) return multiplierText(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

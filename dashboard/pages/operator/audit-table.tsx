@@ -1,4 +1,4 @@
-// Changes, with what was before and after.
+// Audit entries, with the values before and after.
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { IconClipboardList } from '@tabler/icons-react';
 import type { Output, Query } from '../../api/client.ts';
@@ -21,7 +21,11 @@ export function AuditTable({ filters }: { readonly filters: Query<'GET /operator
         columns={columns}
         rowKey={(entry) => entry.id}
         empty={
-          <EmptyState icon={IconClipboardList} title="No change fits" text="Changes by people, commands and Stripe stand here." />
+          <EmptyState
+            icon={IconClipboardList}
+            title="No matching changes"
+            text="Changes by people, commands and Stripe appear here."
+          />
         }
       />
     </Panel>
@@ -45,7 +49,7 @@ const columns: readonly Column<Entry>[] = [
     ),
   },
   {
-    title: 'What',
+    title: 'Action',
     width: 260,
     phone: 'title',
     render: (entry) => (
@@ -71,7 +75,11 @@ function Changes({ entry }: { readonly entry: Entry }) {
           <Text size="xs" c="dimmed">
             {field}
           </Text>
-          {before !== null && <Code style={{ textDecoration: 'line-through', overflowWrap: 'anywhere' }}>{before}</Code>}
+          {before !== null && (
+            <Code style={{ textDecoration: 'line-through', overflowWrap: 'anywhere' }}>
+              {before}
+            </Code>
+          )}
           {before !== null && after !== null && <span aria-label="became">→</span>}
           {after !== null && <Code style={{ overflowWrap: 'anywhere' }}>{after}</Code>}
         </Group>

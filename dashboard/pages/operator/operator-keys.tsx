@@ -1,4 +1,4 @@
-// Keys of any account, and stopping them.
+// A list of keys, with actions to stop them.
 import { ActionIcon, Group, Menu, Text } from '@mantine/core';
 import { IconBan, IconDots, IconKey, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import type { Output, Query } from '../../api/client.ts';
@@ -8,24 +8,26 @@ import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
-import { showDone } from '../../parts/notify.ts';
+import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
-import { KeyState } from '../keys/key-state.tsx';
+import { KeyState } from '../../parts/key-state.tsx';
 
 type Key = Output<'GET /operator/keys'>['data'][number];
 
 export function OperatorKeys({ filters }: { readonly filters: Query<'GET /operator/keys'> }) {
   const pages = useApiPages('GET /operator/keys', { query: filters });
-  const isOfAccount = filters.account !== undefined;
+  const isOneAccount = filters.account !== undefined;
   return (
     <Panel flush>
       <DataTable
         label="API keys"
         pages={pages}
-        columns={isOfAccount ? columns.filter(({ title }) => title !== 'Account') : columns}
+        columns={isOneAccount ? columns.filter(({ title }) => title !== 'Account') : columns}
         rowKey={(key) => key.id}
-        empty={<EmptyState icon={IconKey} title={isOfAccount ? 'No keys yet' : 'No key fits'} />}
+        empty={
+          <EmptyState icon={IconKey} title={isOneAccount ? 'No keys yet' : 'No matching keys'} />
+        }
       />
     </Panel>
   );
@@ -39,7 +41,7 @@ const columns: readonly Column<Key>[] = [
       <>
         <Group gap="xs" wrap="nowrap">
           <Text fw={500} truncate maw={240} title={key.name}>
-            {key.name || 'Without a name'}
+            {key.name || 'Unnamed'}
           </Text>
           <KeyState state={key.state} />
         </Group>
@@ -58,8 +60,16 @@ const columns: readonly Column<Key>[] = [
     ),
   },
   { title: 'Mode', render: (key) => (key.mode === 'live' ? 'Live' : 'Test') },
-  { title: 'Today', align: 'right', render: (key) => <Money short micros={key.today.spent_micros} /> },
-  { title: 'This month', align: 'right', render: (key) => <Money short micros={key.this_month.spent_micros} /> },
+  {
+    title: 'Today',
+    align: 'right',
+    render: (key) => <Money short micros={key.today.spent_micros} />,
+  },
+  {
+    title: 'This month',
+    align: 'right',
+    render: (key) => <Money short micros={key.this_month.spent_micros} />,
+  },
   { title: 'Last used', render: (key) => <TimeAgo at={key.last_used_at} never="Never" /> },
   { title: '', width: 60, align: 'right', render: (key) => <KeyMenu row={key} /> },
 ];
@@ -75,32 +85,32 @@ function KeyMenu({ row }: { readonly row: Key }) {
   const askToDisable = () =>
     confirm({
       title: `Disable the key ${name}?`,
-      text: 'Its requests are refused within seconds. Its owners can enable it again: freeze the account to keep them from it.',
+      text: 'New requests are refused within seconds. Owners can enable the key again. To prevent that, freeze the account.',
       action: 'Disable',
       run: async () => {
         await disable.mutateAsync({ params });
-        showDone(`The key ${name} is disabled.`);
+        showSuccess(`Key ${name} disabled.`);
       },
     });
   const askToEnable = () =>
     confirm({
       title: `Enable the key ${name}?`,
-      text: 'Its requests are answered again within seconds. Perhaps its owner disabled it.',
+      text: 'The key works again within seconds. An owner may have disabled it on purpose.',
       action: 'Enable',
       run: async () => {
         await enable.mutateAsync({ params });
-        showDone(`The key ${name} is enabled again.`);
+        showSuccess(`Key ${name} enabled.`);
       },
     });
   const askToRevoke = () =>
     confirm({
       title: `Revoke the key ${name}?`,
-      text: `${row.hint} stops working within seconds, for good.`,
+      text: `${row.hint} stops working within seconds. This cannot be undone.`,
       action: 'Revoke',
       danger: true,
       run: async () => {
         await revoke.mutateAsync({ params });
-        showDone(`The key ${name} is revoked.`);
+        showSuccess(`Key ${name} revoked.`);
       },
     });
   return (
@@ -120,7 +130,11 @@ function KeyMenu({ row }: { readonly row: Key }) {
             Enable…
           </Menu.Item>
         )}
-        <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={askToRevoke}>
+        <Menu.Item
+          color="red"
+          leftSection={<IconBan size={16} aria-hidden />}
+          onClick={askToRevoke}
+        >
           Revoke…
         </Menu.Item>
       </Menu.Dropdown>

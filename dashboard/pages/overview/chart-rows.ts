@@ -1,15 +1,33 @@
-// Series by day as the chart takes them, and the words beside it.
+// Data and labels of the cost chart.
 import type { Output } from '../../api/client.ts';
 
 type Costs = Output<'GET /accounts/:account/overview/costs'>;
 type Series = Costs['series'][number];
 
-/** One row a day: `{ day: '2026-11-22', s0: 12, s2: 5 }`. What is nothing is left out, so that a tooltip names only what there is. */
+/** Colours of the series, in this order. They can be distinguished with colour blindness. */
+export const chartColors = [
+  '#4d76e4',
+  '#1d9e8d',
+  '#e0a030',
+  '#c9527c',
+  '#8a63d2',
+  '#5f9e3f',
+  '#38a3d1',
+  '#b5744a',
+  '#7c8798',
+] as const;
+
+/**
+ * Returns one row per day: `{ day: '2026-11-22', s0: 12, s2: 5 }`. Zeros are left out to keep
+ * tooltips short.
+ */
 export function chartRows({ days, series }: Costs): Record<string, string | number>[] {
-  return days.map((day, place) => ({
+  return days.map((day, dayIndex) => ({
     day,
     ...Object.fromEntries(
-      series.flatMap(({ cost_micros: costs }, index) => (costs[place] ? [[`s${index}`, costs[place]] as const] : [])),
+      series.flatMap(({ cost_micros: costs }, index) =>
+        costs[dayIndex] ? [[`s${index}`, costs[dayIndex]] as const] : [],
+      ),
     ),
   }));
 }
@@ -23,7 +41,11 @@ export function totalMicros({ cost_micros: costs }: Series): number {
   return costs.reduce((sum, cost) => sum + cost, 0);
 }
 
-/** `Nov 22`, of a UTC day. */
+/** Formats a UTC day: `Nov 22`. */
 export function tickText(day: string): string {
-  return new Date(`${day}T00:00:00Z`).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+  return new Date(`${day}T00:00:00Z`).toLocaleDateString(undefined, {
+    month: 'short',
+    day: 'numeric',
+    timeZone: 'UTC',
+  });
 }

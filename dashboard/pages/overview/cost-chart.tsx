@@ -1,18 +1,18 @@
-// Cost by day, stacked. Loaded late: the library of charts is larger than all the rest of the page.
+// Stacked bars of the cost per day. Loads lazily: the chart library is larger than the rest of the
+// page.
 import '@mantine/charts/styles.layer.css';
 import { BarChart } from '@mantine/charts';
 import type { Output } from '../../api/client.ts';
-import { chartColors } from '../../app/theme.ts';
 import { shortUsdText, usdText } from '../../parts/money-text.ts';
-import { chartRows, seriesLabel, tickText } from './chart-rows.ts';
+import { chartColors, chartRows, seriesLabel, tickText } from './chart-rows.ts';
 
 type Costs = Output<'GET /accounts/:account/overview/costs'>;
 
 export function CostChart({ costs }: { readonly costs: Costs }) {
-  const series = costs.series.map((one, place) => ({
-    name: `s${place}`,
+  const series = costs.series.map((one, index) => ({
+    name: `s${index}`,
     label: seriesLabel(one),
-    color: chartColors[place % chartColors.length]!,
+    color: chartColors[index % chartColors.length]!,
   }));
   return (
     <BarChart

@@ -1,22 +1,23 @@
 import { Box, Group, SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { IconChartBar } from '@tabler/icons-react';
 import { lazy, Suspense } from 'react';
-import { chartColors } from '../../app/theme.ts';
-import type { Mode } from '../../app/account.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import type { Mode } from '../../api/account.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import type { Output } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { seriesLabel, totalMicros } from './chart-rows.ts';
+import { chartColors, seriesLabel, totalMicros } from './chart-rows.ts';
 import classes from './cost-panel.module.css';
 
 const CostChart = lazy(async () => ({ default: (await import('./cost-chart.tsx')).CostChart }));
 
 export function CostPanel({ mode }: { readonly mode: Mode }) {
-  const [by, setState] = useUrlState(({ by: asked }) => (asked === 'key' ? ('key' as const) : ('model' as const)));
+  const [by, setState] = useUrlState(({ by: requested }) =>
+    requested === 'key' ? ('key' as const) : ('model' as const),
+  );
   const query = useApi(
     'GET /accounts/:account/overview/costs',
     { query: { mode, by } },
@@ -29,7 +30,7 @@ export function CostPanel({ mode }: { readonly mode: Mode }) {
       actions={
         <SegmentedControl
           size="xs"
-          aria-label="Stacked by"
+          aria-label="Group by"
           value={by}
           onChange={(value) => setState({ by: value === 'key' ? value : undefined })}
           data={[
@@ -42,7 +43,11 @@ export function CostPanel({ mode }: { readonly mode: Mode }) {
       <QueryView query={query} skeleton={<Skeleton h={260} />}>
         {(costs) =>
           costs.series.length === 0 ? (
-            <EmptyState icon={IconChartBar} title="Nothing was spent" text="What requests cost shows here, day by day." />
+            <EmptyState
+              icon={IconChartBar}
+              title="Nothing spent in the last 30 days"
+              text="The cost of each day appears here."
+            />
           ) : (
             <>
               <Suspense fallback={<Skeleton h={260} />}>
@@ -59,14 +64,17 @@ export function CostPanel({ mode }: { readonly mode: Mode }) {
   );
 }
 
-/** With sums: the chart in figures. */
+/** Legend with the total of each series. */
 function Legend({ costs }: { readonly costs: Output<'GET /accounts/:account/overview/costs'> }) {
   return (
     <ul className={classes.legend} aria-label="Cost of the last 30 days">
-      {costs.series.map((series, place) => (
+      {costs.series.map((series, index) => (
         <li key={series.id ?? 'rest'}>
           <Group gap={8} wrap="nowrap">
-            <span className={classes.swatch} style={{ background: chartColors[place % chartColors.length] }} />
+            <span
+              className={classes.swatch}
+              style={{ background: chartColors[index % chartColors.length] }}
+            />
             <Text size="sm" truncate title={seriesLabel(series)}>
               {seriesLabel(series)}
             </Text>

@@ -9,14 +9,25 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 type Overview = Output<'GET /accounts/:account/overview'>;
 type RecentError = Overview['recent_errors'][number];
 
-/** Nothing is shown where nothing went wrong. */
+/** Renders nothing when there were no errors. */
 export function ErrorsPanel({ overview }: { readonly overview: Overview }) {
   const { errors, recent_errors: recent } = overview;
   if (errors.length === 0 && recent.length === 0) return null;
   return (
-    <Panel title="Recent errors" description="Requests of the last 30 days that were refused or failed; none was charged." flush>
+    <Panel
+      title="Recent errors"
+      description="Requests that were refused or failed in the last 30 days. None was charged."
+      flush
+    >
       <Stack gap="sm">
-        <Group gap="xs" px="lg" component="ul" m={0} style={{ listStyle: 'none' }} aria-label="Errors by code">
+        <Group
+          gap="xs"
+          px="lg"
+          component="ul"
+          m={0}
+          style={{ listStyle: 'none' }}
+          aria-label="Errors by code"
+        >
           {errors.map(({ code, requests }) => (
             <li key={code}>
               <Badge color="red" size="lg">
@@ -26,7 +37,13 @@ export function ErrorsPanel({ overview }: { readonly overview: Overview }) {
           ))}
         </Group>
         {recent.length > 0 && (
-          <DataTable label="Recent errors" rows={recent} columns={columns} rowKey={(error) => error.request_id} empty={null} />
+          <DataTable
+            label="Recent errors"
+            rows={recent}
+            columns={columns}
+            rowKey={(error) => error.request_id}
+            empty={null}
+          />
         )}
       </Stack>
     </Panel>
@@ -40,13 +57,13 @@ const columns: readonly Column<RecentError>[] = [
   { title: 'Key', render: (error) => error.key.name || error.key.id },
   { title: 'Endpoint', phone: 'hidden', render: (error) => error.path },
   {
-    title: 'Request id',
+    title: 'Request ID',
     render: (error) => (
       <Group gap={4} wrap="nowrap" display="inline-flex">
         <Text inherit truncate maw={140} ff="monospace" size="sm" title={error.request_id}>
           {error.request_id}
         </Text>
-        <CopyButton text={error.request_id} label="Copy the request id" />
+        <CopyButton text={error.request_id} label="Copy request ID" />
       </Group>
     ),
   },

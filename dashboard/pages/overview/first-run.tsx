@@ -1,49 +1,68 @@
-// What an account sees that has sent nothing yet: a key, the request as code, and a button that sends it.
+// First steps of an account without requests: create a key, see the request as code, send it.
 import { Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Mode } from '../../app/account.ts';
+import type { Mode } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CodeTabs } from '../../parts/code-block.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { firstModel } from './first-model.ts';
 import classes from './first-run.module.css';
-import { firstSamples } from './first-samples.ts';
+import { firstModel, firstSamples } from './first-request.ts';
 import { KeyStep } from './key-step.tsx';
 import { SendStep } from './send-step.tsx';
 
-export type MadeKey = Output<'POST /accounts/:account/keys'>;
+type CreatedKey = Output<'POST /accounts/:account/keys'>;
 
 type Props = {
   readonly mode: Mode;
-  /** Made here, with its text; null: not yet. */
-  readonly made: MadeKey | null;
-  readonly onMade: (key: MadeKey) => void;
+  /** The key created on this page, with its secret; null before that. */
+  readonly created: CreatedKey | null;
+  readonly onCreated: (key: CreatedKey) => void;
 };
 
 const question = 'Say hello in one short sentence.';
 const placeholder = 'YOUR_API_KEY';
 
-export function FirstRun({ mode, made, onMade }: Props) {
+export function FirstRun({ mode, created, onCreated }: Props) {
   const { public_url: baseUrl } = useSession().features;
-  const keys = useApi('GET /accounts/:account/keys', { query: { mode, state: ['active'], limit: 1 } });
+  const keys = useApi('GET /accounts/:account/keys', {
+    query: { mode, state: ['active'], limit: 1 },
+  });
   const catalogue = useApi('GET /accounts/:account/models', {});
-  const own = made?.key.mode === mode ? made : null;
+  const own = created?.key.mode === mode ? created : null;
   const key = own?.key ?? keys.data?.data[0] ?? null;
   const model = firstModel(catalogue.data?.chat ?? [], { mode, allowed: key?.models ?? null });
-  const samples = firstSamples({ baseUrl, key: own?.secret ?? placeholder, model: model ?? 'gpt-5-mini', text: question });
+  const samples = firstSamples({
+    baseUrl,
+    key: own?.secret ?? placeholder,
+    model: model ?? 'gpt-5-mini',
+    text: question,
+  });
   return (
-    <Panel title="Send your first request" description="Any SDK of OpenAI or Anthropic works, with this address and your key.">
+    <Panel
+      title="Send your first request"
+      description="Use any OpenAI or Anthropic SDK with the base URL below and your key."
+    >
       <ol className={classes.steps}>
-        <Step title="Get a key">
-          <KeyStep mode={mode} made={own} existing={keys.isPending ? undefined : key} onMade={onMade} />
+        <Step title="Create a key">
+          <KeyStep
+            mode={mode}
+            created={own}
+            existing={keys.isPending ? undefined : key}
+            onCreated={onCreated}
+          />
         </Step>
-        <Step title="Call it from your program">
+        <Step title="Call the API from your program">
           <CodeTabs samples={samples} />
         </Step>
-        <Step title="Or send it from here">
-          <SendStep keyId={key?.id ?? null} model={model} text={question} isReady={!catalogue.isPending && !keys.isPending} />
+        <Step title="Or send the request from here">
+          <SendStep
+            keyId={key?.id ?? null}
+            model={model}
+            text={question}
+            isReady={!catalogue.isPending && !keys.isPending}
+          />
         </Step>
       </ol>
     </Panel>

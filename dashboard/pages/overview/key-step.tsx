@@ -1,48 +1,56 @@
 import { Alert, Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconKey } from '@tabler/icons-react';
-import { useIsAtLeast, type Mode } from '../../app/account.ts';
+import { useIsAtLeast, type Mode } from '../../api/account.ts';
+import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
-import type { MadeKey } from './first-run.tsx';
+
+type CreatedKey = Output<'POST /accounts/:account/keys'>;
 
 type Props = {
   readonly mode: Mode;
-  readonly made: MadeKey | null;
-  /** A key that can be used; null: there is none; undefined: not known yet. */
-  readonly existing: MadeKey['key'] | null | undefined;
-  readonly onMade: (key: MadeKey) => void;
+  readonly created: CreatedKey | null;
+  /** An active key; null when there is none; undefined while loading. */
+  readonly existing: CreatedKey['key'] | null | undefined;
+  readonly onCreated: (key: CreatedKey) => void;
 };
 
-/** A key with one click; its text is shown this once. */
-export function KeyStep({ mode, made, existing, onMade }: Props) {
-  const canMake = useIsAtLeast('admin');
+/** Creates a key with one click and shows its secret once. */
+export function KeyStep({ mode, created, existing, onCreated }: Props) {
+  const canCreate = useIsAtLeast('admin');
   const create = useChange('POST /accounts/:account/keys', {
     invalidates: ['GET /accounts/:account/keys'],
-    onSuccess: onMade,
+    onSuccess: onCreated,
   });
-  if (made) {
+  if (created) {
     return (
       <Stack gap="sm">
-        <CodeBlock code={made.secret} label="Your new key" />
-        <Alert color="orange" variant="light" py="xs" icon={<IconAlertTriangle size={18} aria-hidden />}>
-          Copy it now: it is shown only this once.
+        <CodeBlock code={created.secret} label="Your new key" />
+        <Alert
+          color="orange"
+          variant="light"
+          py="xs"
+          icon={<IconAlertTriangle size={18} aria-hidden />}
+        >
+          Copy it now. It is shown only once.
         </Alert>
       </Stack>
     );
   }
   if (existing === undefined) return <Skeleton h={36} maw={320} />;
-  if (!canMake && !existing) return <Text c="dimmed">An admin or owner of the account can make one.</Text>;
+  if (!canCreate && !existing)
+    return <Text c="dimmed">An admin or owner of the account can create one.</Text>;
   return (
     <Stack gap="sm">
       {existing && (
         <Text>
-          There is one already: {existing.name} (<code>{existing.hint}</code>). Its text was shown when it was made;{' '}
-          <AppLink to="/keys">all keys</AppLink>.
+          You already have a key: {existing.name} (<code>{existing.hint}</code>). Its secret was
+          shown only once. <AppLink to="/keys">View all keys</AppLink>
         </Text>
       )}
-      {canMake && (
+      {canCreate && (
         <Group>
           <Button
             variant={existing ? 'default' : 'filled'}

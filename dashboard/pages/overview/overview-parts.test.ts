@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chartRows, seriesLabel, tickText, totalMicros } from './chart-rows.ts';
-import { firstModel } from './first-model.ts';
-import { firstSamples } from './first-samples.ts';
+import { firstModel, firstSamples } from './first-request.ts';
 
 const prices = (input: number) => ({
   input_micros: input,
@@ -12,7 +11,11 @@ const prices = (input: number) => ({
   cache_write_1h_micros: 0,
 });
 
-function model(id: string, input: number | null, isLive = true): Parameters<typeof firstModel>[0][number] {
+function model(
+  id: string,
+  input: number | null,
+  isLive = true,
+): Parameters<typeof firstModel>[0][number] {
   return {
     id,
     name: id,
@@ -31,7 +34,7 @@ function model(id: string, input: number | null, isLive = true): Parameters<type
   };
 }
 
-test('a chart has a row for each day, with what cost something', () => {
+test('a chart has a row for each day, without zeros', () => {
   const series = [
     { id: 'a', name: null, cost_micros: [1, 0] },
     { id: 'b', name: 'B', cost_micros: [0, 2] },
@@ -45,21 +48,31 @@ test('a chart has a row for each day, with what cost something', () => {
   assert.deepEqual(series.map(totalMicros), [1, 2, 7]);
 });
 
-test('a day of UTC is named as that day, wherever the reader is', () => {
+test('a UTC day keeps its date in every time zone', () => {
   assert.match(tickText('2026-11-01'), /\b1\b/);
 });
 
-test('a first request goes to the cheapest model that the key may use and that can run', () => {
-  const models = [model('dear', 9), model('cheap', 1), model('off', 0.5, false), model('unpriced', null)];
+test('the first request goes to the cheapest model that the key may use and that can run', () => {
+  const models = [
+    model('costly', 9),
+    model('cheap', 1),
+    model('off', 0.5, false),
+    model('unpriced', null),
+  ];
   assert.equal(firstModel(models, { mode: 'live', allowed: null }), 'cheap');
   assert.equal(firstModel(models, { mode: 'test', allowed: null }), 'off');
-  assert.equal(firstModel(models, { mode: 'live', allowed: ['dear', 'off'] }), 'dear');
+  assert.equal(firstModel(models, { mode: 'live', allowed: ['costly', 'off'] }), 'costly');
   assert.equal(firstModel(models, { mode: 'live', allowed: ['unpriced', 'off'] }), null);
   assert.equal(firstModel([], { mode: 'test', allowed: null }), null);
 });
 
-test('each sample has the address, the key, the model and the text', () => {
-  const request = { baseUrl: 'https://gateway.example', key: 'tg_test_abc', model: 'gpt-5-mini', text: "It's one" };
+test('each sample contains the address, the key, the model and the text', () => {
+  const request = {
+    baseUrl: 'https://gateway.example',
+    key: 'tg_test_abc',
+    model: 'gpt-5-mini',
+    text: "It's one",
+  };
   const samples = firstSamples(request);
   assert.deepEqual(
     samples.map(({ language }) => language),

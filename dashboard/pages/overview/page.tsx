@@ -1,41 +1,55 @@
-import { Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
+import { IconFlask } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useMode, useSetMode, type Mode } from '../../app/account.ts';
+import { useMode, useSetMode, type Mode } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { ButtonLink } from '../../parts/link.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { Panel } from '../../parts/panel.tsx';
 import { CostPanel } from './cost-panel.tsx';
 import { ErrorsPanel } from './errors-panel.tsx';
-import { FirstRun, type MadeKey } from './first-run.tsx';
-import { TryTestMode } from './try-test-mode.tsx';
+import { FirstRun } from './first-run.tsx';
 import { ActivityStats, MoneyStats } from './stats.tsx';
+
+type CreatedKey = Output<'POST /accounts/:account/keys'>;
 
 export function Page() {
   const mode = useMode();
-  // Its text is shown this once, so it stays when the mode is changed.
-  const [made, setMade] = useState<MadeKey | null>(null);
+  // The secret is shown only once, so it survives a change of mode.
+  const [created, setCreated] = useState<CreatedKey | null>(null);
   return (
     <>
       <PageHeader title="Overview" />
-      <OverviewOf key={mode} mode={mode} made={made} onMade={setMade} />
+      <Overview key={mode} mode={mode} created={created} onCreated={setCreated} />
     </>
   );
 }
 
-type Props = { readonly mode: Mode; readonly made: MadeKey | null; readonly onMade: (key: MadeKey) => void };
+type Props = {
+  readonly mode: Mode;
+  readonly created: CreatedKey | null;
+  readonly onCreated: (key: CreatedKey) => void;
+};
 
-function OverviewOf({ mode, made, onMade }: Props) {
-  const query = useApi('GET /accounts/:account/overview', { query: { mode } }, { refetchMs: 30_000 });
+function Overview({ mode, created, onCreated }: Props) {
+  const query = useApi(
+    'GET /accounts/:account/overview',
+    { query: { mode } },
+    { refetchMs: 30_000 },
+  );
   const { data: overview, error } = query;
-  // Once shown it stays, so that the answer to the first request does not vanish with it.
+  // Stays true, so that the answer to the first request does not disappear.
   const [isFirstRun, setFirstRun] = useState(false);
   if (overview && !overview.has_charges && !isFirstRun) setFirstRun(true);
   if (error && !overview) return <ErrorNotice error={error} onRetry={() => void query.refetch()} />;
   return (
     <Stack gap="md">
-      {isFirstRun && overview && <Welcome overview={overview} mode={mode} made={made} onMade={onMade} />}
+      {isFirstRun && overview && (
+        <Welcome overview={overview} mode={mode} created={created} onCreated={onCreated} />
+      )}
       <MoneyStats overview={overview} />
       {overview?.has_charges !== false && (
         <>
@@ -48,11 +62,35 @@ function OverviewOf({ mode, made, onMade }: Props) {
   );
 }
 
-/** Whoever has no money yet is shown the way that needs none. */
-function Welcome({ overview, mode, ...props }: Props & { readonly overview: Output<'GET /accounts/:account/overview'> }) {
+/** Suggests test mode to accounts without money. */
+function Welcome({
+  overview,
+  mode,
+  ...props
+}: Props & { readonly overview: Output<'GET /accounts/:account/overview'> }) {
   const { test_mode: hasTestMode } = useSession().features;
   const setMode = useSetMode();
-  const isBroke = overview.balance.available_micros <= 0 && !overview.has_charges;
-  if (mode === 'live' && isBroke && hasTestMode) return <TryTestMode onTest={() => setMode('test')} />;
+  const hasNoMoney = overview.balance.available_micros <= 0 && !overview.has_charges;
+  if (mode === 'live' && hasNoMoney && hasTestMode)
+    return <TryTestMode onTest={() => setMode('test')} />;
   return <FirstRun mode={mode} {...props} />;
+}
+
+/** For accounts without money. */
+function TryTestMode({ onTest }: { readonly onTest: () => void }) {
+  return (
+    <Panel
+      title="Start in test mode"
+      description="The sandbox answers like a model would and spends only play money. Live requests need a balance."
+    >
+      <Group gap="sm">
+        <Button leftSection={<IconFlask size={16} aria-hidden />} onClick={onTest}>
+          Try it in test mode
+        </Button>
+        <ButtonLink to="/billing" variant="default">
+          Billing
+        </ButtonLink>
+      </Group>
+    </Panel>
+  );
 }

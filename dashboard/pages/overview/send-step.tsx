@@ -2,27 +2,27 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { IconPlayerStop, IconSend } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { useAccount } from '../../app/account.ts';
+import { useAccount } from '../../api/account.ts';
 import { toApiError, type ApiError } from '../../api/api-error.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
 import { countText, durationText } from '../../parts/number-text.ts';
-import { chatFormats } from '../playground/chat-formats.ts';
-import { nothingYet, runChat, type Progress } from '../playground/run-chat.ts';
+import { chatFormats } from '../../api/chat-formats.ts';
+import { noProgress, runChat, type Progress } from '../../api/run-chat.ts';
 import classes from './first-run.module.css';
 
 type Props = {
-  /** null: there is no key yet. */
+  /** Null when there is no key yet. */
   readonly keyId: string | null;
-  /** null: none can run. */
+  /** Null when no model can run. */
   readonly model: string | null;
   readonly text: string;
-  /** False: keys and models are still being looked up. */
+  /** False while keys and models load. */
   readonly isReady: boolean;
 };
 
-/** Sends the request, and shows the answer as it comes. */
+/** Sends the request and shows the answer as it arrives. */
 export function SendStep({ keyId, model, text, isReady }: Props) {
   const { id: account } = useAccount();
   const client = useQueryClient();
@@ -36,11 +36,20 @@ export function SendStep({ keyId, model, text, isReady }: Props) {
     latest.current = controller;
     setRunning(controller);
     setError(null);
-    setProgress(nothingYet);
-    const settings = { system: '', maxTokens: null, temperature: null, effort: null, stream: true } as const;
-    const ask = { ...settings, model: modelId, messages: [{ role: 'user', text }] } as const;
+    setProgress(noProgress);
+    const settings = {
+      system: '',
+      maxTokens: null,
+      temperature: null,
+      effort: null,
+      stream: true,
+    } as const;
+    const request = { ...settings, model: modelId, messages: [{ role: 'user', text }] } as const;
     try {
-      await runChat({ account, key, format: chatFormats.chat, ask, signal: controller.signal }, setProgress);
+      await runChat(
+        { account, key, format: chatFormats.chat, request, signal: controller.signal },
+        setProgress,
+      );
       await client.invalidateQueries({ queryKey: ['GET /accounts/:account/overview'] });
       await client.invalidateQueries({ queryKey: ['GET /accounts/:account/overview/costs'] });
     } catch (thrown) {
@@ -59,16 +68,20 @@ export function SendStep({ keyId, model, text, isReady }: Props) {
           loading={running !== null}
           onClick={() => canSend && void send(keyId, model)}
         >
-          {progress === null ? 'Send the request' : 'Send it again'}
+          {progress === null ? 'Send the request' : 'Send again'}
         </Button>
         {running && (
-          <Button variant="default" leftSection={<IconPlayerStop size={16} aria-hidden />} onClick={() => running.abort()}>
+          <Button
+            variant="default"
+            leftSection={<IconPlayerStop size={16} aria-hidden />}
+            onClick={() => running.abort()}
+          >
             Stop
           </Button>
         )}
         <Text size="sm" c="dimmed">
           {isReady && model === null ? (
-            'No model can run: the operator has switched on no provider for it.'
+            'No model is available: the operator has not switched on a provider.'
           ) : keyId === null ? (
             'Create a key first.'
           ) : (
@@ -79,31 +92,41 @@ export function SendStep({ keyId, model, text, isReady }: Props) {
         </Text>
       </Group>
       {error && <ErrorNotice error={error} />}
-      {progress && (running !== null || progress.answer.text) && <Answer progress={progress} isRunning={running !== null} />}
+      {progress && (running !== null || progress.answer.text) && (
+        <Answer progress={progress} isRunning={running !== null} />
+      )}
     </Stack>
   );
 }
 
-function Answer({ progress, isRunning }: { readonly progress: Progress; readonly isRunning: boolean }) {
-  const { answer, costMicros, elapsedMs } = progress;
+function Answer({
+  progress,
+  isRunning,
+}: {
+  readonly progress: Progress;
+  readonly isRunning: boolean;
+}) {
+  const { answer, elapsedMs } = progress;
   return (
     <Paper withBorder p="md" radius="md">
       <Text component="div" className={classes.answer} aria-live="polite" aria-busy={isRunning}>
         {answer.text || (
           <Text span c="dimmed">
-            Waiting for the first words…
+            Waiting for the answer…
           </Text>
         )}
       </Text>
       {!isRunning && (
         <Text component="div" size="sm" c="dimmed" mt="xs">
-          {costMicros !== null && (
+          {answer.costMicros !== undefined && (
             <>
-              Cost <Money micros={costMicros} fw={500} c="var(--mantine-color-text)" /> ·{' '}
+              Cost <Money micros={answer.costMicros} fw={500} c="var(--mantine-color-text)" />{' '}
+              ·{' '}
             </>
           )}
-          {answer.outputTokens !== undefined && `${countText((answer.inputTokens ?? 0) + answer.outputTokens)} tokens · `}
-          {durationText(elapsedMs)} · <AppLink to="/usage">see it in usage</AppLink>
+          {answer.outputTokens !== undefined &&
+            `${countText((answer.inputTokens ?? 0) + answer.outputTokens)} tokens · `}
+          {durationText(elapsedMs)} · <AppLink to="/usage">view in Usage</AppLink>
         </Text>
       )}
     </Paper>

@@ -7,7 +7,7 @@ import { Stat } from '../../parts/stat.tsx';
 
 type Overview = Output<'GET /accounts/:account/overview'>;
 
-/** Undefined while it is loading. */
+/** Undefined while loading. */
 type Props = { readonly overview: Overview | undefined };
 
 export function MoneyStats({ overview }: Props) {
@@ -17,9 +17,17 @@ export function MoneyStats({ overview }: Props) {
       <Stat
         label="Balance"
         value={overview && <Money short micros={overview.balance.available_micros} />}
-        hint={held > 0 ? `${usdText(held)} more is held by running requests` : 'Nothing is held by running requests'}
+        hint={
+          held > 0
+            ? `Plus ${usdText(held)} held by running requests`
+            : 'Nothing held by running requests'
+        }
       />
-      <Stat label="Spent today" value={overview && <Money short micros={overview.spent.today_micros} />} hint="Since 00:00 UTC" />
+      <Stat
+        label="Spent today"
+        value={overview && <Money short micros={overview.spent.today_micros} />}
+        hint="Since 00:00 UTC"
+      />
       <Stat
         label="Spent this month"
         value={overview && <Money short micros={overview.spent.month_micros} />}
@@ -31,24 +39,43 @@ export function MoneyStats({ overview }: Props) {
 
 export function ActivityStats({ overview }: Props) {
   const activity = overview?.activity;
-  const { cache_hits: hits = 0, replays = 0, input_tokens: input = 0, cached_tokens: cached = 0 } = activity ?? {};
+  const {
+    cache_hits: hits = 0,
+    replays = 0,
+    input_tokens: input = 0,
+    cached_tokens: cached = 0,
+  } = activity ?? {};
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
-      <Stat label="Requests" value={activity && countText(activity.requests)} hint="Charged, in the last 30 days" />
+      <Stat
+        label="Requests"
+        value={activity && countText(activity.requests)}
+        hint="Charged in the last 30 days"
+      />
       <Stat
         label="Input tokens"
         value={activity && <span title={countText(input)}>{shortCountText(input)}</span>}
-        hint={cached === 0 ? 'In the last 30 days' : `${shareText(cached / input)} read from the provider’s cache`}
+        hint={
+          cached === 0
+            ? 'In the last 30 days'
+            : `${shareText(cached / input)} read from the provider’s cache`
+        }
       />
       <Stat
         label="Output tokens"
-        value={activity && <span title={countText(activity.output_tokens)}>{shortCountText(activity.output_tokens)}</span>}
+        value={
+          activity && (
+            <span title={countText(activity.output_tokens)}>
+              {shortCountText(activity.output_tokens)}
+            </span>
+          )
+        }
         hint="In the last 30 days"
       />
       <Stat
         label="Saved by caching"
         value={activity && <Money short micros={activity.saved_micros} />}
-        hint={`${countText(hits)} from the cache, ${countText(replays)} replayed`}
+        hint={`Cache hits: ${countText(hits)}, replays: ${countText(replays)}`}
       />
     </SimpleGrid>
   );

@@ -1,9 +1,22 @@
-import { Input, NumberInput, SegmentedControl, Select, Stack, Switch, Textarea } from '@mantine/core';
+import {
+  Input,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Switch,
+  Textarea,
+} from '@mantine/core';
 import type { ChatModel } from '../../../src/dashboard-contract/models.ts';
 import { KeySelect, type Key } from '../../parts/key-select.tsx';
 import { usdText } from '../../parts/money-text.ts';
 import { countText } from '../../parts/number-text.ts';
-import { chatFormats, type ChatFormat, type ChatSettings, type FormatName } from './chat-formats.ts';
+import {
+  chatFormats,
+  type ChatFormat,
+  type ChatSettings,
+  type FormatName,
+} from '../../api/chat-formats.ts';
 import { ModelSelect } from './model-select.tsx';
 
 type Props = {
@@ -18,9 +31,10 @@ type Props = {
   readonly setSettings: (patch: Partial<ChatSettings>) => void;
 };
 
-/** What the next request is made with. A field that is left empty is not sent. */
+/** Settings of the next request. Empty fields are not sent. */
 export function ChatSettingsForm(props: Props) {
-  const { chosenKey, setKey, choices, model, setModel, format, setFormat, settings, setSettings } = props;
+  const { chosenKey, setKey, choices, model, setModel, format, setFormat, settings, setSettings } =
+    props;
   return (
     <Stack gap="md">
       <ModelSelect choices={choices} model={model} setModel={setModel} hint={priceHint} />
@@ -29,7 +43,10 @@ export function ChatSettingsForm(props: Props) {
           fullWidth
           size="xs"
           aria-labelledby="format-label"
-          data={Object.values(chatFormats).map(({ name, label }) => ({ value: name, label: label.split(' ')[0]! }))}
+          data={Object.values(chatFormats).map(({ name, label }) => ({
+            value: name,
+            label: label.split(' ')[0]!,
+          }))}
           value={format.name}
           onChange={(name) => setFormat(name)}
         />
@@ -44,9 +61,9 @@ export function ChatSettingsForm(props: Props) {
         onChange={(event) => setSettings({ system: event.currentTarget.value })}
       />
       <NumberInput
-        label="Most output tokens"
+        label="Max output tokens"
         description={model ? `Up to ${countText(model.max_output_tokens)}` : undefined}
-        placeholder={format.name === 'messages' ? '4096' : 'The model’s own'}
+        placeholder={format.name === 'messages' ? '4096' : 'Model default'}
         min={1}
         max={model?.max_output_tokens}
         allowDecimal={false}
@@ -56,7 +73,7 @@ export function ChatSettingsForm(props: Props) {
       />
       <NumberInput
         label="Temperature"
-        placeholder="The model’s own"
+        placeholder="Model default"
         min={0}
         max={format.temperatureMax}
         step={0.1}
@@ -65,9 +82,11 @@ export function ChatSettingsForm(props: Props) {
         onChange={(value) => setSettings({ temperature: numberOf(value) })}
       />
       <Select
-        label="Effort"
-        description={model?.abilities.thinking === false ? 'This model does not reason.' : undefined}
-        placeholder="The model’s own"
+        label="Reasoning effort"
+        description={
+          model?.abilities.thinking === false ? 'This model has no reasoning.' : undefined
+        }
+        placeholder="Model default"
         data={[...format.efforts]}
         value={settings.effort}
         onChange={(effort) => setSettings({ effort })}

@@ -1,19 +1,25 @@
 import { ActionIcon, Button, Group, Paper, Textarea, Tooltip } from '@mantine/core';
-import { IconCode, IconMessages, IconPlayerStopFilled, IconSend2, IconTrash } from '@tabler/icons-react';
+import {
+  IconCode,
+  IconMessages,
+  IconPlayerStopFilled,
+  IconSend2,
+  IconTrash,
+} from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import type { Key } from '../../parts/key-select.tsx';
-import { chatFormats, type ChatSettings, type FormatName } from './chat-formats.ts';
+import { chatFormats, type ChatSettings, type FormatName } from '../../api/chat-formats.ts';
 import { ChatSettingsForm } from './chat-settings.tsx';
 import classes from './chat.module.css';
 import { CodeDialog } from './code-dialog.tsx';
-import { chatChoices, findModel, firstToTry } from './model-choices.ts';
-import { SettingsButton, SettingsPlace } from './settings-place.tsx';
+import { chatChoices, findModel, defaultModel } from './model-choices.ts';
+import { SettingsButton, SettingsDrawer } from './settings-drawer.tsx';
 import { TurnView } from './turn-view.tsx';
 import { messagesOf, useConversation } from './use-conversation.ts';
-import { useFollowedEnd } from './use-followed-end.ts';
+import { useStickToBottom } from './use-stick-to-bottom.ts';
 
 type Props = {
   readonly catalogue: ModelCatalogue;
@@ -21,38 +27,54 @@ type Props = {
   readonly setKey: (key: Key | null) => void;
 };
 
-const defaults: ChatSettings = { system: '', maxTokens: null, temperature: null, effort: null, stream: true };
+const defaults: ChatSettings = {
+  system: '',
+  maxTokens: null,
+  temperature: null,
+  effort: null,
+  stream: true,
+};
 
 export function Chat({ catalogue, chosenKey, setKey }: Props) {
-  const [view, setView] = useUrlState((search) => ({ model: search.model ?? null, format: readFormat(search.format) }));
+  const [view, setView] = useUrlState((search) => ({
+    model: search.model ?? null,
+    format: readFormat(search.format),
+  }));
   const [settings, setSettings] = useState(defaults);
   const [draft, setDraft] = useState('');
   const [isCodeOpen, setCodeOpen] = useState(false);
   const [areSettingsOpen, setSettingsOpen] = useState(false);
   const { turns, isRunning, send, stop, clear } = useConversation();
   const choices = chatChoices(catalogue.chat, chosenKey);
-  const model = findModel(choices, view.model) ?? firstToTry(choices);
+  const model = findModel(choices, view.model) ?? defaultModel(choices);
   const format = chatFormats[view.format];
   const isSendable = draft.trim() !== '' && model !== null && !isRunning;
 
-  const log = useFollowedEnd();
+  const log = useStickToBottom();
   const submit = () => {
     if (!isSendable) return;
     send({ text: draft, key: chosenKey.id, model: model.id, format: format.name, settings });
     setDraft('');
   };
   const question = draft.trim() === '' ? (turns.at(-1)?.question ?? 'Hello!') : draft;
-  const before = draft.trim() === '' ? turns.slice(0, -1) : turns;
+  const history = draft.trim() === '' ? turns.slice(0, -1) : turns;
 
   return (
     <div className={classes.layout}>
       <Paper className={classes.talk} component="section" aria-label="Conversation">
-        <div ref={log} className={classes.turns} role="log" aria-label="Messages" aria-busy={isRunning} tabIndex={0}>
+        <div
+          ref={log}
+          className={classes.turns}
+          role="log"
+          aria-label="Messages"
+          aria-busy={isRunning}
+          tabIndex={0}
+        >
           {turns.length === 0 ? (
             <EmptyState
               icon={IconMessages}
-              title="Say something to a model"
-              text={`It is asked by ${format.label}, with the key “${chosenKey.name || chosenKey.hint}”.`}
+              title="Start a conversation"
+              text={`Messages are sent in the ${format.label} format with the key “${chosenKey.name || chosenKey.hint}”.`}
             />
           ) : (
             turns.map((turn) => <TurnView key={turn.id} turn={turn} names={catalogue.chat} />)
@@ -67,7 +89,7 @@ export function Chat({ catalogue, chosenKey, setKey }: Props) {
         >
           <Textarea
             aria-label="Message"
-            placeholder="Write a message. Enter sends, Shift and Enter begins a new line."
+            placeholder="Write a message. Press Enter to send, Shift+Enter for a new line."
             autosize
             minRows={2}
             maxRows={10}
@@ -82,30 +104,43 @@ export function Chat({ catalogue, chosenKey, setKey }: Props) {
           <Group justify="space-between" mt="xs" gap="xs">
             <Group gap="xs">
               <SettingsButton onClick={() => setSettingsOpen(true)} />
-              <Button variant="default" leftSection={<IconCode size={16} aria-hidden />} onClick={() => setCodeOpen(true)}>
+              <Button
+                variant="default"
+                leftSection={<IconCode size={16} aria-hidden />}
+                onClick={() => setCodeOpen(true)}
+              >
                 View code
               </Button>
               {turns.length > 0 && (
-                <Tooltip label="Clear the conversation">
-                  <ActionIcon size="lg" aria-label="Clear the conversation" onClick={clear}>
+                <Tooltip label="Clear conversation">
+                  <ActionIcon size="lg" aria-label="Clear conversation" onClick={clear}>
                     <IconTrash size={18} stroke={1.6} aria-hidden />
                   </ActionIcon>
                 </Tooltip>
               )}
             </Group>
             {isRunning ? (
-              <Button color="red" variant="light" leftSection={<IconPlayerStopFilled size={16} aria-hidden />} onClick={stop}>
+              <Button
+                color="red"
+                variant="light"
+                leftSection={<IconPlayerStopFilled size={16} aria-hidden />}
+                onClick={stop}
+              >
                 Stop
               </Button>
             ) : (
-              <Button type="submit" disabled={!isSendable} leftSection={<IconSend2 size={16} aria-hidden />}>
+              <Button
+                type="submit"
+                disabled={!isSendable}
+                leftSection={<IconSend2 size={16} aria-hidden />}
+              >
                 Send
               </Button>
             )}
           </Group>
         </form>
       </Paper>
-      <SettingsPlace opened={areSettingsOpen} onClose={() => setSettingsOpen(false)}>
+      <SettingsDrawer opened={areSettingsOpen} onClose={() => setSettingsOpen(false)}>
         <ChatSettingsForm
           chosenKey={chosenKey}
           setKey={setKey}
@@ -117,12 +152,16 @@ export function Chat({ catalogue, chosenKey, setKey }: Props) {
           settings={settings}
           setSettings={(patch) => setSettings({ ...settings, ...patch })}
         />
-      </SettingsPlace>
+      </SettingsDrawer>
       <CodeDialog
         opened={isCodeOpen}
         onClose={() => setCodeOpen(false)}
         path={format.path}
-        body={format.writeBody({ ...settings, model: model?.id ?? '', messages: messagesOf(before, question) })}
+        body={format.writeBody({
+          ...settings,
+          model: model?.id ?? '',
+          messages: messagesOf(history, question),
+        })}
       />
     </div>
   );

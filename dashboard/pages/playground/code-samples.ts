@@ -1,8 +1,8 @@
-// The request of the playground as code, for each way a program may send it.
-import type { Json } from './chat-formats.ts';
+// The playground's request as code.
+import type { Json } from '../../api/chat-formats.ts';
 
-export type SampleRequest = {
-  /** Without a slash at its end. */
+type SampleRequest = {
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly path: string;
   readonly body: Json;
@@ -10,7 +10,7 @@ export type SampleRequest = {
 
 type Sample = { readonly language: string; readonly label: string; readonly code: string };
 
-/** curl, and the SDK that speaks the format: OpenAI's, or Anthropic's for Messages. */
+/** Samples for curl and for the format's SDK: Anthropic's for Messages, OpenAI's for the rest. */
 export function codeSamples(request: SampleRequest): readonly Sample[] {
   return [
     { language: 'curl', label: 'With curl', code: curl(request) },
@@ -30,11 +30,14 @@ function curl({ baseUrl, path, body }: SampleRequest): string {
   ].join('\n');
 }
 
-/** By path: how the SDK calls it, where its text is in an event, and in a whole answer. */
+/** How an SDK calls a path, and where the text is in an event and in a whole answer. */
 type Call = {
   readonly sdk: 'openai' | 'anthropic';
   readonly method: string;
-  readonly eventText: { readonly python: readonly string[]; readonly typescript: readonly string[] };
+  readonly eventText: {
+    readonly python: readonly string[];
+    readonly typescript: readonly string[];
+  };
   readonly answerText: { readonly python: string; readonly typescript: string };
 };
 
@@ -43,8 +46,13 @@ const calls: Readonly<Record<string, Call>> = {
     sdk: 'openai',
     method: 'responses.create',
     eventText: {
-      python: ['if event.type == "response.output_text.delta":', '    print(event.delta, end="", flush=True)'],
-      typescript: ["if (event.type === 'response.output_text.delta') process.stdout.write(event.delta);"],
+      python: [
+        'if event.type == "response.output_text.delta":',
+        '    print(event.delta, end="", flush=True)',
+      ],
+      typescript: [
+        "if (event.type === 'response.output_text.delta') process.stdout.write(event.delta);",
+      ],
     },
     answerText: { python: 'answer.output_text', typescript: 'answer.output_text' },
   },
@@ -52,10 +60,16 @@ const calls: Readonly<Record<string, Call>> = {
     sdk: 'openai',
     method: 'chat.completions.create',
     eventText: {
-      python: ['if event.choices:', '    print(event.choices[0].delta.content or "", end="", flush=True)'],
+      python: [
+        'if event.choices:',
+        '    print(event.choices[0].delta.content or "", end="", flush=True)',
+      ],
       typescript: ["process.stdout.write(event.choices[0]?.delta.content ?? '');"],
     },
-    answerText: { python: 'answer.choices[0].message.content', typescript: 'answer.choices[0].message.content' },
+    answerText: {
+      python: 'answer.choices[0].message.content',
+      typescript: 'answer.choices[0].message.content',
+    },
   },
   '/v1/messages': {
     sdk: 'anthropic',
@@ -84,7 +98,9 @@ const calls: Readonly<Record<string, Call>> = {
 function python({ baseUrl, path, body }: SampleRequest): string {
   const { sdk, method, eventText, answerText } = calls[path]!;
   const { known, extra } = splitFields(path, body);
-  const values = Object.entries(known).map(([name, value]) => `    ${name}=${pythonValue(value, 1)},`);
+  const values = Object.entries(known).map(
+    ([name, value]) => `    ${name}=${pythonValue(value, 1)},`,
+  );
   const more = Object.keys(extra).length === 0 ? [] : [`    extra_body=${pythonValue(extra, 1)},`];
   const isStream = body['stream'] === true;
   return [
@@ -98,30 +114,38 @@ function python({ baseUrl, path, body }: SampleRequest): string {
     ...values,
     ...more,
     ')',
-    ...(isStream ? ['for event in stream:', ...eventText.python.map((line) => `    ${line}`)] : [`print(${answerText.python})`]),
+    ...(isStream
+      ? ['for event in stream:', ...eventText.python.map((line) => `    ${line}`)]
+      : [`print(${answerText.python})`]),
   ].join('\n');
 }
 
 function typescript({ baseUrl, path, body }: SampleRequest): string {
   const { sdk, method, eventText, answerText } = calls[path]!;
   const { extra } = splitFields(path, body);
-  // Fields of our own pass through the SDK; only its types do not know them.
+  // The SDK sends the gateway's own fields, but its types do not know them.
   const cast = Object.keys(extra).length === 0 ? '' : ' as OpenAI.ImageGenerateParamsNonStreaming';
   const isStream = body['stream'] === true;
   return [
-    sdk === 'openai' ? "import OpenAI from 'openai';" : "import Anthropic from '@anthropic-ai/sdk';",
+    sdk === 'openai'
+      ? "import OpenAI from 'openai';"
+      : "import Anthropic from '@anthropic-ai/sdk';",
     '',
     sdk === 'openai'
       ? `const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.API_KEY });`
       : `const client = new Anthropic({ baseURL: '${baseUrl}', apiKey: process.env.API_KEY });`,
     `const ${isStream ? 'stream' : 'answer'} = await client.${method}(${typescriptValue(body)}${cast});`,
     ...(isStream
-      ? ['for await (const event of stream) {', ...eventText.typescript.map((line) => `  ${line}`), '}']
+      ? [
+          'for await (const event of stream) {',
+          ...eventText.typescript.map((line) => `  ${line}`),
+          '}',
+        ]
       : [`console.log(${answerText.typescript});`]),
   ].join('\n');
 }
 
-/** Python's SDK takes fields that it does not know in a parameter of their own. */
+/** The Python SDK takes unknown fields in `extra_body`. */
 function splitFields(path: string, body: Json): { readonly known: Json; readonly extra: Json } {
   const ours = path === '/v1/images/generations' ? ['aspect_ratio', 'resolution'] : [];
   const entries = Object.entries(body);
@@ -131,7 +155,7 @@ function splitFields(path: string, body: Json): { readonly known: Json; readonly
   };
 }
 
-/** As a literal of Python: `{"role": "user"}`, `True`. */
+/** Formats a Python literal: `{"role": "user"}`, `True`. */
 function pythonValue(value: unknown, depth: number): string {
   if (value === true) return 'True';
   if (value === false) return 'False';
@@ -140,18 +164,23 @@ function pythonValue(value: unknown, depth: number): string {
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const parts = Array.isArray(value)
     ? value.map((member) => pythonValue(member, depth + 1))
-    : Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${pythonValue(member, depth + 1)}`);
+    : Object.entries(value).map(
+        ([name, member]) => `${JSON.stringify(name)}: ${pythonValue(member, depth + 1)}`,
+      );
   return layOut({ open: open!, close: close!, parts, depth, indent: 4 });
 }
 
-/** Keys without quotes where they need none. */
+/** Formats a TypeScript literal, with unquoted keys. */
 function typescriptValue(value: unknown, depth = 0): string {
-  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? quote(value) : JSON.stringify(value);
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'string' ? quote(value) : JSON.stringify(value);
   if (Array.isArray(value)) {
     const parts = value.map((member) => typescriptValue(member, depth + 1));
     return layOut({ open: '[', close: ']', parts, depth, indent: 2 });
   }
-  const parts = Object.entries(value).map(([name, member]) => `${name}: ${typescriptValue(member, depth + 1)}`);
+  const parts = Object.entries(value).map(
+    ([name, member]) => `${name}: ${typescriptValue(member, depth + 1)}`,
+  );
   return layOut({ open: '{ ', close: ' }', parts, depth, indent: 2, isSpread: depth === 0 });
 }
 
@@ -166,7 +195,7 @@ type Layout = {
   readonly parts: readonly string[];
   readonly depth: number;
   readonly indent: number;
-  /** Over several lines, however short. */
+  /** Always uses several lines. */
   readonly isSpread?: boolean;
 };
 

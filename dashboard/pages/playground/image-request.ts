@@ -1,9 +1,9 @@
-// A request for pictures, as the model's family takes it. Pure.
+// Builds a request for images, with the parameters of the model's family.
 import type { ImageModelEntry, SizeRule } from '../../../src/dashboard-contract/models.ts';
 import { usdText } from '../../parts/money-text.ts';
-import type { Json } from './chat-formats.ts';
+import type { Json } from '../../api/chat-formats.ts';
 
-/** '': the model's default. */
+/** Empty fields use the model's default. */
 export type ImageChoices = {
   readonly size: string;
   readonly quality: string;
@@ -13,14 +13,28 @@ export type ImageChoices = {
   readonly count: number;
 };
 
-/** `url`: a data URL. */
+/** `url` is a data URL. */
 export type InputImage = { readonly name: string; readonly url: string };
 
-export const noChoices: ImageChoices = { size: '', quality: '', aspectRatio: '', resolution: '', outputFormat: '', count: 1 };
+export const defaultChoices: ImageChoices = {
+  size: '',
+  quality: '',
+  aspectRatio: '',
+  resolution: '',
+  outputFormat: '',
+  count: 1,
+};
 
-type Wish = { readonly prompt: string; readonly choices: ImageChoices; readonly inputs: readonly InputImage[] };
+type ImageInput = {
+  readonly prompt: string;
+  readonly choices: ImageChoices;
+  readonly inputs: readonly InputImage[];
+};
 
-export function writeImageBody(model: ImageModelEntry, { prompt, choices, inputs }: Wish): Json {
+export function writeImageBody(
+  model: ImageModelEntry,
+  { prompt, choices, inputs }: ImageInput,
+): Json {
   const { size, quality, aspectRatio, resolution, outputFormat, count } = choices;
   const isSized = model.parameters.kind === 'size';
   return {
@@ -36,21 +50,49 @@ export function writeImageBody(model: ImageModelEntry, { prompt, choices, inputs
   };
 }
 
-const usual = ['1024x1024', '1536x1024', '1024x1536', '1920x1088', '2048x2048', '3840x2160'];
+const commonSizes = ['1024x1024', '1536x1024', '1024x1536', '1920x1088', '2048x2048', '3840x2160'];
 
-/** Those that the model draws. */
-export function usualSizes({ multiple_of: step, side_min: min, side_max: max, pixels_max: pixelsMax }: SizeRule): string[] {
-  return usual.filter((text) => {
+/** Returns the common sizes that the model supports. */
+export function supportedSizes({
+  multiple_of: step,
+  side_min: min,
+  side_max: max,
+  pixels_max: pixelsMax,
+}: SizeRule): string[] {
+  return commonSizes.filter((text) => {
     const [width, height] = text.split('x').map(Number) as [number, number];
     const fits = (side: number) => side % step === 0 && side >= min && side <= max;
     return fits(width) && fits(height) && width * height <= pixelsMax;
   });
 }
 
-/** `$0.011 to $0.167`; '' where it has none. */
+/** Returns `$0.011 to $0.167`; empty when the model has no price. */
 export function priceRange({ price }: Pick<ImageModelEntry, 'price'>): string {
   const micros = Object.values(price?.output_micros ?? {});
   if (micros.length === 0) return '';
-  const [least, most] = [Math.min(...micros), Math.max(...micros)].map((each) => usdText(Math.ceil(each)));
+  const [least, most] = [Math.min(...micros), Math.max(...micros)].map((each) =>
+    usdText(Math.ceil(each)),
+  );
   return least === most ? least! : `${least} to ${most}`;
+}
+
+/** All images must fit into one request body, where base64 makes them a third longer. */
+const bytesMax = 8 * 1024 * 1024;
+
+/** Reads the user's files as data URLs. Throws an error with a message for the user. */
+export async function readInputImages(files: readonly File[]): Promise<readonly InputImage[]> {
+  const large = files.find(({ size }) => size > bytesMax);
+  if (large) throw new Error(`${large.name} is larger than 8 MB. Choose a smaller image.`);
+  return Promise.all(files.map(async (file) => ({ name: file.name, url: await dataUrlOf(file) })));
+}
+
+function dataUrlOf(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(reader.result as string));
+    reader.addEventListener('error', () =>
+      reject(new Error(`${file.name} could not be read.`, { cause: reader.error })),
+    );
+    reader.readAsDataURL(file);
+  });
 }

@@ -12,25 +12,38 @@ import {
   Text,
   Textarea,
 } from '@mantine/core';
-import { IconCode, IconPhoto, IconPhotoPlus, IconPlayerStopFilled, IconSparkles } from '@tabler/icons-react';
+import {
+  IconCode,
+  IconPhoto,
+  IconPhotoPlus,
+  IconPlayerStopFilled,
+  IconSparkles,
+} from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ImageModelEntry, ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import type { Key } from '../../parts/key-select.tsx';
+import { imageModeNames, imagePriceUnit } from '../../parts/model-text.ts';
 import { usdText } from '../../parts/money-text.ts';
 import { durationText } from '../../parts/number-text.ts';
 import { showError } from '../../parts/notify.ts';
-import { modeNames } from '../models/image-models.tsx';
 import { KeyField } from './chat-settings.tsx';
 import classes from './chat.module.css';
 import { CodeDialog } from './code-dialog.tsx';
-import { noChoices, priceRange, usualSizes, writeImageBody, type ImageChoices, type InputImage } from './image-request.ts';
+import {
+  defaultChoices,
+  priceRange,
+  readInputImages,
+  supportedSizes,
+  writeImageBody,
+  type ImageChoices,
+  type InputImage,
+} from './image-request.ts';
 import { findModel, imageChoices } from './model-choices.ts';
 import { ModelSelect } from './model-select.tsx';
-import { readInputImages } from './read-input-images.ts';
-import { SettingsButton, SettingsPlace } from './settings-place.tsx';
+import { SettingsButton, SettingsDrawer } from './settings-drawer.tsx';
 import { useImageRuns, type ImageRun } from './use-image-runs.ts';
 
 type Props = {
@@ -40,17 +53,17 @@ type Props = {
 };
 
 export function Images({ catalogue, chosenKey, setKey }: Props) {
-  const [asked, setView] = useUrlState((search) => search.model ?? null);
+  const [requestedId, setView] = useUrlState((search) => search.model ?? null);
   const [prompt, setPrompt] = useState('');
-  const [choices, setChoices] = useState<ImageChoices>(noChoices);
+  const [choices, setChoices] = useState<ImageChoices>(defaultChoices);
   const [inputs, setInputs] = useState<readonly InputImage[]>([]);
   const [isCodeOpen, setCodeOpen] = useState(false);
   const [areSettingsOpen, setSettingsOpen] = useState(false);
   const { runs, isRunning, start, stop } = useImageRuns();
   const models = imageChoices(catalogue.images, chosenKey);
-  const model = findModel(models, asked) ?? models[0] ?? null;
-  const missing = model ? model.input_images.min - inputs.length : 0;
-  const isReady = model !== null && prompt.trim() !== '' && missing <= 0 && !isRunning;
+  const model = findModel(models, requestedId) ?? models[0] ?? null;
+  const missingInputs = model ? model.input_images.min - inputs.length : 0;
+  const isReady = model !== null && prompt.trim() !== '' && missingInputs <= 0 && !isRunning;
   const body = model ? writeImageBody(model, { prompt, choices, inputs }) : {};
 
   const add = async (files: readonly File[]) => {
@@ -63,7 +76,7 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
   };
   const choose = (id: string) => {
     setView({ model: id });
-    setChoices(noChoices);
+    setChoices(defaultChoices);
     setInputs([]);
   };
 
@@ -80,7 +93,7 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
         >
           <Textarea
             label="Prompt"
-            placeholder="What the picture shows"
+            placeholder="Describe the image"
             autosize
             minRows={2}
             maxRows={8}
@@ -99,16 +112,29 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
           <Group justify="space-between" mt="sm">
             <Group gap="xs">
               <SettingsButton onClick={() => setSettingsOpen(true)} />
-              <Button variant="default" leftSection={<IconCode size={16} aria-hidden />} onClick={() => setCodeOpen(true)}>
+              <Button
+                variant="default"
+                leftSection={<IconCode size={16} aria-hidden />}
+                onClick={() => setCodeOpen(true)}
+              >
                 View code
               </Button>
             </Group>
             {isRunning ? (
-              <Button color="red" variant="light" leftSection={<IconPlayerStopFilled size={16} aria-hidden />} onClick={stop}>
+              <Button
+                color="red"
+                variant="light"
+                leftSection={<IconPlayerStopFilled size={16} aria-hidden />}
+                onClick={stop}
+              >
                 Stop
               </Button>
             ) : (
-              <Button type="submit" disabled={!isReady} leftSection={<IconSparkles size={16} aria-hidden />}>
+              <Button
+                type="submit"
+                disabled={!isReady}
+                leftSection={<IconSparkles size={16} aria-hidden />}
+              >
                 Generate
               </Button>
             )}
@@ -118,8 +144,8 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
           {runs.length === 0 ? (
             <EmptyState
               icon={IconPhoto}
-              title="No pictures yet"
-              text="They show here, the newest first. They are not kept in this page."
+              title="No images yet"
+              text="Generated images appear here, newest first, until you leave the page."
             />
           ) : (
             <Stack gap="xl">
@@ -130,19 +156,31 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
           )}
         </div>
       </Paper>
-      <SettingsPlace opened={areSettingsOpen} onClose={() => setSettingsOpen(false)}>
+      <SettingsDrawer opened={areSettingsOpen} onClose={() => setSettingsOpen(false)}>
         <Stack gap="md">
           <ModelSelect choices={models} model={model} setModel={choose} hint={priceRange} />
           {model && (
             <Text size="sm" c="dimmed" mt={-8}>
-              {modeNames[model.mode]}. {priceRange(model)} {model.price?.per_megapixel ? 'a megapixel' : 'an image'}.
+              {imageModeNames[model.mode]}. {priceRange(model)}{' '}
+              {model.price ? imagePriceUnit(model.price) : ''}.
             </Text>
           )}
           <KeyField chosenKey={chosenKey} setKey={setKey} />
-          {model && <Parameters model={model} choices={choices} setChoices={(patch) => setChoices({ ...choices, ...patch })} />}
+          {model && (
+            <Parameters
+              model={model}
+              choices={choices}
+              setChoices={(patch) => setChoices({ ...choices, ...patch })}
+            />
+          )}
         </Stack>
-      </SettingsPlace>
-      <CodeDialog opened={isCodeOpen} onClose={() => setCodeOpen(false)} path="/v1/images/generations" body={body} />
+      </SettingsDrawer>
+      <CodeDialog
+        opened={isCodeOpen}
+        onClose={() => setCodeOpen(false)}
+        path="/v1/images/generations"
+        body={body}
+      />
     </div>
   );
 }
@@ -160,7 +198,12 @@ function InputImages({ model, inputs, onAdd, onRemove }: InputProps) {
     <Group gap="sm" mt="sm">
       {inputs.map((input) => (
         <div key={input.url} style={{ position: 'relative' }}>
-          <img src={input.url} alt={input.name} height={72} style={{ borderRadius: 6, display: 'block' }} />
+          <img
+            src={input.url}
+            alt={input.name}
+            height={72}
+            style={{ borderRadius: 6, display: 'block' }}
+          />
           <CloseButton
             size="sm"
             variant="filled"
@@ -171,10 +214,18 @@ function InputImages({ model, inputs, onAdd, onRemove }: InputProps) {
         </div>
       ))}
       {inputs.length < max && (
-        <FileButton onChange={(files) => onAdd(files)} accept="image/png,image/jpeg,image/webp" multiple>
+        <FileButton
+          onChange={(files) => onAdd(files)}
+          accept="image/png,image/jpeg,image/webp"
+          multiple
+        >
           {(props) => (
-            <Button {...props} variant="default" leftSection={<IconPhotoPlus size={16} aria-hidden />}>
-              {min === max ? 'Add the image' : `Add images (up to ${max})`}
+            <Button
+              {...props}
+              variant="default"
+              leftSection={<IconPhotoPlus size={16} aria-hidden />}
+            >
+              {min === max ? 'Add image' : `Add images (up to ${max})`}
             </Button>
           )}
         </FileButton>
@@ -189,7 +240,7 @@ type ParameterProps = {
   readonly setChoices: (patch: Partial<ImageChoices>) => void;
 };
 
-/** Empty ones are not sent: the model's own default holds, which is the placeholder. */
+/** Empty fields are not sent. Their placeholders show the model's defaults. */
 function Parameters({ model, choices, setChoices }: ParameterProps) {
   const { parameters, images_max: imagesMax, output_formats: formats } = model;
   return (
@@ -199,7 +250,7 @@ function Parameters({ model, choices, setChoices }: ParameterProps) {
           <Autocomplete
             label="Size"
             placeholder={parameters.default_size}
-            data={usualSizes(parameters.sizes)}
+            data={supportedSizes(parameters.sizes)}
             value={choices.size}
             onChange={(size) => setChoices({ size })}
           />
@@ -240,7 +291,7 @@ function Parameters({ model, choices, setChoices }: ParameterProps) {
       {formats.length > 0 && (
         <Select
           label="File format"
-          placeholder="The model’s own"
+          placeholder="Model default"
           data={[...formats]}
           value={choices.outputFormat || null}
           onChange={(outputFormat) => setChoices({ outputFormat: outputFormat ?? '' })}
@@ -277,16 +328,26 @@ function RunView({ run }: { readonly run: ImageRun }) {
     <article>
       <Text lineClamp={3}>{prompt}</Text>
       <Text size="sm" c="dimmed" mb="sm">
-        {[model, costMicros !== null && usdText(costMicros), elapsedMs !== null && durationText(elapsedMs)]
+        {[
+          model,
+          costMicros !== null && usdText(costMicros),
+          elapsedMs !== null && durationText(elapsedMs),
+        ]
           .filter(Boolean)
           .join(' · ')}
       </Text>
-      {state === 'running' && <Text className={classes.waiting}>Drawing </Text>}
+      {state === 'running' && <Text className={classes.waiting}>Generating </Text>}
       {state === 'stopped' && <Alert color="gray">Stopped.</Alert>}
       {error && <ErrorNotice error={error} />}
       <div className={classes.images}>
         {images.map((url, index) => (
-          <a key={url} href={url} target="_blank" rel="noreferrer" aria-label={`Open image ${index + 1} by itself`}>
+          <a
+            key={url}
+            href={url}
+            target="_blank"
+            rel="noreferrer"
+            aria-label={`Open image ${index + 1}`}
+          >
             <img className={classes.image} src={url} alt={prompt} />
           </a>
         ))}

@@ -1,4 +1,4 @@
-// The models that a key may try. Pure.
+// The models that a key may use. Pure functions.
 import type { ChatModel, ImageModelEntry } from '../../../src/dashboard-contract/models.ts';
 import type { Key } from '../../parts/key-select.tsx';
 
@@ -9,25 +9,42 @@ export function chatChoices(models: readonly ChatModel[], key: KeyOf): readonly 
   return models.filter((model) => isUsable(model, key));
 }
 
-export function imageChoices(models: readonly ImageModelEntry[], key: KeyOf): readonly ImageModelEntry[] {
+export function imageChoices(
+  models: readonly ImageModelEntry[],
+  key: KeyOf,
+): readonly ImageModelEntry[] {
   return models.filter((model) => isUsable(model, key));
 }
 
 type Named = Pick<ChatModel, 'id' | 'aliases'>;
 
-/** The one that was asked for, by its id or an alias; null: the key may not try it. */
-export function findModel<Model extends Named>(choices: readonly Model[], asked: string | null): Model | null {
-  return choices.find(({ id, aliases }) => id === asked || (asked !== null && aliases.includes(asked))) ?? null;
+/** Finds a model by its id or an alias. Returns null when the key may not use it. */
+export function findModel<Model extends Named>(
+  choices: readonly Model[],
+  requestedId: string | null,
+): Model | null {
+  return (
+    choices.find(
+      ({ id, aliases }) =>
+        id === requestedId || (requestedId !== null && aliases.includes(requestedId)),
+    ) ?? null
+  );
 }
 
-const modestOutputMicros = 5_000_000;
+const affordableOutputMicros = 5_000_000;
 
-/** Where nothing was asked for: the first that is not dear, for who only looks around. null: there is none. */
-export function firstToTry(choices: readonly ChatModel[]): ChatModel | null {
-  return choices.find(({ price }) => price!.base.output_micros <= modestOutputMicros) ?? choices[0] ?? null;
+/** Returns the first affordable model, else the first model; null when there is none. */
+export function defaultModel(choices: readonly ChatModel[]): ChatModel | null {
+  return (
+    choices.find(({ price }) => price!.base.output_micros <= affordableOutputMicros) ??
+    choices[0] ??
+    null
+  );
 }
 
-/** It has a price, the key's list has it, and something serves it: of test keys the sandbox, whatever it is. */
+/**
+ * A usable model has a price, is allowed for the key, and is live. Test keys can use every model.
+ */
 function isUsable({ id, price, is_live: isLive }: AnyModel, { mode, models }: KeyOf): boolean {
   return price !== null && (mode === 'test' || isLive) && (models === null || models.includes(id));
 }

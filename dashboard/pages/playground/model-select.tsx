@@ -1,7 +1,7 @@
 import { Group, Select, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ChatModel, ImageModelEntry } from '../../../src/dashboard-contract/models.ts';
-import { vendorName } from '../models/model-filters.ts';
+import { vendorName } from '../../parts/model-text.ts';
 
 type Model = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'vendor'>;
 
@@ -9,11 +9,11 @@ type Props<M extends Model> = {
   readonly choices: readonly M[];
   readonly model: M | null;
   readonly setModel: (id: string) => void;
-  /** At the right of a name: its price. */
+  /** Text to the right of a name: the price. */
   readonly hint: (model: M) => ReactNode;
 };
 
-/** By vendor, and found by name or id. */
+/** Select field for a model, grouped by vendor and searchable. */
 export function ModelSelect<M extends Model>({ choices, model, setModel, hint }: Props<M>) {
   const byId = new Map(choices.map((each) => [each.id, each]));
   const vendors = [...new Set(choices.map(({ vendor }) => vendor))];
@@ -22,16 +22,18 @@ export function ModelSelect<M extends Model>({ choices, model, setModel, hint }:
       label="Model"
       data={vendors.map((vendor) => ({
         group: vendorName(vendor),
-        items: choices.filter((each) => each.vendor === vendor).map(({ id, name }) => ({ value: id, label: name })),
+        items: choices
+          .filter((each) => each.vendor === vendor)
+          .map(({ id, name }) => ({ value: id, label: name })),
       }))}
       value={model?.id ?? null}
       onChange={(id) => id !== null && setModel(id)}
       allowDeselect={false}
       searchable
       maxDropdownHeight={360}
-      nothingFoundMessage="No such model"
-      placeholder={choices.length === 0 ? 'The key may use none' : undefined}
-      error={choices.length === 0 ? 'No model can be used with this key now.' : undefined}
+      nothingFoundMessage="No matching models"
+      placeholder={choices.length === 0 ? 'No model available' : undefined}
+      error={choices.length === 0 ? 'This key cannot use any model now.' : undefined}
       renderOption={({ option }) => (
         <Group justify="space-between" wrap="nowrap" gap="xs" w="100%">
           <Text size="sm" truncate>

@@ -1,10 +1,13 @@
-// Models tried by hand: as a chat in each of the three formats, and as pictures.
+// Tries models: as a chat in each of the three formats, and for images.
 import { Skeleton, Tabs } from '@mantine/core';
 import { IconKey, IconMessages, IconPhoto } from '@tabler/icons-react';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
+import type { ApiError } from '../../api/api-error.ts';
+import type { Output } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
-import { useIsAtLeast, useMode } from '../../app/account.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useIsAtLeast, useMode } from '../../api/account.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import type { Key } from '../../parts/key-select.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
@@ -12,27 +15,65 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Chat } from './chat.tsx';
 import { Images } from './images.tsx';
-import { useChosenKey } from './use-chosen-key.ts';
 
 export function Page() {
   const catalogue = useApi('GET /accounts/:account/models', {});
   return (
     <>
-      <PageHeader title="Playground" description="Requests run and are charged exactly as your programs’ are." />
+      <PageHeader
+        title="Playground"
+        description="Requests run and are charged exactly like those of your programs."
+      />
       <QueryView query={catalogue} skeleton={<Skeleton h={520} radius="lg" />}>
-        {(data) => <Ready catalogue={data} />}
+        {(data) => <PlaygroundWithKey catalogue={data} />}
       </QueryView>
     </>
   );
 }
 
-function Ready({ catalogue }: { readonly catalogue: ModelCatalogue }) {
+function PlaygroundWithKey({ catalogue }: { readonly catalogue: ModelCatalogue }) {
   const chosen = useChosenKey();
   return (
     <QueryView query={chosen.query} skeleton={<Skeleton h={520} radius="lg" />}>
-      {() => (chosen.key ? <Kinds catalogue={catalogue} chosenKey={chosen.key} setKey={chosen.setKey} /> : <NoKey />)}
+      {() =>
+        chosen.key ? (
+          <PlaygroundTabs catalogue={catalogue} chosenKey={chosen.key} setKey={chosen.setKey} />
+        ) : (
+          <NoKey />
+        )
+      }
     </QueryView>
   );
+}
+
+type Keys = Output<'GET /accounts/:account/keys'>;
+
+type ChosenKey = {
+  readonly query: UseQueryResult<Keys, ApiError>;
+  /** Null when no key can be used. */
+  readonly key: Key | null;
+  readonly setKey: (key: Key | null) => void;
+};
+
+/**
+ * Returns the key in the address if it is active and of this mode, else the account's newest active
+ * key.
+ */
+function useChosenKey(): ChosenKey {
+  const mode = useMode();
+  const [requestedId, setView] = useUrlState((search) => search.key ?? null);
+  const newest = useApi('GET /accounts/:account/keys', {
+    query: { mode, state: ['active'], limit: 1 },
+  });
+  const requested = useApi(
+    'GET /accounts/:account/keys/:key',
+    { params: { key: requestedId ?? '' } },
+    { enabled: requestedId !== null },
+  );
+  const isUsable =
+    requestedId !== null && requested.data?.mode === mode && requested.data.state === 'active';
+  const key = isUsable ? requested.data! : (newest.data?.data[0] ?? null);
+  return { query: newest, key, setKey: (chosen) => setView({ key: chosen?.id }) };
 }
 
 type Props = {
@@ -41,11 +82,14 @@ type Props = {
   readonly setKey: (key: Key | null) => void;
 };
 
-function Kinds(props: Props) {
+function PlaygroundTabs(props: Props) {
   const [tab, setView] = useUrlState((search) => (search.tab === 'images' ? 'images' : 'chat'));
   return (
-    <Tabs value={tab} onChange={(next) => setView({ tab: next === 'images' ? next : undefined, model: undefined })}>
-      <Tabs.List aria-label="What to try" mb="md">
+    <Tabs
+      value={tab}
+      onChange={(next) => setView({ tab: next === 'images' ? next : undefined, model: undefined })}
+    >
+      <Tabs.List aria-label="Type of request" mb="md">
         <Tabs.Tab value="chat" leftSection={<IconMessages size={16} aria-hidden />}>
           Chat
         </Tabs.Tab>
@@ -65,15 +109,17 @@ function Kinds(props: Props) {
 
 function NoKey() {
   const mode = useMode();
-  const mayCreate = useIsAtLeast('admin');
+  const canCreate = useIsAtLeast('admin');
   return (
     <EmptyState
       icon={IconKey}
-      title={`There is no ${mode} key to try a model with`}
+      title={`You need a ${mode} key to try a model`}
       text={
-        mayCreate ? 'Requests of the playground count against a key and its caps.' : 'Ask an admin of the account to create one.'
+        canCreate
+          ? 'Playground requests use a key and count towards its caps.'
+          : 'Ask an owner or admin of the account to create one.'
       }
-      action={mayCreate && <ButtonLink to="/keys">Create a key</ButtonLink>}
+      action={canCreate && <ButtonLink to="/keys">Create a key</ButtonLink>}
     />
   );
 }

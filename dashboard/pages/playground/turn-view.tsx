@@ -3,13 +3,16 @@ import { AppLink } from '../../parts/link.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { usdText } from '../../parts/money-text.ts';
 import { countText, durationText } from '../../parts/number-text.ts';
-import { chatFormats } from './chat-formats.ts';
+import { chatFormats } from '../../api/chat-formats.ts';
 import classes from './chat.module.css';
 import type { Turn } from './use-conversation.ts';
 
-type Props = { readonly turn: Turn; readonly names: readonly { readonly id: string; readonly name: string }[] };
+type Props = {
+  readonly turn: Turn;
+  readonly names: readonly { readonly id: string; readonly name: string }[];
+};
 
-/** A question and its answer. Everything is shown as the text that it is. */
+/** A question and its answer, as plain text. */
 export function TurnView({ turn, names }: Props) {
   const { question, model, format, progress, state, error } = turn;
   const { text = '', reasoning = '' } = progress.answer;
@@ -38,27 +41,38 @@ export function TurnView({ turn, names }: Props) {
 }
 
 function Figures({ turn: { progress, state } }: { readonly turn: Turn }) {
-  const { answer, costMicros, requestId, firstByteMs, elapsedMs } = progress;
+  const { answer, requestId, firstTokenMs, elapsedMs } = progress;
   if (state === 'running') return null;
   return (
     <div className={classes.figures}>
-      {state === 'stopped' && <span>Stopped. What had come until then is charged.</span>}
-      {answer.inputTokens !== undefined && <span>{countText(answer.inputTokens)} tokens in</span>}
-      {answer.outputTokens !== undefined && state === 'complete' && <span>{countText(answer.outputTokens)} tokens out</span>}
-      {costMicros !== null && <span>{usdText(costMicros)}</span>}
-      {firstByteMs !== null && <span>first word after {durationText(firstByteMs)}</span>}
-      {state === 'complete' && <span>{durationText(elapsedMs)} in all</span>}
-      {state === 'complete' && hasEndedEarly(answer.stop) && <span>ended at its length limit</span>}
+      {state === 'stopped' && <span>Stopped. The tokens so far are charged.</span>}
+      {answer.inputTokens !== undefined && (
+        <span>{countText(answer.inputTokens)} input tokens</span>
+      )}
+      {answer.outputTokens !== undefined && state === 'complete' && (
+        <span>{countText(answer.outputTokens)} output tokens</span>
+      )}
+      {answer.costMicros !== undefined && <span>{usdText(answer.costMicros)}</span>}
+      {firstTokenMs !== null && <span>first token after {durationText(firstTokenMs)}</span>}
+      {state === 'complete' && <span>{durationText(elapsedMs)} total</span>}
+      {state === 'complete' && hitTokenLimit(answer.stop) && (
+        <span>stopped at the token limit</span>
+      )}
       {requestId !== null && state === 'complete' && (
-        <AppLink to="/usage" search={(before) => ({ account: before.account, mode: before.mode, request: requestId })} inherit>
-          Request
+        <AppLink
+          to="/usage"
+          search={(before) => ({ account: before.account, mode: before.mode, request: requestId })}
+          inherit
+        >
+          {' '}
+          View request{' '}
         </AppLink>
       )}
     </div>
   );
 }
 
-/** In each format's word for it. */
-function hasEndedEarly(stop: string | undefined): boolean {
+/** Compares with each format's own stop reason. */
+function hitTokenLimit(stop: string | undefined): boolean {
   return stop === 'length' || stop === 'max_tokens' || stop === 'max_output_tokens';
 }

@@ -1,9 +1,14 @@
-// The turns of a chat: what was asked, and the answers as they come.
+// The turns of a chat: questions, and answers as they arrive.
 import { useEffect, useRef, useState } from 'react';
 import { toApiError, type ApiError } from '../../api/api-error.ts';
-import { useAccount } from '../../app/account.ts';
-import { chatFormats, type ChatSettings, type FormatName, type Message } from './chat-formats.ts';
-import { nothingYet, runChat, type Progress } from './run-chat.ts';
+import { useAccount } from '../../api/account.ts';
+import {
+  chatFormats,
+  type ChatSettings,
+  type FormatName,
+  type Message,
+} from '../../api/chat-formats.ts';
+import { noProgress, runChat, type Progress } from '../../api/run-chat.ts';
 
 export type Turn = {
   readonly id: number;
@@ -27,7 +32,7 @@ export type Conversation = {
   readonly turns: readonly Turn[];
   readonly isRunning: boolean;
   readonly send: (question: Question) => void;
-  /** What has come stays. */
+  /** Stops the answer and keeps the text so far. */
   readonly stop: () => void;
   readonly clear: () => void;
 };
@@ -42,12 +47,14 @@ export function useConversation(): Conversation {
     const controller = new AbortController();
     running.current = controller;
     const change = (patch: Partial<Turn>) =>
-      setTurns((before) => before.map((each) => (each.id === turn.id ? { ...each, ...patch } : each)));
+      setTurns((before) =>
+        before.map((each) => (each.id === turn.id ? { ...each, ...patch } : each)),
+      );
     const show = oncePerFrame((progress: Progress) => change({ progress }));
     try {
       const call = { account, key, signal: controller.signal };
-      const ask = { ...settings, model: turn.model, messages };
-      await runChat({ ...call, format: chatFormats[turn.format], ask }, show.call);
+      const request = { ...settings, model: turn.model, messages };
+      await runChat({ ...call, format: chatFormats[turn.format], request }, show.call);
       show.flush();
       change({ state: 'complete' });
     } catch (thrown) {
@@ -65,7 +72,15 @@ export function useConversation(): Conversation {
     send(question) {
       const { text, model, format } = question;
       const id = (turns.at(-1)?.id ?? 0) + 1;
-      const turn: Turn = { id, question: text, model, format, progress: nothingYet, state: 'running', error: null };
+      const turn: Turn = {
+        id,
+        question: text,
+        model,
+        format,
+        progress: noProgress,
+        state: 'running',
+        error: null,
+      };
       setTurns([...turns, turn]);
       void run(turn, messagesOf(turns, text), question);
     },
@@ -77,9 +92,11 @@ export function useConversation(): Conversation {
   };
 }
 
-/** The conversation so far and what is asked now. Turns without an answer are left out. */
+/** Returns the conversation so far and the new question. Skips turns without an answer. */
 export function messagesOf(turns: readonly Turn[], question: string): readonly Message[] {
-  const answered = turns.filter(({ state, progress }) => state !== 'failed' && progress.answer.text);
+  const answered = turns.filter(
+    ({ state, progress }) => state !== 'failed' && progress.answer.text,
+  );
   return [
     ...answered.flatMap(({ question: asked, progress }): Message[] => [
       { role: 'user', text: asked },
@@ -89,7 +106,10 @@ export function messagesOf(turns: readonly Turn[], question: string): readonly M
   ];
 }
 
-/** A stream brings more pieces than a screen has pictures a second. The latest is always shown. */
+/**
+ * Limits updates to one per frame: streams send more events than a screen shows. The last one
+ * always runs.
+ */
 function oncePerFrame<Value>(action: (value: Value) => void) {
   let frame: number | null = null;
   let latest: { readonly value: Value } | null = null;

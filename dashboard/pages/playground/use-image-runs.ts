@@ -1,24 +1,29 @@
-// Pictures that were asked for in this page, the newest first.
+// The image requests of this page, newest first.
 import { useEffect, useRef, useState } from 'react';
 import { toApiError, type ApiError } from '../../api/api-error.ts';
-import { callWithKey, costInHead } from '../../api/call-with-key.ts';
-import { useAccount } from '../../app/account.ts';
-import type { Json } from './chat-formats.ts';
+import { callWithKey, costFromHeaders } from '../../api/call-with-key.ts';
+import { useAccount } from '../../api/account.ts';
+import type { Json } from '../../api/chat-formats.ts';
 
 export type ImageRun = {
   readonly id: number;
   readonly prompt: string;
-  /** Its name. */
+  /** Name of the model. */
   readonly model: string;
   readonly state: 'running' | 'complete' | 'stopped' | 'failed';
-  /** Addresses within this origin. */
+  /** Paths on this origin. */
   readonly images: readonly string[];
   readonly costMicros: number | null;
   readonly elapsedMs: number | null;
   readonly error: ApiError | null;
 };
 
-type Wish = { readonly key: string; readonly prompt: string; readonly model: string; readonly body: Json };
+type ImageRequest = {
+  readonly key: string;
+  readonly prompt: string;
+  readonly model: string;
+  readonly body: Json;
+};
 
 export function useImageRuns() {
   const { id: account } = useAccount();
@@ -26,16 +31,27 @@ export function useImageRuns() {
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
 
-  const run = async (id: number, { key, body }: Wish) => {
+  const run = async (id: number, { key, body }: ImageRequest) => {
     const controller = new AbortController();
     running.current = controller;
     const change = (patch: Partial<ImageRun>) =>
       setRuns((before) => before.map((each) => (each.id === id ? { ...each, ...patch } : each)));
     const startMs = performance.now();
     try {
-      const response = await callWithKey({ account, key, path: '/v1/images/generations', body, signal: controller.signal });
+      const response = await callWithKey({
+        account,
+        key,
+        path: '/v1/images/generations',
+        body,
+        signal: controller.signal,
+      });
       const images = imagesOf(await response.json());
-      change({ state: 'complete', images, costMicros: costInHead(response), elapsedMs: performance.now() - startMs });
+      change({
+        state: 'complete',
+        images,
+        costMicros: costFromHeaders(response),
+        elapsedMs: performance.now() - startMs,
+      });
     } catch (thrown) {
       if (controller.signal.aborted) change({ state: 'stopped' });
       else change({ state: 'failed', error: toApiError(thrown) });
@@ -44,17 +60,34 @@ export function useImageRuns() {
     }
   };
 
-  const start = (wish: Wish) => {
+  const start = (request: ImageRequest) => {
     const id = (runs[0]?.id ?? 0) + 1;
-    const { prompt, model } = wish;
-    const begun: ImageRun = { id, prompt, model, state: 'running', images: [], costMicros: null, elapsedMs: null, error: null };
-    setRuns([begun, ...runs]);
-    void run(id, wish);
+    const { prompt, model } = request;
+    const started: ImageRun = {
+      id,
+      prompt,
+      model,
+      state: 'running',
+      images: [],
+      costMicros: null,
+      elapsedMs: null,
+      error: null,
+    };
+    setRuns([started, ...runs]);
+    void run(id, request);
   };
-  return { runs, isRunning: runs.some(({ state }) => state === 'running'), start, stop: () => running.current?.abort() };
+  return {
+    runs,
+    isRunning: runs.some(({ state }) => state === 'running'),
+    start,
+    stop: () => running.current?.abort(),
+  };
 }
 
-/** Links are the gateway's own, by the address that clients know it by: the page asks the one it came from, which has the same files. */
+/**
+ * Turns links to the gateway's public address into paths on this origin, which serves the same
+ * files.
+ */
 function imagesOf(answer: unknown): readonly string[] {
   const { data } = answer as { readonly data: readonly { readonly url: string }[] };
   return data.map(({ url }) => {

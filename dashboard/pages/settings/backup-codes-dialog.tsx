@@ -4,15 +4,15 @@ import { useServiceName, useUser } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { useLast } from '../../parts/use-last.ts';
 import classes from './backup-codes-dialog.module.css';
-import { backupCodesFile } from './second-factor-texts.ts';
+import { backupCodesFile } from './second-factor-codes.ts';
 
 type Props = {
-  /** null: nothing is shown. */
+  /** Null closes the dialog. */
   readonly codes: readonly string[] | null;
   readonly onClose: () => void;
 };
 
-/** The codes, which are shown this once: a stray click or key does not close them. */
+/** Shows the codes once. A click outside or Escape does not close the dialog. */
 export function BackupCodesDialog({ codes, onClose }: Props) {
   const shown = useLast(codes) ?? [];
   return (
@@ -27,11 +27,17 @@ export function BackupCodesDialog({ codes, onClose }: Props) {
       <Stack>
         <Alert color="orange" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>
           <Text inherit>
-            Keep them where you find them without your phone: they are shown only this once. Each signs you in once, in place of
-            the app’s code.
+            Save them where you can find them without your phone. They are shown only once. Each
+            code works once, instead of a code from the app.
           </Text>
         </Alert>
-        <SimpleGrid component="ul" cols={2} spacing="xs" className={classes.codes} aria-label="Backup codes">
+        <SimpleGrid
+          component="ul"
+          cols={2}
+          spacing="xs"
+          className={classes.codes}
+          aria-label="Backup codes"
+        >
           {shown.map((code) => (
             <Text key={code} component="li" ff="monospace">
               {code}
@@ -41,7 +47,7 @@ export function BackupCodesDialog({ codes, onClose }: Props) {
         <Group justify="flex-end" gap="sm">
           <CopyButton text={shown.join('\n')} label="Copy" wide />
           <DownloadButton codes={shown} />
-          <Button onClick={onClose}>I have kept them</Button>
+          <Button onClick={onClose}>I have saved them</Button>
         </Group>
       </Stack>
     </Modal>

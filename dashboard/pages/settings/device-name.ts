@@ -1,4 +1,4 @@
-// What people would call the program that a `User-Agent` stands for.
+// Readable names for `User-Agent` headers.
 
 const browsers: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
@@ -16,7 +16,7 @@ const systems: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/Linux|X11/, 'Linux'],
 ];
 
-/** `Firefox on Linux`; what was sent itself where it is no browser. */
+/** Returns `Firefox on Linux`, or the start of the header for other programs. */
 export function deviceName(userAgent: string): string {
   const find = (known: typeof browsers) => known.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [find(browsers), find(systems)];

@@ -1,18 +1,18 @@
-// Who is invited and has not come yet.
+// Open invitations.
 import { Button, Text, VisuallyHidden } from '@mantine/core';
-import { useIsAtLeast } from '../../app/account.ts';
+import { useIsAtLeast } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
-import { showDone } from '../../parts/notify.ts';
+import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { roleTitle } from './roles.ts';
 
 type Invitation = Output<'GET /accounts/:account/invitations'>['data'][number];
 
-/** For who may invite. */
+/** For admins and owners. */
 export function InvitationsPanel() {
   return useIsAtLeast('admin') && <Invitations />;
 }
@@ -20,7 +20,7 @@ export function InvitationsPanel() {
 function Invitations() {
   const invitations = useApi('GET /accounts/:account/invitations', {});
   return (
-    <Panel title="Invitations" description="Sent, and not accepted yet." flush>
+    <Panel title="Invitations" description="Sent but not yet accepted." flush>
       <DataTable
         label="Invitations"
         columns={columns}
@@ -30,7 +30,7 @@ function Invitations() {
         rowKey={({ id }) => id}
         empty={
           <Text c="dimmed" px="lg" pb="lg">
-            Nobody is invited.
+            No open invitations.
           </Text>
         }
       />
@@ -51,7 +51,12 @@ const columns: readonly Column<Invitation>[] = [
   { title: 'Role', width: 150, render: ({ role }) => roleTitle(role) },
   { title: 'Invited by', render: ({ invited_by: name }) => name ?? 'The operator' },
   { title: 'Expires', render: ({ expires_at: at }) => <TimeAgo at={at} /> },
-  { title: '', align: 'right', width: 110, render: (invitation) => <WithdrawButton invitation={invitation} /> },
+  {
+    title: '',
+    align: 'right',
+    width: 110,
+    render: (invitation) => <WithdrawButton invitation={invitation} />,
+  },
 ];
 
 function WithdrawButton({ invitation: { id, email } }: { readonly invitation: Invitation }) {
@@ -60,13 +65,13 @@ function WithdrawButton({ invitation: { id, email } }: { readonly invitation: In
   });
   const ask = () =>
     confirm({
-      title: 'Withdraw the invitation?',
-      text: `The link that ${email} has stops working.`,
+      title: 'Withdraw invitation?',
+      text: `The link sent to ${email} stops working.`,
       action: 'Withdraw',
       danger: true,
       run: async () => {
         await withdraw.mutateAsync({ params: { invitation: id } });
-        showDone('The invitation is withdrawn.');
+        showSuccess('Invitation withdrawn.');
       },
     });
   return (

@@ -1,43 +1,51 @@
-// Inviting somebody: by e-mail where there is a mail server, and by a link to hand over in any case.
+// Invites a user: by e-mail if there is a mail server, and always by a link to share.
 import { Button, Code, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import { useAccount } from '../../app/account.ts';
+import { useAccount } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { useLast } from '../../parts/use-last.ts';
-import { checkEmail } from '../sign-in/fields.ts';
+import { checkEmail } from '../../parts/field-checks.ts';
 import classes from './invite-dialog.module.css';
 import { roleOptions, roleTexts, type Role } from './roles.ts';
 
 type Props = { readonly opened: boolean; readonly onClose: () => void };
-type Made = Output<'POST /accounts/:account/invitations'> & { readonly email: string };
+type Created = Output<'POST /accounts/:account/invitations'> & { readonly email: string };
 
-/** Makes an invitation, then shows its link, once. */
+/** Creates an invitation, then shows its link once. */
 export function InviteDialog({ opened, onClose }: Props) {
-  const [made, setMade] = useState<Made | null>(null);
+  const [created, setCreated] = useState<Created | null>(null);
   return (
     <>
-      <Modal opened={opened} onClose={onClose} title="Invite somebody">
+      <Modal opened={opened} onClose={onClose} title="Invite someone">
         <InviteForm
           onClose={onClose}
-          onMade={(invitation) => {
-            setMade(invitation);
+          onCreated={(invitation) => {
+            setCreated(invitation);
             onClose();
           }}
         />
       </Modal>
-      <LinkDialog made={made} onClose={() => setMade(null)} />
+      <LinkDialog created={created} onClose={() => setCreated(null)} />
     </>
   );
 }
 
-function InviteForm({ onMade, onClose }: { readonly onMade: (made: Made) => void; readonly onClose: () => void }) {
+function InviteForm({
+  onCreated,
+  onClose,
+}: {
+  readonly onCreated: (created: Created) => void;
+  readonly onClose: () => void;
+}) {
   const { role: own } = useAccount();
-  const invite = useChange('POST /accounts/:account/invitations', { invalidates: ['GET /accounts/:account/invitations'] });
+  const invite = useChange('POST /accounts/:account/invitations', {
+    invalidates: ['GET /accounts/:account/invitations'],
+  });
   const form = useForm<{ email: string; role: Role }>({
     initialValues: { email: '', role: 'member' },
     validate: { email: checkEmail },
@@ -46,14 +54,20 @@ function InviteForm({ onMade, onClose }: { readonly onMade: (made: Made) => void
     form,
     async ({ email: entered, role }) => {
       const email = entered.trim();
-      onMade({ ...(await invite.mutateAsync({ body: { email, role } })), email });
+      onCreated({ ...(await invite.mutateAsync({ body: { email, role } })), email });
     },
     { email: 'email', role: 'role' },
   );
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack>
-        <TextInput label="E-mail" type="email" autoComplete="off" data-autofocus {...form.getInputProps('email')} />
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="off"
+          data-autofocus
+          {...form.getInputProps('email')}
+        />
         <Select
           label="Role"
           description={roleTexts[form.values.role]}
@@ -75,14 +89,20 @@ function InviteForm({ onMade, onClose }: { readonly onMade: (made: Made) => void
   );
 }
 
-/** A click beside it does not close it: nobody sees the link again. */
-function LinkDialog({ made, onClose }: { readonly made: Made | null; readonly onClose: () => void }) {
-  const shown = useLast(made);
+/** A click outside does not close the dialog: the link is shown only once. */
+function LinkDialog({
+  created,
+  onClose,
+}: {
+  readonly created: Created | null;
+  readonly onClose: () => void;
+}) {
+  const shown = useLast(created);
   return (
     <Modal
-      opened={made !== null}
+      opened={created !== null}
       onClose={onClose}
-      title="The invitation is made"
+      title="Invitation created"
       size="lg"
       closeOnClickOutside={false}
       closeOnEscape={false}
@@ -92,17 +112,17 @@ function LinkDialog({ made, onClose }: { readonly made: Made | null; readonly on
         <Stack>
           <Text style={{ overflowWrap: 'anywhere' }}>
             {shown.mailed
-              ? `An e-mail with a link of its own is on its way to ${shown.email}. You can also hand over this one, which does not confirm the address.`
-              : `Hand this link over to ${shown.email}: no e-mail was sent, since this service has no mail server.`}
+              ? `An invitation was e-mailed to ${shown.email}. You can also share this link, which does not confirm the address.`
+              : `Send this link to ${shown.email}. No e-mail was sent because this service has no mail server.`}
           </Text>
-          <Code block className={classes.link} role="region" aria-label="The invitation’s link">
+          <Code block className={classes.link} role="region" aria-label="Invitation link">
             {shown.link}
           </Code>
           <Text size="sm" c="dimmed">
-            It works once, and only for this address, for seven days. It is shown only now.
+            It works once, only for this address, and expires in seven days. It is shown only now.
           </Text>
           <Group justify="flex-end">
-            <CopyButton text={shown.link} label="Copy the link" wide />
+            <CopyButton text={shown.link} label="Copy link" wide />
             <Button onClick={onClose}>Done</Button>
           </Group>
         </Stack>

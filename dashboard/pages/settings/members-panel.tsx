@@ -1,15 +1,15 @@
-// Who belongs to the account, and as what.
+// The account's members and their roles.
 import { Badge, Button, Group, Select, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { IconUserPlus, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useAccount, useIsAtLeast } from '../../app/account.ts';
+import { useAccount, useIsAtLeast } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useUser } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { showDone, showError } from '../../parts/notify.ts';
+import { showSuccess, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -18,15 +18,18 @@ import { isLastOwner, isRole, roleOptions, roleTexts, roleTitle, type Role } fro
 type Member = Output<'GET /accounts/:account/members'>['data'][number];
 
 export function MembersPanel() {
-  const mayInvite = useIsAtLeast('admin');
+  const canInvite = useIsAtLeast('admin');
   const [isInviting, setInviting] = useState(false);
   return (
     <Panel
       title="Members"
-      description="Members see everything and use the playground. Admins also manage keys and invite. Owners also pay and manage members."
+      description="Members see everything and use the playground. Admins also manage keys and invitations. Owners also pay and manage members."
       actions={
-        mayInvite && (
-          <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
+        canInvite && (
+          <Button
+            leftSection={<IconUserPlus size={16} aria-hidden />}
+            onClick={() => setInviting(true)}
+          >
             Invite
           </Button>
         )
@@ -45,7 +48,11 @@ function Members() {
   const user = useUser();
   const all = members.data?.data ?? [];
   const columns: readonly Column<Member>[] = [
-    { title: 'Name', phone: 'title', render: (member) => <MemberName member={member} isSelf={member.user_id === user.id} /> },
+    {
+      title: 'Name',
+      phone: 'title',
+      render: (member) => <MemberName member={member} isSelf={member.user_id === user.id} />,
+    },
     {
       title: 'Role',
       width: 150,
@@ -57,9 +64,11 @@ function Members() {
         ),
     },
     {
-      title: 'Second factor',
+      title: 'Two-factor',
       width: 130,
-      render: ({ second_factor: isOn }) => <Badge color={isOn ? 'green' : 'gray'}>{isOn ? 'On' : 'Off'}</Badge>,
+      render: ({ second_factor: isOn }) => (
+        <Badge color={isOn ? 'green' : 'gray'}>{isOn ? 'On' : 'Off'}</Badge>
+      ),
     },
     { title: 'Joined', render: ({ joined_at: at }) => <TimeAgo at={at} /> },
     {
@@ -81,12 +90,24 @@ function Members() {
       error={members.error}
       onRetry={() => void members.refetch()}
       rowKey={({ user_id: id }) => id}
-      empty={<EmptyState icon={IconUsers} title="No members" text="Nobody can sign in to this account yet." />}
+      empty={
+        <EmptyState
+          icon={IconUsers}
+          title="No members"
+          text="Nobody has joined this account yet."
+        />
+      }
     />
   );
 }
 
-function MemberName({ member: { name, email }, isSelf }: { readonly member: Member; readonly isSelf: boolean }) {
+function MemberName({
+  member: { name, email },
+  isSelf,
+}: {
+  readonly member: Member;
+  readonly isSelf: boolean;
+}) {
   return (
     <Stack gap={0}>
       <Group gap="xs">
@@ -108,21 +129,24 @@ function RoleSelect({ member, isSelf }: { readonly member: Member; readonly isSe
   });
   const set = async (role: Role) => {
     await change.mutateAsync({ params: { user: member.user_id }, body: { role } });
-    showDone(isSelf ? `You are ${withArticle(role)} now.` : `${member.name} is ${withArticle(role)} now.`);
+    showSuccess(
+      isSelf ? `You are now ${withArticle(role)}.` : `${member.name} is now ${withArticle(role)}.`,
+    );
   };
   const choose = (role: Role) => {
     if (role === member.role) return;
-    // What cannot be taken back alone is asked for twice: whoever is an owner can take the role from the one who gave it.
+    // Ask before a change that the user cannot undo alone: a new owner could remove the user who
+    // made them one.
     if (!isSelf && role !== 'owner') {
       set(role).catch(showError);
       return;
     }
     confirm({
-      title: isSelf ? 'Give up being an owner?' : `Make ${member.name} an owner?`,
+      title: isSelf ? 'Give up the owner role?' : `Make ${member.name} an owner?`,
       text: isSelf
-        ? 'Only another owner can make you one again.'
-        : `Owners pay, name the account and manage its members. ${member.name} could remove you, too.`,
-      action: isSelf ? `Become ${withArticle(role)}` : 'Make an owner',
+        ? 'Only another owner can make you an owner again.'
+        : `Owners can pay, rename the account and manage its members. ${member.name} could also remove you.`,
+      action: isSelf ? `Become ${withArticle(role)}` : 'Make owner',
       danger: isSelf,
       run: () => set(role),
     });
@@ -157,16 +181,18 @@ function withArticle(role: Role): string {
 
 function RemoveButton({ member }: { readonly member: Member }) {
   const { name: accountName } = useAccount();
-  const remove = useChange('DELETE /accounts/:account/members/:user', { invalidates: ['GET /accounts/:account/members'] });
+  const remove = useChange('DELETE /accounts/:account/members/:user', {
+    invalidates: ['GET /accounts/:account/members'],
+  });
   const ask = () =>
     confirm({
       title: `Remove ${member.name}?`,
-      text: `${member.email} sees nothing of ${accountName} any more, at once. Keys that ${member.name} made go on working.`,
+      text: `${member.email} loses access to ${accountName} immediately. Keys that ${member.name} created keep working.`,
       action: 'Remove',
       danger: true,
       run: async () => {
         await remove.mutateAsync({ params: { user: member.user_id } });
-        showDone(`${member.name} is removed.`);
+        showSuccess(`${member.name} removed.`);
       },
     });
   return (
@@ -179,13 +205,13 @@ function RemoveButton({ member }: { readonly member: Member }) {
 function LeaveButton() {
   const { name: accountName } = useAccount();
   const leave = useChange('POST /accounts/:account/leave', {
-    // A fresh page forgets all that was seen of the account.
+    // Loading the page afresh removes the account's data from memory.
     onSuccess: () => location.assign('/'),
   });
   const ask = () =>
     confirm({
       title: `Leave ${accountName}?`,
-      text: 'You see nothing of it any more, until somebody invites you again. Keys that you made go on working.',
+      text: 'You lose access until someone invites you again. Keys that you created keep working.',
       action: 'Leave',
       danger: true,
       run: () => leave.mutateAsync({}),

@@ -1,7 +1,7 @@
-// Settings: of the person who is signed in, and of the account that is chosen, where there is one.
+// Settings of the user and of the chosen account.
 import { Stack, Tabs } from '@mantine/core';
-import { useChosenAccount } from '../../app/account.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useChosenAccount } from '../../api/account.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { AccountPanel } from './account-panel.tsx';
 import { InvitationsPanel } from './invitations-panel.tsx';
@@ -18,10 +18,12 @@ export function Page() {
   const [tab, setTab] = useUrlState((search) => shownTab(tabs, search.tab));
   return (
     <>
-      <PageHeader title="Settings" description="Your own, and those of the account." />
+      <PageHeader title="Settings" description="Your profile and this account." />
       <Tabs
         value={tab}
-        onChange={(value) => setTab({ tab: value === 'profile' ? undefined : (value ?? undefined) })}
+        onChange={(value) =>
+          setTab({ tab: value === 'profile' ? undefined : (value ?? undefined) })
+        }
         keepMounted={false}
       >
         <Tabs.List aria-label="Settings" mb="lg">
@@ -43,7 +45,7 @@ export function Page() {
             <SessionsPanel />
           </Stack>
         </Tabs.Panel>
-        {/* Of one account: another's begin anew. */}
+        {/* The keys reset these panels when the account changes. */}
         <Tabs.Panel value="account" key={`account ${account?.id}`}>
           <AccountPanel />
         </Tabs.Panel>

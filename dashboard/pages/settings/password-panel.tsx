@@ -1,21 +1,23 @@
-// A new password, which ends all other sessions.
+// Changes the password, which ends all other sessions.
 import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { showDone } from '../../parts/notify.ts';
+import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { checkNewPassword, passwordHint } from '../sign-in/fields.ts';
-import { checkOwnPassword, OwnerOfPassword } from './own-password.tsx';
+import { checkNewPassword, passwordHint } from '../../parts/field-checks.ts';
+import { checkPassword, UsernameForPasswordManagers } from './password-forms.tsx';
 
 export function PasswordPanel() {
   const profile = useApi('GET /profile', {});
   return (
-    <Panel title="Password" description="A new one signs you out everywhere else.">
-      <QueryView query={profile}>{(data) => (data.has_password ? <PasswordForm /> : <NoPassword />)}</QueryView>
+    <Panel title="Password" description="Changing it signs you out everywhere else.">
+      <QueryView query={profile}>
+        {(data) => (data.has_password ? <ChangePasswordForm /> : <NoPassword />)}
+      </QueryView>
     </Panel>
   );
 }
@@ -24,22 +26,22 @@ function NoPassword() {
   const { smtp: hasMail } = useSession().features;
   return (
     <Text>
-      You sign in through a provider, and have no password here.{' '}
+      You sign in through a provider and have no password here.{' '}
       {hasMail
-        ? 'To choose one, sign out and take “Forgot your password?”.'
-        : 'To choose one, ask the operator of this service for a link.'}
+        ? 'To set one, sign out and use “Forgot your password?”.'
+        : 'To set one, ask the operator of this service for a link.'}
     </Text>
   );
 }
 
-function PasswordForm() {
+function ChangePasswordForm() {
   const change = useChange('POST /profile/password', {
     invalidates: ['GET /profile/sessions'],
-    onSuccess: () => showDone('Your password is changed.'),
+    onSuccess: () => showSuccess('Password changed.'),
   });
   const form = useForm({
     initialValues: { current: '', chosen: '' },
-    validate: { current: checkOwnPassword, chosen: checkNewPassword },
+    validate: { current: checkPassword, chosen: checkNewPassword },
   });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
@@ -52,8 +54,12 @@ function PasswordForm() {
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack maw={520}>
-        <OwnerOfPassword />
-        <PasswordInput label="Current password" autoComplete="current-password" {...form.getInputProps('current')} />
+        <UsernameForPasswordManagers />
+        <PasswordInput
+          label="Current password"
+          autoComplete="current-password"
+          {...form.getInputProps('current')}
+        />
         <PasswordInput
           label="New password"
           description={passwordHint}
@@ -63,7 +69,7 @@ function PasswordForm() {
         {error && <ErrorNotice error={error} />}
         <Group>
           <Button type="submit" variant="default" loading={isSubmitting}>
-            Change the password
+            Change password
           </Button>
         </Group>
       </Stack>

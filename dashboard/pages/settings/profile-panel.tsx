@@ -1,17 +1,27 @@
-// Name and e-mail address of whoever is signed in.
-import { Badge, Button, Group, Input, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+// The user's name and e-mail address.
+import {
+  Badge,
+  Button,
+  Group,
+  Input,
+  Modal,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { showDone, showError } from '../../parts/notify.ts';
+import { showSuccess, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { checkEmail, checkName } from '../sign-in/fields.ts';
-import { checkOwnPassword } from './own-password.tsx';
+import { checkEmail, checkName } from '../../parts/field-checks.ts';
+import { checkPassword } from './password-forms.tsx';
 
 type Profile = Output<'GET /profile'>;
 type Props = { readonly profile: Profile };
@@ -19,7 +29,7 @@ type Props = { readonly profile: Profile };
 export function ProfilePanel() {
   const profile = useApi('GET /profile', {});
   return (
-    <Panel title="You">
+    <Panel title="Profile">
       <QueryView query={profile}>
         {(data) => (
           <Stack gap="lg" maw={520}>
@@ -35,18 +45,32 @@ export function ProfilePanel() {
 function NameForm({ profile }: Props) {
   const rename = useChange('PATCH /profile', {
     invalidates: ['GET /profile', 'GET /session'],
-    onSuccess: () => showDone('Your name is changed.'),
+    onSuccess: () => showSuccess('Name changed.'),
   });
   const form = useForm({ initialValues: { name: profile.name }, validate: { name: checkName } });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(form, (body) => rename.mutateAsync({ body }), { name: 'name' });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    (body) => rename.mutateAsync({ body }),
+    { name: 'name' },
+  );
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack gap="sm">
-        <TextInput label="Name" autoComplete="name" maxLength={100} {...form.getInputProps('name')} />
+        <TextInput
+          label="Name"
+          autoComplete="name"
+          maxLength={100}
+          {...form.getInputProps('name')}
+        />
         {error && <ErrorNotice error={error} />}
         <Group>
-          <Button type="submit" variant="default" loading={isSubmitting} disabled={form.values.name.trim() === profile.name}>
-            Save the name
+          <Button
+            type="submit"
+            variant="default"
+            loading={isSubmitting}
+            disabled={form.values.name.trim() === profile.name}
+          >
+            Save name
           </Button>
         </Group>
       </Stack>
@@ -58,7 +82,7 @@ function Email({ profile }: Props) {
   const { smtp: hasMail } = useSession().features;
   const [isOpen, setOpen] = useState(false);
   const resend = useChange('POST /auth/verify-email/send', {
-    onSuccess: () => showDone(`A link is on its way to ${profile.email}.`),
+    onSuccess: () => showSuccess(`Confirmation link sent to ${profile.email}.`),
   });
   const close = () => setOpen(false);
   return (
@@ -70,22 +94,26 @@ function Email({ profile }: Props) {
       </Group>
       {!profile.has_password && (
         <Text size="sm" c="dimmed" mt={4}>
-          To change it, choose a password first.
+          To change it, set a password first.
         </Text>
       )}
       <Group gap="sm" mt="sm">
         {profile.has_password && (
           <Button variant="default" onClick={() => setOpen(true)}>
-            Change the e-mail
+            Change e-mail
           </Button>
         )}
         {!profile.email_verified && hasMail && (
-          <Button variant="subtle" loading={resend.isPending} onClick={() => resend.mutate({}, { onError: showError })}>
-            Send the link again
+          <Button
+            variant="subtle"
+            loading={resend.isPending}
+            onClick={() => resend.mutate({}, { onError: showError })}
+          >
+            Resend link
           </Button>
         )}
       </Group>
-      <Modal opened={isOpen} onClose={close} title="Change the e-mail">
+      <Modal opened={isOpen} onClose={close} title="Change e-mail">
         <EmailForm profile={profile} onClose={close} />
       </Modal>
     </Input.Wrapper>
@@ -93,30 +121,33 @@ function Email({ profile }: Props) {
 }
 
 function EmailForm({ profile, onClose }: Props & { readonly onClose: () => void }) {
-  const [proving, setProving] = useState<string | null>(null);
-  const change = useChange('POST /profile/email', { invalidates: ['GET /profile', 'GET /session'] });
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const change = useChange('POST /profile/email', {
+    invalidates: ['GET /profile', 'GET /session'],
+  });
   const form = useForm({
     initialValues: { email: '', password: '' },
-    validate: { email: checkEmail, password: checkOwnPassword },
+    validate: { email: checkEmail, password: checkPassword },
   });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ email, password }) => {
       const { next } = await change.mutateAsync({ body: { email: email.trim(), password } });
       if (next === 'check-email') {
-        setProving(email.trim());
+        setSentTo(email.trim());
         return;
       }
-      showDone('Your e-mail is changed.');
+      showSuccess('E-mail changed.');
       onClose();
     },
     { email: 'email', password: 'password' },
   );
-  if (proving !== null) {
+  if (sentTo !== null) {
     return (
       <Stack>
         <Text role="status" style={{ overflowWrap: 'anywhere' }}>
-          Open the link that is on its way to {proving}. Until then you sign in with {profile.email}.
+          A link was sent to {sentTo}. Open it to confirm the change. Until then, sign in with{' '}
+          {profile.email}.
         </Text>
         <Group justify="flex-end">
           <Button onClick={onClose}>Done</Button>
@@ -127,8 +158,18 @@ function EmailForm({ profile, onClose }: Props & { readonly onClose: () => void 
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack>
-        <TextInput label="New e-mail" type="email" autoComplete="email" data-autofocus {...form.getInputProps('email')} />
-        <PasswordInput label="Your password" autoComplete="current-password" {...form.getInputProps('password')} />
+        <TextInput
+          label="New e-mail"
+          type="email"
+          autoComplete="email"
+          data-autofocus
+          {...form.getInputProps('email')}
+        />
+        <PasswordInput
+          label="Your password"
+          autoComplete="current-password"
+          {...form.getInputProps('password')}
+        />
         {error && <ErrorNotice error={error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose} disabled={isSubmitting}>

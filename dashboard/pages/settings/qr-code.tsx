@@ -2,18 +2,23 @@ import { encode } from 'uqr';
 
 type Props = {
   readonly text: string;
-  /** For screen readers. */
+  /** Label for screen readers. */
   readonly label: string;
 };
 
 const sizePixels = 188;
-/** In modules: what scanners need around it. */
+/** Quiet zone in modules, as scanners require. */
 const border = 4;
 
-/** Drawn here: the secret in it goes to no other server. Dark on light in both colour schemes, as cameras expect. */
+/**
+ * Draws the code in the browser, so that the secret reaches no other server. Always dark on light,
+ * for cameras.
+ */
 export function QrCode({ text, label }: Props) {
   const { data, size } = encode(text, { border });
-  const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
+  const path = data
+    .flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
+    .join('');
   return (
     <svg
       width={sizePixels}

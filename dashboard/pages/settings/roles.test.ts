@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLastOwner, isRole, roleOptions } from './roles.ts';
 
-test('only an owner is offered to make owners', () => {
+test('only an owner can make owners', () => {
   const offered = (own: 'admin' | 'owner') => roleOptions(own).map(({ value }) => value);
   assert.deepEqual(offered('admin'), ['member', 'admin']);
   assert.deepEqual(offered('owner'), ['member', 'admin', 'owner']);
   assert.deepEqual(['owner', 'operator', null].map(isRole), [true, false, false]);
 });
 
-test('the last owner is known from one of several, and from others', () => {
+test('the last owner is recognised', () => {
   const ada = { user_id: 'ada', role: 'owner' } as const;
   const grace = { user_id: 'grace', role: 'owner' } as const;
   const alan = { user_id: 'alan', role: 'admin' } as const;

@@ -1,4 +1,4 @@
-// Roles in an account, as people read and give them.
+// Names and descriptions of the roles in an account.
 import type { Output } from '../../api/client.ts';
 
 export type Role = Output<'GET /accounts/:account/members'>['data'][number]['role'];
@@ -6,9 +6,9 @@ export type Role = Output<'GET /accounts/:account/members'>['data'][number]['rol
 const titles: Readonly<Record<Role, string>> = { member: 'Member', admin: 'Admin', owner: 'Owner' };
 
 export const roleTexts: Readonly<Record<Role, string>> = {
-  member: 'Sees everything and uses the playground.',
-  admin: 'Also manages keys, and invites members and admins.',
-  owner: 'Also pays, names the account and manages its members.',
+  member: 'Can see everything and use the playground.',
+  admin: 'Can also manage keys and invite members and admins.',
+  owner: 'Can also pay, rename the account and manage its members.',
 };
 
 export function roleTitle(role: Role): string {
@@ -19,7 +19,7 @@ export function isRole(text: string | null): text is Role {
   return text !== null && Object.hasOwn(titles, text);
 }
 
-/** What somebody of a role may give: only an owner makes owners. */
+/** Returns the roles that a user can give to others. Only owners can make owners. */
 export function roleOptions(own: Role): { value: Role; label: string }[] {
   const roles: Role[] = own === 'owner' ? ['member', 'admin', 'owner'] : ['member', 'admin'];
   return roles.map((value) => ({ value, label: titles[value] }));
@@ -27,7 +27,9 @@ export function roleOptions(own: Role): { value: Role; label: string }[] {
 
 type Member = { readonly user_id: string; readonly role: Role };
 
-/** An account always has an owner: the last one neither leaves nor becomes less. */
+/** The last owner can neither leave nor change role: an account always has an owner. */
 export function isLastOwner(members: readonly Member[], { user_id: id, role }: Member): boolean {
-  return role === 'owner' && !members.some((member) => member.role === 'owner' && member.user_id !== id);
+  return (
+    role === 'owner' && !members.some((member) => member.role === 'owner' && member.user_id !== id)
+  );
 }

@@ -1,13 +1,13 @@
-// The second factor: on with an authenticator app, off again, new backup codes.
+// Two-factor authentication: set up, turn off, new backup codes.
 import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
-import { showDone } from '../../parts/notify.ts';
+import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { BackupCodesDialog } from './backup-codes-dialog.tsx';
-import { OwnSecondFactorForm } from './own-password.tsx';
+import { SecondFactorForm } from './password-forms.tsx';
 import { SecondFactorSetup } from './second-factor-setup.tsx';
 
 type Dialog = 'set-up' | 'turn-off' | 'new-codes';
@@ -17,17 +17,29 @@ export function SecondFactorPanel() {
   const [open, setOpen] = useState<Dialog | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const close = () => setOpen(null);
-  const showCodes = (made: readonly string[]) => {
+  const showCodes = (created: readonly string[]) => {
     close();
-    setCodes(made);
+    setCodes(created);
   };
   return (
-    <Panel title="Second factor" description="A code of an authenticator app, asked for after your password.">
-      <QueryView query={profile}>{(data) => <Standing profile={data} onOpen={setOpen} />}</QueryView>
-      <Modal opened={open === 'set-up'} onClose={close} title="Set up the second factor" closeOnClickOutside={false}>
+    <Panel
+      title="Two-factor authentication"
+      description="A code from an authenticator app, required after your password."
+    >
+      <QueryView query={profile}>{(data) => <Status profile={data} onOpen={setOpen} />}</QueryView>
+      <Modal
+        opened={open === 'set-up'}
+        onClose={close}
+        title="Set up two-factor authentication"
+        closeOnClickOutside={false}
+      >
         <SecondFactorSetup onClose={close} onDone={showCodes} />
       </Modal>
-      <Modal opened={open === 'turn-off'} onClose={close} title="Turn off the second factor">
+      <Modal
+        opened={open === 'turn-off'}
+        onClose={close}
+        title="Turn off two-factor authentication"
+      >
         <TurnOff onClose={close} />
       </Modal>
       <Modal opened={open === 'new-codes'} onClose={close} title="New backup codes">
@@ -38,9 +50,15 @@ export function SecondFactorPanel() {
   );
 }
 
-type StandingProps = { readonly profile: Output<'GET /profile'>; readonly onOpen: (dialog: Dialog) => void };
+type StatusProps = {
+  readonly profile: Output<'GET /profile'>;
+  readonly onOpen: (dialog: Dialog) => void;
+};
 
-function Standing({ profile: { has_password: hasPassword, second_factor: factor }, onOpen }: StandingProps) {
+function Status({
+  profile: { has_password: hasPassword, second_factor: factor },
+  onOpen,
+}: StatusProps) {
   if (!factor.enabled) {
     return (
       <Stack align="flex-start">
@@ -48,7 +66,7 @@ function Standing({ profile: { has_password: hasPassword, second_factor: factor 
         {hasPassword ? (
           <Button onClick={() => onOpen('set-up')}>Set up</Button>
         ) : (
-          <Text>You sign in through a provider: it asks for a second factor of its own, if you have one there.</Text>
+          <Text>You sign in through a provider. Set up two-factor authentication there.</Text>
         )}
       </Stack>
     );
@@ -60,7 +78,7 @@ function Standing({ profile: { has_password: hasPassword, second_factor: factor 
         <Badge color="green">On</Badge>
         <Text c={left <= 2 ? 'var(--mantine-color-orange-light-color)' : 'dimmed'}>
           {left === 1 ? '1 backup code left' : `${left} backup codes left`}
-          {left <= 2 && ': make new ones'}
+          {left <= 2 && '. Create new ones.'}
         </Text>
       </Group>
       {hasPassword && (
@@ -77,15 +95,21 @@ function Standing({ profile: { has_password: hasPassword, second_factor: factor 
   );
 }
 
-function NewCodes({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: (codes: readonly string[]) => void }) {
+function NewCodes({
+  onClose,
+  onDone,
+}: {
+  readonly onClose: () => void;
+  readonly onDone: (codes: readonly string[]) => void;
+}) {
   const renew = useChange('POST /profile/second-factor/backup-codes', {
     invalidates: ['GET /profile'],
     onSuccess: ({ backup_codes: codes }) => onDone(codes),
   });
   return (
-    <OwnSecondFactorForm
-      text="The codes that you have now stop working."
-      action="Make new codes"
+    <SecondFactorForm
+      text="Your current codes stop working."
+      action="Create new codes"
       onClose={onClose}
       send={(body) => renew.mutateAsync({ body })}
     />
@@ -94,15 +118,20 @@ function NewCodes({ onClose, onDone }: { readonly onClose: () => void; readonly 
 
 function TurnOff({ onClose }: { readonly onClose: () => void }) {
   const disable = useChange('POST /profile/second-factor/disable', {
-    invalidates: ['GET /profile', 'GET /session', 'GET /profile/sessions', 'GET /accounts/:account/members'],
+    invalidates: [
+      'GET /profile',
+      'GET /session',
+      'GET /profile/sessions',
+      'GET /accounts/:account/members',
+    ],
     onSuccess: () => {
-      showDone('The second factor is off.');
+      showSuccess('Two-factor authentication is off.');
       onClose();
     },
   });
   return (
-    <OwnSecondFactorForm
-      text="From then on your password alone signs you in. Your backup codes stop working."
+    <SecondFactorForm
+      text="You will sign in with your password alone. Your backup codes stop working."
       action="Turn off"
       danger
       onClose={onClose}

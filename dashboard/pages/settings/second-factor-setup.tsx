@@ -1,4 +1,4 @@
-// Switching the second factor on: the password, then the secret for the app, then a code that proves that the app has it.
+// Sets up two-factor authentication: asks for the password, shows the secret, then checks a code.
 import { Button, Center, Group, Input, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
@@ -7,24 +7,31 @@ import { useChange } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { OwnPasswordForm } from './own-password.tsx';
+import { PasswordForm } from './password-forms.tsx';
 import { QrCode } from './qr-code.tsx';
-import { checkCode, codeOf, inGroups } from './second-factor-texts.ts';
+import { checkCode, codeOf, inGroups } from './second-factor-codes.ts';
 
 type Started = Output<'POST /profile/second-factor'>;
 type Props = {
   readonly onClose: () => void;
-  /** With the backup codes. */
+  /** Receives the backup codes. */
   readonly onDone: (codes: readonly string[]) => void;
 };
 
 export function SecondFactorSetup({ onClose, onDone }: Props) {
   const [started, setStarted] = useState<Started | null>(null);
   const start = useChange('POST /profile/second-factor', { onSuccess: setStarted });
-  if (started) return <Confirm started={started} onClose={onClose} onConfirmed={() => onDone(started.backup_codes)} />;
+  if (started)
+    return (
+      <Confirm
+        started={started}
+        onClose={onClose}
+        onConfirmed={() => onDone(started.backup_codes)}
+      />
+    );
   return (
-    <OwnPasswordForm
-      text="You need an authenticator app on your phone, or a password manager that makes codes."
+    <PasswordForm
+      text="You need an authenticator app, or a password manager that generates codes."
       action="Continue"
       onClose={onClose}
       send={(body) => start.mutateAsync({ body })}
@@ -32,11 +39,20 @@ export function SecondFactorSetup({ onClose, onDone }: Props) {
   );
 }
 
-type ConfirmProps = { readonly started: Started; readonly onClose: () => void; readonly onConfirmed: () => void };
+type ConfirmProps = {
+  readonly started: Started;
+  readonly onClose: () => void;
+  readonly onConfirmed: () => void;
+};
 
 function Confirm({ started, onClose, onConfirmed }: ConfirmProps) {
   const confirm = useChange('POST /profile/second-factor/confirm', {
-    invalidates: ['GET /profile', 'GET /session', 'GET /profile/sessions', 'GET /accounts/:account/members'],
+    invalidates: [
+      'GET /profile',
+      'GET /session',
+      'GET /profile/sessions',
+      'GET /accounts/:account/members',
+    ],
     onSuccess: onConfirmed,
   });
   const form = useForm({ initialValues: { code: '' }, validate: { code: checkCode } });
@@ -48,16 +64,16 @@ function Confirm({ started, onClose, onConfirmed }: ConfirmProps) {
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack>
-        <Text>Scan this with your app, then enter the code that it shows.</Text>
+        <Text>Scan this with your app, then enter the code it shows.</Text>
         <Center>
           <QrCode text={started.uri} label="QR code of the secret" />
         </Center>
-        <Input.Wrapper label="Or type the secret in" labelElement="div">
+        <Input.Wrapper label="Or enter this secret" labelElement="div">
           <Group gap="xs" wrap="nowrap">
             <Text ff="monospace" size="sm">
               {inGroups(started.secret)}
             </Text>
-            <CopyButton text={started.secret} label="Copy the secret" />
+            <CopyButton text={started.secret} label="Copy secret" />
           </Group>
         </Input.Wrapper>
         <TextInput

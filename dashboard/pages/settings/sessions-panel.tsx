@@ -1,4 +1,4 @@
-// Where the user is signed in, and ending it.
+// The user's sessions, and buttons to end them.
 import { Badge, Button, Group, Text, VisuallyHidden } from '@mantine/core';
 import { IconDevices } from '@tabler/icons-react';
 import type { Output } from '../../api/client.ts';
@@ -6,7 +6,7 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { showDone, showError } from '../../parts/notify.ts';
+import { showSuccess, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { deviceName } from './device-name.ts';
@@ -17,13 +17,15 @@ export function SessionsPanel() {
   const sessions = useApi('GET /profile/sessions', {});
   const endOthers = useChange('POST /profile/sessions/revoke-others', {
     invalidates: ['GET /profile/sessions'],
-    onSuccess: () => showDone('You are signed out everywhere else.'),
+    onSuccess: () => showSuccess('Signed out everywhere else.'),
   });
-  const rows = sessions.data?.data.toSorted((one, other) => Number(other.current) - Number(one.current));
-  const askForOthers = () =>
+  const rows = sessions.data?.data.toSorted(
+    (one, other) => Number(other.current) - Number(one.current),
+  );
+  const confirmEndOthers = () =>
     confirm({
       title: 'Sign out everywhere else?',
-      text: 'All your sessions but this one end at once.',
+      text: 'All your other sessions end immediately.',
       action: 'Sign out elsewhere',
       danger: true,
       run: () => endOthers.mutateAsync({}),
@@ -31,10 +33,10 @@ export function SessionsPanel() {
   return (
     <Panel
       title="Sessions"
-      description="Where you are signed in. Each ends after seven days without use."
+      description="Where you are signed in. A session ends after seven days without use."
       actions={
         rows?.some(({ current }) => !current) && (
-          <Button variant="default" onClick={askForOthers}>
+          <Button variant="default" onClick={confirmEndOthers}>
             Sign out everywhere else
           </Button>
         )
@@ -69,13 +71,22 @@ const columns: readonly Column<Session>[] = [
   },
   { title: 'Address', render: ({ address }) => address || 'Unknown' },
   { title: 'Signed in', render: ({ created_at: at }) => <TimeAgo at={at} /> },
-  { title: '', align: 'right', width: 120, render: (session) => (session.current ? null : <EndButton session={session} />) },
+  {
+    title: '',
+    align: 'right',
+    width: 120,
+    render: (session) => (session.current ? null : <EndButton session={session} />),
+  },
 ];
 
-function EndButton({ session: { id, user_agent: userAgent, address } }: { readonly session: Session }) {
+function EndButton({
+  session: { id, user_agent: userAgent, address },
+}: {
+  readonly session: Session;
+}) {
   const end = useChange('DELETE /profile/sessions/:session', {
     invalidates: ['GET /profile/sessions'],
-    onSuccess: () => showDone('That session has ended.'),
+    onSuccess: () => showSuccess('Session ended.'),
   });
   return (
     <Button

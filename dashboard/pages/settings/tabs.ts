@@ -1,20 +1,20 @@
-// Which tabs there are: those of an account only for who belongs to one.
-const own = [
+// The tabs of the settings page. Account tabs need an account.
+const userTabs = [
   { name: 'profile', title: 'Profile' },
   { name: 'security', title: 'Security' },
 ] as const;
-const ofAccount = [
+const accountTabs = [
   { name: 'account', title: 'Account' },
   { name: 'members', title: 'Members' },
 ] as const;
 
-type Tab = (typeof own)[number] | (typeof ofAccount)[number];
+type Tab = (typeof userTabs)[number] | (typeof accountTabs)[number];
 
 export function tabsFor(account: object | null): readonly Tab[] {
-  return account ? [...own, ...ofAccount] : own;
+  return account ? [...userTabs, ...accountTabs] : userTabs;
 }
 
-/** What the address asks for, or the first. */
-export function shownTab(tabs: readonly Tab[], asked: string | undefined): Tab['name'] {
-  return tabs.find(({ name }) => name === asked)?.name ?? 'profile';
+/** Returns the tab in the address, or the first one. */
+export function shownTab(tabs: readonly Tab[], requested: string | undefined): Tab['name'] {
+  return tabs.find(({ name }) => name === requested)?.name ?? 'profile';
 }

@@ -1,4 +1,4 @@
-// What the pages around signing in have in common.
+// Layout of the sign-in pages.
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
@@ -9,11 +9,11 @@ type Props = {
   readonly title: string;
   readonly text?: ReactNode;
   readonly children?: ReactNode;
-  /** Below the card: where else to go. */
+  /** Links below the card. */
   readonly footer?: ReactNode;
 };
 
-/** A card with one thing to do. */
+/** A card with one task. */
 export function Card({ title, text, children, footer }: Props) {
   const service = useServiceName();
   useDocumentTitle(`${title} · ${service}`);

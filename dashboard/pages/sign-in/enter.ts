@@ -1,5 +1,16 @@
-/** To a page of the dashboard, as whoever is now signed in: loaded afresh, so that nothing is known of before. Never returns. */
+/**
+ * Loads a page of the dashboard afresh, so that no data of an earlier session remains. Never
+ * resolves.
+ */
 export function enter(next: string): Promise<never> {
   location.replace(next);
   return new Promise(() => {});
+}
+
+/**
+ * Returns `next` if it is a path of this dashboard, else `/`: a link must not send a user to
+ * another site.
+ */
+export function safeNext(next: string | undefined): string {
+  return next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/';
 }

@@ -1,4 +1,4 @@
-// The one-time link that a new installation prints: whoever opens it becomes its operator.
+// Page of the one-time link that a new installation prints. It creates the first operator.
 import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useServiceName, useSession } from '../../api/session.ts';
@@ -7,7 +7,7 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
-import { checkEmail, checkName, checkNewPassword } from './fields.ts';
+import { checkEmail, checkName, checkNewPassword } from '../../parts/field-checks.ts';
 import { NewUserFields } from './new-user-fields.tsx';
 import { OneTimeLink } from './one-time-link.tsx';
 import { enter } from './enter.ts';
@@ -18,8 +18,8 @@ export function Page() {
       kind="first-run"
       remedy={
         <>
-          Start the gateway again, or run <code>tollgate users first-run-link</code>, for a new one. If there is a user already,{' '}
-          <AppLink to="/sign-in">sign in</AppLink>.
+          To get a new link, restart the gateway or run <code>tollgate users first-run-link</code>.
+          If a user already exists, <AppLink to="/sign-in">sign in</AppLink>.
         </>
       }
     >
@@ -39,20 +39,25 @@ function FirstRun({ token }: { readonly token: string }) {
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ name, email, password }) => {
-      await api('POST /auth/first-run', { body: { token, name: name.trim(), email: email.trim(), password } });
-      // A new installation has no money yet; what can be tried at once is the sandbox.
+      await api('POST /auth/first-run', {
+        body: { token, name: name.trim(), email: email.trim(), password },
+      });
+      // A new installation has no money, but its sandbox works at once.
       await enter(features.test_mode ? '/?mode=test' : '/');
     },
     { name: 'name', email: 'email', password: 'password' },
   );
   return (
-    <Card title={`Welcome to ${service}`} text="You are the first here: you will be the operator, and own the first account.">
+    <Card
+      title={`Welcome to ${service}`}
+      text="You are the first user. You become the operator and own the first account."
+    >
       <form onSubmit={onSubmit} noValidate>
         <Stack>
           <NewUserFields form={form} />
           {error && <ErrorNotice error={error} />}
           <Button type="submit" fullWidth loading={isSubmitting}>
-            Create your user
+            Create user
           </Button>
         </Stack>
       </form>

@@ -1,4 +1,4 @@
-// Asking for a link to a new password.
+// Requests a password reset link.
 import { Button, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
@@ -8,30 +8,41 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
-import { checkEmail } from './fields.ts';
+import { checkEmail } from '../../parts/field-checks.ts';
 
 export function Page() {
   const { features } = useSession();
   const [isSent, setSent] = useState(false);
-  const back = <AppLink to="/sign-in">Back to signing in</AppLink>;
+  const back = <AppLink to="/sign-in">Back to sign-in</AppLink>;
   if (!features.smtp) {
     return (
       <Card
         title="Forgot your password?"
-        text="This service sends no e-mails. Ask its operator for a link: with it you choose a new password."
+        text="This service sends no e-mail. Ask its operator for a link to set a new password."
         footer={back}
       />
     );
   }
   if (isSent) {
-    const text = 'If there is a user with this address, a link is on its way to it. It works once, and for an hour.';
-    return <Card title="Look into your mailbox" text={text} footer={back} />;
+    const text =
+      'If a user has this address, a link was sent to it. The link works once and expires in an hour.';
+    return <Card title="Check your e-mail" text={text} footer={back} />;
   }
   return <AskForLink onSent={() => setSent(true)} footer={back} />;
 }
 
-function AskForLink({ onSent, footer }: { readonly onSent: () => void; readonly footer: React.ReactNode }) {
-  const form = useForm({ mode: 'uncontrolled', initialValues: { email: '' }, validate: { email: checkEmail } });
+function AskForLink({
+  onSent,
+  footer,
+}: {
+  readonly onSent: () => void;
+  readonly footer: React.ReactNode;
+}) {
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: '' },
+    validate: { email: checkEmail },
+  });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ email }) => {
@@ -41,7 +52,11 @@ function AskForLink({ onSent, footer }: { readonly onSent: () => void; readonly 
     { email: 'email' },
   );
   return (
-    <Card title="Forgot your password?" text="Enter your e-mail address, and we send you a link to a new one." footer={footer}>
+    <Card
+      title="Forgot your password?"
+      text="Enter your e-mail address to get a link for a new password."
+      footer={footer}
+    >
       <form onSubmit={onSubmit} noValidate>
         <Stack>
           <TextInput
@@ -54,7 +69,7 @@ function AskForLink({ onSent, footer }: { readonly onSent: () => void; readonly 
           />
           {error && <ErrorNotice error={error} />}
           <Button type="submit" fullWidth loading={isSubmitting}>
-            Send the link
+            Send link
           </Button>
         </Stack>
       </form>

@@ -1,4 +1,4 @@
-// Accepting an invitation to an account: as the user who is signed in, or by becoming one.
+// Accepts an invitation to an account, as the signed-in user or as a new one.
 import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useLocation } from '@tanstack/react-router';
@@ -6,12 +6,12 @@ import { useState } from 'react';
 import { toApiError, type ApiError } from '../../api/api-error.ts';
 import { useSession } from '../../api/session.ts';
 import { api, type Output } from '../../api/client.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
-import { checkName, checkNewPassword } from './fields.ts';
+import { checkName, checkNewPassword } from '../../parts/field-checks.ts';
 import { NewUserFields } from './new-user-fields.tsx';
 import { FailedCard, LoadingCard, useTokenQuery } from './one-time-link.tsx';
 import { enter } from './enter.ts';
@@ -23,16 +23,29 @@ type Props = { readonly token: string; readonly invitation: InvitationInfo };
 export function Page() {
   const { user } = useSession();
   const [token] = useUrlState((search) => search.token ?? '');
-  const query = useTokenQuery('invitation', token, () => api('POST /auth/invitation', { body: { token } }));
+  const query = useTokenQuery('invitation', token, () =>
+    api('POST /auth/invitation', { body: { token } }),
+  );
   if (query.isPending && token !== '') return <LoadingCard />;
-  if (query.error && query.error.status !== 404) return <FailedCard error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.error && query.error.status !== 404)
+    return <FailedCard error={query.error} onRetry={() => void query.refetch()} />;
   const invitation = query.data;
   if (!invitation) {
-    return <Card title="This invitation has ended" text="It was accepted, withdrawn, or has expired. Ask for another." />;
+    return (
+      <Card
+        title="This invitation is no longer valid"
+        text="It was accepted or withdrawn, or it has expired. Ask for a new one."
+      />
+    );
   }
-  if (user && isSame(user.email, invitation.email)) return <AcceptAsUser token={token} invitation={invitation} />;
-  if (user) return <ForSomebodyElse email={user.email} invitation={invitation} />;
-  return invitation.is_user ? <SignInFirst invitation={invitation} /> : <BecomeUser token={token} invitation={invitation} />;
+  if (user && isSame(user.email, invitation.email))
+    return <AcceptAsUser token={token} invitation={invitation} />;
+  if (user) return <WrongUser email={user.email} invitation={invitation} />;
+  return invitation.is_user ? (
+    <SignInFirst invitation={invitation} />
+  ) : (
+    <AcceptAsNewUser token={token} invitation={invitation} />
+  );
 }
 
 function isSame(one: string, other: string): boolean {
@@ -54,7 +67,9 @@ function AcceptAsUser({ token, invitation }: Props) {
     setRunning(true);
     setError(null);
     try {
-      const { account_id: account } = await api('POST /auth/invitation/accept', { body: { token } });
+      const { account_id: account } = await api('POST /auth/invitation/accept', {
+        body: { token },
+      });
       await enter(`/?account=${account}`);
     } catch (thrown) {
       setError(toApiError(thrown));
@@ -71,15 +86,24 @@ function AcceptAsUser({ token, invitation }: Props) {
   );
 }
 
-function ForSomebodyElse({ email, invitation }: { readonly email: string; readonly invitation: InvitationInfo }) {
+function WrongUser({
+  email,
+  invitation,
+}: {
+  readonly email: string;
+  readonly invitation: InvitationInfo;
+}) {
   const signOut = async () => {
     await api('POST /auth/sign-out', {});
     location.reload();
   };
   return (
-    <Card title={titleOf(invitation)} text={`This invitation is for ${invitation.email}, and you are signed in as ${email}.`}>
+    <Card
+      title={titleOf(invitation)}
+      text={`This invitation is for ${invitation.email}, and you are signed in as ${email}.`}
+    >
       <Button fullWidth onClick={() => void signOut()}>
-        Sign out and go on
+        Sign out and continue
       </Button>
       <ButtonLink to="/" variant="default" fullWidth>
         Stay signed in as {email}
@@ -91,7 +115,10 @@ function ForSomebodyElse({ email, invitation }: { readonly email: string; readon
 function SignInFirst({ invitation }: { readonly invitation: InvitationInfo }) {
   const { href } = useLocation();
   return (
-    <Card title={titleOf(invitation)} text={`${textOf(invitation)} Sign in as ${invitation.email} to accept.`}>
+    <Card
+      title={titleOf(invitation)}
+      text={`${textOf(invitation)} Sign in as ${invitation.email} to accept.`}
+    >
       <ButtonLink to="/sign-in" search={{ next: href }} fullWidth>
         Sign in
       </ButtonLink>
@@ -99,7 +126,7 @@ function SignInFirst({ invitation }: { readonly invitation: InvitationInfo }) {
   );
 }
 
-function BecomeUser({ token, invitation }: Props) {
+function AcceptAsNewUser({ token, invitation }: Props) {
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', email: invitation.email, password: '' },
@@ -108,7 +135,9 @@ function BecomeUser({ token, invitation }: Props) {
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ name, password }) => {
-      const { account_id: account } = await api('POST /auth/invitation/accept', { body: { token, name: name.trim(), password } });
+      const { account_id: account } = await api('POST /auth/invitation/accept', {
+        body: { token, name: name.trim(), password },
+      });
       await enter(`/?account=${account}`);
     },
     { name: 'name', password: 'password' },

@@ -1,25 +1,50 @@
 import { PasswordInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { passwordHint } from './fields.ts';
+import { passwordHint } from '../../parts/field-checks.ts';
 
 type Values = { readonly name: string; readonly email: string; readonly password: string };
 
-/** Name, e-mail and password of somebody who becomes a user. `fixedEmail`: of an invitation, which is for that address only. */
-export function NewUserFields({ form, fixedEmail }: { readonly form: UseFormReturnType<Values>; readonly fixedEmail?: string }) {
+/** Fields for a new user. `fixedEmail`: the address of an invitation, which cannot be changed. */
+export function NewUserFields({
+  form,
+  fixedEmail,
+}: {
+  readonly form: UseFormReturnType<Values>;
+  readonly fixedEmail?: string;
+}) {
   return (
     <>
-      <TextInput label="Your name" autoComplete="name" autoFocus key={form.key('name')} {...form.getInputProps('name')} />
+      <TextInput
+        label="Your name"
+        autoComplete="name"
+        autoFocus
+        key={form.key('name')}
+        {...form.getInputProps('name')}
+      />
       {fixedEmail === undefined ? (
-        <TextInput label="E-mail" type="email" autoComplete="username" key={form.key('email')} {...form.getInputProps('email')} />
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          key={form.key('email')}
+          {...form.getInputProps('email')}
+        />
       ) : (
-        <TextInput label="E-mail" type="email" autoComplete="username" value={fixedEmail} readOnly variant="filled" />
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          value={fixedEmail}
+          readOnly
+          variant="filled"
+        />
       )}
       <NewPasswordField form={form} />
     </>
   );
 }
 
-/** Written once, since it can be looked at. */
+/** Has no second field to repeat the password, because the password can be shown. */
 export function NewPasswordField<Fields extends { readonly password: string }>({
   form,
 }: {

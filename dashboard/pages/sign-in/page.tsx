@@ -1,18 +1,19 @@
-// Signing in: e-mail and password, then the second factor where there is one; or through the provider that is configured.
+// Sign-in: by e-mail and password with an optional second factor, or through the configured
+// provider.
 import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { showError } from '../../parts/notify.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
-import { checkEmail, safeNext } from './fields.ts';
-import { enter } from './enter.ts';
+import { checkEmail } from '../../parts/field-checks.ts';
+import { enter, safeNext } from './enter.ts';
 
 export function Page() {
   const { user } = useSession();
@@ -23,8 +24,15 @@ export function Page() {
   }));
   const [step, setStep] = useState<'password' | 'second-factor'>('password');
   if (user && step === 'password') return <Redirect href={next} />;
-  if (step === 'second-factor') return <SecondFactor next={next} onRestart={() => setStep('password')} />;
-  return <PasswordStep next={next} notice={noticeOf(error, wasReset)} onSecondFactor={() => setStep('second-factor')} />;
+  if (step === 'second-factor')
+    return <SecondFactor next={next} onRestart={() => setStep('password')} />;
+  return (
+    <PasswordStep
+      next={next}
+      notice={noticeOf(error, wasReset)}
+      onSecondFactor={() => setStep('second-factor')}
+    />
+  );
 }
 
 function Redirect({ href }: { readonly href: string }) {
@@ -35,27 +43,39 @@ function Redirect({ href }: { readonly href: string }) {
 
 type Notice = { readonly color: 'green' | 'red'; readonly text: string };
 
-/** What the way through a provider, or to a new password, ended with. */
+/** The result of a sign-in through a provider, or of a password reset. */
 function noticeOf(error: string | undefined, wasReset: boolean): Notice | null {
   if (wasReset) return { color: 'green', text: 'Your new password is set. Sign in with it.' };
   if (error === undefined) return null;
   const texts: Readonly<Record<string, string>> = {
-    signup_closed: 'There is no user with your e-mail address here, and sign-up is closed. Ask for an invitation.',
-    email_not_verified: 'The provider has not verified your e-mail address, so you cannot be recognised by it.',
+    signup_closed:
+      'No user here has your e-mail address, and sign-up is closed. Ask for an invitation.',
+    email_not_verified:
+      'The provider has not verified your e-mail address, so you cannot sign in with it.',
     account_not_linked:
-      'Your user here is not linked with that provider. Sign in with your password and confirm your e-mail address under Settings, then try again.',
+      'Your user here is not linked to that provider. Sign in with your password and confirm your e-mail address under Settings, then try again.',
   };
-  return { color: 'red', text: texts[error] ?? 'Signing in through the provider did not work. Try again.' };
+  return {
+    color: 'red',
+    text: texts[error] ?? 'Signing in through the provider failed. Try again.',
+  };
 }
 
-type StepProps = { readonly next: string; readonly notice: Notice | null; readonly onSecondFactor: () => void };
+type StepProps = {
+  readonly next: string;
+  readonly notice: Notice | null;
+  readonly onSecondFactor: () => void;
+};
 
 function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
   const { features } = useSession();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: '', password: '' },
-    validate: { email: checkEmail, password: (password) => (password === '' ? 'Enter your password.' : null) },
+    validate: {
+      email: checkEmail,
+      password: (password) => (password === '' ? 'Enter your password.' : null),
+    },
   });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
@@ -113,20 +133,20 @@ function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
 }
 
 function ProviderButton({ name, next }: { readonly name: string; readonly next: string }) {
-  const [isLeaving, setLeaving] = useState(false);
-  const leave = async () => {
-    setLeaving(true);
+  const [isRedirecting, setRedirecting] = useState(false);
+  const redirect = async () => {
+    setRedirecting(true);
     try {
       const { url } = await api('POST /auth/oidc', { body: { next } });
       location.href = url;
     } catch (error) {
-      setLeaving(false);
+      setRedirecting(false);
       showError(error);
     }
   };
   return (
     <>
-      <Button variant="default" fullWidth loading={isLeaving} onClick={() => void leave()}>
+      <Button variant="default" fullWidth loading={isRedirecting} onClick={() => void redirect()}>
         Continue with {name}
       </Button>
       <Divider label="or with your password" />
@@ -134,7 +154,13 @@ function ProviderButton({ name, next }: { readonly name: string; readonly next: 
   );
 }
 
-function SecondFactor({ next, onRestart }: { readonly next: string; readonly onRestart: () => void }) {
+function SecondFactor({
+  next,
+  onRestart,
+}: {
+  readonly next: string;
+  readonly onRestart: () => void;
+}) {
   const [kind, setKind] = useState<'totp' | 'backup'>('totp');
   const form = useForm({
     mode: 'uncontrolled',
@@ -144,7 +170,9 @@ function SecondFactor({ next, onRestart }: { readonly next: string; readonly onR
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ code }) => {
-      await api('POST /auth/second-factor', { body: { code: kind === 'totp' ? code.replaceAll(/\s/g, '') : code.trim(), kind } });
+      await api('POST /auth/second-factor', {
+        body: { code: kind === 'totp' ? code.replaceAll(/\s/g, '') : code.trim(), kind },
+      });
       await enter(next);
     },
     { code: 'code' },
@@ -152,9 +180,11 @@ function SecondFactor({ next, onRestart }: { readonly next: string; readonly onR
   const isTotp = kind === 'totp';
   return (
     <Card
-      title="Second factor"
+      title="Two-factor authentication"
       text={
-        isTotp ? 'Enter the six digits that your authenticator app shows.' : 'Enter one of your backup codes. Each works once.'
+        isTotp
+          ? 'Enter the six digits from your authenticator app.'
+          : 'Enter one of your backup codes. Each works once.'
       }
     >
       <form onSubmit={onSubmit} noValidate>
@@ -175,7 +205,7 @@ function SecondFactor({ next, onRestart }: { readonly next: string; readonly onR
             {isTotp ? 'Use a backup code' : 'Use the authenticator app'}
           </Button>
           <Button variant="subtle" color="gray" fullWidth onClick={onRestart}>
-            Start again
+            Start over
           </Button>
         </Stack>
       </form>

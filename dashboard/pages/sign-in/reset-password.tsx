@@ -1,4 +1,4 @@
-// Choosing a new password with a one-time link.
+// Sets a new password with a one-time link.
 import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
@@ -7,13 +7,16 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
-import { checkNewPassword } from './fields.ts';
+import { checkNewPassword } from '../../parts/field-checks.ts';
 import { NewPasswordField } from './new-user-fields.tsx';
 import { OneTimeLink } from './one-time-link.tsx';
 
 export function Page() {
   return (
-    <OneTimeLink kind="password-reset" remedy={<AppLink to="/forgot-password">Ask for a new link</AppLink>}>
+    <OneTimeLink
+      kind="password-reset"
+      remedy={<AppLink to="/forgot-password">Ask for a new link</AppLink>}
+    >
       {(token, { email }) => <NewPassword token={token} email={email} />}
     </OneTimeLink>
   );
@@ -21,7 +24,11 @@ export function Page() {
 
 function NewPassword({ token, email }: { readonly token: string; readonly email: string | null }) {
   const navigate = useNavigate();
-  const form = useForm({ mode: 'uncontrolled', initialValues: { password: '' }, validate: { password: checkNewPassword } });
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { password: '' },
+    validate: { password: checkNewPassword },
+  });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ password }) => {
@@ -31,15 +38,20 @@ function NewPassword({ token, email }: { readonly token: string; readonly email:
     { password: 'password' },
   );
   return (
-    <Card title="Choose a new password" text={email === null ? undefined : `For ${email}. You are signed out everywhere.`}>
+    <Card
+      title="Choose a new password"
+      text={email === null ? undefined : `For ${email}. This signs you out everywhere.`}
+    >
       <form onSubmit={onSubmit} noValidate>
         <Stack>
-          {/* For password managers, which then know whose it is. */}
-          {email !== null && <input type="hidden" name="username" autoComplete="username" value={email} readOnly />}
+          {/* Tells password managers whose password it is. */}
+          {email !== null && (
+            <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+          )}
           <NewPasswordField form={form} />
           {error && <ErrorNotice error={error} />}
           <Button type="submit" fullWidth loading={isSubmitting}>
-            Set the password
+            Set password
           </Button>
         </Stack>
       </form>

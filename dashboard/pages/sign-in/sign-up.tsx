@@ -1,4 +1,4 @@
-// Signing up, where the operator lets anybody.
+// Sign-up, if the operator has opened it.
 import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
@@ -8,7 +8,7 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
-import { checkEmail, checkName, checkNewPassword } from './fields.ts';
+import { checkEmail, checkName, checkNewPassword } from '../../parts/field-checks.ts';
 import { NewUserFields } from './new-user-fields.tsx';
 import { enter } from './enter.ts';
 
@@ -18,14 +18,18 @@ export function Page() {
   const toSignIn = <AppLink to="/sign-in">Sign in</AppLink>;
   if (!features.signup_open) {
     return (
-      <Card title="Sign-up is closed" text="Ask the owner of an account, or the operator, for an invitation." footer={toSignIn} />
+      <Card
+        title="Sign-up is closed"
+        text="Ask an account owner or the operator for an invitation."
+        footer={toSignIn}
+      />
     );
   }
   if (sentTo !== null) {
     return (
       <Card
-        title="Look into your mailbox"
-        text={`A link was sent to ${sentTo}. Open it to confirm the address; then sign in.`}
+        title="Check your e-mail"
+        text={`A link was sent to ${sentTo}. Open it to confirm your address, then sign in.`}
         footer={toSignIn}
       />
     );
@@ -42,7 +46,9 @@ function SignUp({ onSent }: { readonly onSent: (email: string) => void }) {
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ name, email, password }) => {
-      const { next } = await api('POST /auth/sign-up', { body: { name: name.trim(), email: email.trim(), password } });
+      const { next } = await api('POST /auth/sign-up', {
+        body: { name: name.trim(), email: email.trim(), password },
+      });
       if (next === 'check-email') onSent(email.trim());
       else await enter('/');
     },
@@ -53,7 +59,7 @@ function SignUp({ onSent }: { readonly onSent: (email: string) => void }) {
       title="Sign up"
       footer={
         <>
-          Already a user? <AppLink to="/sign-in">Sign in</AppLink>
+          Already have a user? <AppLink to="/sign-in">Sign in</AppLink>
         </>
       }
     >

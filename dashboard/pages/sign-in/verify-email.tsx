@@ -1,4 +1,5 @@
-// Confirming an e-mail address, as the user whose it is. Only a click uses the link up: mail programs that look at links ahead do not.
+// Confirms the user's e-mail address. Only a click uses up the link, because mail programs open
+// links in advance.
 import { Button } from '@mantine/core';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -38,7 +39,7 @@ function SignInFirst({ email }: Pick<Props, 'email'>) {
 }
 
 function Confirm({ token, email }: Props) {
-  const [state, setState] = useState<'asked' | 'running' | 'done'>('asked');
+  const [state, setState] = useState<'open' | 'running' | 'done'>('open');
   const [error, setError] = useState<ApiError | null>(null);
   const verify = async () => {
     setState('running');
@@ -48,14 +49,14 @@ function Confirm({ token, email }: Props) {
       setState('done');
     } catch (thrown) {
       setError(toApiError(thrown));
-      setState('asked');
+      setState('open');
     }
   };
   if (state === 'done') {
     return (
       <Card title="Thank you" text={`${email ?? 'Your e-mail address'} is confirmed.`}>
         <Button fullWidth onClick={() => void enter('/')}>
-          Go on
+          Continue
         </Button>
       </Card>
     );

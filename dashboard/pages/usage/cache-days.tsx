@@ -3,7 +3,7 @@ import { IconDatabase } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { CacheDay } from '../../../src/dashboard-contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
-import { useMode } from '../../app/account.ts';
+import { useMode } from '../../api/account.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Money } from '../../parts/money.tsx';
@@ -15,28 +15,41 @@ import { lastDays } from './usage-filters.ts';
 
 const daysShown = 90;
 
-/** Requests that were answered with an earlier answer, and what that saved. */
+/** Cache hits and replays by day, and the money they saved. */
 export function CacheDays() {
   const mode = useMode();
   const [days] = useState(() => lastDays(daysShown, Date.now()));
   const cached = useApi('GET /accounts/:account/cache-days', { query: { mode, ...days } });
   const rows = cached.data?.data;
-  const sum = (field: 'hits' | 'replays' | 'saved_micros') => rows?.reduce((total, row) => total + row[field], 0);
+  const sum = (field: 'hits' | 'replays' | 'saved_micros') =>
+    rows?.reduce((total, row) => total + row[field], 0);
   const [hits, replays] = [sum('hits'), sum('replays')];
   return (
     <>
       <SimpleGrid cols={{ base: 1, sm: 3 }} mb="md">
-        <Stat label="Saved" value={rows && <Money micros={sum('saved_micros')} />} hint={`In the last ${daysShown} days`} />
-        <Stat label="Answered by the cache" value={hits === undefined ? undefined : countText(hits)} hint="Identical requests" />
         <Stat
-          label="Answered again"
+          label="Saved"
+          value={rows && <Money micros={sum('saved_micros')} />}
+          hint={`In the last ${daysShown} days`}
+        />
+        <Stat
+          label="Cache hits"
+          value={hits === undefined ? undefined : countText(hits)}
+          hint="Identical requests"
+        />
+        <Stat
+          label="Replays"
           value={replays === undefined ? undefined : countText(replays)}
-          hint="The same Idempotency-Key"
+          hint="Retries with the same Idempotency-Key"
         />
       </SimpleGrid>
-      <Panel flush title="By day" description="Days are of UTC. Answers from the cache are free.">
+      <Panel
+        flush
+        title="By day"
+        description="Days are in UTC. Cached answers and replays are free."
+      >
         <DataTable<CacheDay>
-          label="Answers from the cache by day"
+          label="Cached answers by day"
           rows={rows}
           error={cached.error}
           onRetry={() => void cached.refetch()}
@@ -45,8 +58,8 @@ export function CacheDays() {
           empty={
             <EmptyState
               icon={IconDatabase}
-              title="Nothing came from the cache yet"
-              text="A request at temperature 0 is answered from the cache when the same one was answered before."
+              title="No cached answers yet"
+              text="A request at temperature 0 is answered from the cache if an identical one was answered before."
             />
           }
         />
@@ -57,12 +70,17 @@ export function CacheDays() {
 
 const columns: readonly Column<CacheDay>[] = [
   { title: 'Day', phone: 'title', render: ({ day }) => <Day at={day} /> },
-  { title: 'From the cache', align: 'right', render: ({ hits }) => countText(hits) },
-  { title: 'Again by key', align: 'right', render: ({ replays }) => countText(replays) },
+  { title: 'Cache hits', align: 'right', render: ({ hits }) => countText(hits) },
+  { title: 'Replays', align: 'right', render: ({ replays }) => countText(replays) },
   {
     title: 'Tokens',
     align: 'right',
-    render: ({ input_tokens: input, output_tokens: output }) => `${countText(input)} → ${countText(output)}`,
+    render: ({ input_tokens: input, output_tokens: output }) =>
+      `${countText(input)} → ${countText(output)}`,
   },
-  { title: 'Saved', align: 'right', render: ({ saved_micros: micros }) => <Money micros={micros} /> },
+  {
+    title: 'Saved',
+    align: 'right',
+    render: ({ saved_micros: micros }) => <Money micros={micros} />,
+  },
 ];

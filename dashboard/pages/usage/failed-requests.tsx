@@ -2,19 +2,23 @@ import { Badge, Code, Group, Text } from '@mantine/core';
 import { IconMoodCheck } from '@tabler/icons-react';
 import type { FailedRequest } from '../../../src/dashboard-contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
-import { useMode } from '../../app/account.ts';
+import { useMode } from '../../api/account.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { DateTime } from '../../parts/time-ago.tsx';
 
-/** Requests that were refused or failed. They are free. */
+/** Refused and failed requests, which are free. */
 export function FailedRequests() {
   const mode = useMode();
   const failed = useApi('GET /accounts/:account/failed-requests', { query: { mode } });
   return (
-    <Panel flush title="Failed requests" description="The last hundred of the past 30 days. Nothing was charged for them.">
+    <Panel
+      flush
+      title="Failed requests"
+      description="The latest 100 of the last 30 days. None was charged."
+    >
       <DataTable<FailedRequest>
         label="Failed requests"
         rows={failed.data?.data}
@@ -22,7 +26,13 @@ export function FailedRequests() {
         onRetry={() => void failed.refetch()}
         columns={columns}
         rowKey={({ request_id: id }) => id}
-        empty={<EmptyState icon={IconMoodCheck} title="Nothing has failed" text="Requests that are refused or fail show here." />}
+        empty={
+          <EmptyState
+            icon={IconMoodCheck}
+            title="No failed requests"
+            text="Refused and failed requests appear here."
+          />
+        }
       />
     </Panel>
   );
@@ -30,9 +40,9 @@ export function FailedRequests() {
 
 const columns: readonly Column<FailedRequest>[] = [
   { title: 'Time', render: ({ created_at: at }) => <DateTime at={at} /> },
-  { title: 'Error', phone: 'title', render: (request) => <What request={request} /> },
+  { title: 'Error', phone: 'title', render: (request) => <ErrorCell request={request} /> },
   {
-    title: 'Asked for',
+    title: 'Model and endpoint',
     render: ({ model, path }) => (
       <>
         <Text span inherit display="block" style={{ overflowWrap: 'anywhere' }}>
@@ -50,13 +60,17 @@ const columns: readonly Column<FailedRequest>[] = [
     render: ({ request_id: id }) => (
       <Group component="span" display="inline-flex" gap={4} wrap="nowrap">
         <Code title={id}>…{id.slice(-8)}</Code>
-        <CopyButton text={id} label={`Copy the request id ${id}`} size="xs" />
+        <CopyButton text={id} label={`Copy request ID ${id}`} size="xs" />
       </Group>
     ),
   },
 ];
 
-function What({ request: { status, code, meaning, remedy } }: { readonly request: FailedRequest }) {
+function ErrorCell({
+  request: { status, code, meaning, remedy },
+}: {
+  readonly request: FailedRequest;
+}) {
   return (
     <>
       <Group component="span" display="inline-flex" gap={6}>

@@ -4,8 +4,8 @@ import '@mantine/dates/styles.layer.css';
 import { IconCalendar, IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
-import { useMode } from '../../app/account.ts';
-import type { Search } from '../../app/url-state.ts';
+import { useMode } from '../../api/account.ts';
+import type { Search } from '../../parts/url-state.ts';
 import { KeySelect } from '../../parts/key-select.tsx';
 import classes from '../../parts/filter-bar.module.css';
 import { endpointNames, lastDays, outcomeNames, type Filters } from './usage-filters.ts';
@@ -27,7 +27,10 @@ export function FilterBar({ filters, setFilters }: Props) {
         clearable
         className={classes.field}
       />
-      <ModelSelect value={filters.model ?? null} onChange={(model) => setFilters({ model: model ?? undefined })} />
+      <ModelSelect
+        value={filters.model ?? null}
+        onChange={(model) => setFilters({ model: model ?? undefined })}
+      />
       <Select
         aria-label="Endpoint"
         placeholder="All endpoints"
@@ -55,21 +58,21 @@ export function FilterBar({ filters, setFilters }: Props) {
   );
 }
 
-const spans = [
+const presets = [
   { days: 1, label: 'Today' },
   { days: 7, label: 'Last 7 days' },
   { days: 30, label: 'Last 30 days' },
   { days: 90, label: 'Last 90 days' },
 ];
 
-/** Days are the ledger's, of UTC. */
+/** Filters by UTC days. */
 function Days({ filters, setFilters }: Props) {
   const { from = null, to = null } = filters;
-  // A range is the address's only when both its ends are chosen.
+  // The address gets a range only when both ends are chosen.
   const [today] = useState(() => lastDays(1, Date.now()).to);
-  const [half, setHalf] = useState<string | null>(null);
+  const [rangeStart, setRangeStart] = useState<string | null>(null);
   const change = ([first, last]: readonly [string | null, string | null]) => {
-    setHalf(first !== null && last === null ? first : null);
+    setRangeStart(first !== null && last === null ? first : null);
     if (first === null) setFilters({ from: undefined, to: undefined });
     else if (last !== null) setFilters({ from: first, to: last });
   };
@@ -80,7 +83,7 @@ function Days({ filters, setFilters }: Props) {
         placeholder="All days (UTC)"
         leftSection={<IconCalendar size={16} aria-hidden />}
         valueFormat="D MMM YYYY"
-        value={half === null ? [from, to] : [half, null]}
+        value={rangeStart === null ? [from, to] : [rangeStart, null]}
         onChange={change}
         allowSingleDateInRange
         clearable
@@ -90,27 +93,37 @@ function Days({ filters, setFilters }: Props) {
       />
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="default" px="xs" aria-label="Usual ranges of days">
+          <Button variant="default" px="xs" aria-label="Date range presets">
             <IconChevronDown size={16} aria-hidden />
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {spans.map(({ days, label }) => (
+          {presets.map(({ days, label }) => (
             <Menu.Item key={days} onClick={() => setFilters(lastDays(days, Date.now()))}>
               {label}
             </Menu.Item>
           ))}
-          <Menu.Item onClick={() => setFilters({ from: undefined, to: undefined })}>All days</Menu.Item>
+          <Menu.Item onClick={() => setFilters({ from: undefined, to: undefined })}>
+            All days
+          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
     </Group>
   );
 }
 
-/** The whole catalogue, and what the address names beside it. */
-function ModelSelect({ value, onChange }: { readonly value: string | null; readonly onChange: (model: string | null) => void }) {
+/** Offers the whole catalogue, and the model in the address if it is not in the catalogue. */
+function ModelSelect({
+  value,
+  onChange,
+}: {
+  readonly value: string | null;
+  readonly onChange: (model: string | null) => void;
+}) {
   const catalogue = useApi('GET /accounts/:account/models', {}).data;
-  const names = new Map([...(catalogue?.chat ?? []), ...(catalogue?.images ?? [])].map(({ id, name }) => [id, name]));
+  const names = new Map(
+    [...(catalogue?.chat ?? []), ...(catalogue?.images ?? [])].map(({ id, name }) => [id, name]),
+  );
   if (catalogue) names.set(catalogue.web_search.id, 'Web search');
   if (value !== null && !names.has(value)) names.set(value, value);
   return (
@@ -123,7 +136,7 @@ function ModelSelect({ value, onChange }: { readonly value: string | null; reado
       searchable
       clearable
       limit={200}
-      nothingFoundMessage="No such model"
+      nothingFoundMessage="No matching models"
       className={classes.field}
     />
   );

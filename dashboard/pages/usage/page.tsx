@@ -1,11 +1,11 @@
-// Every request that was charged for, those that failed, and those that the cache answered.
+// Charged, failed and cached requests.
 import { Button, Tabs } from '@mantine/core';
 import { IconActivity, IconDownload } from '@tabler/icons-react';
 import type { UsageRecord } from '../../../src/dashboard-contract/usage.ts';
 import { useApiPages } from '../../api/use-api.ts';
 import { apiPath, queryText } from '../../api/client.ts';
-import { useAccount, useMode } from '../../app/account.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useAccount, useMode } from '../../api/account.ts';
+import { useUrlState } from '../../parts/url-state.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
@@ -19,16 +19,18 @@ import { FilterBar } from './filter-bar.tsx';
 import { readFilters } from './usage-filters.ts';
 
 export function Page() {
-  const [tab, setView] = useUrlState((search) => tabs.find(({ value }) => value === search.tab)?.value ?? 'requests');
+  const [tab, setView] = useUrlState(
+    (search) => tabs.find(({ value }) => value === search.tab)?.value ?? 'requests',
+  );
   return (
     <>
-      <PageHeader title="Usage" description="What was asked for with the keys of this account." />
+      <PageHeader title="Usage" description="Requests made with this account’s keys." />
       <Tabs
         value={tab}
         onChange={(next) => setView({ tab: next === 'requests' ? undefined : (next ?? undefined) })}
         keepMounted={false}
       >
-        <Tabs.List aria-label="Kinds of requests" mb="md">
+        <Tabs.List aria-label="Request types" mb="md">
           {tabs.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
               {label}
@@ -52,13 +54,16 @@ export function Page() {
 const tabs = [
   { value: 'requests', label: 'Charged' },
   { value: 'failed', label: 'Failed' },
-  { value: 'cache', label: 'From the cache' },
+  { value: 'cache', label: 'Cached' },
 ] as const;
 
 function Requests() {
   const mode = useMode();
   const { id: account } = useAccount();
-  const [{ filters, open }, setView] = useUrlState((search) => ({ filters: readFilters(search), open: search.request ?? null }));
+  const [{ filters, open }, setView] = useUrlState((search) => ({
+    filters: readFilters(search),
+    open: search.request ?? null,
+  }));
   const query = { mode, ...filters };
   const pages = useApiPages('GET /accounts/:account/usage', { query });
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
@@ -87,7 +92,7 @@ function Requests() {
           columns={columns}
           rowKey={({ request_id: id }) => id}
           onOpen={({ request_id: request }) => setView({ request }, { push: true })}
-          empty={isFiltered ? <NothingFits /> : <NothingYet mode={mode} />}
+          empty={isFiltered ? <NoMatches /> : <NoRequestsYet mode={mode} />}
         />
       </Panel>
       <RequestDrawer requestId={open} onClose={() => setView({ request: undefined })} />
@@ -95,16 +100,22 @@ function Requests() {
   );
 }
 
-function NothingFits() {
-  return <EmptyState icon={IconActivity} title="No request fits" text="Take a filter away, or choose more days." />;
+function NoMatches() {
+  return (
+    <EmptyState
+      icon={IconActivity}
+      title="No matching requests"
+      text="Remove a filter or choose more days."
+    />
+  );
 }
 
-function NothingYet({ mode }: { readonly mode: 'live' | 'test' }) {
+function NoRequestsYet({ mode }: { readonly mode: 'live' | 'test' }) {
   return (
     <EmptyState
       icon={IconActivity}
       title={`No ${mode} requests yet`}
-      text="A request shows here as soon as it was answered and charged."
+      text="Requests appear here once they are answered and charged."
       action={
         <ButtonLink to="/playground" variant="default">
           Try a model

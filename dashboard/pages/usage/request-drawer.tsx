@@ -1,10 +1,10 @@
-// Everything that is known of one request.
+// The details of one request.
 import { Code, Group, SimpleGrid, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
 import type { UsageDetail } from '../../../src/dashboard-contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DetailDrawer } from '../../parts/detail-drawer.tsx';
+import { Fact } from '../../parts/fact.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
 import { usdText } from '../../parts/money-text.ts';
@@ -14,8 +14,14 @@ import { DateTime } from '../../parts/time-ago.tsx';
 import { OutcomeBadge } from './usage-columns.tsx';
 import { endpointName } from './usage-filters.ts';
 
-/** `requestId` null: closed. */
-export function RequestDrawer({ requestId, onClose }: { readonly requestId: string | null; readonly onClose: () => void }) {
+/** A null `requestId` closes the drawer. */
+export function RequestDrawer({
+  requestId,
+  onClose,
+}: {
+  readonly requestId: string | null;
+  readonly onClose: () => void;
+}) {
   return (
     <DetailDrawer item={requestId} onClose={onClose} title={() => 'Request'}>
       {(shown) => <Details requestId={shown} />}
@@ -24,14 +30,16 @@ export function RequestDrawer({ requestId, onClose }: { readonly requestId: stri
 }
 
 function Details({ requestId }: { readonly requestId: string }) {
-  const request = useApi('GET /accounts/:account/usage/:request', { params: { request: requestId } });
+  const request = useApi('GET /accounts/:account/usage/:request', {
+    params: { request: requestId },
+  });
   return (
     <Stack gap="lg">
       <Group gap={6} wrap="nowrap">
         <Code fz="sm" style={{ overflowWrap: 'anywhere' }}>
           {requestId}
         </Code>
-        <CopyButton text={requestId} label="Copy the request id" />
+        <CopyButton text={requestId} label="Copy request ID" />
       </Group>
       <QueryView query={request} skeleton={<Skeleton h={360} />}>
         {(detail) => <Facts detail={detail} />}
@@ -51,7 +59,14 @@ function Facts({ detail }: { readonly detail: UsageDetail }) {
           <OutcomeBadge outcome={detail.outcome} />
         </Fact>
         <Fact name="Model">
-          <AppLink to="/models" search={(before) => ({ account: before.account, mode: before.mode, open: detail.model.id })}>
+          <AppLink
+            to="/models"
+            search={(before) => ({
+              account: before.account,
+              mode: before.mode,
+              open: detail.model.id,
+            })}
+          >
             {detail.model.name}
           </AppLink>
         </Fact>
@@ -64,8 +79,12 @@ function Facts({ detail }: { readonly detail: UsageDetail }) {
           {detail.provider}
           {detail.attempts > 1 ? ` after ${detail.attempts} calls` : ''}
         </Fact>
-        <Fact name="Time taken">{detail.duration_ms === null ? '–' : durationText(detail.duration_ms)}</Fact>
-        <Fact name="To the first piece">{detail.first_byte_ms === null ? '–' : durationText(detail.first_byte_ms)}</Fact>
+        <Fact name="Duration">
+          {detail.duration_ms === null ? '–' : durationText(detail.duration_ms)}
+        </Fact>
+        <Fact name="Time to first token">
+          {detail.first_byte_ms === null ? '–' : durationText(detail.first_byte_ms)}
+        </Fact>
       </SimpleGrid>
       <section>
         <Title order={3} mb="xs">
@@ -75,19 +94,19 @@ function Facts({ detail }: { readonly detail: UsageDetail }) {
         <Text size="sm" c="dimmed" mt="xs">
           {detail.usage_source === 'upstream'
             ? 'The provider counted the tokens.'
-            : 'The gateway counted the tokens, because the provider did not say.'}{' '}
-          Price version {detail.price_version}. The whole is rounded up once, to a millionth of a dollar.
+            : 'The gateway counted the tokens because the provider did not report them.'}{' '}
+          Price version {detail.price_version}. The total is rounded up to a millionth of a dollar.
         </Text>
       </section>
       <SimpleGrid cols={2} spacing="md">
-        <Fact name="Held before it ran">
+        <Fact name="Held in advance">
           <Money micros={detail.hold_micros} />
         </Fact>
         {detail.loss_micros > 0 && (
           <Fact name="Not charged">
             <Money micros={detail.loss_micros} />
             <Text size="xs" c="dimmed">
-              It cost more than the balance or a cap had room for.
+              This part of the cost exceeded the balance or a cap.
             </Text>
           </Fact>
         )}
@@ -99,19 +118,32 @@ function Facts({ detail }: { readonly detail: UsageDetail }) {
 type Line = { readonly name: string; readonly count: number; readonly price: string };
 
 function linesOf({ tokens, price, images, web_searches: searches }: UsageDetail): readonly Line[] {
-  const perMillion = (micros: number | undefined) => (micros === undefined ? '' : `${usdText(micros)} / M`);
-  const each = (micros: number | undefined) => (micros === undefined ? '' : `${usdText(Math.ceil(micros))} each`);
+  const perMillion = (micros: number | undefined) =>
+    micros === undefined ? '' : `${usdText(micros)} / M`;
+  const each = (micros: number | undefined) =>
+    micros === undefined ? '' : `${usdText(Math.ceil(micros))} each`;
+  const isByTokens = price !== null && price.request_micros > 0;
   const lines = [
     { name: 'Input', count: tokens.input, price: perMillion(price?.input_micros) },
-    { name: 'Input read from the cache', count: tokens.cache_read, price: perMillion(price?.cache_read_micros) },
-    { name: 'Input written to the cache', count: tokens.cache_write, price: perMillion(price?.cache_write_micros) },
-    { name: 'Written for an hour', count: tokens.cache_write_1h, price: perMillion(price?.cache_write_1h_micros) },
+    { name: 'Cached input', count: tokens.cache_read, price: perMillion(price?.cache_read_micros) },
+    {
+      name: 'Cache write',
+      count: tokens.cache_write,
+      price: perMillion(price?.cache_write_micros),
+    },
+    {
+      name: 'Cache write, 1 hour',
+      count: tokens.cache_write_1h,
+      price: perMillion(price?.cache_write_1h_micros),
+    },
     { name: 'Output', count: tokens.output, price: perMillion(price?.output_micros) },
-    { name: 'Images', count: images, price: each(price?.image_micros) },
+    { name: 'Images', count: images, price: isByTokens ? 'by tokens' : each(price?.image_micros) },
     { name: 'Web searches', count: searches, price: each(price?.web_search_micros) },
   ];
   const isTokens = tokens.input + tokens.output > 0;
-  return lines.filter(({ name, count }) => count > 0 || (isTokens && (name === 'Input' || name === 'Output')));
+  return lines.filter(
+    ({ name, count }) => count > 0 || (isTokens && (name === 'Input' || name === 'Output')),
+  );
 }
 
 function CostTable({ detail }: { readonly detail: UsageDetail }) {
@@ -119,7 +151,7 @@ function CostTable({ detail }: { readonly detail: UsageDetail }) {
     <Table fz="md" verticalSpacing={6}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Of</Table.Th>
+          <Table.Th>Item</Table.Th>
           <Table.Th ta="right">Count</Table.Th>
           <Table.Th ta="right">Price</Table.Th>
         </Table.Tr>
@@ -132,7 +164,7 @@ function CostTable({ detail }: { readonly detail: UsageDetail }) {
               {name === 'Output' && detail.tokens.reasoning > 0 && (
                 <Text span size="sm" c="dimmed">
                   {' '}
-                  ({countText(detail.tokens.reasoning)} of it reasoning)
+                  (including {countText(detail.tokens.reasoning)} for reasoning)
                 </Text>
               )}
             </Table.Th>
@@ -152,16 +184,5 @@ function CostTable({ detail }: { readonly detail: UsageDetail }) {
         </Table.Tr>
       </Table.Tfoot>
     </Table>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <Text size="sm" c="dimmed">
-        {name}
-      </Text>
-      <Text component="div">{children}</Text>
-    </div>
   );
 }

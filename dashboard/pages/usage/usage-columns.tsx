@@ -8,14 +8,18 @@ import { endpointName, outcomeNames } from './usage-filters.ts';
 
 export const columns: readonly Column<UsageRecord>[] = [
   { title: 'Time', render: ({ created_at: at }) => <DateTime at={at} /> },
-  { title: 'Model', phone: 'title', render: (record) => <ModelOf record={record} /> },
+  { title: 'Model', phone: 'title', render: (record) => <ModelCell record={record} /> },
   { title: 'Key', render: ({ key }) => <KeyName name={key.name} /> },
-  { title: 'In and out', align: 'right', render: (record) => <AmountOf record={record} /> },
-  { title: 'Time taken', align: 'right', render: ({ duration_ms: ms }) => (ms === null ? '–' : durationText(ms)) },
-  { title: 'Cost', align: 'right', render: (record) => <CostOf record={record} /> },
+  { title: 'Usage', align: 'right', render: (record) => <UsageCell record={record} /> },
+  {
+    title: 'Duration',
+    align: 'right',
+    render: ({ duration_ms: ms }) => (ms === null ? '–' : durationText(ms)),
+  },
+  { title: 'Cost', align: 'right', render: (record) => <CostCell record={record} /> },
 ];
 
-function ModelOf({ record: { model, endpoint } }: { readonly record: UsageRecord }) {
+function ModelCell({ record: { model, endpoint } }: { readonly record: UsageRecord }) {
   return (
     <>
       <Text span inherit display="block" style={{ overflowWrap: 'anywhere' }}>
@@ -38,28 +42,42 @@ function KeyName({ name }: { readonly name: string }) {
       </Text>
     );
   return (
-    <Text span inherit truncate display="inline-block" maw={180} title={name} style={{ verticalAlign: 'bottom' }}>
+    <Text
+      span
+      inherit
+      truncate
+      display="inline-block"
+      maw={180}
+      title={name}
+      style={{ verticalAlign: 'bottom' }}
+    >
       {name}
     </Text>
   );
 }
 
-/** What it was charged for: tokens, or else pieces. */
-function AmountOf({ record }: { readonly record: UsageRecord }) {
+/** Tokens, images or searches that were charged. */
+function UsageCell({ record }: { readonly record: UsageRecord }) {
   return (
     <Text span inherit style={{ whiteSpace: 'nowrap' }}>
-      {amountText(record)}
+      {usageText(record)}
     </Text>
   );
 }
 
-function amountText({ images, web_searches: searches, input_tokens: input, output_tokens: output }: UsageRecord): string {
+function usageText({
+  images,
+  web_searches: searches,
+  input_tokens: input,
+  output_tokens: output,
+}: UsageRecord): string {
   if (images > 0) return `${countText(images)} ${images === 1 ? 'image' : 'images'}`;
-  if (searches > 0 && output === 0) return `${countText(searches)} ${searches === 1 ? 'search' : 'searches'}`;
+  if (searches > 0 && output === 0)
+    return `${countText(searches)} ${searches === 1 ? 'search' : 'searches'}`;
   return `${countText(input)} → ${countText(output)} tokens`;
 }
 
-function CostOf({ record }: { readonly record: UsageRecord }) {
+function CostCell({ record }: { readonly record: UsageRecord }) {
   return (
     <Group component="span" display="inline-flex" gap={6} wrap="nowrap" justify="flex-end">
       {record.outcome === 'cut-off' && <OutcomeBadge outcome="cut-off" />}

@@ -1,6 +1,6 @@
-// The filters of the usage list, between the address and the call. Pure.
+// Reads the filters of the usage list from the address. Pure functions.
 import type { Query } from '../../api/client.ts';
-import type { Search } from '../../app/url-state.ts';
+import type { Search } from '../../parts/url-state.ts';
 
 export type Filters = Omit<Query<'GET /accounts/:account/usage'>, 'mode' | 'limit' | 'cursor'>;
 
@@ -17,7 +17,7 @@ export const outcomeNames: Readonly<Record<NonNullable<Filters['outcome']>, stri
   'cut-off': 'Cut off',
 };
 
-/** What an address says that is no filter's value is left out. */
+/** Ignores invalid values. */
 export function readFilters(search: Search): Filters {
   return {
     key: search.key || undefined,
@@ -29,7 +29,10 @@ export function readFilters(search: Search): Filters {
   };
 }
 
-function oneOf<Name extends string>(names: Readonly<Record<Name, string>>, text: string | undefined): Name | undefined {
+function oneOf<Name extends string>(
+  names: Readonly<Record<Name, string>>,
+  text: string | undefined,
+): Name | undefined {
   return text !== undefined && Object.hasOwn(names, text) ? (text as Name) : undefined;
 }
 
@@ -39,13 +42,20 @@ function readDay(text: string | undefined): string | undefined {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) ? text : undefined;
 }
 
-/** The UTC days that the choices stand for; `days` 1: today alone. */
-export function lastDays(days: number, nowMs: number): { readonly from: string; readonly to: string } {
+/** Returns the last `days` UTC days, including today. */
+export function lastDays(
+  days: number,
+  nowMs: number,
+): { readonly from: string; readonly to: string } {
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   return { from: day(nowMs - (days - 1) * 86_400_000), to: day(nowMs) };
 }
 
-/** `gpt-5-mini` of `/v1/…` requests has its endpoint's own name; one of a later gateway is shown as it is written. */
+/**
+ * Returns the display name of an endpoint. An unknown one, from a newer gateway, stays as it is.
+ */
 export function endpointName(endpoint: string): string {
-  return Object.hasOwn(endpointNames, endpoint) ? endpointNames[endpoint as keyof typeof endpointNames] : endpoint;
+  return Object.hasOwn(endpointNames, endpoint)
+    ? endpointNames[endpoint as keyof typeof endpointNames]
+    : endpoint;
 }

@@ -1,14 +1,17 @@
-// The same tables on PostgreSQL. Ids and window names are compared byte by byte (collation C), as on SQLite, so that pages and locks
-// come in one order everywhere. Holds, entries and charges have no foreign key to their ledger here: it would be checked for each row,
-// which takes half the time of a save, and the store has that ledger locked; `tollgate verify` finds one that is missing. Rows that are
-// rewritten all the time leave half of each page free, so that their new version fits beside the old one and no index is touched.
+// The same tables on PostgreSQL. Ids and window names use collation C (byte order), as on SQLite,
+// so that pages and locks have the same order everywhere. Holds, entries and charges have no
+// foreign key to their ledger: checking it for every row takes half the time of a save, and the
+// store already holds a lock on the ledger. `tollgate verify` finds a missing one. Tables that are
+// rewritten constantly leave half of each page free, so that a new row version fits beside the old
+// one and no index is updated.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 const id = 'text collate "C"';
 const hot = 'with (fillfactor = 50)';
-/** What a double holds exactly: a larger number could be written here and no longer be read. */
-const safe = (column: string) => `${column} bigint check (${column} between -9007199254740991 and 9007199254740991)`;
+/** The largest integer that a double holds exactly; a larger one could be written but not read. */
+const safe = (column: string) =>
+  `${column} bigint check (${column} between -9007199254740991 and 9007199254740991)`;
 
 const accountsAndKeys = [
   `create table accounts (
@@ -51,7 +54,7 @@ const ledger = [
 
   `create index ledgers_by_account on ledgers (account_id)`,
 
-  // Every reserve writes here, so this one reference is enough to keep an unknown key from spending.
+  // Every reserve writes here, so this one reference keeps an unknown key from spending.
   `create table key_windows (
     key_id ${id} not null references api_keys (id),
     kind ${id} not null check (kind in ('day', 'month')),

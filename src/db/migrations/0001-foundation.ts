@@ -1,5 +1,5 @@
-// Accounts, keys and the ledger. Money tables are STRICT (no text in a number's place) and carry their rules as CHECKs and
-// triggers, so that a bug, or a hand at the SQL prompt, is refused by the database itself.
+// Accounts, keys and the ledger. Money tables are STRICT and carry their rules as CHECKs and
+// triggers, so that the database itself refuses a bug or a mistake at the SQL prompt.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -30,7 +30,10 @@ const accountsAndKeys = [
   `create index api_keys_by_account on api_keys (account_id, created_at_ms)`,
 ];
 
-/** Checked one by one below: for more than two values SQLite builds a table for every IN, which doubles the cost of an insert. */
+/**
+ * One comparison for each kind: for more than two values SQLite builds a table for every IN, which
+ * doubles the cost of an insert.
+ */
 const entryKinds = ['reserve', 'settle', 'release', 'expire', 'credit', 'debit'];
 
 const ledger = [
@@ -45,7 +48,7 @@ const ledger = [
     check (id = account_id || ':' || mode)
   ) strict, without rowid`,
 
-  // Every reserve writes here, so this one reference is enough to keep an unknown key from spending.
+  // Every reserve writes here, so this one reference keeps an unknown key from spending.
   `create table key_windows (
     key_id text not null references api_keys (id),
     kind text not null check (kind in ('day', 'month')),
@@ -127,7 +130,9 @@ const revisions = [
   `create table revisions (name text primary key, value integer not null) strict, without rowid`,
   `insert into revisions (name, value) values ('keys', 0)`,
   ...['insert on api_keys', 'update on api_keys', 'delete on api_keys', 'update on accounts'].map(
-    (event) => `create trigger keys_revision_after_${event.replaceAll(' ', '_')} after ${event} begin
+    (
+      event,
+    ) => `create trigger keys_revision_after_${event.replaceAll(' ', '_')} after ${event} begin
       update revisions set value = value + 1 where name = 'keys';
     end`,
   ),

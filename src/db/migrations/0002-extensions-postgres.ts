@@ -1,4 +1,5 @@
-// Holds that grow while an answer does, and a time for each ledger that never goes back.
+// Holds that are extended while an answer grows, and a last entry time for each ledger, so that
+// entry times never go back.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 

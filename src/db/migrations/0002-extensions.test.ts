@@ -9,22 +9,28 @@ import {
   settleOf,
   startMs,
 } from '../../../tests/support/ledger/test-ledger.ts';
-import { SqliteStore } from '../../ledger/sqlite-store.ts';
-import { verify } from '../../ledger/verify.ts';
+import { SqliteStore } from '../../domain/ledger/sqlite/store.ts';
+import { verify } from '../../domain/ledger/reports/verify.ts';
 import { sqlitePathOf } from '../database.ts';
 import { connectSqlite } from '../sqlite-connection.ts';
 
-test('books of the first version go on in this one: nothing is lost, and an open hold can grow', async (t) => {
+test('a ledger of the first version still works: nothing is lost, and an open hold can be extended', async (t) => {
   const database = await openTestDatabase(t);
   await addAccount(database, 'acc', ['k']);
   const connection = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
   t.after(() => connection.close());
   const store = new SqliteStore(connection, { clock: () => startMs });
   const hold = (holdId: string) => ({ holdId, ledgerId: 'acc:live', keyId: 'k' }) as const;
-  store.run([creditOf('acc:live', 100), reserveOf(hold('a'), 40), settleOf(hold('a'), 30), reserveOf(hold('b'), 20)]);
+  store.run([
+    creditOf('acc:live', 100),
+    reserveOf(hold('a'), 40),
+    settleOf(hold('a'), 30),
+    reserveOf(hold('b'), 20),
+  ]);
 
-  // As the first version left it.
-  for (const action of ['update', 'delete']) connection.exec(`drop trigger entries_refuse_${action}`);
+  // The schema of the first version.
+  for (const action of ['update', 'delete'])
+    connection.exec(`drop trigger entries_refuse_${action}`);
   connection.exec('alter table ledgers drop column last_entry_at_ms');
   for (const column of ['cost_at_once_micros', 'cost_per_second_micros'])
     connection.exec(`alter table holds drop column ${column}`);
@@ -37,8 +43,15 @@ test('books of the first version go on in this one: nothing is lost, and an open
     'user_sessions',
     'user_credentials',
   ];
-  for (const table of [...signIn, 'user_verifications', 'user_two_factors', 'users']) connection.exec(`drop table ${table}`);
-  for (const table of ['charge_days', 'activity_days', 'recent_errors', 'key_uses', 'provider_hours']) {
+  for (const table of [...signIn, 'user_verifications', 'user_two_factors', 'users'])
+    connection.exec(`drop table ${table}`);
+  for (const table of [
+    'charge_days',
+    'activity_days',
+    'recent_errors',
+    'key_uses',
+    'provider_hours',
+  ]) {
     connection.exec(`drop table ${table}`);
   }
   const details = ['web_searches', 'images', 'attempts', 'duration_ms', 'first_byte_ms'];
@@ -46,13 +59,17 @@ test('books of the first version go on in this one: nothing is lost, and an open
   connection.exec(
     'alter table charges drop column price_id; drop table prices; drop table account_model_prices; drop table idempotent_responses',
   );
-  connection.exec('drop table cached_responses; drop index accounts_purged; drop index charges_cut_off; drop table audit_log');
+  connection.exec(
+    'drop table cached_responses; drop index accounts_purged; drop index charges_cut_off; drop table audit_log',
+  );
   connection.exec(
     'drop table payment_bookings; drop table payment_events; drop table payments; drop table top_ups; drop table balance_warnings',
   );
-  for (const column of ['retain_responses', 'cache_generation']) connection.exec(`alter table accounts drop column ${column}`);
+  for (const column of ['retain_responses', 'cache_generation'])
+    connection.exec(`alter table accounts drop column ${column}`);
   for (const column of ['tokens_per_minute', 'concurrent_requests', 'allowed_addresses']) {
-    for (const table of ['api_keys', 'accounts']) connection.exec(`alter table ${table} drop column ${column}`);
+    for (const table of ['api_keys', 'accounts'])
+      connection.exec(`alter table ${table} drop column ${column}`);
   }
   connection.exec(
     'alter table api_keys drop column expires_at_ms; alter table api_keys drop column disabled_at_ms; alter table accounts drop column requests_per_minute',

@@ -1,8 +1,12 @@
-// Holds that grow while an answer does, and a time for each ledger that never goes back.
+// Holds that are extended while an answer grows, and a last entry time for each ledger, so that
+// entry times never go back.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** SQLite cannot change a CHECK, so the journal is copied into a table that has the new one, and gets its guards again. */
+/**
+ * SQLite cannot change a CHECK, so the journal is copied into a new table with the new CHECK and
+ * the same triggers.
+ */
 const journal = [
   `create table entries_new (
     seq integer primary key,

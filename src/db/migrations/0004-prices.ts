@@ -1,4 +1,5 @@
-// The prices that charges were made at, so that each can be recomputed; and prices of single models for single accounts.
+// The prices of each charge, so that charges can be recomputed; and account prices for single
+// models.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -24,7 +25,9 @@ const sqliteGuards = [
     end`,
   ),
   ...['insert', 'update', 'delete'].map(
-    (action) => `create trigger keys_revision_after_price_${action} after ${action} on account_model_prices begin
+    (
+      action,
+    ) => `create trigger keys_revision_after_price_${action} after ${action} on account_model_prices begin
       update revisions set value = value + 1 where name = 'keys';
     end`,
   ),
@@ -32,7 +35,8 @@ const sqliteGuards = [
 
 const postgresGuards = [
   ...['update', 'delete'].map(
-    (action) => `create trigger prices_refuse_${action} before ${action} on prices for each row execute function refuse_change()`,
+    (action) =>
+      `create trigger prices_refuse_${action} before ${action} on prices for each row execute function refuse_change()`,
   ),
   `create trigger prices_refuse_truncate before truncate on prices for each statement execute function refuse_change()`,
   `create trigger keys_revision_after_price after insert or update or delete on account_model_prices

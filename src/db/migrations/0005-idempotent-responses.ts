@@ -1,4 +1,5 @@
-// Requests under an Idempotency-Key: one that runs, and what one that succeeded was answered with, for 24 hours.
+// Requests under an Idempotency-Key: running ones, and the answers of successful ones, for 24
+// hours.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 

@@ -1,5 +1,6 @@
-// The content cache, and what an account says of it: whether its answers are kept at all, and a generation that a purge raises.
-// One index serves expiry, age and size: all rows are kept equally long, so that the oldest expire first.
+// The content cache, and two account settings for it: whether answers are stored, and a generation
+// that a purge raises. One index serves expiry, age and size, because all rows are kept equally
+// long and the oldest expire first.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 

@@ -1,10 +1,12 @@
-// Limits of keys and accounts; and, on PostgreSQL, what gateways on one database share of them. Those tables are unlogged: they say what is
-// going on at the moment, are rewritten all the time, and may be empty after a crash.
+// Limits of keys and accounts; and, on PostgreSQL, the state that gateways share. Those tables are
+// unlogged because they describe only the present, are rewritten constantly, and may be empty after
+// a crash.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 const columns = (integer: string) => {
-  const count = (table: string, column: string) => `alter table ${table} add column ${column} ${integer} check (${column} >= 0)`;
+  const count = (table: string, column: string) =>
+    `alter table ${table} add column ${column} ${integer} check (${column} >= 0)`;
   return [
     count('api_keys', 'tokens_per_minute'),
     count('api_keys', 'concurrent_requests'),

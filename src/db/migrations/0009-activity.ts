@@ -1,5 +1,6 @@
-// What a dashboard shows: details of each charge; sums of charges by day, kept by the ledger; counters of what was not charged; the last
-// errors of each account; and how providers answered. The sums by day tell as well on which days a filter finds anything.
+// Data for the dashboard: details of each charge; sums of charges by day, kept by the ledger;
+// counters of uncharged requests; each account's last errors; and provider latencies. The daily
+// sums also tell on which days a filter can find anything.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -7,10 +8,11 @@ const statements = (isSqlite: boolean) => {
   const id = isSqlite ? 'text' : 'text collate "C"';
   const integer = isSqlite ? 'integer' : 'bigint';
   const strict = isSqlite ? 'strict, without rowid' : '';
-  /** Rows that are rewritten leave room for their next version. */
+  /** Leaves room on each page for the next version of a rewritten row. */
   const hot = isSqlite ? strict : 'with (fillfactor = 50)';
   const count = (column: string) => `${column} ${integer} not null check (${column} >= 0)`;
-  const known = (table: string, column: string) => `alter table ${table} add column ${column} ${integer} check (${column} >= 0)`;
+  const known = (table: string, column: string) =>
+    `alter table ${table} add column ${column} ${integer} check (${column} >= 0)`;
   const day = isSqlite
     ? `strftime('%Y-%m-%d', created_at_ms / 1000, 'unixepoch')`
     : `to_char(to_timestamp(created_at_ms / 1000) at time zone 'UTC', 'YYYY-MM-DD')`;
@@ -22,9 +24,9 @@ const statements = (isSqlite: boolean) => {
       ['cost_micros', 'input_tokens', 'output_tokens'].map((column) => known(table, column)),
     ),
 
-    // Rare, and so looked for in vain among all the others.
+    // Rare values: without an index they would be searched for in all rows.
     `create index charges_cut_off on charges (ledger_id, created_at_ms desc, id desc) where ending = 'cut-off'`,
-    // Credits and debits are no key's.
+    // Credits and debits have no key.
     `create index entries_adjustments on entries (ledger_id, created_at_ms desc, seq desc) where key_id is null`,
 
     `create table charge_days (
@@ -37,7 +39,7 @@ const statements = (isSqlite: boolean) => {
       ${['cost_micros', 'upstream_cost_micros', 'loss_micros'].map(count).join(', ')},
       primary key (ledger_id, day, key_id, model_id, endpoint)
     ) ${hot}`,
-    // Of a row that is rewritten the day stays.
+    // The day of a rewritten row does not change.
     `create index charge_days_by_day on charge_days (day)`,
     `insert into charge_days select ledger_id, ${day}, key_id, model_id, endpoint, count(*),
       sum(input_tokens + cache_read_tokens + cache_write_tokens + cache_write_1h_tokens), sum(cache_read_tokens),

@@ -1,12 +1,25 @@
-// Users, their sessions, and who belongs to which account. The first five tables are those of the sign-in library, under our names: it
-// writes its times as timestamps (on SQLite as ISO texts, which a STRICT table would not call a date) and its flags as booleans.
+// Users, their sessions, and account members. The first five tables belong to the sign-in library,
+// under our names. It writes times as timestamps (on SQLite as ISO texts, which a STRICT table
+// could not call a date) and flags as booleans.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-type Types = { readonly integer: string; readonly id: string; readonly time: string; readonly flag: string; readonly no: string };
+type Types = {
+  readonly integer: string;
+  readonly id: string;
+  readonly time: string;
+  readonly flag: string;
+  readonly no: string;
+};
 
 const onSqlite: Types = { integer: 'integer', id: 'text', time: 'date', flag: 'integer', no: '0' };
-const onPostgres: Types = { integer: 'bigint', id: 'text collate "C"', time: 'timestamptz', flag: 'boolean', no: 'false' };
+const onPostgres: Types = {
+  integer: 'bigint',
+  id: 'text collate "C"',
+  time: 'timestamptz',
+  flag: 'boolean',
+  no: 'false',
+};
 
 const library = ({ integer, id, time, flag, no }: Types) => [
   `create table users (
@@ -126,7 +139,10 @@ const ours = ({ integer, id }: Types, strict: string) => [
 ];
 
 export const signIn: Migration = migration([...library(onSqlite), ...ours(onSqlite, 'strict')]);
-export const signInOnPostgres: Migration = migration([...library(onPostgres), ...ours(onPostgres, '')]);
+export const signInOnPostgres: Migration = migration([
+  ...library(onPostgres),
+  ...ours(onPostgres, ''),
+]);
 
 function migration(texts: readonly string[]): Migration {
   return {

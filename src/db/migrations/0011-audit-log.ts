@@ -1,4 +1,4 @@
-// Who changed what: append-only, so that nobody who can sign in, and no bug of ours, can take back what was noted.
+// The audit log of changes: append-only, so that neither a signed-in user nor a bug can alter it.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -39,7 +39,10 @@ const postgresGuards = [
 ];
 
 export const auditLog: Migration = migration([...tables('integer', 'text'), ...guards]);
-export const auditLogOnPostgres: Migration = migration([...tables('bigint', 'text collate "C"'), ...postgresGuards]);
+export const auditLogOnPostgres: Migration = migration([
+  ...tables('bigint', 'text collate "C"'),
+  ...postgresGuards,
+]);
 
 function migration(texts: readonly string[]): Migration {
   return {

@@ -1,5 +1,6 @@
-// Payments by card: what was asked for, what Stripe said became of it, and the bookings that follow; and who is warned of a low balance.
-// What Stripe said is append-only: the bookings are recomputed from all of it whenever more comes.
+// Card payments: the top-ups that were requested, Stripe's events about them, and the resulting
+// bookings; and low-balance warnings. Stripe's events are append-only: the bookings are recomputed
+// from all of them whenever another arrives.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -64,7 +65,9 @@ const tables = (integer: string, text: string) => [
 ];
 
 const guards = ['update', 'delete'].map(
-  (action) => `create trigger payment_events_refuse_${action} before ${action} on payment_events begin
+  (
+    action,
+  ) => `create trigger payment_events_refuse_${action} before ${action} on payment_events begin
     select raise(abort, 'payment_events are append-only: bookings follow from all of them');
   end`,
 );
@@ -77,10 +80,16 @@ const postgresGuards = [
   `create trigger payment_events_refuse_truncate before truncate on payment_events for each statement execute function refuse_change()`,
 ];
 
-export const billing: Migration = migration([...tables('integer', 'text').map(strictly), ...guards]);
-export const billingOnPostgres: Migration = migration([...tables('bigint', 'text collate "C"'), ...postgresGuards]);
+export const billing: Migration = migration([
+  ...tables('integer', 'text').map(strictly),
+  ...guards,
+]);
+export const billingOnPostgres: Migration = migration([
+  ...tables('bigint', 'text collate "C"'),
+  ...postgresGuards,
+]);
 
-/** No text in a number's place. */
+/** Refuses text in a number's column. */
 function strictly(statement: string): string {
   return statement.startsWith('create table') ? `${statement} strict, without rowid` : statement;
 }

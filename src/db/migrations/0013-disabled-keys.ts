@@ -1,4 +1,4 @@
-// Keys that are switched off for a while: unlike a revoked one, a disabled key can be enabled again.
+// Keys that are disabled temporarily. Unlike a revoked key, a disabled key can be enabled again.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 

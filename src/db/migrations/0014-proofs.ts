@@ -1,11 +1,16 @@
-// What proves something. A link that the inviter is shown proves no address: users who were taken for proved by one have to prove theirs, and
-// the provider that was tied to them by it has to be tied anew. A payment is a top-up's when it was paid by the checkout that was made for it.
+// Proof of addresses and payments. A link that was shown to the inviter does not prove an address:
+// users who were verified by such a link must verify again, and the sign-in provider that was
+// linked because of it must be linked again. A payment belongs to a top-up when it was paid through
+// the checkout created for it.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 type Types = { readonly text: string; readonly no: string; readonly checkoutId: string };
 
-/** In an address of Stripe's, `https://checkout.stripe.com/c/pay/cs_live_a1b2#fid…`: for checkouts that are open now. */
+/**
+ * Extracts the checkout id from a Stripe URL,
+ * `https://checkout.stripe.com/c/pay/cs_live_a1b2#fid…`, for checkouts that are open now.
+ */
 const onSqlite: Types = {
   text: 'text',
   no: '0',
@@ -18,8 +23,10 @@ const onPostgres: Types = {
   checkoutId: `substring(checkout_url from '/(cs_[^#]+)')`,
 };
 
-/** Not those who proved their address besides, as the first user of an installation or by a link that confirmed it, nor those without a password:
- * their provider has vouched for them. */
+/**
+ * Excludes users who proved their address in another way, as the first user of an installation or
+ * by a confirmation link, and users without a password, because their provider vouched for them.
+ */
 const wronglyProved = `select users.id from users
   where exists (select 1 from invitations where invitations.email = users.email and mailed = 1 and accepted_at_ms is not null)
     and exists (select 1 from user_credentials where user_credentials.user_id = users.id and provider_id = 'credential')
@@ -32,7 +39,8 @@ const wronglyProved = `select users.id from users
 
 const statements = ({ text, no, checkoutId }: Types) => [
   `create table wrongly_proved as ${wronglyProved}`,
-  // Whoever came in through the provider is out, and whoever knows the password comes in again by it.
+  // Sign-in through the provider is removed and its users are signed out; their password still
+  // works.
   `delete from user_sessions where user_id in (
     select user_id from user_credentials where provider_id <> 'credential' and user_id in (select id from wrongly_proved)
   )`,

@@ -1,4 +1,5 @@
-// What a request has probably cost its provider while it runs, so that the hold of a killed process is given back at that loss.
+// The likely provider cost of a running request, so that the hold of a killed process is released
+// with that loss.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -9,7 +10,11 @@ function migration(integer: string): Migration {
   return {
     up: async (db) => {
       for (const column of ['cost_at_once_micros', 'cost_per_second_micros'])
-        await sql.raw(`alter table holds add column ${column} ${integer} not null default 0 check (${column} >= 0)`).execute(db);
+        await sql
+          .raw(
+            `alter table holds add column ${column} ${integer} not null default 0 check (${column} >= 0)`,
+          )
+          .execute(db);
     },
   };
 }

@@ -1,5 +1,6 @@
-// Which secret of the installation a key's digest was made with, and which secrets the books need. A key that is digested anew is the same
-// key to everybody who remembers it, so that it does not raise the revision of all keys.
+// The secret that each key's digest was made with, and the secrets that the database still needs.
+// Rehashing a key's digest does not change the key for caches, so it does not raise the revision of
+// all keys.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 

@@ -1,11 +1,21 @@
-// Which losses an account could provoke, and their sums by UTC day, which its loss budget is held against. Of the losses before this nobody
-// knows: they do not count.
+// Which losses the account could provoke, and their sums by UTC day, which count against its loss
+// budget. Older losses are unknown and do not count.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-type Types = { readonly id: string; readonly money: string; readonly flag: string; readonly end: string };
+type Types = {
+  readonly id: string;
+  readonly money: string;
+  readonly flag: string;
+  readonly end: string;
+};
 
-const onSqlite: Types = { id: 'text', money: 'integer', flag: 'integer', end: 'strict, without rowid' };
+const onSqlite: Types = {
+  id: 'text',
+  money: 'integer',
+  flag: 'integer',
+  end: 'strict, without rowid',
+};
 const onPostgres: Types = { id: 'text collate "C"', money: 'bigint', flag: 'smallint', end: '' };
 
 export const provokedLosses: Migration = migration(onSqlite);

@@ -1,5 +1,6 @@
-// Every migration in order, for both databases under the same names. The list is static, so that a file that is missing fails at start
-// and not at the customer's. A migration that was released is never edited: the next one corrects it. All of them run forward only.
+// All migrations in order, under the same names for both databases. The list is static, so that a
+// missing file fails at every start and is found before a release. A released migration is never
+// edited: the next one corrects it. Migrations only run forward.
 import type { Migration } from 'kysely/migration';
 import { foundation as foundationOnPostgres } from './0001-foundation-postgres.ts';
 import { foundation } from './0001-foundation.ts';
@@ -20,6 +21,7 @@ import { proofs, proofsOnPostgres } from './0014-proofs.ts';
 import { likelyCosts, likelyCostsOnPostgres } from './0015-likely-costs.ts';
 import { secrets, secretsOnPostgres } from './0016-secrets.ts';
 import { provokedLosses, provokedLossesOnPostgres } from './0017-provoked-losses.ts';
+import { cardFees, cardFeesOnPostgres } from './0018-card-fees.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -41,6 +43,7 @@ const sqlite = {
   '0015-likely-costs': likelyCosts,
   '0016-secrets': secrets,
   '0017-provoked-losses': provokedLosses,
+  '0018-card-fees': cardFees,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
@@ -61,6 +64,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0015-likely-costs': likelyCostsOnPostgres,
   '0016-secrets': secretsOnPostgres,
   '0017-provoked-losses': provokedLossesOnPostgres,
+  '0018-card-fees': cardFeesOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -1,20 +1,12 @@
-// Puts the pieces of a Chat stream, whose text, reasoning and tool calls may come in any order, into blocks that never overlap.
-// The first block streams; a tool call that is not complete keeps the others waiting, since its next piece may come after theirs.
+// Turns the pieces of a Chat stream into blocks that never overlap: text, reasoning and tool calls
+// may arrive in any order. The first block streams. An incomplete tool call makes the others wait,
+// because its next piece may come after theirs.
 import type { UrlCitation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { UnreadableAnswer } from '../format.ts';
-
-type ToolCallPiece = {
-  /** null where the host leaves it out (Mistral). */
-  readonly index: number | null;
-  /** '' where it is absent. */
-  readonly id: string;
-  readonly name: string;
-  readonly text: string;
-  readonly kind: 'function' | 'custom';
-};
+import { CallsByPiece, isWholeObject, type CallPiece } from './call-pieces.ts';
 
 type TextKind = 'text' | 'refusal' | 'thinking';
 type Block = TextBlock | ToolCallBlock;
@@ -22,9 +14,9 @@ type TextBlock = BlockState & {
   readonly kind: TextKind;
   signature: Signature | null;
   readonly redacted: boolean;
-  /** How much of the message's text stands ahead of the block. */
+  /** The length of the message's text before the block. */
   readonly textStart: number;
-  /** Those that have not been given out yet; of text alone. */
+  /** Only of text: the citations not yet emitted. */
   citations: UrlCitation[];
 };
 type ToolCallBlock = BlockState & {
@@ -34,33 +26,32 @@ type ToolCallBlock = BlockState & {
   readonly callKind: 'function' | 'custom';
 };
 type BlockState = {
-  /** Everything so far. Read seldom: it is joined anew each time. */
+  /** Everything so far. Read it seldom: each read joins the pieces anew. */
   text: string;
-  /** What has not been given out yet. */
+  /** Not yet emitted. */
   pending: string;
   status: 'waiting' | 'started' | 'ended';
 };
 
 export class BlockQueue {
   #events: StreamEvent[] = [{ type: 'start', usage: null }];
-  /** The blocks that have not ended; the first one streams. */
+  /** The blocks that have not ended. The first one streams. */
   readonly #blocks: Block[] = [];
-  readonly #toolCalls: ToolCallBlock[] = [];
-  readonly #toolCallByIndex = new Map<number, ToolCallBlock>();
+  readonly #toolCalls = new CallsByPiece<ToolCallBlock>();
   #hasRefusal = false;
   #textLength = 0;
-  /** Citations that came ahead of their text. */
+  /** Citations that arrived before their text. */
   #earlyCitations: UrlCitation[] = [];
 
   get hasToolCalls(): boolean {
-    return this.#toolCalls.length > 0;
+    return this.#toolCalls.all.length > 0;
   }
 
   get hasRefusal(): boolean {
     return this.#hasRefusal;
   }
 
-  /** The events since the last call; `start` is the first of all. */
+  /** Returns the events since the last call. `start` is the very first. */
   take(): StreamEvent[] {
     const events = this.#events;
     this.#events = [];
@@ -71,7 +62,7 @@ export class BlockQueue {
     if (text === '') return;
     if (kind === 'refusal') this.#hasRefusal = true;
     const last = this.#blocks.at(-1);
-    // A signature ends its block: what follows is the next one's.
+    // A signature ends its block: what follows belongs to the next one.
     const isSame = last?.kind === kind && last.signature === null;
     const block = isSame ? last : this.#openText(kind);
     if (kind === 'text') this.#textLength += text.length;
@@ -79,7 +70,8 @@ export class BlockQueue {
   }
 
   /**
-   * Of the text that streams, or comes next: a host may name its sources first. Its span is of the message's whole text.
+   * Adds a citation of the streaming text or, because a host may send its sources first, of the
+   * next one. Its span refers to the message's whole text.
    */
   addCitation(citation: UrlCitation): void {
     const last = this.#blocks.at(-1);
@@ -91,7 +83,7 @@ export class BlockQueue {
     this.#append(last, '');
   }
 
-  /** The signature of the reasoning that streams. `text` is the whole block where the host repeats it. */
+  /** Signs the streaming reasoning. `text`: the whole block, if the host repeats it. */
   addSignature(signature: Signature, text: string): void {
     const last = this.#blocks.at(-1);
     const isSame = last?.kind === 'thinking' && last.signature === null;
@@ -104,22 +96,25 @@ export class BlockQueue {
     this.#append(this.#openText('thinking', { signature, redacted: true }), '');
   }
 
-  /** Throws UnreadableAnswer when a piece comes for a call that is complete. */
-  addToolCall(piece: ToolCallPiece): void {
-    const call = this.#findToolCall(piece) ?? this.#openToolCall(piece);
+  /** Throws UnreadableAnswer when a piece belongs to a complete call. */
+  addToolCall(piece: CallPiece): void {
+    const call = this.#toolCalls.find(piece) ?? this.#openToolCall(piece);
     call.id ||= piece.id;
     call.name ||= piece.name;
     if (call.status === 'ended') {
-      if (piece.text.trim() !== '') throw new UnreadableAnswer('arguments came for a tool call that was complete');
+      if (piece.text.trim() !== '')
+        throw new UnreadableAnswer('arguments arrived for a complete tool call');
       return;
     }
     this.#append(call, piece.text);
   }
 
-  /** Ends every block, in order. Throws UnreadableAnswer when a tool call never got its name. */
+  /** Ends every block, in order. Throws UnreadableAnswer when a tool call has no name. */
   end(): void {
-    // Sources that came when their text was over, as after calls, stand at the end of the answer: without any text they have nothing to be of.
-    if (this.#earlyCitations.length > 0 && this.#textLength > 0) this.#append(this.#openText('text'), '');
+    // Sources that arrive after their text, as after calls, go to the end of the answer. Without
+    // any text they are dropped.
+    if (this.#earlyCitations.length > 0 && this.#textLength > 0)
+      this.#append(this.#openText('text'), '');
     for (const block of this.#blocks.splice(0)) this.#end(block);
   }
 
@@ -138,24 +133,17 @@ export class BlockQueue {
     return block;
   }
 
-  #openToolCall({ index, id, name, kind }: ToolCallPiece): ToolCallBlock {
-    const call = this.#open({ kind: 'tool-call' as const, ...newState(), id, name, callKind: kind });
-    this.#toolCalls.push(call);
-    if (index !== null) this.#toolCallByIndex.set(index, call);
+  #openToolCall(piece: CallPiece): ToolCallBlock {
+    const { id, name, kind } = piece;
+    const call = this.#open({
+      kind: 'tool-call' as const,
+      ...newState(),
+      id,
+      name,
+      callKind: kind,
+    });
+    this.#toolCalls.add(call, piece);
     return call;
-  }
-
-  /** The call that a piece continues; undefined for a new one. */
-  #findToolCall({ index, id, name }: ToolCallPiece): ToolCallBlock | undefined {
-    if (index === null) {
-      if (id !== '') return this.#toolCalls.find((call) => call.id === id);
-      return name === '' ? this.#toolCalls.at(-1) : undefined;
-    }
-    const call = this.#toolCallByIndex.get(index);
-    // Gemini's compatible endpoint numbers every parallel call 0: another id with a name is another call. Another id alone is not:
-    // some hosts make up a new one for every piece.
-    const isOther = call && id !== '' && call.id !== '' && id !== call.id && name !== '';
-    return isOther ? undefined : call;
   }
 
   #append(block: Block, text: string): void {
@@ -165,7 +153,10 @@ export class BlockQueue {
     if (block === this.#blocks[0]) this.#flush(block);
   }
 
-  /** Ends the streaming block, and those behind it, as far as they are complete and something waits. */
+  /**
+   * Ends the streaming block and those behind it, as long as they are complete and another one
+   * waits.
+   */
   #advance(): void {
     while (this.#blocks.length > 1 && isComplete(this.#blocks[0]!)) {
       this.#end(this.#blocks.shift()!);
@@ -175,15 +166,17 @@ export class BlockQueue {
 
   #flush(block: Block): void {
     if (block.status === 'waiting') {
-      // An id may come after the name, and a name after the id.
+      // The id may arrive after the name, or the name after the id.
       if (block.kind === 'tool-call' && (block.id === '' || block.name === '')) return;
       block.status = 'started';
       this.#events.push(startOf(block));
     }
-    if (block.pending !== '') this.#events.push({ type: `${block.kind}-delta`, text: block.pending });
+    if (block.pending !== '')
+      this.#events.push({ type: `${block.kind}-delta`, text: block.pending });
     block.pending = '';
     if (block.kind === 'tool-call') return;
-    for (const citation of block.citations.splice(0)) this.#events.push({ type: 'citation', citation });
+    for (const citation of block.citations.splice(0))
+      this.#events.push({ type: 'citation', citation });
   }
 
   #end(block: Block): void {
@@ -201,29 +194,32 @@ function newState(): BlockState {
   return { text: '', pending: '', status: 'waiting' };
 }
 
-/** A span that begins ahead of the block says nothing of it. */
+/** A span that begins before the block is dropped. */
 function citationInBlock(citation: UrlCitation, textStart: number): UrlCitation {
   const { span } = citation;
   if (!span || textStart === 0) return citation;
   const isWithin = span.start >= textStart;
-  return { ...citation, span: isWithin ? { start: span.start - textStart, end: span.end - textStart } : null };
+  return {
+    ...citation,
+    span: isWithin ? { start: span.start - textStart, end: span.end - textStart } : null,
+  };
 }
 
 function startOf(block: Block): StreamEvent {
-  if (block.kind === 'tool-call') return { type: 'tool-call-start', id: block.id, name: block.name, kind: block.callKind };
-  return block.kind === 'thinking' ? { type: 'thinking-start', redacted: block.redacted } : { type: `${block.kind}-start` };
+  if (block.kind === 'tool-call')
+    return { type: 'tool-call-start', id: block.id, name: block.name, kind: block.callKind };
+  return block.kind === 'thinking'
+    ? { type: 'thinking-start', redacted: block.redacted }
+    : { type: `${block.kind}-start` };
 }
 
-/** Whether nothing can follow: arguments that are a whole JSON object. The input of a custom tool may always go on. */
+/**
+ * Returns true when nothing can follow: the arguments are a whole JSON object. The input of a
+ * custom tool may always continue.
+ */
 function isComplete(block: Block): boolean {
   if (block.kind !== 'tool-call') return true;
-  if (block.callKind === 'custom' || block.name === '' || !block.text.trimEnd().endsWith('}')) return false;
-  try {
-    JSON.parse(block.text);
-    return true;
-  } catch {
-    return false;
-  }
+  return block.callKind === 'function' && block.name !== '' && isWholeObject(block.text);
 }
 
 function completeToolCall(call: ToolCallBlock): void {

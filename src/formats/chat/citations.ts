@@ -1,22 +1,42 @@
-// Citations of web pages, as OpenAI's search models annotate a message with them. Chat has none for documents of the conversation: those
-// are left out. `content`, the words of the page, is OpenRouter's (openrouter.ai/docs/features/web-search, read 2026-11-21).
-import { asUrlCitation, placeSpan, readSpan, type Citation, type UrlCitation } from '../../canonical/citation.ts';
+// Citations of web pages, in the annotations of OpenAI's search models. Chat cannot cite documents
+// of the conversation, so those are left out. `content`, the page's text, is OpenRouter's
+// (openrouter.ai/docs/features/web-search, read 2026-11-21).
+import {
+  asUrlCitation,
+  placeSpan,
+  readSpan,
+  type Citation,
+  type UrlCitation,
+} from '../../canonical/citation.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** The annotations of a message or a delta; their spans are of the message's whole content. */
+/**
+ * Reads the annotations of a message or delta. Their spans refer to the message's whole content.
+ */
 export function readAnnotations(annotations: unknown): UrlCitation[] {
-  return Array.isArray(annotations) ? annotations.flatMap((annotation) => readAnnotation(annotation) ?? []) : [];
+  return Array.isArray(annotations)
+    ? annotations.flatMap((annotation) => readAnnotation(annotation) ?? [])
+    : [];
 }
 
 function readAnnotation(annotation: unknown): UrlCitation | null {
-  if (!isObject(annotation) || annotation.type !== 'url_citation' || !isObject(annotation.url_citation)) return null;
+  if (
+    !isObject(annotation) ||
+    annotation.type !== 'url_citation' ||
+    !isObject(annotation.url_citation)
+  )
+    return null;
   const { url, title, content, start_index: start, end_index: end } = annotation.url_citation;
-  return typeof url === 'string' ? citationOf(url, title, { citedText: textOrNull(content), span: readSpan(start, end) }) : null;
+  return typeof url === 'string'
+    ? citationOf(url, title, { citedText: textOrNull(content), span: readSpan(start, end) })
+    : null;
 }
 
-/** Perplexity and xAI list the pages of an answer beside it: `search_results`, or `citations` with the addresses alone. */
+/**
+ * Perplexity and xAI list an answer's pages beside it: `search_results`, or `citations` with only
+ * the URLs.
+ */
 export function readSources({ search_results: results, citations }: JsonObject): UrlCitation[] {
   const sources: unknown = Array.isArray(results) && results.length > 0 ? results : citations;
   if (!Array.isArray(sources)) return [];
@@ -26,7 +46,11 @@ export function readSources({ search_results: results, citations }: JsonObject):
   });
 }
 
-function citationOf(url: string, title: unknown, rest: Pick<UrlCitation, 'citedText' | 'span'>): UrlCitation {
+function citationOf(
+  url: string,
+  title: unknown,
+  rest: Pick<UrlCitation, 'citedText' | 'span'>,
+): UrlCitation {
   return { type: 'url', url, title: textOrNull(title), ...rest, reference: null };
 }
 
@@ -34,7 +58,7 @@ function textOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** The annotations of an answer, whose texts are one in Chat. */
+/** Writes the annotations of an answer. Chat joins its texts into one. */
 export function writeAnnotations(content: readonly AssistantPart[]): JsonObject[] {
   let blockStart = 0;
   return content.flatMap((part) => {
@@ -45,12 +69,23 @@ export function writeAnnotations(content: readonly AssistantPart[]): JsonObject[
   });
 }
 
-/** `place`: where the citation's block stands in the message's content. None for what Chat cannot name. */
-export function writeAnnotation(citation: Citation, place: { blockStart: number; length: number }): JsonObject[] {
+/**
+ * `place`: where the citation's block is in the message's content. Returns nothing for citations
+ * that Chat cannot express.
+ */
+export function writeAnnotation(
+  citation: Citation,
+  place: { blockStart: number; length: number },
+): JsonObject[] {
   const web = asUrlCitation(citation);
   if (!web) return [];
   const { start, end } = placeSpan(web.span, place);
   const { url, title, citedText } = web;
   const page = { url, title: title ?? '', start_index: start, end_index: end };
-  return [{ type: 'url_citation', url_citation: citedText === null ? page : { ...page, content: citedText } }];
+  return [
+    {
+      type: 'url_citation',
+      url_citation: citedText === null ? page : { ...page, content: citedText },
+    },
+  ];
 }

@@ -1,4 +1,5 @@
-// The `content` of an upstream's message or delta: a string almost everywhere; Mistral's thinking models send parts.
+// The `content` of an upstream's message or delta: a string from nearly all hosts, parts from
+// Mistral's thinking models.
 import { isObject } from '../../lib/json.ts';
 
 export function readText(content: unknown): string {

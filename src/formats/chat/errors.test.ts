@@ -4,12 +4,22 @@ import { ApiError } from '../../canonical/errors.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { writeError } from './errors.ts';
 
-test('an error has message, type, code, param and request id, and details where there are some', () => {
+test('an error has message, type, code, param, request id and any details', () => {
   const plain = new ApiError('invalid_request', 'n must be 1', { param: 'n' });
-  const error = { message: 'n must be 1', type: 'invalid_request', code: 'invalid_request', param: 'n', request_id: 'req_1' };
+  const error = {
+    message: 'n must be 1',
+    type: 'invalid_request',
+    code: 'invalid_request',
+    param: 'n',
+    request_id: 'req_1',
+  };
   assert.deepEqual(writeError(plain, 'req_1'), { error });
-  const detailed = new ApiError('insufficient_balance', 'too little', { details: { left_micros: 5 } });
-  assert.deepEqual((writeError(detailed, 'req_1').error as { details: unknown }).details, { left_micros: 5 });
+  const detailed = new ApiError('insufficient_balance', 'too little', {
+    details: { left_micros: 5 },
+  });
+  assert.deepEqual((writeError(detailed, 'req_1').error as { details: unknown }).details, {
+    left_micros: 5,
+  });
 });
 
 const cases: [body: unknown, message: string | null][] = [
@@ -28,5 +38,6 @@ const cases: [body: unknown, message: string | null][] = [
 ];
 
 for (const [body, message] of cases) {
-  test(`the message of ${JSON.stringify(body)} is ${message}`, () => assert.equal(readErrorMessage(body), message));
+  test(`the message of ${JSON.stringify(body)} is ${message}`, () =>
+    assert.equal(readErrorMessage(body), message));
 }

@@ -1,10 +1,9 @@
-// Errors in OpenAI's shape, and what other hosts make of it.
+// Errors in OpenAI's shape, and the variants of other hosts.
 import { readErrorMessage } from '../error-message.ts';
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
-import type { JsonObject } from '../format.ts';
 
 export function writeError(error: ApiError, requestId: string): JsonObject {
   return {
@@ -19,7 +18,7 @@ export function writeError(error: ApiError, requestId: string): JsonObject {
   };
 }
 
-/** The failure that a chunk of a stream reports, or null for an ordinary chunk. */
+/** Returns the failure that a stream's chunk reports; null for an ordinary chunk. */
 export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamFailure | null {
   if (event.event !== 'error' && !chunk.error) return null;
   const status = readStatus(isObject(chunk.error) ? chunk.error : chunk);
@@ -31,8 +30,12 @@ export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamF
   };
 }
 
-/** OpenRouter and Perplexity put the HTTP status into `code`, Groq into `status_code`. */
+/** OpenRouter and Perplexity send the HTTP status in `code`, Groq in `status_code`. */
 function readStatus(error: JsonObject): number | null {
-  const status = [error.status_code, error.status, error.code].find((value) => typeof value === 'number');
-  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : null;
+  const status = [error.status_code, error.status, error.code].find(
+    (value) => typeof value === 'number',
+  );
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599
+    ? status
+    : null;
 }

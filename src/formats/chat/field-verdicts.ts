@@ -1,25 +1,41 @@
-// What becomes of each field of a Chat request on the straight path, at any depth (formats/field-verdicts.ts says how to read it). The
-// official types are those of `openai`, resources/chat/completions/completions.d.ts; what other hosts document stands in host-fields.ts.
-import { pass, refuse, verdicts, type PartKinds, type Refusal, type VerdictTable } from '../field-verdicts.ts';
+// The verdict on each field of a Chat request on the straight path, at any depth;
+// formats/field-verdicts.ts explains the tables. The official types are those of `openai`,
+// resources/chat/completions/completions.d.ts. Fields that other hosts document are in
+// host-fields.ts.
+import {
+  pass,
+  refuse,
+  verdicts,
+  type PartKinds,
+  type Refusal,
+  type VerdictTable,
+} from '../field-verdicts.ts';
 
 const stored = 'names state kept at the provider; send its content instead';
-const extraCharge = refuse('has a price of its own, which is not sold here; leave it out');
-const otherModel = refuse('chooses models or hosts by itself, which is not possible here; use `model` alone');
-const audio = 'has a price of its own, which is not sold here; send text, images or documents';
-const noNewAnswers = refuse('must be 1: only answers that are given can be charged, which `n` asks for', (value) => value === 1);
-const shortCacheOnly = refuse('must be `30m` or `5m`: longer cache writes are not sold here; leave it out', (value) =>
-  ['30m', '5m'].includes(String(value)),
+const extraCharge = refuse('is billed separately, which is not offered here; leave it out');
+const otherModel = refuse(
+  'chooses a model or a host, which is not possible here; use only `model`',
+);
+const audio = 'is billed separately, which is not offered here; send text, images or documents';
+const noNewAnswers = refuse(
+  'must be 1: answers that are not returned cannot be charged; use `n` for several answers',
+  (value) => value === 1,
+);
+const shortCacheOnly = refuse(
+  'must be `30m` or `5m`: longer cache writes are not offered here; leave it out',
+  (value) => ['30m', '5m'].includes(String(value)),
 );
 
-/** What hosts that speak this format know beside OpenAI's fields, and tenants must not use. */
+/** Fields of other hosts that tenants must not use. */
 const otherHosts: Readonly<Record<string, Refusal>> = {
-  // vLLM: more is computed than is counted, other tenants are pushed back, the operator's files and code are named.
+  // vLLM: these compute more than is counted, push back other tenants, or name the operator's files
+  // and code.
   best_of: noNewAnswers,
   use_beam_search: refuse('computes more than is counted; leave it out'),
-  priority: refuse("puts a request ahead of other callers'; leave it out", (value) => value === 0),
+  priority: refuse('would put this request ahead of others; leave it out', (value) => value === 0),
   logits_processors: refuse("names code on the provider's machine; leave it out"),
   kv_transfer_params: refuse(stored),
-  cache_salt: refuse('is set by the gateway where the host takes one; leave it out'),
+  cache_salt: refuse('is set by the gateway; leave it out'),
   // OpenRouter
   models: otherModel,
   route: otherModel,
@@ -29,7 +45,9 @@ const otherHosts: Readonly<Record<string, Refusal>> = {
   // xAI
   search_parameters: extraCharge,
   deferred: refuse('keeps the answer at the provider, which is not possible here; leave it out'),
-  previous_response_id: refuse('names an answer kept at the provider; send the whole conversation in `messages`'),
+  previous_response_id: refuse(
+    'names an answer kept at the provider; send the whole conversation in `messages`',
+  ),
   // Alibaba, Groq, Azure, Mistral
   enable_search: extraCharge,
   compound_custom: extraCharge,
@@ -42,27 +60,36 @@ export const partKinds: PartKinds = { content: 'text image_url input_audio file 
 
 export const verdictTable: VerdictTable = {
   request: {
-    ...verdicts({ rule: 'set' }, 'model max_tokens max_completion_tokens stream stream_options store'),
+    ...verdicts(
+      { rule: 'set' },
+      'model max_tokens max_completion_tokens stream stream_options store',
+    ),
     ...verdicts({ rule: 'drop' }, 'metadata'),
     ...verdicts({ rule: 'tool' }, 'tools web_search_options'),
-    // A prediction that is not met is counted, and bounded, as output.
+    // Rejected prediction tokens are counted, and limited, as output.
     ...pass('messages prediction response_format tool_choice function_call functions'),
     ...pass(
       'frequency_penalty presence_penalty logit_bias logprobs top_logprobs n parallel_tool_calls seed stop temperature top_p',
     ),
-    ...pass('reasoning_effort verbosity safety_identifier user prompt_cache_key prompt_cache_retention prompt_cache_options'),
-    service_tier: refuse('must be `auto` or `default`: other tiers have a price of their own, which is not sold here', (value) =>
-      ['auto', 'default', 'standard'].includes(String(value)),
+    ...pass(
+      'reasoning_effort verbosity safety_identifier user prompt_cache_key prompt_cache_retention prompt_cache_options',
     ),
-    audio: refuse('asks for audio output, which is not sold here; leave it out'),
-    modalities: refuse('must be ["text"]: other output is not sold here', isTextOnly),
+    service_tier: refuse(
+      'must be `auto` or `default`: other tiers are billed separately, which is not offered here',
+      (value) => ['auto', 'default', 'standard'].includes(String(value)),
+    ),
+    audio: refuse('asks for audio output, which is not offered here; leave it out'),
+    modalities: refuse('must be ["text"]: only text output is offered here', isTextOnly),
     moderation: refuse('runs another model, which has no price here; leave it out'),
     ...otherHosts,
   },
   anywhere: {
     /** Schemas and arguments. */
     ...verdicts({ rule: 'own' }, 'parameters schema arguments metadata logit_bias'),
-    ...verdicts(refuse(stored), 'file_ids vector_store_id vector_store_ids container_id connector_id assistant_id'),
+    ...verdicts(
+      refuse(stored),
+      'file_ids vector_store_id vector_store_ids container_id connector_id assistant_id',
+    ),
     ...verdicts(refuse(stored), 'cached_content cachedContent'),
     file_id: refuse('names a file kept at the provider; send its content as file_data instead'),
   },
@@ -79,7 +106,7 @@ export const verdictTable: VerdictTable = {
   content: pass('type content text'),
   prompt_cache_breakpoint: { ...pass('mode'), ttl: shortCacheOnly },
   prompt_cache_options: { ...pass('mode'), ttl: shortCacheOnly },
-  /** Anthropic's mark, for Claude behind other hosts. */
+  /** Anthropic's cache mark, for Claude behind other hosts. */
   cache_control: { ttl: shortCacheOnly },
   tool_calls: pass('id type function custom'),
   function_call: pass('name arguments'),

@@ -1,5 +1,6 @@
-// What earlier turns hold of other vendors, and a model that did not make it refuses or should never see: signed reasoning, Google's
-// signatures of calls (`extra_content`), and ids of calls that are too long or of other characters.
+// Handles parts of earlier turns that came from another vendor and that a model refuses or must not
+// see: signed reasoning, Google's call signatures (`extra_content`), call ids with other lengths or
+// characters, and OpenAI's role `developer`.
 import type { Signature, Vendor } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { fitMistralCallId, fitOpenAiCallId, isMistral } from '../call-ids.ts';
@@ -7,7 +8,10 @@ import type { UpstreamTarget } from '../format.ts';
 import { isOpenAi } from './openai-host.ts';
 import { readDetail } from './reasoning.ts';
 
-/** Makers that are told by the names of their models. A host may name one as it likes, so an unknown name may be anyone's. */
+/**
+ * Vendors by the names of their models. Hosts may use any name, so an unknown name may be any
+ * vendor's.
+ */
 const makers: readonly (readonly [RegExp, Vendor | 'other'])[] = [
   [/claude|anthropic/i, 'anthropic'],
   [/gemini|google/i, 'google'],
@@ -15,28 +19,42 @@ const makers: readonly (readonly [RegExp, Vendor | 'other'])[] = [
   [/deepseek|[a-z]stral|mixtral|qwen|llama|grok|kimi|glm|minimax/i, 'other'],
 ];
 
-/** Whether a signature may go to a model: not to one that is known to be another vendor's. */
+/**
+ * Returns true when a model may get a signature: not when the model is known to be another
+ * vendor's.
+ */
 export function maySign({ vendor }: Signature, model: string): boolean {
   const maker = makers.find(([pattern]) => pattern.test(model))?.[1];
   return maker === undefined || maker === vendor;
 }
 
-/** How the ids of calls go to a model. */
+/** Returns the function that fits call ids to a model. */
 export function callIdFitter(target: UpstreamTarget): (id: string) => string {
   if (isMistral(target.model)) return fitMistralCallId;
   return isOpenAi(target) ? fitOpenAiCallId : (id) => id;
 }
 
-/** The messages of a client on the straight path. What needs no change is the same object. */
-export function relayHistory(messages: readonly unknown[], target: UpstreamTarget): { messages: unknown[]; ignored: string[] } {
+/**
+ * Edits a client's messages on the straight path. A message that needs no change stays the same
+ * object.
+ */
+export function relayHistory(
+  messages: readonly unknown[],
+  target: UpstreamTarget,
+): { messages: unknown[]; ignored: string[] } {
   const ignored = new Set<string>();
-  return { messages: messages.map((message) => relayMessage(message, target, ignored)), ignored: [...ignored] };
+  return {
+    messages: messages.map((message) => relayMessage(message, target, ignored)),
+    ignored: [...ignored],
+  };
 }
 
 function relayMessage(message: unknown, target: UpstreamTarget, ignored: Set<string>): unknown {
   if (!isObject(message)) return message;
   const fitId = callIdFitter(target);
   const edits: Record<string, unknown> = {};
+  // OpenAI's role for instructions; several hosts know only `system`.
+  if (message.role === 'developer' && !isOpenAi(target)) edits.role = 'system';
   const { tool_call_id: callId, tool_calls: calls, reasoning_details: details } = message;
   if (typeof callId === 'string' && fitId(callId) !== callId) edits.tool_call_id = fitId(callId);
   if (Array.isArray(calls)) {
@@ -58,7 +76,7 @@ function isOwnDetail(detail: unknown, model: string): boolean {
   return !signature || maySign(signature, model);
 }
 
-/** A signature of Google's says nothing anywhere else, and most hosts refuse the field. */
+/** Only Google uses its signature, and most other hosts refuse the field. */
 function relayCall(call: unknown, model: string, fitId: (id: string) => string): unknown {
   if (!isObject(call)) return call;
   const { extra_content: extra, ...rest } = call;

@@ -1,4 +1,4 @@
-// Chat Completions, as clients speak it and as most providers do.
+// Chat Completions, for clients and upstreams.
 import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
 import { writeError } from './errors.ts';
@@ -10,6 +10,7 @@ import { mayThink } from './reasoning.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
+import { toolNames } from './relay-tool-names.ts';
 import { readUsage } from './usage.ts';
 import { readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
@@ -24,9 +25,11 @@ export const chat: ClientFormat & UpstreamFormat = {
   writeAnswer,
   writeStream,
   keepAlive: ': keep-alive\n\n',
-  outputLimitField: 'max_completion_tokens',
+  outputLimitField: (body) =>
+    body.max_tokens && !body.max_completion_tokens ? 'max_tokens' : 'max_completion_tokens',
   writeError,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
+  toolNames,
   writeRequest,
   mayThink,
   readAnswer,

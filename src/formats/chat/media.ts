@@ -1,14 +1,16 @@
-// Images and files, which Chat carries as addresses: a URL, or the bytes themselves in a data URI.
+// Images and files, which Chat carries as URLs or as base64 data URIs.
 import type { MediaSource } from '../../canonical/request.ts';
 
-/** null when it is neither an http(s) address nor base64 in a data URI. */
+/** Returns null when it is neither an http(s) URL nor base64 in a data URI. */
 export function readMediaUrl(url: string): MediaSource | null {
   if (/^https?:\/\//i.test(url)) return { kind: 'url', url };
   if (!/^data:/i.test(url)) return null;
-  // The head alone is matched: the data behind it may be many megabytes.
+  // Matches only the head: the data may be many megabytes.
   const comma = url.indexOf(',');
   const head = /^data:([^;,]+)(?:;[^,]*)?;base64$/i.exec(url.slice(0, Math.max(comma, 0)));
-  return head ? { kind: 'base64', mediaType: head[1]!.toLowerCase(), data: url.slice(comma + 1) } : null;
+  return head
+    ? { kind: 'base64', mediaType: head[1]!.toLowerCase(), data: url.slice(comma + 1) }
+    : null;
 }
 
 export function writeMediaUrl(source: MediaSource): string {

@@ -1,4 +1,4 @@
-// OpenAI's own API among the many hosts that speak its format: several of these refuse fields that they do not know.
+// Distinguishes OpenAI's own API from other hosts, several of which refuse unknown fields.
 import type { UpstreamTarget } from '../format.ts';
 
 /** Only OpenAI wants `max_completion_tokens`. */

@@ -22,29 +22,43 @@ const refused: [fields: unknown, message: string][] = [
   [{ messages: [{ role: 'user' }] }, 'messages[0].content is required: a string or an array'],
   [user(null), 'messages[0].content must be a string or an array; got null'],
   [user([{ type: 'text', text: 5 }]), 'messages[0].content[0].text must be a string; got 5'],
-  [user([{ type: 'image_url', image_url: 'http://x' }]), 'messages[0].content[0].image_url must be an object; got "http://x"'],
+  [
+    user([{ type: 'image_url', image_url: 'http://x' }]),
+    'messages[0].content[0].image_url must be an object; got "http://x"',
+  ],
   [
     assistant({ content: null }),
     'messages[0].content is required unless the message has tool_calls: a string or an array of parts',
   ],
   [
-    assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: {} } }] }),
+    assistant({
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: {} } }],
+    }),
     'messages[0].tool_calls[0].function.arguments must be a string; got an object',
   ],
-  [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].tool_call_id is required: a non-empty string'],
+  [
+    { messages: [{ role: 'tool', content: 'x' }] },
+    'messages[0].tool_call_id is required: a non-empty string',
+  ],
   [{ max_tokens: 0 }, 'max_tokens must be a whole number of at least 1; got 0'],
   [{ max_tokens: 1.5 }, 'max_tokens must be a whole number of at least 1; got 1.5'],
-  [{ max_completion_tokens: 0 }, 'max_completion_tokens must be a whole number of at least 1; got 0'],
+  [
+    { max_completion_tokens: 0 },
+    'max_completion_tokens must be a whole number of at least 1; got 0',
+  ],
   [
     { max_tokens: 2049 },
-    'max_tokens must be at most 2048; got 2049. For longer answers use max_completion_tokens, which only the model bounds, or let ' +
-      'the operator change limits.chat_max_tokens',
+    'max_tokens must be at most 2048; got 2049. For longer answers use max_completion_tokens, which only the model limits, or ask the ' +
+      'operator to raise limits.chat_max_tokens',
   ],
   [{ temperature: 2.1 }, 'temperature must be a number from 0 to 2; got 2.1'],
   [{ temperature: '1' }, 'temperature must be a number from 0 to 2; got "1"'],
   [{ top_p: -1 }, 'top_p must be a number from 0 to 1; got -1'],
   [{ stream: 'true' }, 'stream must be `true` or `false`; got "true"'],
-  [{ stream_options: { include_usage: 1 } }, 'stream_options.include_usage must be `true` or `false`; got 1'],
+  [
+    { stream_options: { include_usage: 1 } },
+    'stream_options.include_usage must be `true` or `false`; got 1',
+  ],
   [{ n: 0 }, 'n must be a whole number from 1 to 128; got 0'],
   [{ n: 129 }, 'n must be a whole number from 1 to 128; got 129'],
   [{ stop: [1] }, 'stop[0] must be a string; got 1'],
@@ -57,10 +71,19 @@ const refused: [fields: unknown, message: string][] = [
     'reasoning_effort must be `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`; got "extreme"',
   ],
   [{ tools: [{ type: 'function' }] }, 'tools[0].function is required: an object'],
-  [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name is required: a non-empty string'],
-  [{ tool_choice: 'any' }, 'tool_choice must be `none`, `auto` or `required` or an object; got "any"'],
+  [
+    { tools: [{ type: 'function', function: {} }] },
+    'tools[0].function.name is required: a non-empty string',
+  ],
+  [
+    { tool_choice: 'any' },
+    'tool_choice must be `none`, `auto` or `required` or an object; got "any"',
+  ],
   [{ tool_choice: { type: 'function' } }, 'tool_choice.function is required: an object'],
-  [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema is required: an object'],
+  [
+    { response_format: { type: 'json_schema' } },
+    'response_format.json_schema is required: an object',
+  ],
 ];
 
 for (const [fields, message] of refused) {
@@ -76,17 +99,27 @@ for (const [fields, message] of refused) {
   });
 }
 
-test('a body that is no object is refused', () => {
-  assert.throws(() => parseRequest([], limits), { message: 'the body must be an object; got an array' });
+test('a body that is not an object is refused', () => {
+  assert.throws(() => parseRequest([], limits), {
+    message: 'the body must be an object; got an array',
+  });
 });
 
-test('what SDKs send passes: null for absent, parts, calls without content, unknown fields and parts', () => {
+test('bodies of SDKs pass: null fields, parts, calls without content, unknown fields and parts', () => {
   const body = {
     ...simpleRequest,
     messages: [
       { role: 'developer', content: [{ type: 'text', text: 'Be brief.' }] },
-      { role: 'user', name: 'ann', content: [{ type: 'input_audio', input_audio: { data: '', format: 'wav' } }] },
-      { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] },
+      {
+        role: 'user',
+        name: 'ann',
+        content: [{ type: 'input_audio', input_audio: { data: '', format: 'wav' } }],
+      },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '' } }],
+      },
       { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: '1' }] },
       { role: 'assistant', content: null, refusal: 'no', annotations: [] },
       { role: 'function', name: 'f', content: null },
@@ -116,7 +149,7 @@ test('what SDKs send passes: null for absent, parts, calls without content, unkn
 const maximum = (fields: object, chatMaxTokens: number | null = 2048) =>
   parseRequest({ ...simpleRequest, ...fields }, { chatMaxTokens }).maxOutputTokens;
 
-test('the smaller of both limits counts; the bound is on max_tokens alone and can be lifted', () => {
+test('the smaller of both limits counts; only max_tokens has a configured maximum, which can be lifted', () => {
   assert.equal(maximum({ max_tokens: 2048 }), 2048);
   assert.equal(maximum({ max_completion_tokens: 100_000 }), 100_000);
   assert.equal(maximum({ max_tokens: 10, max_completion_tokens: 20 }), 10);

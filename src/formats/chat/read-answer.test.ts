@@ -5,7 +5,9 @@ import { contextFor } from '../../../tests/support/formats/chat.ts';
 import { readAnswer } from './read-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 
-const choice = (message: object, finish: unknown = 'stop') => ({ choices: [{ index: 0, message, finish_reason: finish }] });
+const choice = (message: object, finish: unknown = 'stop') => ({
+  choices: [{ index: 0, message, finish_reason: finish }],
+});
 const call = (fields: object) => choice({ content: null, tool_calls: [fields] });
 
 const unreadable: [name: string, body: unknown, message: RegExp][] = [
@@ -21,17 +23,17 @@ function isUnreadable(message: RegExp): (error: unknown) => boolean {
 }
 
 for (const [name, body, message] of unreadable) {
-  test(`${name} is no answer, translated or relayed`, () => {
+  test(`${name} is unreadable, translated or relayed`, () => {
     assert.throws(() => readAnswer(body), isUnreadable(message));
     assert.throws(() => relayAnswer(body, contextFor()), isUnreadable(message));
   });
 }
 
-test('a tool call without a name is no answer to translate', () => {
+test('a tool call without a name cannot be translated', () => {
   assert.throws(() => readAnswer(call({ id: 'a', function: {} })), UnreadableAnswer);
 });
 
-test('tool calls without id, with an object or without arguments are read, and stop becomes tool-calls', () => {
+test('tool calls without id, without arguments or with an object are read, and the stop reason becomes tool-calls', () => {
   const { content, stop } = readAnswer(call({ function: { name: 'f', arguments: { x: 1 } } }));
   assert.ok(content[0]?.type === 'tool-call');
   assert.match(content[0].id, /^call_/);
@@ -43,7 +45,7 @@ test('tool calls without id, with an object or without arguments are read, and s
 
 const message = (content: string) => ({ message: { content }, finish_reason: 'stop' });
 
-test('the first choice is read by its index', () => {
+test('the choice with index 0 is read', () => {
   const { content } = readAnswer({
     choices: [
       { index: 1, ...message('b') },
@@ -53,8 +55,11 @@ test('the first choice is read by its index', () => {
   assert.deepEqual(content, [{ type: 'text', text: 'a' }]);
 });
 
-test('the relay adds our own count where the upstream sent none, and counts every choice', () => {
-  const body = { choices: [...choice({ content: '12345' }).choices, ...choice({ content: '678' }).choices], extra: 1 };
+test('the relay adds our own count of every choice when the upstream sent none', () => {
+  const body = {
+    choices: [...choice({ content: '12345' }).choices, ...choice({ content: '678' }).choices],
+    extra: 1,
+  };
   const relayed = relayAnswer(body, contextFor());
   assert.equal(relayed.outputBytes, 8);
   assert.equal(relayed.usage, null);
@@ -71,7 +76,7 @@ test('the relay adds our own count where the upstream sent none, and counts ever
   });
 });
 
-test('the relay tells the stop of the first choice by its index', () => {
+test('the relay reports the stop reason of the choice with index 0', () => {
   const cut = { index: 1, ...message('b'), finish_reason: 'length' };
   const whole = { index: 0, ...message('a'), finish_reason: 'stop' };
   assert.equal(relayAnswer({ choices: [cut, whole] }, contextFor()).stop?.reason, 'end');

@@ -1,18 +1,19 @@
-// A whole upstream answer to the canonical one.
+// Reads a whole upstream answer.
 import type { Answer } from '../../canonical/answer.ts';
 import type { UrlCitation } from '../../canonical/citation.ts';
-import type { AssistantPart, TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
+import type { AssistantPart, TextPart, ToolCallPart } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import { isObject } from '../../lib/json.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer } from '../format.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { requireObjects } from '../require-objects.ts';
-import { readReasoning } from './reasoning.ts';
-import { isBrokenOff, readStop } from './stop.ts';
+import { readReasoning, unsignedThinking } from './reasoning.ts';
+import { isBrokenOff, isCutShort, readStop } from './stop.ts';
+import { insertThinking, type PlacedThinking } from './thinking-places.ts';
 import { readUsage } from './usage.ts';
 
 /** Reads the first choice: translation never asks for more. */
@@ -27,18 +28,24 @@ export function readAnswer(body: unknown): Answer {
   return { content, stop, usage: readUsage(answer.usage) };
 }
 
-/** The choice with index 0, wherever it stands. */
+/** Returns the choice with index 0, at any position. */
 export function firstChoice(choices: readonly Choice[]): Choice {
   return choices.find((candidate) => (candidate.index ?? 0) === 0) ?? choices[0]!;
 }
 
 export type Choice = JsonObject & { readonly message: JsonObject };
 
-/** What every answer must have, also on the straight path. Some hosts report an error under HTTP 200. */
-export function checkAnswer(body: unknown): { readonly answer: JsonObject; readonly choices: readonly Choice[] } {
+/**
+ * Checks what every answer must have, also on the straight path. Some hosts report an error under
+ * HTTP 200.
+ */
+export function checkAnswer(body: unknown): {
+  readonly answer: JsonObject;
+  readonly choices: readonly Choice[];
+} {
   if (!isObject(body)) throw new UnreadableAnswer('the answer is not a JSON object');
   if (body.error) throw new UnreadableAnswer(readErrorMessage(body) ?? 'the answer is an error');
-  const choices: unknown[] = Array.isArray(body.choices) ? body.choices : [];
+  const choices: unknown[] = Array.isArray(body.choices) ? body.choices.map(withMessage) : [];
   if (choices.length === 0) throw new UnreadableAnswer('the answer has no choices');
   if (!choices.every(isChoice)) throw new UnreadableAnswer('a choice of the answer has no message');
   for (const { message } of choices) {
@@ -46,11 +53,27 @@ export function checkAnswer(body: unknown): { readonly answer: JsonObject; reado
     requireObjects(message.tool_calls, '`tool_calls`');
   }
   const brokenOff = choices.find((choice) => isBrokenOff(choice.finish_reason));
-  if (brokenOff) throw new UnreadableAnswer(`the answer broke off: finish_reason ${String(brokenOff.finish_reason)}`);
+  if (brokenOff)
+    throw new UnreadableAnswer(
+      `the answer broke off: finish_reason ${String(brokenOff.finish_reason)}`,
+    );
   return { answer: body, choices };
 }
 
-/** The arguments of a function as JSON text. Some hosts send none for a function without parameters, some the object itself. */
+/**
+ * Azure leaves out the message of a choice that its filter emptied. The answer ran and is billed
+ * anyway.
+ */
+function withMessage(choice: unknown): unknown {
+  if (!isObject(choice) || (choice.message ?? null) !== null || !isCutShort(choice.finish_reason))
+    return choice;
+  return { ...choice, message: { role: 'assistant', content: null, refusal: null } };
+}
+
+/**
+ * Returns a function's arguments as JSON text. For a function without parameters some hosts send
+ * nothing; others send the object itself.
+ */
 function readArguments(value: unknown): string {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value);
   const text = typeof value === 'string' ? value : '';
@@ -61,43 +84,75 @@ function isChoice(choice: unknown): choice is Choice {
   return isObject(choice) && isObject(choice.message);
 }
 
-/** `sources`: the pages that the answer names beside the message. */
+/** `sources`: the pages that the answer lists beside the message. */
 function readMessage(message: JsonObject, sources: readonly UrlCitation[]): AssistantPart[] {
-  const parts: AssistantPart[] = readThinking(message);
+  const thinking = readThinking(message);
+  const parts: AssistantPart[] = [];
   const text = readText(message.content);
   if (text !== '') parts.push(textPartOf(text, readAnnotations(message.annotations), sources));
-  if (typeof message.refusal === 'string' && message.refusal !== '') parts.push({ type: 'refusal', text: message.refusal });
-  if (Array.isArray(message.tool_calls)) append(parts, readToolCalls(message.tool_calls, parts));
-  return parts;
+  if (typeof message.refusal === 'string' && message.refusal !== '')
+    parts.push({ type: 'refusal', text: message.refusal });
+  if (Array.isArray(message.tool_calls)) append(parts, readToolCalls(message.tool_calls, thinking));
+  return insertThinking(thinking, parts);
 }
 
-function textPartOf(text: string, annotations: readonly UrlCitation[], sources: readonly UrlCitation[]): TextPart {
+function textPartOf(
+  text: string,
+  annotations: readonly UrlCitation[],
+  sources: readonly UrlCitation[],
+): TextPart {
   const citations = annotations.length > 0 ? annotations : sources;
   return citations.length > 0 ? { type: 'text', text, citations } : { type: 'text', text };
 }
 
-function readThinking(message: JsonObject): ThinkingPart[] {
+function readThinking(message: JsonObject): PlacedThinking[] {
   const text = readThinkingInContent(message.content);
-  const parts = readReasoning(message);
-  return text === '' || parts.length > 0 ? parts : [{ type: 'thinking', text, signature: null, redacted: false }];
+  const blocks = readReasoning(message);
+  return text === '' || blocks.length > 0 ? blocks : [unsignedThinking(text)];
 }
 
-/** Each behind the signature that stands beside it, where the reasoning has not brought that already. */
-function readToolCalls(calls: readonly unknown[], reasoning: readonly AssistantPart[]): AssistantPart[] {
-  const known = findCallSignatures(reasoning.filter((part) => part.type === 'thinking'));
+/**
+ * Reads each call, after the signature beside it, unless the reasoning has already brought that
+ * signature.
+ */
+function readToolCalls(
+  calls: readonly unknown[],
+  reasoning: readonly PlacedThinking[],
+): AssistantPart[] {
+  const known = findCallSignatures(reasoning.map(({ part }) => part));
   return calls.flatMap((call): AssistantPart[] => {
     const read = readToolCall(call);
-    return known.has(read.id) || !isObject(call) ? [read] : [...readCallSignature(call, read.id), read];
+    return known.has(read.id) || !isObject(call)
+      ? [read]
+      : [...readCallSignature(call, read.id), read];
   });
 }
 
 function readToolCall(call: unknown): ToolCallPart {
   const isCustom = isObject(call) && isObject(call.custom);
   const called = isObject(call) ? (isCustom ? call.custom : call.function) : null;
-  if (!isObject(call) || !isObject(called) || typeof called.name !== 'string' || called.name === '') {
+  if (
+    !isObject(call) ||
+    !isObject(called) ||
+    typeof called.name !== 'string' ||
+    called.name === ''
+  ) {
     throw new UnreadableAnswer('a tool call of the answer has no name');
   }
   const id = typeof call.id === 'string' && call.id !== '' ? call.id : newIdWithPrefix('call');
-  if (isCustom) return { type: 'tool-call', id, name: called.name, arguments: readText(called.input), kind: 'custom' };
-  return { type: 'tool-call', id, name: called.name, arguments: readArguments(called.arguments), kind: 'function' };
+  if (isCustom)
+    return {
+      type: 'tool-call',
+      id,
+      name: called.name,
+      arguments: readText(called.input),
+      kind: 'custom',
+    };
+  return {
+    type: 'tool-call',
+    id,
+    name: called.name,
+    arguments: readArguments(called.arguments),
+    kind: 'function',
+  };
 }

@@ -1,4 +1,5 @@
-// The messages of a client's request: leading instructions, turns, and results of tools gathered into one message.
+// Reads a request's messages: leading instructions, turns, and consecutive tool results as one
+// message.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type {
   AssistantPart,
@@ -19,15 +20,17 @@ import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { readAnnotations } from './citations.ts';
 import { readMediaUrl } from './media.ts';
 import { readReasoning } from './reasoning.ts';
+import { insertThinking, type PlacedThinking } from './thinking-places.ts';
 import type { ChatAssistantMessage, ChatMessage, ChatPart, ChatToolCall } from './schema.ts';
 
 type Conversation = { readonly system: readonly TextPart[]; readonly messages: readonly Message[] };
 
-/** Instructions ahead of the first turn are the system prompt; later ones stay in their place. */
+/** Instructions before the first turn become the system prompt. Later ones stay in place. */
 export function readMessages(messages: readonly ChatMessage[]): Conversation {
   const system: TextPart[] = [];
   const turns: Message[] = [];
-  // Of the last turn, and grown in place: a copy for each of some ten thousand results takes seconds.
+  // The results of the last turn. Grown in place: copying it for each of ten thousand results takes
+  // seconds.
   let results: ToolResultPart[] | null = null;
   for (const [index, message] of messages.entries()) {
     const turn = readMessage(message, `messages[${index}]`);
@@ -43,14 +46,19 @@ export function readMessages(messages: readonly ChatMessage[]): Conversation {
   return { system, messages: turns };
 }
 
-/** What has no canonical form and changes nothing of an answer's meaning. */
+/** Lists the fields that have no canonical form and do not change the answer's meaning. */
 export function ignoredMessageFields(messages: readonly ChatMessage[]): string[] {
   const ignored = new Set<string>();
   for (const message of messages) {
     if (message.role !== 'function' && 'name' in message) ignored.add('messages.name');
-    if (Array.isArray(message.content) && message.content.some(hasBreakpoint)) ignored.add('messages.prompt_cache_breakpoint');
-    // Their places count in a text that is one.
-    if (message.role === 'assistant' && isAskedFor(message.annotations) && typeof message.content !== 'string') {
+    if (Array.isArray(message.content) && message.content.some(hasBreakpoint))
+      ignored.add('messages.prompt_cache_breakpoint');
+    // Annotations refer to positions in one text, so they need `content` as a string.
+    if (
+      message.role === 'assistant' &&
+      isAskedFor(message.annotations) &&
+      typeof message.content !== 'string'
+    ) {
       ignored.add('messages.annotations');
     }
   }
@@ -62,11 +70,16 @@ function hasBreakpoint(part: object): boolean {
   return 'prompt_cache_breakpoint' in part && isAskedFor(part.prompt_cache_breakpoint);
 }
 
-/** Anthropic's mark, which other hosts of this format take too. Its long lifetime was refused before. */
+/**
+ * Anthropic's cache mark, which other hosts of this format accept too. Its long lifetime was
+ * refused earlier.
+ */
 export function readCacheControl(holder: object): { readonly cacheControl?: CacheControl } {
   const mark = 'cache_control' in holder ? holder.cache_control : null;
   if (!isObject(mark) || mark.type !== 'ephemeral') return {};
-  return { cacheControl: mark.ttl === '5m' ? { type: 'ephemeral', ttl: '5m' } : { type: 'ephemeral' } };
+  return {
+    cacheControl: mark.ttl === '5m' ? { type: 'ephemeral', ttl: '5m' } : { type: 'ephemeral' },
+  };
 }
 
 function readMessage(message: ChatMessage, path: string): Message {
@@ -81,19 +94,27 @@ function readMessage(message: ChatMessage, path: string): Message {
     case 'tool':
       return { role: 'tool', content: [readToolResult(message, path)] };
     default:
-      return refuse(`${path}.role`, 'must not be `function` for this model; use `tool` with a tool_call_id');
+      return refuse(
+        `${path}.role`,
+        'must not be `function` for this model; use `tool` with a tool_call_id',
+      );
   }
 }
 
 type ReadPart<T> = (part: ChatPart, path: string) => T;
 
-function readParts<T>(content: string | readonly object[], path: string, readPart: ReadPart<T>): (T | TextPart)[] {
+function readParts<T>(
+  content: string | readonly object[],
+  path: string,
+  readPart: ReadPart<T>,
+): (T | TextPart)[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((part, index) => readPart(part as ChatPart, `${path}.content[${index}]`));
 }
 
 function readTextPart(part: ChatPart, path: string): TextPart {
-  if (part.type !== 'text') return refuse(`${path}.type`, `must be \`text\` for this model; got "${part.type}"`);
+  if (part.type !== 'text')
+    return refuse(`${path}.type`, `must be \`text\` for this model; got "${part.type}"`);
   return { type: 'text', text: part.text as string, ...readCacheControl(part) };
 }
 
@@ -106,7 +127,10 @@ function readUserPart(part: ChatPart, path: string): TextPart | ImagePart | Docu
     case 'file':
       return readFile(part, path);
     default:
-      return refuse(`${path}.type`, `must be \`text\`, \`image_url\` or \`file\` for this model; got "${part.type}"`);
+      return refuse(
+        `${path}.type`,
+        `must be \`text\`, \`image_url\` or \`file\` for this model; got "${part.type}"`,
+      );
   }
 }
 
@@ -117,36 +141,57 @@ function readImage(part: ChatPart, path: string): ImagePart {
 }
 
 function readFile(part: ChatPart, path: string): DocumentPart {
-  const { file_data: data, filename } = part.file as { file_data?: string | null; filename?: string | null };
+  const { file_data: data, filename } = part.file as {
+    file_data?: string | null;
+    filename?: string | null;
+  };
   const source = readSource(data ?? '', `${path}.file.file_data`);
-  return { type: 'document', source, ...(filename ? { name: filename } : null), ...readCacheControl(part) };
+  return {
+    type: 'document',
+    source,
+    ...(filename ? { name: filename } : null),
+    ...readCacheControl(part),
+  };
 }
 
 function readSource(url: string, path: string): MediaSource {
-  return readMediaUrl(url) ?? refuse(path, 'must be a data URI (data:<type>;base64,<data>) or an http(s) URL');
+  return (
+    readMediaUrl(url) ??
+    refuse(path, 'must be a data URI (data:<type>;base64,<data>) or an http(s) URL')
+  );
 }
 
 function readAssistantParts(message: ChatAssistantMessage, path: string): AssistantPart[] {
-  if (message.function_call) refuse(`${path}.function_call`, 'is not supported by this model; use tool_calls');
+  if (message.function_call)
+    refuse(`${path}.function_call`, 'is not supported by this model; use tool_calls');
   const { refusal } = message;
-  return [
-    ...readSignedReasoning(message),
+  const reasoning = readReasoning(message);
+  return insertThinking(reasoning, [
+    ...readCallSignatures(message, reasoning),
     ...readAssistantText(message, path),
     ...(refusal ? [{ type: 'refusal' as const, text: refusal }] : []),
     ...(message.tool_calls ?? []).map(readToolCall),
-  ];
+  ]);
 }
 
-/** A signature beside a call counts where the reasoning does not bring it already: clients may keep either, or both. */
-function readSignedReasoning(message: ChatAssistantMessage): ThinkingPart[] {
-  const reasoning = readReasoning(message);
-  const known = findCallSignatures(reasoning);
+/**
+ * Uses the signature beside a call unless the reasoning has it already: clients may keep either, or
+ * both.
+ */
+function readCallSignatures(
+  message: ChatAssistantMessage,
+  reasoning: readonly PlacedThinking[],
+): ThinkingPart[] {
+  const known = findCallSignatures(reasoning.map(({ part }) => part));
   const besideCalls = (message.tool_calls ?? []).filter((call) => !known.has(call.id));
-  return [...reasoning, ...besideCalls.flatMap((call) => readCallSignature(call, call.id))];
+  return besideCalls.flatMap((call) => readCallSignature(call, call.id));
 }
 
 /** Clients send '' beside tool calls; other providers refuse an empty text. */
-function readAssistantText({ content, annotations }: ChatAssistantMessage, path: string): AssistantPart[] {
+function readAssistantText(
+  { content, annotations }: ChatAssistantMessage,
+  path: string,
+): AssistantPart[] {
   if (!content) return [];
   if (typeof content !== 'string') return readParts(content, path, readAssistantPart);
   const citations = readAnnotations(annotations);
@@ -155,19 +200,38 @@ function readAssistantText({ content, annotations }: ChatAssistantMessage, path:
 
 function readAssistantPart(part: ChatPart, path: string): AssistantPart {
   if (part.type === 'refusal') return { type: 'refusal', text: part.refusal as string };
-  if (part.type !== 'text') return refuse(`${path}.type`, `must be \`text\` or \`refusal\` for this model; got "${part.type}"`);
+  if (part.type !== 'text')
+    return refuse(
+      `${path}.type`,
+      `must be \`text\` or \`refusal\` for this model; got "${part.type}"`,
+    );
   return readTextPart(part, path);
 }
 
 function readToolCall(call: ChatToolCall): ToolCallPart {
   const { id } = call;
   if (call.type === 'custom') {
-    return { type: 'tool-call', id, name: call.custom.name, arguments: call.custom.input, kind: 'custom' };
+    return {
+      type: 'tool-call',
+      id,
+      name: call.custom.name,
+      arguments: call.custom.input,
+      kind: 'custom',
+    };
   }
-  return { type: 'tool-call', id, name: call.function.name, arguments: call.function.arguments, kind: 'function' };
+  return {
+    type: 'tool-call',
+    id,
+    name: call.function.name,
+    arguments: call.function.arguments,
+    kind: 'function',
+  };
 }
 
-function readToolResult(message: Extract<ChatMessage, { role: 'tool' }>, path: string): ToolResultPart {
+function readToolResult(
+  message: Extract<ChatMessage, { role: 'tool' }>,
+  path: string,
+): ToolResultPart {
   return {
     type: 'tool-result',
     callId: message.tool_call_id,

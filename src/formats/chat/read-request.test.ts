@@ -3,15 +3,18 @@ import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import type { Message } from '../../canonical/request.ts';
-import type { JsonObject } from '../format.ts';
-import { contextFor } from '../../../tests/support/formats/chat.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { requestFor } from '../../../tests/support/formats/chat.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 
-const read = (fields: JsonObject = {}) => readRequest(contextFor(fields).request);
+const read = (fields: JsonObject = {}) => readRequest(requestFor(fields));
 const readMessages = (...messages: JsonObject[]): readonly Message[] => read({ messages }).messages;
 
-test('the smallest request has nothing but its message', () => {
-  assert.deepEqual(read(), { ...emptyRequest, messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] });
+test('the smallest request has only its message', () => {
+  assert.deepEqual(read(), {
+    ...emptyRequest,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+  });
 });
 
 test('leading system and developer messages are the system prompt, later ones stay in their place', () => {
@@ -53,8 +56,18 @@ test('adjacent tool results are one message, and assistant turns keep reasoning,
     {
       role: 'tool',
       content: [
-        { type: 'tool-result', callId: 'a', content: [{ type: 'text', text: '1' }], isError: false },
-        { type: 'tool-result', callId: 'b', content: [{ type: 'text', text: '2' }], isError: false },
+        {
+          type: 'tool-result',
+          callId: 'a',
+          content: [{ type: 'text', text: '1' }],
+          isError: false,
+        },
+        {
+          type: 'tool-result',
+          callId: 'b',
+          content: [{ type: 'text', text: '2' }],
+          isError: false,
+        },
       ],
     },
   ]);
@@ -62,11 +75,14 @@ test('adjacent tool results are one message, and assistant turns keep reasoning,
 
 const thinking = (fields: JsonObject) => readMessages({ role: 'assistant', ...fields })[0]!.content;
 
-test('signed reasoning comes back whole, also when a client kept it in pieces or kept only the plain text of it', () => {
+test('signed reasoning is restored whole, even when a client kept it in pieces or kept only its plain text', () => {
   const signature = { vendor: 'anthropic' as const, value: 's' };
   const detail = { type: 'reasoning.text', index: 0, format: 'anthropic-claude-v1' };
   const expected = [{ type: 'thinking', text: 'hm', signature, redacted: false }];
-  assert.deepEqual(thinking({ reasoning_details: [{ ...detail, text: 'hm', signature: 's' }] }), expected);
+  assert.deepEqual(
+    thinking({ reasoning_details: [{ ...detail, text: 'hm', signature: 's' }] }),
+    expected,
+  );
   assert.deepEqual(
     thinking({
       reasoning_details: [
@@ -89,11 +105,22 @@ test('signed reasoning comes back whole, also when a client kept it in pieces or
       { type: 'thinking', text: 'b', signature, redacted: false },
     ],
   );
-  assert.deepEqual(thinking({ reasoning_content: 'hm', reasoning_details: [{ ...detail, signature: 's' }] }), expected);
-  assert.deepEqual(thinking({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'd', format: 'openai-responses-v1' }] }), [
-    { type: 'thinking', text: '', signature: { vendor: 'openai', value: 'd' }, redacted: true },
-  ]);
-  assert.deepEqual(thinking({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'd', format: 'other' }] }), []);
+  assert.deepEqual(
+    thinking({ reasoning_content: 'hm', reasoning_details: [{ ...detail, signature: 's' }] }),
+    expected,
+  );
+  assert.deepEqual(
+    thinking({
+      reasoning_details: [
+        { type: 'reasoning.encrypted', data: 'd', format: 'openai-responses-v1' },
+      ],
+    }),
+    [{ type: 'thinking', text: '', signature: { vendor: 'openai', value: 'd' }, redacted: true }],
+  );
+  assert.deepEqual(
+    thinking({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'd', format: 'other' }] }),
+    [],
+  );
 });
 
 test('images and files are read from URLs and data URIs', () => {
@@ -105,7 +132,11 @@ test('images and files are read from URLs and data URIs', () => {
   assert.deepEqual(readMessages({ role: 'user', content })[0]!.content, [
     { type: 'image', source: { kind: 'url', url: 'https://x.test/a.png' }, detail: 'low' },
     { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AAAA' } },
-    { type: 'document', source: { kind: 'base64', mediaType: 'application/pdf', data: 'BBBB' }, name: 'a.pdf' },
+    {
+      type: 'document',
+      source: { kind: 'base64', mediaType: 'application/pdf', data: 'BBBB' },
+      name: 'a.pdf',
+    },
   ]);
 });
 
@@ -136,7 +167,13 @@ test('parameters are read', () => {
   const { messages: _messages, system: _system, ...parameters } = canonical;
   assert.deepEqual(parameters, {
     tools: [
-      { name: 'f', description: null, parameters: { type: 'object', properties: {} }, strict: null, kind: 'function' },
+      {
+        name: 'f',
+        description: null,
+        parameters: { type: 'object', properties: {} },
+        strict: null,
+        kind: 'function',
+      },
       { name: 'c', description: 'd', parameters: null, strict: null, kind: 'custom' },
     ],
     toolChoice: { type: 'tool', name: 'c' },
@@ -169,16 +206,25 @@ const refused: [param: string, fields: JsonObject][] = [
   ['service_tier', { service_tier: 'flex' }],
   ['modalities', { modalities: ['audio'] }],
   ['tools[0].type', { tools: [{ type: 'web_search' }] }],
-  ['tools[0].custom.format', { tools: [{ type: 'custom', custom: { name: 'c', format: { type: 'grammar' } } }] }],
+  [
+    'tools[0].custom.format',
+    { tools: [{ type: 'custom', custom: { name: 'c', format: { type: 'grammar' } } }] },
+  ],
   ['tool_choice.type', { tool_choice: { type: 'allowed_tools' } }],
   ['response_format.type', { response_format: { type: 'grammar' } }],
   ['messages[0].role', { messages: [{ role: 'function', name: 'f', content: '' }] }],
   ['messages[0].function_call', assistant({ function_call: { name: 'f', arguments: '' } })],
   ['messages[0].content[0].type', assistant({ content: [{ type: 'thinking' }] })],
-  ['messages[0].content[0].type', user({ type: 'input_audio', input_audio: { data: '', format: 'wav' } })],
+  [
+    'messages[0].content[0].type',
+    user({ type: 'input_audio', input_audio: { data: '', format: 'wav' } }),
+  ],
   ['messages[0].content[0].file.file_id', user({ type: 'file', file: { file_id: 'file-1' } })],
   ['messages[0].content[0].file.file_data', user({ type: 'file', file: { file_data: 'AAAA' } })],
-  ['messages[0].content[0].image_url.url', user({ type: 'image_url', image_url: { url: 'ftp://x' } })],
+  [
+    'messages[0].content[0].image_url.url',
+    user({ type: 'image_url', image_url: { url: 'ftp://x' } }),
+  ],
 ];
 
 for (const [param, fields] of refused) {
@@ -186,7 +232,10 @@ for (const [param, fields] of refused) {
     assert.throws(
       () => read(fields),
       (error) =>
-        error instanceof ApiError && error.code === 'invalid_request' && error.param === param && error.message.startsWith(param),
+        error instanceof ApiError &&
+        error.code === 'invalid_request' &&
+        error.param === param &&
+        error.message.startsWith(param),
     );
   });
 }
@@ -202,10 +251,10 @@ test('a field without effect is not refused', () => {
     service_tier: 'auto',
   };
   assert.deepEqual(read(fields), read());
-  assert.deepEqual(ignoredFields(contextFor(fields).request), []);
+  assert.deepEqual(ignoredFields(requestFor(fields)), []);
 });
 
-test('harmless fields that are left out are listed, empty ones are not', () => {
+test('harmless fields without a translation are listed unless they are empty', () => {
   const fields = {
     verbosity: 'low',
     store: true,
@@ -216,15 +265,28 @@ test('harmless fields that are left out are listed, empty ones are not', () => {
     safety_identifier: 'b',
     messages: [{ role: 'user', name: 'ann', content: 'x' }],
   };
-  assert.deepEqual(ignoredFields(contextFor(fields).request), ['store', 'brand_new', 'safety_identifier', 'messages.name']);
+  assert.deepEqual(ignoredFields(requestFor(fields)), [
+    'store',
+    'brand_new',
+    'safety_identifier',
+    'messages.name',
+  ]);
 });
 
-test('a choice among allowed tools is a choice among all, where there are no others', () => {
+test('a choice among allowed tools is accepted when they are all the tools', () => {
   const tools = ['a', 'b'].map((name) => ({ type: 'function', function: { name } }));
-  const allow = (allowed: unknown) => read({ tools, tool_choice: { type: 'allowed_tools', allowed_tools: allowed } });
-  const { tools: kept, toolChoice } = allow({ mode: 'required', tools: [{ type: 'function', function: { name: 'b' } }] });
+  const allow = (allowed: unknown) =>
+    read({ tools, tool_choice: { type: 'allowed_tools', allowed_tools: allowed } });
+  const { tools: kept, toolChoice } = allow({
+    mode: 'required',
+    tools: [{ type: 'function', function: { name: 'b' } }],
+  });
   assert.deepEqual([kept.map(({ name }) => name), toolChoice], [['b'], { type: 'required' }]);
-  const refuses = (param: string) => (error: unknown) => error instanceof ApiError && error.param === param;
+  const refuses = (param: string) => (error: unknown) =>
+    error instanceof ApiError && error.param === param;
   assert.throws(() => allow({ mode: 'all', tools: [] }), refuses('tool_choice.allowed_tools.mode'));
-  assert.throws(() => allow({ mode: 'auto', tools: [{}] }), refuses('tool_choice.allowed_tools.tools[0]'));
+  assert.throws(
+    () => allow({ mode: 'auto', tools: [{}] }),
+    refuses('tool_choice.allowed_tools.tools[0]'),
+  );
 });

@@ -1,19 +1,22 @@
-// A client's request to the canonical one, for a model whose provider speaks another format. What the canonical request cannot
-// express and would change the answer is refused by name; the harmless rest is listed.
+// Reads a client's request for a model whose provider speaks another format. Fields that the
+// canonical request cannot express are refused by name if they would change the answer, else
+// listed.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { isAskedFor, type OpenedFields } from '../field-verdicts.ts';
-import type { ClientRequest, JsonObject } from '../format.ts';
+import type { ClientRequest } from '../format.ts';
 import { ignoredMessageFields, readCacheControl, readMessages } from './read-messages.ts';
 import type { ChatRequest, ChatResponseFormat, ChatTool, ChatToolChoice } from './schema.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
 /** Throws ApiError `invalid_request` that names the field. */
-export function readRequest({ body, maxOutputTokens }: ClientRequest, opened?: OpenedFields): CanonicalRequest {
-  const request = body as ChatRequest & JsonObject;
-  refuseUnpriced(body, { opened });
-  refuseInexpressible(body);
+export function readRequest(
+  { body: request, maxOutputTokens }: ClientRequest<ChatRequest>,
+  opened?: OpenedFields,
+): CanonicalRequest {
+  refuseUnpriced(request, { opened });
+  refuseInexpressible(request);
   const { stop } = request;
   return {
     ...readMessages(request.messages),
@@ -26,8 +29,10 @@ export function readRequest({ body, maxOutputTokens }: ClientRequest, opened?: O
     seed: request.seed ?? null,
     frequencyPenalty: request.frequency_penalty ?? null,
     presencePenalty: request.presence_penalty ?? null,
-    stopSequences: typeof stop === 'string' ? [stop] : (stop ?? []),
-    reasoning: request.reasoning_effort ? { effort: request.reasoning_effort, budgetTokens: null } : null,
+    stopSequences: readStopSequences(stop),
+    reasoning: request.reasoning_effort
+      ? { effort: request.reasoning_effort, budgetTokens: null }
+      : null,
     outputFormat: readOutputFormat(request.response_format ?? null),
     endUser: request.user ?? request.safety_identifier ?? null,
     metadata: request.metadata ?? null,
@@ -36,14 +41,21 @@ export function readRequest({ body, maxOutputTokens }: ClientRequest, opened?: O
   };
 }
 
-/** The fields that `readRequest` leaves out, unknown ones included, when they hold anything. */
-export function ignoredFields({ body }: ClientRequest): readonly string[] {
-  const names = Object.keys(body).filter((name) => !readFields.has(name) && isAskedFor(body[name]) && !isEmptyObject(body[name]));
-  if (body.user && body.safety_identifier) names.push('safety_identifier');
-  return [...names, ...ignoredMessageFields((body as ChatRequest).messages)];
+/** Returns the non-empty stop sequences: hosts refuse empty ones. */
+export function readStopSequences(stop: ChatRequest['stop']): string[] {
+  return (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((sequence) => sequence !== '');
 }
 
-/** Read above, or without effect where they are allowed at all. */
+/** Lists the non-empty fields that `readRequest` leaves out, unknown ones included. */
+export function ignoredFields({ body }: ClientRequest<ChatRequest>): readonly string[] {
+  const names = Object.keys(body).filter(
+    (name) => !readFields.has(name) && isAskedFor(body[name]) && !isEmptyObject(body[name]),
+  );
+  if (body.user && body.safety_identifier) names.push('safety_identifier');
+  return [...names, ...ignoredMessageFields(body.messages)];
+}
+
+/** Fields that are read above or that have no effect when they are allowed. */
 const readFields = new Set(
   (
     'model messages max_tokens max_completion_tokens temperature top_p top_k stream stream_options n stop tools tool_choice ' +
@@ -53,14 +65,16 @@ const readFields = new Set(
 );
 
 function refuseInexpressible(body: JsonObject): void {
-  if (typeof body.n === 'number' && body.n > 1) refuse('n', 'must be 1 for this model: it gives one answer a request');
+  if (typeof body.n === 'number' && body.n > 1)
+    refuse('n', 'must be 1 for this model: it gives one answer per request');
   for (const name of ['logprobs', 'top_logprobs', 'logit_bias']) {
     if (isAskedFor(body[name]) && body[name] !== 0 && !isEmptyObject(body[name])) {
       refuse(name, 'is not supported by this model; leave it out');
     }
   }
   for (const name of ['functions', 'function_call']) {
-    if (isAskedFor(body[name])) refuse(name, 'is not supported by this model; use `tools` and `tool_choice`');
+    if (isAskedFor(body[name]))
+      refuse(name, 'is not supported by this model; use `tools` and `tool_choice`');
   }
 }
 
@@ -96,12 +110,19 @@ function readTool(tool: ChatTool, index: number): Tool {
 function readGrammar(format: JsonObject, path: string): Tool['grammar'] {
   if (format.type === 'text') return undefined;
   const { syntax, definition } = isObject(format.grammar) ? format.grammar : {};
-  if (format.type === 'grammar' && typeof syntax === 'string' && typeof definition === 'string') return { syntax, definition };
-  return refuse(path, 'must be `{"type":"text"}`, or `{"type":"grammar","grammar":{"syntax":…,"definition":…}}`');
+  if (format.type === 'grammar' && typeof syntax === 'string' && typeof definition === 'string')
+    return { syntax, definition };
+  return refuse(
+    path,
+    'must be `{"type":"text"}`, or `{"type":"grammar","grammar":{"syntax":…,"definition":…}}`',
+  );
 }
 
-/** A choice among some of the tools is a choice among all, where the request has no others. */
-function readTools({ tools = [], tool_choice: choice = null }: ChatRequest): Pick<CanonicalRequest, 'tools' | 'toolChoice'> {
+/** Limiting the choice to some tools is supported only when they are all tools of the request. */
+function readTools({
+  tools = [],
+  tool_choice: choice = null,
+}: ChatRequest): Pick<CanonicalRequest, 'tools' | 'toolChoice'> {
   const all = (tools ?? []).map(readTool);
   if (choice === null || typeof choice === 'string' || !('allowed_tools' in choice)) {
     return { tools: all, toolChoice: readToolChoice(choice) };
@@ -110,13 +131,20 @@ function readTools({ tools = [], tool_choice: choice = null }: ChatRequest): Pic
   return { tools: all.filter((tool) => names.has(tool.name)), toolChoice: { type: mode } };
 }
 
-function readAllowedTools({ allowed_tools: allowed }: JsonObject): { mode: 'auto' | 'required'; names: ReadonlySet<unknown> } {
+function readAllowedTools({ allowed_tools: allowed }: JsonObject): {
+  mode: 'auto' | 'required';
+  names: ReadonlySet<unknown>;
+} {
   const path = 'tool_choice.allowed_tools';
-  if (!isObject(allowed) || !Array.isArray(allowed.tools)) return refuse(`${path}.tools`, 'must be a list of tools');
-  if (allowed.mode !== 'auto' && allowed.mode !== 'required') return refuse(`${path}.mode`, 'must be `auto` or `required`');
+  if (!isObject(allowed) || !Array.isArray(allowed.tools))
+    return refuse(`${path}.tools`, 'must be a list of tools');
+  if (allowed.mode !== 'auto' && allowed.mode !== 'required')
+    return refuse(`${path}.mode`, 'must be `auto` or `required`');
   const names = allowed.tools.map((tool: unknown, index) => {
     const named = isObject(tool) ? (tool.function ?? tool.custom) : null;
-    return isObject(named) && typeof named.name === 'string' ? named.name : refuse(`${path}.tools[${index}]`, 'must name a tool');
+    return isObject(named) && typeof named.name === 'string'
+      ? named.name
+      : refuse(`${path}.tools[${index}]`, 'must name a tool');
   });
   return { mode: allowed.mode, names: new Set(names) };
 }
@@ -126,14 +154,20 @@ function readToolChoice(choice: ChatToolChoice | null): ToolChoice | null {
   if (typeof choice === 'string') return { type: choice };
   if ('function' in choice) return { type: 'tool', name: choice.function.name };
   if ('custom' in choice) return { type: 'tool', name: choice.custom.name };
-  return refuse('tool_choice.type', 'must be `function`, `custom` or `allowed_tools` for this model');
+  return refuse(
+    'tool_choice.type',
+    'must be `function`, `custom` or `allowed_tools` for this model',
+  );
 }
 
 function readOutputFormat(format: ChatResponseFormat | null): OutputFormat {
   if (format === null || format.type === 'text') return { type: 'text' };
   if (format.type === 'json_object') return { type: 'json' };
   if (!('json_schema' in format)) {
-    return refuse('response_format.type', 'must be `text`, `json_object` or `json_schema` for this model');
+    return refuse(
+      'response_format.type',
+      'must be `text`, `json_object` or `json_schema` for this model',
+    );
   }
   const { name, description, schema, strict } = format.json_schema;
   return {

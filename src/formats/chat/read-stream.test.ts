@@ -17,22 +17,37 @@ function chunk(delta: object, finish: string | null = null, more: object = {}) {
 
 function call(fields: object, text?: string, name?: string) {
   return {
-    tool_calls: [{ ...fields, function: { ...(name ? { name } : null), ...(text === undefined ? null : { arguments: text }) } }],
+    tool_calls: [
+      {
+        ...fields,
+        function: {
+          ...(name ? { name } : null),
+          ...(text === undefined ? null : { arguments: text }),
+        },
+      },
+    ],
   };
 }
 
-/** The tool calls that a stream of these deltas collects to, after checking that blocks never overlap. */
+/** Returns the tool calls of a stream of these deltas, and checks that blocks never overlap. */
 function readCalls(...deltas: object[]): string[] {
-  const events = readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'tool_calls'), dataEvent('[DONE]')]);
+  const events = readAll([
+    ...deltas.map((delta) => chunk(delta)),
+    chunk({}, 'tool_calls'),
+    dataEvent('[DONE]'),
+  ]);
   assertNoOverlap(events);
-  const calls = collect(events)!.content.filter((part): part is ToolCallPart => part.type === 'tool-call');
+  const calls = collect(events)!.content.filter(
+    (part): part is ToolCallPart => part.type === 'tool-call',
+  );
   return calls.map((part) => `${part.id} ${part.name}(${part.arguments})`);
 }
 
 function assertNoOverlap(events: readonly StreamEvent[]): void {
   let open: string | null = null;
   for (const { type } of events) {
-    const [, block, kind] = /^(text|refusal|thinking|tool-call)-(start|delta|signature|end)$/.exec(type) ?? [];
+    const [, block, kind] =
+      /^(text|refusal|thinking|tool-call)-(start|delta|signature|end)$/.exec(type) ?? [];
     if (!block) continue;
     assert.equal(open, kind === 'start' ? null : block);
     open = kind === 'end' ? null : block;
@@ -45,11 +60,23 @@ const toolCallCases: [name: string, deltas: object[], calls: string[]][] = [
     [call({ index: 0, id: 'a' }, '', 'f'), call({ index: 0 }, '{"x"'), call({ index: 0 }, ':1}')],
     ['a f({"x":1})'],
   ],
-  ['an id that comes late is waited for', [call({ index: 0 }, '{', 'f'), call({ index: 0, id: 'a' }, '}')], ['a f({})']],
-  ['a name that comes late is waited for', [call({ index: 0, id: 'a' }, '{'), call({ index: 0 }, '}', 'f')], ['a f({})']],
+  [
+    'an id that comes late is waited for',
+    [call({ index: 0 }, '{', 'f'), call({ index: 0, id: 'a' }, '}')],
+    ['a f({})'],
+  ],
+  [
+    'a name that comes late is waited for',
+    [call({ index: 0, id: 'a' }, '{'), call({ index: 0 }, '}', 'f')],
+    ['a f({})'],
+  ],
   [
     'empty and repeated ids and names add nothing',
-    [call({ index: 0, id: 'a' }, '{', 'f'), call({ index: 0, id: '' }, '}', ''), call({ index: 0, id: 'a' }, ' ', 'f')],
+    [
+      call({ index: 0, id: 'a' }, '{', 'f'),
+      call({ index: 0, id: '' }, '}', ''),
+      call({ index: 0, id: 'a' }, ' ', 'f'),
+    ],
     ['a f({} )'],
   ],
   [
@@ -88,7 +115,11 @@ const toolCallCases: [name: string, deltas: object[], calls: string[]][] = [
     ],
     ['a f({})', 'b g({})', 'c h({})'],
   ],
-  ['a function without arguments gets an empty object', [call({ index: 0, id: 'a' }, undefined, 'f')], ['a f({})']],
+  [
+    'a function without arguments gets an empty object',
+    [call({ index: 0, id: 'a' }, undefined, 'f')],
+    ['a f({})'],
+  ],
   [
     'arguments that come as an object are written as JSON',
     [{ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }] }],
@@ -112,52 +143,74 @@ test('a tool call without an id gets one of its own', () => {
   assert.match(readCalls(call({ index: 0 }, '{}', 'f'))[0]!, /^call_[a-z0-9]+ f\(\{\}\)$/);
 });
 
-test('the first call streams piece by piece, and the next one from the moment the first is complete', () => {
+test('the first call streams piece by piece, and the next one starts when the first is complete', () => {
   const reader = readStream();
   const types = (event: ReturnType<typeof chunk>) => reader.push(event).map(({ type }) => type);
-  assert.deepEqual(types(chunk(call({ index: 0, id: 'a' }, '{"x":', 'f'))), ['start', 'tool-call-start', 'tool-call-delta']);
+  assert.deepEqual(types(chunk(call({ index: 0, id: 'a' }, '{"x":', 'f'))), [
+    'start',
+    'tool-call-start',
+    'tool-call-delta',
+  ]);
   assert.deepEqual(types(chunk(call({ index: 0 }, '1}'))), ['tool-call-delta']);
-  assert.deepEqual(types(chunk(call({ index: 1, id: 'b' }, '{', 'g'))), ['tool-call-end', 'tool-call-start', 'tool-call-delta']);
+  assert.deepEqual(types(chunk(call({ index: 1, id: 'b' }, '{', 'g'))), [
+    'tool-call-end',
+    'tool-call-start',
+    'tool-call-delta',
+  ]);
 });
 
 test('any interleaving of the pieces of several calls gives the same calls', () => {
   const anyCalls = fc.array(anyJsonObject, { minLength: 1, maxLength: 4 });
   fc.assert(
-    fc.property(anyCalls, fc.infiniteStream(fc.nat()), fc.integer({ min: 1, max: 6 }), (calls, picks, size) => {
-      const texts = calls.map((value) => JSON.stringify(value));
-      const waiting = texts.map((text, index) => [
-        call({ index, id: `id${index}` }, '', `f${index}`),
-        ...Array.from({ length: Math.ceil(text.length / size) }, (_, piece) =>
-          call({ index }, text.slice(piece * size, (piece + 1) * size)),
-        ),
-      ]);
-      const deltas: object[] = [];
-      // Calls are opened in order; their pieces come in any.
-      for (const pieces of waiting) deltas.push(pieces.shift()!);
-      for (;;) {
-        const left = waiting.filter((pieces) => pieces.length > 0);
-        if (left.length === 0) break;
-        deltas.push(left[picks.next().value! % left.length]!.shift()!);
-      }
-      assert.deepEqual(
-        readCalls(...deltas),
-        texts.map((text, index) => `id${index} f${index}(${text})`),
-      );
-    }),
+    fc.property(
+      anyCalls,
+      fc.infiniteStream(fc.nat()),
+      fc.integer({ min: 1, max: 6 }),
+      (calls, picks, size) => {
+        const texts = calls.map((value) => JSON.stringify(value));
+        const waiting = texts.map((text, index) => [
+          call({ index, id: `id${index}` }, '', `f${index}`),
+          ...Array.from({ length: Math.ceil(text.length / size) }, (_, piece) =>
+            call({ index }, text.slice(piece * size, (piece + 1) * size)),
+          ),
+        ]);
+        const deltas: object[] = [];
+        // Calls begin in order; their other pieces arrive in any order.
+        for (const pieces of waiting) deltas.push(pieces.shift()!);
+        for (;;) {
+          const left = waiting.filter((pieces) => pieces.length > 0);
+          if (left.length === 0) break;
+          deltas.push(left[picks.next().value! % left.length]!.shift()!);
+        }
+        assert.deepEqual(
+          readCalls(...deltas),
+          texts.map((text, index) => `id${index} f${index}(${text})`),
+        );
+      },
+    ),
   );
 });
 
-test('reasoning is read under each name once, also where a host sends several', () => {
+test('reasoning is read once, under any of its names or several', () => {
   const deltas = [
     { reasoning_content: 'a', reasoning: 'a' },
     { reasoning: 'b', reasoning_details: [{ type: 'reasoning.text', text: 'b', index: 0 }] },
-    { reasoning_details: [{ type: 'reasoning.text', index: 0, signature: 's', format: 'anthropic-claude-v1' }] },
+    {
+      reasoning_details: [
+        { type: 'reasoning.text', index: 0, signature: 's', format: 'anthropic-claude-v1' },
+      ],
+    },
     { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'c' }] }] },
     { content: [{ type: 'text', text: 'answer' }] },
   ];
   const answer = collect(readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop')]));
   assert.deepEqual(answer!.content, [
-    { type: 'thinking', text: 'ab', signature: { vendor: 'anthropic', value: 's' }, redacted: false },
+    {
+      type: 'thinking',
+      text: 'ab',
+      signature: { vendor: 'anthropic', value: 's' },
+      redacted: false,
+    },
     { type: 'thinking', text: 'c', signature: null, redacted: false },
     { type: 'text', text: 'answer' },
   ]);
@@ -176,29 +229,39 @@ test('null and empty content, repeated roles and unknown fields open no block', 
   ]);
 });
 
-test('a choice without an index is the answer, other choices are not', () => {
+test('only the choice without an index or with index 0 is read', () => {
   const events = readAll([
-    dataEvent({ choices: [{ delta: { content: 'mine' } }, { index: 1, delta: { content: 'other' } }] }),
+    dataEvent({
+      choices: [{ delta: { content: 'mine' } }, { index: 1, delta: { content: 'other' } }],
+    }),
     chunk({}, 'stop'),
   ]);
   assert.deepEqual(collect(events)!.content, [{ type: 'text', text: 'mine' }]);
 });
 
-test('a host that answers in one chunk with a message is read, a message that repeats the deltas is not', () => {
-  const whole = dataEvent({ choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] });
+test('a message in a single chunk is read, and a message that repeats the deltas is not', () => {
+  const whole = dataEvent({
+    choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }],
+  });
   assert.deepEqual(collect(readAll([whole]))!.content, [{ type: 'text', text: 'Hi' }]);
-  assert.deepEqual(collect(readAll([chunk({ content: 'Hi' }), whole]))!.content, [{ type: 'text', text: 'Hi' }]);
+  assert.deepEqual(collect(readAll([chunk({ content: 'Hi' }), whole]))!.content, [
+    { type: 'text', text: 'Hi' },
+  ]);
 });
 
 const types = (events: readonly StreamEvent[]) => events.map(({ type }) => type);
 
-test('finish comes once: with the usage of its own or a later chunk, at [DONE], or at the end', () => {
+test('a stream finishes once: with the usage of its own or a later chunk, at [DONE], or at the end', () => {
   const own = readStream();
   own.push(chunk({ content: 'x' }, null, { usage: { ...usage, completion_tokens: 1 } }));
   assert.deepEqual(types(own.push(chunk({}, 'stop', { usage }))), ['text-end', 'finish']);
   assert.deepEqual([own.push(dataEvent('[DONE]')), own.end()], [[], []]);
   const later = readStream();
-  assert.deepEqual(types(later.push(chunk({ content: 'x' }, 'stop'))), ['start', 'text-start', 'text-delta']);
+  assert.deepEqual(types(later.push(chunk({ content: 'x' }, 'stop'))), [
+    'start',
+    'text-start',
+    'text-delta',
+  ]);
   assert.deepEqual(types(later.push(dataEvent({ choices: [], usage }))), ['text-end', 'finish']);
   const done = readStream();
   done.push(chunk({ content: 'x' }, 'stop'));
@@ -208,12 +271,18 @@ test('finish comes once: with the usage of its own or a later chunk, at [DONE], 
   assert.deepEqual(types(ended.end()), ['text-end', 'finish']);
 });
 
-test('[DONE] without a finish reason is an end, as Snowflake sends it', () => {
+test('[DONE] without a finish reason ends a stream, as Snowflake sends it', () => {
   const answer = collect(readAll([chunk({ content: 'x' }), dataEvent('[DONE]')]));
   assert.deepEqual(answer!.stop, { reason: 'end', sequence: null });
 });
 
-const failures: [name: string, events: ReturnType<typeof dataEvent>[], kind: string, status: number | null, message: RegExp][] = [
+const failures: [
+  name: string,
+  events: ReturnType<typeof dataEvent>[],
+  kind: string,
+  status: number | null,
+  message: RegExp,
+][] = [
   ['a stream that just ends', [chunk({ content: 'x' })], 'broken-stream', null, /mid-answer/],
   ['a stream without an answer', [dataEvent('[DONE]')], 'broken-stream', null, /no answer/],
   ['an empty stream', [], 'broken-stream', null, /mid-answer/],
@@ -231,7 +300,13 @@ const failures: [name: string, events: ReturnType<typeof dataEvent>[], kind: str
     429,
     /^busy$/,
   ],
-  ['an error as a string', [dataEvent({ code: 'x', error: 'bad' })], 'broken-stream', null, /^bad$/],
+  [
+    'an error as a string',
+    [dataEvent({ code: 'x', error: 'bad' })],
+    'broken-stream',
+    null,
+    /^bad$/,
+  ],
   [
     'an error event',
     [{ event: 'error', data: '{"message":"over capacity","status_code":498}' }],
@@ -246,7 +321,13 @@ const failures: [name: string, events: ReturnType<typeof dataEvent>[], kind: str
     null,
     /insufficient/,
   ],
-  ['a chunk that is no JSON', [chunk({ content: 'x' }), dataEvent('{"choices":[')], 'unreadable', null, /not a JSON object/],
+  [
+    'a chunk that is no JSON',
+    [chunk({ content: 'x' }), dataEvent('{"choices":[')],
+    'unreadable',
+    null,
+    /not a JSON object/,
+  ],
   [
     'a tool call without a name',
     [chunk(call({ index: 0, id: 'a' }, '{}')), chunk({}, 'tool_calls')],
@@ -301,28 +382,40 @@ const annotation = (url: string, start = 0, end = 0) => ({
   url_citation: { url, title: 'T', start_index: start, end_index: end },
 });
 const cited = (answer: Answer | null) =>
-  answer?.content.flatMap((part) => (part.type === 'text' ? [[part.text, ...(part.citations ?? []).map(pageOf)]] : []));
+  answer?.content.flatMap((part) =>
+    part.type === 'text' ? [[part.text, ...(part.citations ?? []).map(pageOf)]] : [],
+  );
 const pageOf = (citation: Citation) => (citation.type === 'url' ? citation.url : citation.type);
 const done = dataEvent('[DONE]');
 
-test('citations belong to the text that streams, or to the next where they come ahead of it', () => {
+test('citations belong to the streaming text, or to the next one when they come first', () => {
   const deltas = [
     { annotations: [annotation('a:1')] },
     { content: 'x' },
     { content: 'y', annotations: [annotation('a:2', 1, 2)] },
   ];
-  const answer = collect(readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), done]));
+  const answer = collect(
+    readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), done]),
+  );
   assert.deepEqual(cited(answer), [['xy', 'a:1', 'a:2']]);
 });
 
-test('a citation in a later block keeps its place, which counts in the whole text', () => {
-  const deltas = [{ content: 'abc' }, { reasoning_content: 'hm' }, { content: 'def', annotations: [annotation('a:1', 4, 6)] }];
-  const answer = collect(readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), done]));
-  const [citation] = answer!.content.flatMap((part) => (part.type === 'text' ? (part.citations ?? []) : []));
+test('a citation in a later block keeps its span, which refers to the whole text', () => {
+  const deltas = [
+    { content: 'abc' },
+    { reasoning_content: 'hm' },
+    { content: 'def', annotations: [annotation('a:1', 4, 6)] },
+  ];
+  const answer = collect(
+    readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), done]),
+  );
+  const [citation] = answer!.content.flatMap((part) =>
+    part.type === 'text' ? (part.citations ?? []) : [],
+  );
   assert.deepEqual(citation?.type === 'url' && citation.span, { start: 1, end: 3 });
 });
 
-test('the pages that a host lists beside its chunks are cited once, by the last list', () => {
+test('the pages listed beside the chunks are cited once, from the last list', () => {
   const events = [
     chunk({ content: 'x [1]' }, null, { citations: ['a:1'] }),
     chunk({}, 'stop', { citations: ['a:1', 'a:2'] }),
@@ -331,8 +424,11 @@ test('the pages that a host lists beside its chunks are cited once, by the last 
   assert.deepEqual(cited(collect(readAll(events))), [['x [1]', 'a:1', 'a:2']]);
 });
 
-test('sources that come after the calls are not lost', () => {
-  const source = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 3 } };
+test('sources that arrive after the calls are kept', () => {
+  const source = {
+    type: 'url_citation',
+    url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 3 },
+  };
   const events = readAll([
     chunk({ content: 'See' }),
     chunk(call({ index: 0, id: 'c' }, '{}', 'f')),
@@ -347,6 +443,9 @@ test('sources that come after the calls are not lost', () => {
   assert.deepEqual(urls, ['https://a.example']);
 });
 
-test('arguments that come as a list are what the model wrote, not none', () => {
-  assert.deepEqual(readCalls({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: [1] } }] }), ['c f([1])']);
+test('arguments sent as a list are kept', () => {
+  assert.deepEqual(
+    readCalls({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: [1] } }] }),
+    ['c f([1])'],
+  );
 });

@@ -1,12 +1,14 @@
-// An upstream's stream of chunks to canonical events. Hosts differ in nearly everything but the text: see the tests for what is met.
+// Reads an upstream's stream of chunks as canonical events. Hosts differ in nearly everything but
+// the text; the tests show the variants.
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { UrlCitation } from '../../canonical/citation.ts';
 import { mergeUsage, type Usage } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
-import { UnreadableAnswer, type JsonObject, type StreamReader } from '../format.ts';
-import { brokenStream, spoiltStream, unreadableStream } from '../stream-progress.ts';
+import { UnreadableAnswer, type StreamReader } from '../format.ts';
+import { brokenStream, invalidOutput, unreadableStream } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
+import { readCallPiece } from './call-pieces.ts';
 import { readAnnotations, readSources } from './citations.ts';
 import { readCallSignature, signedCall } from './call-signatures.ts';
 import { readText, readThinkingInContent } from './content.ts';
@@ -17,10 +19,14 @@ import { readUsage } from './usage.ts';
 
 export function readStream(): StreamReader {
   const reader = new ChatStreamReader();
-  return { push: (event) => reader.push(event), end: () => reader.end(), usageSoFar: () => reader.usageSoFar };
+  return {
+    push: (event) => reader.push(event),
+    end: () => reader.end(),
+    usageSoFar: () => reader.usageSoFar,
+  };
 }
 
-/** The JSON of a chunk; null when it is not an object. */
+/** Parses a chunk. Returns null when it is not a JSON object. */
 export function parseChunk(data: string): Record<string, unknown> | null {
   try {
     const chunk: unknown = JSON.parse(data);
@@ -37,25 +43,29 @@ class ChatStreamReader {
   #finishReason: string | null = null;
   usageSoFar: Usage | null = null;
   #hasAnnotations = false;
-  /** The calls whose signature the reasoning has brought. */
+  /** The calls whose signatures came with the reasoning. */
   readonly #signedCalls = new Set<string>();
-  /** The pages that the last chunk named beside its choices. */
+  /** The pages that the last chunk listed beside its choices. */
   #sources: readonly UrlCitation[] = [];
 
   push(event: SseEvent): readonly StreamEvent[] {
     if (this.#hasEnded || event.data === '') return [];
     if (event.data.startsWith('[DONE]'))
-      return this.#hasChoice ? this.#finish() : this.#fail(brokenStream('the stream has no answer'));
+      return this.#hasChoice
+        ? this.#finish()
+        : this.#fail(brokenStream('the stream has no answer'));
     const chunk = parseChunk(event.data);
     if (!chunk) return this.#fail(unreadableStream('a chunk of the stream is not a JSON object'));
     const failure = readStreamFailure(event, chunk);
     return failure ? this.#fail(failure) : this.#guard(() => this.#readChunk(chunk));
   }
 
-  /** Some hosts forget `[DONE]`: a finish reason is an end as well. */
+  /** Some hosts leave out `[DONE]`: a finish reason ends the stream too. */
   end(): readonly StreamEvent[] {
     if (this.#hasEnded) return [];
-    return this.#finishReason === null ? this.#fail(brokenStream('the stream ended in mid-answer')) : this.#finish();
+    return this.#finishReason === null
+      ? this.#fail(brokenStream('the stream ended in mid-answer'))
+      : this.#finish();
   }
 
   #readChunk(chunk: JsonObject): readonly StreamEvent[] {
@@ -65,18 +75,21 @@ class ChatStreamReader {
     if (sources.length > 0) this.#sources = sources;
     const usage = readUsage(chunk.usage);
     this.usageSoFar = mergeUsage(this.usageSoFar, usage);
-    if (isBrokenOff(this.#finishReason)) return this.#fail(brokenStream(`the stream broke off: ${this.#finishReason}`));
-    // Usage that came before the end may be a running count.
+    if (isBrokenOff(this.#finishReason))
+      return this.#fail(brokenStream(`the stream broke off: ${this.#finishReason}`));
+    // Usage that arrives before the end may be a running count.
     return usage && this.#finishReason !== null ? this.#finish() : this.#blocks.take();
   }
 
   #readChoice(choice: JsonObject): void {
     const isFirst = !this.#hasChoice;
     this.#hasChoice = true;
-    // A host that answers in one chunk may send a message instead of a delta; where both come, the message repeats the deltas.
+    // A host that answers in one chunk may send a message instead of a delta. When both come, the
+    // message repeats the deltas.
     const delta = isObject(choice.delta) ? choice.delta : isFirst ? choice.message : null;
     if (isObject(delta)) this.#readDelta(delta);
-    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#finishReason = choice.finish_reason;
+    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '')
+      this.#finishReason = choice.finish_reason;
   }
 
   #readDelta(delta: JsonObject): void {
@@ -93,12 +106,19 @@ class ChatStreamReader {
     }
   }
 
-  /** Hosts that send details send the plain text of the same piece beside them; the gateway's own signature repeats the block. */
+  /**
+   * Hosts that send details repeat them as plain text. The gateway's own signature repeats the
+   * whole block.
+   */
   #readReasoning(delta: JsonObject): void {
-    const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.map(readDetail) : [];
-    if (!details.some((detail) => detail?.text)) this.#blocks.addText('thinking', readReasoningText(delta));
+    const details = Array.isArray(delta.reasoning_details)
+      ? delta.reasoning_details.map(readDetail)
+      : [];
+    if (!details.some((detail) => detail?.text))
+      this.#blocks.addText('thinking', readReasoningText(delta));
     for (const detail of details) {
-      if (detail?.signature) for (const [callId] of signedCall(detail.signature)) this.#signedCalls.add(callId);
+      if (detail?.signature)
+        for (const [callId] of signedCall(detail.signature)) this.#signedCalls.add(callId);
       if (detail?.redacted && detail.signature) this.#blocks.addHiddenThinking(detail.signature);
       else if (detail?.signature) this.#blocks.addSignature(detail.signature, detail.text);
       else if (detail) this.#blocks.addText('thinking', detail.text);
@@ -106,25 +126,19 @@ class ChatStreamReader {
   }
 
   #readToolCall(call: JsonObject): void {
-    const isCustom = call.type === 'custom' || isObject(call.custom);
-    const called = isCustom ? call.custom : call.function;
-    const { name, arguments: text, input } = isObject(called) ? called : {};
-    const id = readText(call.id);
-    // Without an id its place cannot be said: the call that follows it is meant.
+    const piece = readCallPiece(call);
+    const { id } = piece;
+    // Without an id, the signature belongs to the call that follows it.
     if (!this.#signedCalls.has(id))
-      for (const { signature } of readCallSignature(call, id)) this.#blocks.addHiddenThinking(signature!);
-    this.#blocks.addToolCall({
-      index: typeof call.index === 'number' ? call.index : null,
-      id,
-      name: readText(name),
-      text: isCustom ? readText(input) : typeof text === 'object' && text !== null ? JSON.stringify(text) : readText(text),
-      kind: isCustom ? 'custom' : 'function',
-    });
+      for (const { signature } of readCallSignature(call, id))
+        this.#blocks.addHiddenThinking(signature!);
+    this.#blocks.addToolCall(piece);
   }
 
   #finish(): readonly StreamEvent[] {
     return this.#guard(() => {
-      if (!this.#hasAnnotations) for (const source of this.#sources) this.#blocks.addCitation(source);
+      if (!this.#hasAnnotations)
+        for (const source of this.#sources) this.#blocks.addCitation(source);
       this.#blocks.end();
       this.#hasEnded = true;
       const stop = readStop(this.#finishReason, this.#blocks);
@@ -141,13 +155,13 @@ class ChatStreamReader {
     try {
       return read();
     } catch (error) {
-      if (error instanceof UnreadableAnswer) return this.#fail(spoiltStream(error.message));
+      if (error instanceof UnreadableAnswer) return this.#fail(invalidOutput(error.message));
       throw error;
     }
   }
 }
 
-/** Translation asks for one answer; a choice without an index is it. */
+/** Translation requests one answer, so a choice without an index is the first. */
 function firstChoice(chunk: JsonObject): JsonObject | undefined {
   const choices: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
   return choices.filter(isObject).find((choice) => (choice.index ?? 0) === 0);

@@ -1,10 +1,16 @@
-// Reasoning in Chat. OpenAI's own API shows none; other hosts send the text as `reasoning_content` (DeepSeek, xAI) or `reasoning`
-// (OpenRouter, Groq), and OpenRouter sends signed and hidden blocks as `reasoning_details`. The gateway writes `reasoning_content`, and
-// `reasoning_details` where a block is signed, so that the signature finds its way back through a Chat client.
+// Reasoning in Chat. OpenAI's own API shows none. Other hosts send the text as `reasoning_content`
+// (DeepSeek, xAI) or `reasoning` (OpenRouter, Groq), and OpenRouter sends signed and hidden blocks
+// as `reasoning_details`. The gateway writes `reasoning_content`, and adds `reasoning_details` for
+// signed blocks, so that a Chat client can return the signature.
 // https://openrouter.ai/docs/use-cases/reasoning-tokens
-import type { Signature, ThinkingPart, Vendor } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import type { Signature, Vendor } from '../../canonical/request.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import {
+  readPlace,
+  writePlace,
+  type PlacedThinking,
+  type ThinkingPlace,
+} from './thinking-places.ts';
 
 const detailFormats: Readonly<Record<Vendor, string>> = {
   anthropic: 'anthropic-claude-v1',
@@ -12,17 +18,23 @@ const detailFormats: Readonly<Record<Vendor, string>> = {
   google: 'google-gemini-v1',
 };
 
-/** The reasoning of a whole message. Details count over the plain text, which repeats them. */
-export function readReasoning(message: JsonObject): ThinkingPart[] {
-  const parts = readDetails(message.reasoning_details);
+/** Reads the reasoning of a whole message. Details replace the plain text, which repeats them. */
+export function readReasoning(message: JsonObject): PlacedThinking[] {
+  const blocks = readDetails(message.reasoning_details);
   const text = readReasoningText(message);
-  if (text === '' || parts.some((part) => part.text !== '')) return parts;
-  const signed = parts.findIndex((part) => !part.redacted);
-  if (signed === -1) return [{ type: 'thinking', text, signature: null, redacted: false }, ...parts];
-  return parts.with(signed, { ...parts[signed]!, text });
+  if (text === '' || blocks.some(({ part }) => part.text !== '')) return blocks;
+  const signed = blocks.findIndex(({ part }) => !part.redacted);
+  if (signed === -1) return [unsignedThinking(text), ...blocks];
+  const { part, place } = blocks[signed]!;
+  return blocks.with(signed, { part: { ...part, text }, place });
 }
 
-/** The plain text of a message or delta; some hosts send it under both names. */
+/** Reasoning that has only text. */
+export function unsignedThinking(text: string): PlacedThinking {
+  return { part: { type: 'thinking', text, signature: null, redacted: false }, place: null };
+}
+
+/** Returns the plain reasoning text of a message or delta; some hosts send it under both names. */
 export function readReasoningText(message: JsonObject): string {
   if (typeof message.reasoning_content === 'string') return message.reasoning_content;
   return typeof message.reasoning === 'string' ? message.reasoning : '';
@@ -30,61 +42,99 @@ export function readReasoningText(message: JsonObject): string {
 
 type ReasoningDetail = {
   readonly index: unknown;
+  readonly place: ThinkingPlace | null;
   readonly text: string;
   readonly signature: Signature | null;
   readonly redacted: boolean;
 };
 
-/** null for a detail of an unknown kind, or hidden reasoning of an unknown vendor: nobody could take it back. */
+/**
+ * Returns null for a detail of an unknown kind, and for hidden reasoning of an unknown vendor,
+ * which no model could take back.
+ */
 export function readDetail(detail: unknown): ReasoningDetail | null {
   if (!isObject(detail)) return null;
   const { index, type, format } = detail;
+  const place = readPlace(detail.id);
   if (type === 'reasoning.encrypted') {
     const signature = readSignature(detail.data, format);
-    return signature && { index, text: '', signature, redacted: true };
+    return signature && { index, place, text: '', signature, redacted: true };
   }
-  const text = type === 'reasoning.summary' ? detail.summary : type === 'reasoning.text' ? detail.text : undefined;
+  const text =
+    type === 'reasoning.summary'
+      ? detail.summary
+      : type === 'reasoning.text'
+        ? detail.text
+        : undefined;
   const signature = readSignature(detail.signature, format);
   if (typeof text !== 'string' && !signature) return null;
-  return { index, text: typeof text === 'string' ? text : '', signature, redacted: false };
+  return { index, place, text: typeof text === 'string' ? text : '', signature, redacted: false };
 }
 
-/** The fields of an assistant message or of a whole answer. */
-export function writeReasoning(parts: readonly ThinkingPart[]): JsonObject {
-  const text = parts.map((part) => (part.redacted ? '' : part.text)).join('');
-  const details = parts.some((part) => part.signature) ? parts.map(writeDetail).filter((detail) => detail !== null) : [];
+/** Returns the reasoning fields of an assistant message or a whole answer. */
+export function writeReasoning(blocks: readonly PlacedThinking[]): JsonObject {
+  const text = blocks.map(({ part }) => (part.redacted ? '' : part.text)).join('');
+  const isSigned = blocks.some(({ part }) => part.signature);
+  const details = isSigned ? blocks.map(writeDetail).filter((detail) => detail !== null) : [];
   return {
     ...(text === '' ? null : { reasoning_content: text }),
     ...(details.length === 0 ? null : { reasoning_details: details }),
   };
 }
 
-/** A block with its whole text: a client that only keeps details can send it back as it came. null: hidden and unsigned. */
-export function writeDetail(part: ThinkingPart, index: number): JsonObject | null {
+/**
+ * Writes a block with its whole text, so that a client that keeps only details can return it
+ * unchanged. Returns null for a hidden block without a signature.
+ */
+export function writeDetail({ part, place }: PlacedThinking, index: number): JsonObject | null {
   const { signature, text } = part;
+  // Google's signatures contain their place.
+  const id = place && signature?.vendor !== 'google' ? writePlace(place) : {};
   if (part.redacted) {
-    return signature && { type: 'reasoning.encrypted', index, data: signature.value, format: detailFormats[signature.vendor] };
+    return (
+      signature && {
+        type: 'reasoning.encrypted',
+        ...id,
+        index,
+        data: signature.value,
+        format: detailFormats[signature.vendor],
+      }
+    );
   }
-  if (!signature) return { type: 'reasoning.text', index, text };
-  return { type: 'reasoning.text', index, text, signature: signature.value, format: detailFormats[signature.vendor] };
+  if (!signature) return { type: 'reasoning.text', ...id, index, text };
+  return {
+    type: 'reasoning.text',
+    ...id,
+    index,
+    text,
+    signature: signature.value,
+    format: detailFormats[signature.vendor],
+  };
 }
 
-/** Clients that collect a stream may send a block back in its pieces: those of one index are one block, until its signature. */
-function readDetails(details: unknown): ThinkingPart[] {
-  const parts: ThinkingPart[] = [];
+/**
+ * Clients that collect a stream may return a block in pieces. Pieces with the same index form one
+ * block, up to its signature.
+ */
+function readDetails(details: unknown): PlacedThinking[] {
+  const blocks: PlacedThinking[] = [];
   let lastIndex: unknown;
   for (const value of Array.isArray(details) ? details : []) {
     const detail = readDetail(value);
     if (!detail) continue;
-    const last = parts.at(-1);
-    if (last && !last.signature && !detail.redacted && detail.index === lastIndex) {
-      parts[parts.length - 1] = { ...last, text: last.text + detail.text, signature: detail.signature };
+    const { index, place, text, signature, redacted } = detail;
+    const last = blocks.at(-1);
+    if (last && !last.part.signature && !redacted && index === lastIndex) {
+      blocks[blocks.length - 1] = {
+        ...last,
+        part: { ...last.part, text: last.part.text + text, signature },
+      };
     } else {
-      parts.push({ type: 'thinking', text: detail.text, signature: detail.signature, redacted: detail.redacted });
+      blocks.push({ part: { type: 'thinking', text, signature, redacted }, place });
     }
-    lastIndex = detail.index;
+    lastIndex = index;
   }
-  return parts;
+  return blocks;
 }
 
 function readSignature(value: unknown, format: unknown): Signature | null {
@@ -93,7 +143,7 @@ function readSignature(value: unknown, format: unknown): Signature | null {
   return vendor ? { vendor, value } : null;
 }
 
-/** Models that can think do so unasked; each family of hosts has a switch of its own. */
+/** Models that can think do so by default. Each family of hosts has its own switch. */
 export function mayThink({
   reasoning_effort: effort,
   reasoning,

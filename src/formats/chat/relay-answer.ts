@@ -1,28 +1,43 @@
-// The straight path down, for a whole answer: everything of the upstream's stays but the model's name.
+// The straight path for a whole answer: sets the model's name, repairs calls, restores tool names
+// and removes the upstream's price.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
+import { withoutCost } from '../usage-cost.ts';
 import { checkAnswer, type Choice, firstChoice } from './read-answer.ts';
+import { callIdPrefix, repairCalls } from './relay-calls.ts';
 import { meterMessage } from './relay-meter.ts';
+import { relayedNames, renameCalls } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
 import { readUsage, writeUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
 
 /** Throws UnreadableAnswer. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
-  const { answer, choices } = checkAnswer(body);
+  const { answer, choices: given } = checkAnswer(body);
+  const choices = given.map((choice, index) => {
+    const message = repairCalls(choice.message, callIdPrefix(context, index));
+    return { ...choice, message };
+  });
   const meter = new OutputMeter();
-  for (const { message } of choices) meterMessage(meter, message);
+  for (const { message } of given) meterMessage(meter, message);
   const outputBytes = meter.bytes;
-  const told = readUsage(answer.usage);
-  const counted = countUsage(told, { ...context, outputBytes });
+  const reported = readUsage(answer.usage);
+  const counted = countUsage(reported, { ...context, outputBytes });
+  const names = relayedNames(context.request.body);
   return {
     body: {
       ...answer,
+      choices: names
+        ? choices.map((choice) => ({
+            ...choice,
+            message: renameCalls(choice.message, names.toClient),
+          }))
+        : choices,
       model: context.model,
-      usage: counted === told ? answer.usage : writeUsage(counted),
+      usage: counted === reported ? withoutCost(answer.usage) : writeUsage(counted),
     },
-    usage: told,
+    usage: reported,
     stop: readChoiceStop(firstChoice(choices)),
     outputBytes,
     searches: countSearches(context.request),

@@ -1,11 +1,10 @@
-// The size of an answer on the straight path, from its messages or deltas.
+// Measures an answer on the straight path by its messages or deltas.
 import type { OutputMeter } from '../../canonical/output-bytes.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readReasoningText } from './reasoning.ts';
 
-/** Adds what a message or delta adds to an answer. */
+/** Adds the size of a message or delta. */
 export function meterMessage(meter: OutputMeter, message: JsonObject): void {
   const { content, refusal, tool_calls: toolCalls, function_call: legacyCall } = message;
   meter.addText(readText(content));
@@ -16,7 +15,7 @@ export function meterMessage(meter: OutputMeter, message: JsonObject): void {
   if (isObject(legacyCall)) meter.addText(readText(legacyCall.arguments));
 }
 
-/** Details repeat the plain text where there is one. */
+/** Details repeat the plain text, if there is any. */
 function meterReasoning(meter: OutputMeter, message: JsonObject): void {
   const text = readReasoningText(message);
   meter.addReasoning(text);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import type { JsonObject, UpstreamTarget } from '../format.ts';
-import { contextFor, simpleRequest } from '../../../tests/support/formats/chat.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { UpstreamTarget } from '../format.ts';
+import { requestFor, simpleRequest } from '../../../tests/support/formats/chat.ts';
 import { relayRequest } from './relay-request.ts';
 
 const target: UpstreamTarget = {
@@ -14,10 +15,10 @@ const target: UpstreamTarget = {
 };
 
 function relay(fields: JsonObject, changes: Partial<UpstreamTarget> = {}) {
-  return relayRequest(contextFor(fields).request, { ...target, ...changes });
+  return relayRequest(requestFor(fields), { ...target, ...changes });
 }
 
-test('the body goes up as it came, with the upstream’s model and the output limit', () => {
+test('the body is sent unchanged, with the upstream’s model and the output limit', () => {
   const fields = {
     temperature: 0,
     n: 2,
@@ -31,22 +32,84 @@ test('the body goes up as it came, with the upstream’s model and the output li
   });
 });
 
-test('the limit stands in the one field that the target knows', () => {
+test('the limit is sent in the field that the target knows', () => {
   const given = { max_tokens: 500, max_completion_tokens: 400 };
   const plain = { ...simpleRequest, model: 'upstream-model' };
   assert.deepEqual(relay(given).body, { ...plain, max_tokens: 100 });
-  assert.deepEqual(relay(given, { maxTokensField: 'max_completion_tokens' }).body, { ...plain, max_completion_tokens: 100 });
+  assert.deepEqual(relay(given, { maxTokensField: 'max_completion_tokens' }).body, {
+    ...plain,
+    max_completion_tokens: 100,
+  });
+});
+
+test('`developer` becomes `system`, except for OpenAI', () => {
+  const messages = [
+    { role: 'developer', content: 'Be brief.', name: 'ops' },
+    ...simpleRequest.messages,
+    { role: 'developer', content: 'x' },
+  ];
+  assert.deepEqual(
+    (relay({ messages }).body.messages as JsonObject[]).map(({ role }) => role),
+    ['system', 'user', 'system'],
+  );
+  assert.deepEqual((relay({ messages }).body.messages as JsonObject[])[0], {
+    role: 'system',
+    content: 'Be brief.',
+    name: 'ops',
+  });
+  assert.deepEqual(
+    relay({ messages }, { maxTokensField: 'max_completion_tokens' }).body.messages,
+    messages,
+  );
+});
+
+test('empty stop sequences are left out', () => {
+  assert.deepEqual(relay({ stop: ['', 'END', '\n'] }).body.stop, ['END', '\n']);
+  for (const stop of ['', [], ['', '']])
+    assert.ok(!('stop' in relay({ stop }).body), JSON.stringify(stop));
+  assert.equal(relay({ stop: 'END' }).body.stop, 'END');
+});
+
+test('tools, calls and choices without a type are sent with it', () => {
+  const call = { id: 'c', function: { name: 'f', arguments: '{}' } };
+  const fields = {
+    tools: [
+      { function: { name: 'f' } },
+      { custom: { name: 'g' } },
+      { type: null, function: { name: 'h' } },
+    ],
+    tool_choice: { function: { name: 'f' } },
+    messages: [
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: 'x' },
+    ],
+  };
+  const { body } = relay(fields);
+  assert.deepEqual(
+    (body.tools as JsonObject[]).map(({ type }) => type),
+    ['function', 'custom', 'function'],
+  );
+  assert.deepEqual(body.tool_choice, { type: 'function', function: { name: 'f' } });
+  assert.deepEqual((body.messages as JsonObject[])[0], {
+    role: 'assistant',
+    tool_calls: [{ type: 'function', ...call }],
+  });
 });
 
 test('streams always ask for usage, and keep the client’s other options', () => {
-  const streamed = relay({ stream: true, stream_options: { include_obfuscation: false } }, { stream: true }).body;
+  const streamed = relay(
+    { stream: true, stream_options: { include_obfuscation: false } },
+    { stream: true },
+  ).body;
   assert.equal(streamed.stream, true);
   assert.deepEqual(streamed.stream_options, { include_obfuscation: false, include_usage: true });
-  assert.deepEqual(relay({ stream: true }, { stream: true }).body.stream_options, { include_usage: true });
+  assert.deepEqual(relay({ stream: true }, { stream: true }).body.stream_options, {
+    include_usage: true,
+  });
   assert.ok(!('stream_options' in relay({ stream: false, stream_options: {} }).body));
 });
 
-test('nothing is stored: store becomes false where it stands, metadata goes, and both are listed', () => {
+test('nothing is stored: store becomes false, metadata is removed, and both are listed', () => {
   const { body, ignored } = relay({ store: true, metadata: { a: 'b' } });
   assert.equal(body.store, false);
   assert.ok(!('metadata' in body));
@@ -55,7 +118,9 @@ test('nothing is stored: store becomes false where it stands, metadata goes, and
   assert.deepEqual(relay({ store: false, metadata: null }).ignored, []);
 });
 
-const part = (fields: object) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, fields] }] });
+const part = (fields: object) => ({
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, fields] }],
+});
 const refused: [param: string, fields: JsonObject][] = [
   ['service_tier', { service_tier: 'priority' }],
   ['service_tier', { service_tier: 'flex' }],
@@ -67,7 +132,10 @@ const refused: [param: string, fields: JsonObject][] = [
   ['priority', { priority: -1 }],
   ['extra_body', { extra_body: { google: { cached_content: 'cachedContents/1' } } }],
   ['cache_control.ttl', { cache_control: { type: 'ephemeral', ttl: '1h' } }],
-  ['messages[0].content[1].type', part({ type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } })],
+  [
+    'messages[0].content[1].type',
+    part({ type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }),
+  ],
   ['models', { models: ['a', 'b'] }],
   ['provider', { provider: { order: ['x'] } }],
   ['plugins', { plugins: [{ id: 'web' }] }],
@@ -76,10 +144,19 @@ const refused: [param: string, fields: JsonObject][] = [
   ['best_of', { best_of: 20 }],
   ['use_beam_search', { use_beam_search: true }],
   ['deferred', { deferred: true }],
-  ['tools[1].type', { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }] }],
-  ['tools[0].cache_control.ttl', { tools: [{ type: 'function', function: { name: 'f' }, cache_control: { ttl: '1h' } }] }],
+  [
+    'tools[1].type',
+    { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }] },
+  ],
+  [
+    'tools[0].cache_control.ttl',
+    { tools: [{ type: 'function', function: { name: 'f' }, cache_control: { ttl: '1h' } }] },
+  ],
   ['messages[0].content[1].file.file_id', part({ type: 'file', file: { file_id: 'file-1' } })],
-  ['messages[0].content[1].cache_control.ttl', part({ type: 'text', text: '', cache_control: { type: 'ephemeral', ttl: '1h' } })],
+  [
+    'messages[0].content[1].cache_control.ttl',
+    part({ type: 'text', text: '', cache_control: { type: 'ephemeral', ttl: '1h' } }),
+  ],
   [
     'messages[0].content[1].prompt_cache_breakpoint.ttl',
     part({ type: 'text', text: '', prompt_cache_breakpoint: { ttl: '12h' } }),
@@ -92,7 +169,10 @@ for (const [param, fields] of refused) {
     assert.throws(
       () => relay(fields),
       (error) =>
-        error instanceof ApiError && error.code === 'invalid_request' && error.param === param && error.message.startsWith(param),
+        error instanceof ApiError &&
+        error.code === 'invalid_request' &&
+        error.param === param &&
+        error.message.startsWith(param),
     );
   });
 }
@@ -109,7 +189,12 @@ test('the ordinary values of restricted fields pass', () => {
       { type: 'function', function: { name: 'f' } },
       { type: 'custom', custom: { name: 'c' } },
     ],
-    messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }] }],
+    messages: [
+      {
+        role: 'user',
+        content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }],
+      },
+    ],
   };
   assert.deepEqual(relay(fields).body, { ...fields, model: 'upstream-model', max_tokens: 100 });
 });

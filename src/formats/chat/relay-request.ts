@@ -1,20 +1,28 @@
-// The straight path upstream: the client's body with what the gateway decides put in its place.
-import { isObject } from '../../lib/json.ts';
+// The straight path for a request: the client's body with the fields that the gateway decides.
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { relayHistory } from './foreign-history.ts';
+import { readStopSequences } from './read-request.ts';
 import type { ChatRequest } from './schema.ts';
 import { isOpenAi } from './openai-host.ts';
+import { relayedNames, renameTools } from './relay-tool-names.ts';
+import { relayTools } from './relay-tools.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
 /** Throws ApiError on what a shared credential must not pass. */
-export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
+export function relayRequest(
+  { body }: ClientRequest<ChatRequest>,
+  target: UpstreamTarget,
+): UpstreamRequest {
   const search = target.searchesMax === undefined ? 'unpriced' : 'priced';
   refuseUnpriced(body, { search, isOpenAi: isOpenAi(target), opened: target.passFields });
-  // Entries, since assigning `__proto__` would lose it.
-  const upstream: Record<string, unknown> = Object.fromEntries(Object.entries(body).filter(([name]) => !decidedHere.has(name)));
+  // From entries, because assigning `__proto__` would lose it.
+  const upstream: Record<string, unknown> = Object.fromEntries(
+    Object.entries(body).filter(([name]) => !decidedHere.has(name)),
+  );
   upstream.model = target.model;
-  const { reasoning_effort: effort } = body as ChatRequest;
+  const { reasoning_effort: effort } = body;
   if (effort) upstream.reasoning_effort = fitKnownEffort(effort, target.model);
   upstream[target.maxTokensField] = target.maxOutputTokens;
   if (target.stream) {
@@ -22,14 +30,30 @@ export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): U
     const options = isObject(body.stream_options) ? body.stream_options : null;
     upstream.stream_options = { ...options, include_usage: true };
   }
-  // Hosts that do not know `store` may refuse it, so only OpenAI's provider adds it where it is absent.
+  // Hosts that do not know `store` may refuse it, so it is added only for OpenAI.
   if (typeof body.store === 'boolean') upstream.store = false;
-  const { messages, ignored } = relayHistory((body as ChatRequest).messages, target);
+  Object.assign(upstream, relayStop(body));
+  const { messages, ignored } = relayHistory(body.messages, target);
   upstream.messages = messages;
-  return { body: upstream, ignored: [...listIgnored(body), ...ignored] };
+  if (body.tools) upstream.tools = relayTools(body.tools);
+  const names = relayedNames(body);
+  return {
+    body: names ? renameTools(upstream, names.toSent) : upstream,
+    ignored: [...listIgnored(body), ...ignored],
+  };
 }
 
-/** Other hosts' names for the output limit: one that is obeyed would go beyond what is held. */
+/** Drops empty stop sequences, and the field when none is left. */
+function relayStop({ stop }: ChatRequest): JsonObject {
+  const sequences = readStopSequences(stop);
+  if (sequences.length === 0) return {};
+  return { stop: typeof stop === 'string' ? stop : sequences };
+}
+
+/**
+ * Other hosts' names for the output limit. A host that obeyed one would generate more than the hold
+ * covers.
+ */
 const otherLimits = ['max_new_tokens', 'num_predict', 'max_gen_len', 'max_length'];
 
 const decidedHere = new Set([
@@ -40,10 +64,11 @@ const decidedHere = new Set([
   'stream_options',
   'store',
   'metadata',
+  'stop',
   ...otherLimits,
 ]);
 
-/** OpenAI takes metadata only for answers that it stores. */
+/** OpenAI accepts metadata only for stored answers. */
 function listIgnored(body: ClientRequest['body']): string[] {
   const { store, metadata } = body;
   const ignored = otherLimits.filter((name) => body[name] !== undefined && body[name] !== null);

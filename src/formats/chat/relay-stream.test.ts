@@ -9,12 +9,20 @@ const asking = { stream_options: { include_usage: true } };
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8, cost: 1 };
 
 function chunk(delta: object, finish: string | null = null, more: object = {}, index = 0) {
-  return dataEvent({ id: 'x', created: 9, model: 'upstream', choices: [{ index, delta, finish_reason: finish }], ...more });
+  return dataEvent({
+    id: 'x',
+    created: 9,
+    model: 'upstream',
+    choices: [{ index, delta, finish_reason: finish }],
+    ...more,
+  });
 }
 
-test('a chunk passes with fields that nobody knows, and the catalogue’s model', () => {
+test('a chunk passes with its unknown fields and the catalogue’s model', () => {
   const pipe = relayStream(contextFor());
-  const frame = pipe.push(chunk({ content: 'Hé', new_field: [1] }, null, { obfuscation: 'zz', usage: null }));
+  const frame = pipe.push(
+    chunk({ content: 'Hé', new_field: [1] }, null, { obfuscation: 'zz', usage: null }),
+  );
   assert.deepEqual(JSON.parse(parseSse(frame)[0]!.data), {
     id: 'x',
     created: 9,
@@ -30,13 +38,18 @@ test('the bytes of every kind of output in every choice are counted once', () =>
   pipe.push(chunk({ content: '12' }));
   pipe.push(chunk({ content: '34' }, null, {}, 1));
   pipe.push(chunk({ reasoning_content: '5', reasoning: '5', reasoning_details: [{ text: '5' }] }));
-  pipe.push(chunk({ refusal: '6', tool_calls: [{ function: { name: 'f', arguments: '78' } }, { custom: { input: '9' } }] }));
+  pipe.push(
+    chunk({
+      refusal: '6',
+      tool_calls: [{ function: { name: 'f', arguments: '78' } }, { custom: { input: '9' } }],
+    }),
+  );
   pipe.push(chunk({ function_call: { arguments: '0' }, content: null }));
   pipe.push(chunk({ content: [{ type: 'text', text: 'a' }] }));
   assert.equal(pipe.progress.output.bytes, 11);
 });
 
-test('[DONE] and what follows are kept back, and close() ends the stream behind the comment', () => {
+test('[DONE] and what follows are held back until close()', () => {
   const pipe = relayStream(contextFor());
   pipe.push(chunk({ content: 'x' }, 'stop'));
   assert.equal(pipe.progress.status, 'running');
@@ -45,35 +58,43 @@ test('[DONE] and what follows are kept back, and close() ends the stream behind 
   assert.equal(pipe.progress.status, 'finished');
   assert.equal(pipe.push(chunk({ content: 'late' })), '');
   assert.equal(pipe.end(), '');
-  assert.equal(pipe.close(': cost_micros=1'), ': cost_micros=1\n\ndata: [DONE]\n\n');
-  assert.equal(pipe.close(''), 'data: [DONE]\n\n');
+  assert.equal(pipe.close(0.5), 'data: [DONE]\n\n', 'nobody asked for the usage');
   assert.deepEqual(pipe.progress.stop, { reason: 'end', sequence: null });
   assert.equal(pipe.progress.usage?.outputTokens, 3);
 });
 
-test('usage reaches a client that asked, from our own count where the upstream has none', () => {
+test('a client that asked for usage gets it, from our own count when the upstream has none', () => {
   const counted = relayStream(contextFor(asking));
   counted.push(chunk({ content: 'x' }, 'stop'));
-  assert.deepEqual(JSON.parse(parseSse(counted.push(dataEvent({ choices: [], usage })))[0]!.data), {
+  assert.equal(
+    counted.push(dataEvent({ choices: [], usage: { ...usage, new_count: 5 }, new_field: 1 })),
+    '',
+  );
+  counted.push(dataEvent('[DONE]'));
+  const [last, done] = parseSse(counted.close(0.5));
+  const shown = { ...usage, new_count: 5, cost: 0.5 };
+  assert.deepEqual(JSON.parse(last!.data), {
     choices: [],
-    usage,
+    usage: shown,
+    new_field: 1,
     model: 'catalogue/model',
   });
+  assert.equal(done!.data, '[DONE]');
   const uncounted = relayStream(contextFor(asking));
   uncounted.push(chunk({ content: '12345' }, 'stop'));
   uncounted.push(dataEvent('[DONE]'));
   assert.deepEqual(
-    parseSse(uncounted.close('')).map(({ data }) => data),
+    parseSse(uncounted.close(0.25)).map(({ data }) => data),
     [
       '{"id":"x","object":"chat.completion.chunk","created":9,"model":"catalogue/model","choices":[],' +
         '"usage":{"prompt_tokens":7,"completion_tokens":2,"total_tokens":9,"prompt_tokens_details":{"cached_tokens":0},' +
-        '"completion_tokens_details":{"reasoning_tokens":0}}}',
+        '"completion_tokens_details":{"reasoning_tokens":0},"cost":0.25}}',
       '[DONE]',
     ],
   );
 });
 
-test('a stream without [DONE] is finished when every choice that was asked for has its finish reason', () => {
+test('a stream without [DONE] is finished when every requested choice has its finish reason', () => {
   const two = () => {
     const pipe = relayStream(contextFor({ n: 2 }));
     pipe.push(chunk({ content: 'x' }, 'stop'));
@@ -92,16 +113,31 @@ test('a stream without [DONE] is finished when every choice that was asked for h
   assert.equal(whole.progress.status, 'finished');
 });
 
-const failures: [name: string, event: ReturnType<typeof dataEvent>, kind: string, status: number | null][] = [
+const failures: [
+  name: string,
+  event: ReturnType<typeof dataEvent>,
+  kind: string,
+  status: number | null,
+][] = [
   ['an error chunk', dataEvent({ error: { message: 'boom' } }), 'broken-stream', null],
-  ['an error with a status', dataEvent({ error: { message: 'boom', code: 502 }, choices: [] }), 'status', 502],
-  ['an error event', { event: 'error', data: '{"error":{"message":"boom"}}' }, 'broken-stream', null],
+  [
+    'an error with a status',
+    dataEvent({ error: { message: 'boom', code: 502 }, choices: [] }),
+    'status',
+    502,
+  ],
+  [
+    'an error event',
+    { event: 'error', data: '{"error":{"message":"boom"}}' },
+    'broken-stream',
+    null,
+  ],
   ['a broken-off choice', chunk({ content: 'x' }, 'error'), 'broken-stream', null],
   ['a chunk that is no JSON', dataEvent('nonsense'), 'unreadable', null],
 ];
 
 for (const [name, event, kind, status] of failures) {
-  test(`${name} fails the stream, and nothing of it reaches the client`, () => {
+  test(`${name} fails the stream, and the client gets none of it`, () => {
     const pipe = relayStream(contextFor());
     pipe.push(chunk({ content: 'a' }));
     assert.equal(pipe.push(event), '');
@@ -114,10 +150,34 @@ for (const [name, event, kind, status] of failures) {
   });
 }
 
-test('a stream that the gateway ends before its first choice has one that was cut at the limit', () => {
+test('a stream that the gateway ends before its first choice gets one cut at the limit', () => {
   const pipe = relayStream(contextFor());
   pipe.push(dataEvent({ id: 'x', created: 9, choices: [], prompt_filter_results: [] }));
   const frames = parseSse(pipe.limit());
-  assert.deepEqual(JSON.parse(frames[0]!.data).choices, [{ index: 0, delta: {}, finish_reason: 'length' }]);
+  assert.deepEqual(JSON.parse(frames[0]!.data).choices, [
+    { index: 0, delta: {}, finish_reason: 'length' },
+  ]);
   assert.deepEqual(pipe.progress.stop, { reason: 'length', sequence: null });
+});
+
+test('a choice without a numeric index is the first', () => {
+  const pipe = relayStream(contextFor());
+  const wild = {
+    index: { toString: null },
+    delta: { tool_calls: [{ function: { name: 'f', arguments: '{}' } }] },
+  };
+  const [frame] = parseSse(pipe.push(dataEvent({ choices: [wild] })));
+  assert.equal(JSON.parse(frame!.data).choices[0].index, 0);
+  pipe.push(chunk({}, 'tool_calls'));
+  assert.equal(pipe.push(dataEvent('[DONE]')), '');
+  assert.equal(pipe.progress.status, 'finished');
+});
+
+test('malformed choices and calls do not reach the client', () => {
+  const pipe = relayStream(contextFor());
+  const choicesOf = (frames: string) => JSON.parse(parseSse(frames)[0]!.data).choices;
+  assert.deepEqual(choicesOf(pipe.push(dataEvent({ id: 'x', choices: [null, 'x', []] }))), []);
+  assert.deepEqual(choicesOf(pipe.push(dataEvent({ id: 'x' }))), []);
+  const [choice] = choicesOf(pipe.push(chunk({ tool_calls: [null, 5] })));
+  assert.deepEqual(choice.delta.tool_calls, []);
 });

@@ -1,18 +1,24 @@
-// The straight path down, for a stream: each chunk is parsed once, gets the catalogue's model id, and goes on. `[DONE]` is kept back until
-// the charge is recorded.
+// The straight path for a stream. Each chunk is parsed once, gets the catalogue's model id, and is
+// sent on. The usage, wherever a host puts it, and `[DONE]` are held back until the charge is
+// recorded.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { countUsage, mergeUsage, type Usage } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
-import type { AnswerContext, JsonObject, StreamPipe } from '../format.ts';
+import { editFields } from '../edit-json.ts';
+import type { AnswerContext, StreamPipe } from '../format.ts';
 import { brokenStream, newProgress, unreadableStream } from '../stream-progress.ts';
+import type { ToolNames } from '../tool-names.ts';
+import { withCost } from '../usage-cost.ts';
 import { readStreamFailure, writeError } from './errors.ts';
 import { parseChunk } from './read-stream.ts';
+import { callIdPrefix, StreamedCalls } from './relay-calls.ts';
 import { meterMessage } from './relay-meter.ts';
-import { isBrokenOff, readStop } from './stop.ts';
+import { relayedNames, renameCalls } from './relay-tool-names.ts';
+import { isBrokenOff, isCutShort, readStop } from './stop.ts';
 import { readUsage, wantsStreamUsage, writeUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
-import { chunkHead, closeStream } from './write-stream.ts';
+import { chunkHead, doneFrame } from './write-stream.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   const relay = new ChatStreamRelay(context);
@@ -20,7 +26,7 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
     push: (event) => relay.push(event),
     end: () => relay.end(),
     limit: () => relay.limit(),
-    close: (comment) => relay.close(comment),
+    close: (costUsd) => relay.close(costUsd),
     fail: (error, requestId) => formatSse(null, JSON.stringify(writeError(error, requestId))),
     progress: relay.progress,
   };
@@ -30,31 +36,40 @@ class ChatStreamRelay {
   readonly progress = newProgress();
   readonly #context: AnswerContext;
   readonly #wantsUsage: boolean;
-  /** Choices by index, each with its finish reason once it has one. */
-  readonly #choices = new Map<unknown, string | null>();
+  readonly #names: ToolNames | null;
+  /** The finish reason of each choice by index; null while it runs. */
+  readonly #choices = new Map<number, string | null>();
+  readonly #calls = new Map<number, StreamedCalls>();
   #hasToolCalls = false;
   #hasRefusal = false;
-  /** The usage that the client saw last. */
-  #shown: Usage | null = null;
-  /** Gives a usage chunk of our own its id and time. */
+  /** The last usage that the upstream reported. */
+  #reportedUsage: unknown = null;
+  /** The upstream's chunk that holds only usage; null: none so far. The last chunk replaces it. */
+  #usageChunk: JsonObject | null = null;
+  /** The source of id and time for a usage chunk of our own. */
   #lastChunk: JsonObject = {};
 
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#wantsUsage = wantsStreamUsage(context.request);
+    this.#names = relayedNames(context.request.body);
   }
 
   push(event: SseEvent): string {
     if (this.progress.status !== 'running' || event.data === '') return '';
     if (event.data.startsWith('[DONE]'))
-      return this.#choices.size > 0 ? this.#finish() : this.#fail(brokenStream('the stream has no answer'));
+      return this.#choices.size > 0
+        ? this.#finish()
+        : this.#fail(brokenStream('the stream has no answer'));
     const chunk = parseChunk(event.data);
     if (!chunk) return this.#fail(unreadableStream('a chunk of the stream is not a JSON object'));
     const failure = readStreamFailure(event, chunk);
     return failure ? this.#fail(failure) : this.#relayChunk(chunk);
   }
 
-  /** Some hosts forget `[DONE]`: the stream is whole when every choice has its finish reason. */
+  /**
+   * Some hosts leave out `[DONE]`: the stream is complete when every choice has its finish reason.
+   */
   end(): string {
     if (this.progress.status !== 'running') return '';
     const reasons = [...this.#choices.values()];
@@ -62,67 +77,89 @@ class ChatStreamRelay {
     return isWhole ? this.#finish() : this.#fail(brokenStream('the stream ended in mid-answer'));
   }
 
-  /** Goes on as if the upstream had met its limit here. */
+  /** Ends the stream as if the upstream had reached its limit. */
   limit(): string {
     const { id, object, created } = this.#lastChunk;
-    // Azure opens a stream with a chunk that has no choice.
+    // Azure's first chunk has no choice.
     if (this.#choices.size === 0) this.#choices.set(0, null);
     const open = [...this.#choices].filter(([, reason]) => reason === null);
     const choices = open.map(([index]) => ({ index, delta: {}, finish_reason: 'length' }));
-    return this.#relayChunk({ id, object, created, choices }) + this.#finish();
+    const last = choices.length === 0 ? '' : this.#relayChunk({ id, object, created, choices });
+    return last + this.#finish();
   }
 
-  /** A client that asked for usage is shown what it is charged, where the upstream has not counted just that. */
-  close(comment: string): string {
-    const counted = this.#counted();
-    if (!this.#wantsUsage || (this.#shown && isSameUsage(this.#shown, counted))) return closeStream(comment);
-    const usage = writeUsage(counted);
+  /**
+   * Sends the charge to a client that asked for usage, in a chunk of its own: the upstream's, or
+   * one of ours when the upstream sent its usage beside a choice.
+   */
+  close(costUsd: number): string {
+    if (!this.#wantsUsage) return doneFrame;
     const head = chunkHead(this.#context);
     const { id = head.id, created = head.created } = this.#lastChunk;
-    return formatSse(null, JSON.stringify({ ...head, id, created, choices: [], usage })) + closeStream(comment);
+    const chunk = this.#usageChunk ?? { ...head, id, created, choices: [] };
+    const usage = withCost(this.#shownUsage(), costUsd);
+    return (
+      formatSse(null, JSON.stringify({ ...chunk, model: this.#context.model, usage })) + doneFrame
+    );
   }
 
   #relayChunk(chunk: Record<string, unknown>): string {
-    const choices: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
-    for (const choice of choices) {
-      if (isObject(choice)) this.#readChoice(choice);
-    }
+    // Clients iterate over the list and read each choice.
+    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
+    for (const choice of choices) this.#readChoice(choice);
     if (this.progress.status !== 'running') return '';
     this.#lastChunk = chunk;
     this.progress.searches = countSearches(this.#context.request);
-    this.#readUsage(chunk);
-    if (!this.#wantsUsage && chunk.usage !== undefined) {
-      // The gateway asked for it: neither the chunk that carries only usage nor `usage: null` on the others is the client's.
-      if (choices.length === 0) return '';
-      if (chunk.usage === null) chunk.usage = undefined;
+    if (chunk.usage !== undefined) {
+      this.#readUsage(chunk, { isAlone: choices.length === 0 });
+      // The gateway requested the usage. So a chunk with only usage is held back, and a client that
+      // did not ask for usage sees no `usage: null` either.
+      if (choices.length === 0 && (chunk.usage !== null || !this.#wantsUsage)) return '';
+      chunk.usage = this.#wantsUsage ? null : undefined;
     }
+    chunk.choices = this.#names ? choices.map(this.#renameChoice) : choices;
     chunk.model = this.#context.model;
     return formatSse(null, JSON.stringify(chunk));
   }
 
-  /** What is charged is shown; a half that was not counted may still be, by a later chunk. */
-  #readUsage(chunk: Record<string, unknown>): void {
-    const told = readUsage(chunk.usage);
-    if (!told) return;
-    this.progress.usage = mergeUsage(this.progress.usage, told);
-    this.#shown = this.#counted();
-    if (!isSameUsage(this.#shown, told)) chunk.usage = writeUsage(this.#shown);
+  readonly #renameChoice = (choice: JsonObject): JsonObject => {
+    const { delta, message } = choice;
+    const rename = (part: unknown) =>
+      isObject(part) ? renameCalls(part, this.#names!.toClient) : part;
+    return editFields(choice, { delta: rename(delta), message: rename(message) });
+  };
+
+  #readUsage(chunk: JsonObject, { isAlone }: { readonly isAlone: boolean }): void {
+    const reported = readUsage(chunk.usage);
+    if (!reported) return;
+    this.progress.usage = mergeUsage(this.progress.usage, reported);
+    this.#reportedUsage = chunk.usage;
+    if (isAlone) this.#usageChunk = chunk;
   }
 
-  #counted(): Usage {
+  /** The upstream's own usage if the charge is based on it. */
+  #shownUsage(): unknown {
     const { usage, output } = this.progress;
-    return countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+    const reported = readUsage(this.#reportedUsage);
+    return reported && isSameUsage(reported, counted) ? this.#reportedUsage : writeUsage(counted);
   }
 
-  #readChoice(choice: JsonObject): void {
+  #readChoice(choice: Record<string, unknown>): void {
     const { delta, message, finish_reason: reason } = choice;
-    const index = choice.index ?? 0;
+    const index = typeof choice.index === 'number' ? choice.index : 0;
+    choice.index = index;
     const hasReason = typeof reason === 'string' && reason !== '';
-    // As in translation: a first chunk may be a message; a later message repeats the deltas.
-    const added = isObject(delta) ? delta : this.#choices.has(index) ? null : message;
-    if (isObject(added)) this.#readDelta(added);
+    // As in translation, the first chunk may hold a message; a later message repeats the deltas.
+    // Azure's filter sends neither, and clients read the delta.
+    if (!isObject(delta))
+      choice.delta = !this.#choices.has(index) && isObject(message) ? message : {};
+    const read = choice.delta as Record<string, unknown>;
+    this.#readDelta(read);
+    this.#repairCalls(read, { index, isOver: hasReason && !isCutShort(reason) });
     if (hasReason || !this.#choices.has(index)) this.#choices.set(index, hasReason ? reason : null);
-    if (hasReason && isBrokenOff(reason)) this.#fail(brokenStream(`the stream broke off: ${reason}`));
+    if (hasReason && isBrokenOff(reason))
+      this.#fail(brokenStream(`the stream broke off: ${reason}`));
   }
 
   #readDelta(delta: JsonObject): void {
@@ -131,10 +168,27 @@ class ChatStreamRelay {
     if (typeof delta.refusal === 'string' && delta.refusal !== '') this.#hasRefusal = true;
   }
 
+  #repairCalls(
+    delta: Record<string, unknown>,
+    { index, isOver }: { index: number; isOver: boolean },
+  ): void {
+    const pieces: unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+    const known = this.#calls.get(index);
+    if (pieces.length === 0 && !(known && isOver)) return;
+    const calls = known ?? new StreamedCalls(callIdPrefix(this.#context, index));
+    if (!known) this.#calls.set(index, calls);
+    const repaired = calls.repair(pieces);
+    if (isOver) repaired.push(...calls.endPieces());
+    if (pieces.length > 0 || repaired.length > 0) delta.tool_calls = repaired;
+  }
+
   #finish(): string {
     const reasons = this.#choices;
     const reason = reasons.get(0) ?? reasons.values().next().value;
-    this.progress.stop = readStop(reason, { hasToolCalls: this.#hasToolCalls, hasRefusal: this.#hasRefusal });
+    this.progress.stop = readStop(reason, {
+      hasToolCalls: this.#hasToolCalls,
+      hasRefusal: this.#hasRefusal,
+    });
     this.progress.status = 'finished';
     return '';
   }

@@ -1,5 +1,6 @@
-// The Chat Completions request, as far as the gateway must know it. Unknown fields, part types and tool types pass here: the
-// straight path hands them on, translation and the rules for the shared credential refuse what they must.
+// The schema of a Chat Completions request, as far as the gateway needs it. Unknown fields, part
+// types and tool types pass here. The straight path sends them on; translation and the rules of the
+// shared credential refuse what they must.
 // https://platform.openai.com/docs/api-reference/chat/create
 import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
@@ -21,7 +22,10 @@ const FilePart = Type.Object({
 });
 const RefusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: Type.String() });
 
-const TextContent = Type.Union([Type.String(), Type.Array(Type.Union([TextPart, unknownKind('text')]))]);
+const TextContent = Type.Union([
+  Type.String(),
+  Type.Array(Type.Union([TextPart, unknownKind('text')])),
+]);
 const UserContent = Type.Union([
   Type.String(),
   Type.Array(Type.Union([TextPart, ImagePart, FilePart, unknownKind('text', 'image_url', 'file')])),
@@ -47,11 +51,12 @@ const AssistantMessage = Type.Object({
   role: Type.Literal('assistant'),
   content: optional(AssistantContent),
   refusal: optional(Type.String()),
-  // Not OpenAI's: DeepSeek's name for the reasoning of earlier turns, OpenRouter's and Groq's, and OpenRouter's signed blocks.
+  // Not OpenAI's: DeepSeek's field for the reasoning of earlier turns, OpenRouter's and Groq's
+  // field, and OpenRouter's signed blocks.
   reasoning_content: optional(Type.String()),
   reasoning: optional(Type.String()),
   reasoning_details: optional(Type.Array(Type.Object({}))),
-  /** Part of an answer that clients send back whole. */
+  /** Clients that return a whole answer include it. */
   annotations: optional(Type.Array(Type.Unknown())),
   tool_calls: optional(Type.Array(Type.Union([FunctionCall, CustomCall]))),
   function_call: optional(LegacyCall),
@@ -62,8 +67,16 @@ const Message = Type.Union([
   Type.Object({ role: Type.Literal('developer'), content: TextContent }),
   Type.Object({ role: Type.Literal('user'), content: UserContent }),
   AssistantMessage,
-  Type.Object({ role: Type.Literal('tool'), tool_call_id: Type.String({ minLength: 1 }), content: UserContent }),
-  Type.Object({ role: Type.Literal('function'), name: Type.String(), content: Type.Union([Type.String(), Type.Null()]) }),
+  Type.Object({
+    role: Type.Literal('tool'),
+    tool_call_id: Type.String({ minLength: 1 }),
+    content: UserContent,
+  }),
+  Type.Object({
+    role: Type.Literal('function'),
+    name: Type.String(),
+    content: Type.Union([Type.String(), Type.Null()]),
+  }),
 ]);
 
 const FunctionTool = Type.Object({
@@ -130,7 +143,7 @@ export const RequestSchema = Type.Object({
   logprobs: optional(Type.Boolean()),
   top_logprobs: optional(Type.Integer({ minimum: 0, maximum: 20 })),
   seed: optional(Type.Integer()),
-  /** Not OpenAI's, but known to most other hosts. */
+  /** Not OpenAI's, but most other hosts have it. */
   top_k: optional(Type.Integer()),
   user: optional(Type.String()),
   safety_identifier: optional(Type.String()),
@@ -150,5 +163,5 @@ export type ChatToolCall = Static<typeof FunctionCall> | Static<typeof CustomCal
 export type ChatTool = Static<typeof Tool>;
 export type ChatToolChoice = Static<typeof ToolChoice>;
 export type ChatResponseFormat = Static<typeof ResponseFormat>;
-/** A part of a message; which fields are there depends on `type`. */
+/** A part of a message. Its `type` decides about its fields. */
 export type ChatPart = { readonly type: string; readonly [field: string]: unknown };

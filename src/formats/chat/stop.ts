@@ -1,7 +1,7 @@
-// Why an answer ended. Hosts add reasons of their own; what is not known counts as a plain end.
+// Why an answer ended. Hosts add their own reasons; an unknown one counts as a normal end.
 import type { Stop } from '../../canonical/event.ts';
 
-/** What the answer holds, where the reason alone does not tell. */
+/** What the answer contains, because the reason alone is ambiguous. */
 type StopContent = { readonly hasToolCalls: boolean; readonly hasRefusal: boolean };
 
 export function readStop(finishReason: unknown, { hasToolCalls, hasRefusal }: StopContent): Stop {
@@ -19,20 +19,36 @@ export function readStop(finishReason: unknown, { hasToolCalls, hasRefusal }: St
       case 'function_call':
         return 'tool-calls';
       default:
-        // Some hosts say `stop` with tool calls too.
+        // Some hosts report `stop` with tool calls too.
         if (hasToolCalls) return 'tool-calls';
         return hasRefusal ? 'refusal' : 'end';
     }
   }
 }
 
-/** Reasons that mean the host broke off: such an answer is not one. `insufficient_system_resource` is DeepSeek's, `abort` vLLM's. */
-export function isBrokenOff(finishReason: unknown): boolean {
-  return finishReason === 'error' || finishReason === 'abort' || finishReason === 'insufficient_system_resource';
+/** Returns true when a filter or the output limit ended the answer, possibly before any output. */
+export function isCutShort(finishReason: unknown): boolean {
+  const { reason } = readStop(finishReason, { hasToolCalls: false, hasRefusal: false });
+  return reason === 'content-filter' || reason === 'length';
 }
 
-export function writeFinishReason({ reason }: Stop, { hasRefusal }: Pick<StopContent, 'hasRefusal'>): string {
-  // OpenAI ends a refusal that it words itself with `stop`; a refusal without words is a filtered answer.
+/**
+ * Returns true when the host broke off: the answer is not usable. `insufficient_system_resource` is
+ * DeepSeek's, `abort` vLLM's.
+ */
+export function isBrokenOff(finishReason: unknown): boolean {
+  return (
+    finishReason === 'error' ||
+    finishReason === 'abort' ||
+    finishReason === 'insufficient_system_resource'
+  );
+}
+
+export function writeFinishReason(
+  { reason }: Stop,
+  { hasRefusal }: Pick<StopContent, 'hasRefusal'>,
+): string {
+  // OpenAI ends a refusal with text with `stop`. A refusal without text is a filtered answer.
   return reason === 'refusal' && hasRefusal ? 'stop' : finishReasons[reason];
 }
 

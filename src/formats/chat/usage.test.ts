@@ -5,15 +5,27 @@ import { readUsage } from './usage.ts';
 
 const cases: [name: string, given: unknown, read: object | null][] = [
   ['no input is no count', { prompt_tokens: 0, completion_tokens: 0 }, null],
-  ['input and output', { prompt_tokens: 5, completion_tokens: 3 }, { inputTokens: 5, outputTokens: 3 }],
+  [
+    'input and output',
+    { prompt_tokens: 5, completion_tokens: 3 },
+    { inputTokens: 5, outputTokens: 3 },
+  ],
   [
     'the cached and written part of the input is taken out of it',
-    { prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 6, cache_write_tokens: 3 } },
+    {
+      prompt_tokens: 10,
+      completion_tokens: 1,
+      prompt_tokens_details: { cached_tokens: 6, cache_write_tokens: 3 },
+    },
     { inputTokens: 1, cacheReadTokens: 6, cacheWriteTokens: 3, outputTokens: 1 },
   ],
   [
     'more cache than input is no negative input',
-    { prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 3 } },
+    {
+      prompt_tokens: 10,
+      completion_tokens: 1,
+      prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 3 },
+    },
     { inputTokens: 0, cacheReadTokens: 10, outputTokens: 1 },
   ],
   [
@@ -28,17 +40,31 @@ const cases: [name: string, given: unknown, read: object | null][] = [
   ],
   [
     'reasoning inside the output, as OpenAI counts',
-    { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14, completion_tokens_details: { reasoning_tokens: 4 } },
+    {
+      prompt_tokens: 5,
+      completion_tokens: 9,
+      total_tokens: 14,
+      completion_tokens_details: { reasoning_tokens: 4 },
+    },
     { inputTokens: 5, outputTokens: 9, reasoningTokens: 4 },
   ],
   [
     'reasoning beside the output, as xAI counts',
-    { prompt_tokens: 12, completion_tokens: 300, total_tokens: 540, completion_tokens_details: { reasoning_tokens: 228 } },
+    {
+      prompt_tokens: 12,
+      completion_tokens: 300,
+      total_tokens: 540,
+      completion_tokens_details: { reasoning_tokens: 228 },
+    },
     { inputTokens: 12, outputTokens: 528, reasoningTokens: 228 },
   ],
   [
     'more reasoning than output without a total',
-    { prompt_tokens: 12, completion_tokens: 1, completion_tokens_details: { reasoning_tokens: 228 } },
+    {
+      prompt_tokens: 12,
+      completion_tokens: 1,
+      completion_tokens_details: { reasoning_tokens: 228 },
+    },
     { inputTokens: 12, outputTokens: 229, reasoningTokens: 228 },
   ],
   [
@@ -50,7 +76,11 @@ const cases: [name: string, given: unknown, read: object | null][] = [
   ['a fraction', { prompt_tokens: 5, completion_tokens: 0.5 }, { inputTokens: 5 }],
   ['an absurd count', { prompt_tokens: 5, completion_tokens: 1e15 }, { inputTokens: 5 }],
   ['a missing count', { prompt_tokens: 5 }, { inputTokens: 5 }],
-  ['no count of the input, as OpenRouter sends it', { prompt_tokens: 0, completion_tokens: 7 }, { outputTokens: 7 }],
+  [
+    'no count of the input, as OpenRouter sends it',
+    { prompt_tokens: 0, completion_tokens: 7 },
+    { outputTokens: 7 },
+  ],
   [
     'reasoning beside the output, and no count of the input',
     { completion_tokens: 1, completion_tokens_details: { reasoning_tokens: 228 } },

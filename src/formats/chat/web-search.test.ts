@@ -1,30 +1,41 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { contextFor, dataEvent } from '../../../tests/support/formats/chat.ts';
+import { contextFor, dataEvent, requestFor } from '../../../tests/support/formats/chat.ts';
 import { chat } from './index.ts';
 
-const target = { model: 'm', stream: false, maxOutputTokens: 100, thinking: false, maxTokensField: 'max_tokens' as const };
-const requestFor = (fields: Record<string, unknown>) => contextFor(fields).request;
+const target = {
+  model: 'm',
+  stream: false,
+  maxOutputTokens: 100,
+  thinking: false,
+  maxTokensField: 'max_tokens' as const,
+};
 const asked = { web_search_options: { search_context_size: 'low' } };
-const answer = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }] };
+const answer = {
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+};
 
-test('a request asks for one search, or for none', () => {
+test('a request asks for one search or none', () => {
   const tool = { name: 'web_search_preview', searchesMax: 1, limitField: null };
   assert.deepEqual(chat.relay.searchTool(requestFor(asked)), tool);
   assert.deepEqual(chat.relay.searchTool(requestFor({ web_search_options: {} })), tool);
-  for (const fields of [{}, { web_search_options: null }]) assert.equal(chat.relay.searchTool(requestFor(fields)), null);
+  for (const fields of [{}, { web_search_options: null }])
+    assert.equal(chat.relay.searchTool(requestFor(fields)), null);
 });
 
-test('several answers with a search are refused, since nobody counts what each has searched for', () => {
+test('several answers with a search are refused, because their searches cannot be counted', () => {
   assert.throws(
     () => chat.relay.searchTool(requestFor({ ...asked, n: 2 })),
     (error) => error instanceof ApiError && error.param === 'n',
   );
 });
 
-test('with a price the field passes untouched; without one, and in translation, it is refused by name', () => {
-  const { body, ignored } = chat.relay.writeRequest(requestFor(asked), { ...target, searchesMax: 1 });
+test('with a price the field passes unchanged; without one, and in translation, it is refused by name', () => {
+  const { body, ignored } = chat.relay.writeRequest(requestFor(asked), {
+    ...target,
+    searchesMax: 1,
+  });
   assert.deepEqual([body.web_search_options, ignored], [asked.web_search_options, []]);
   for (const [run, message] of [
     [() => chat.relay.writeRequest(requestFor(asked), target), /`tool_prices`/],
@@ -32,12 +43,15 @@ test('with a price the field passes untouched; without one, and in translation, 
   ] as const) {
     assert.throws(
       run,
-      (error) => error instanceof ApiError && error.param === 'web_search_options' && message.test(error.message),
+      (error) =>
+        error instanceof ApiError &&
+        error.param === 'web_search_options' &&
+        message.test(error.message),
     );
   }
 });
 
-test('an answer that was asked to search has searched once, and a stream has once it has begun', () => {
+test('a search counts once per answer, and in a stream once it has begun', () => {
   assert.equal(chat.relay.relayAnswer(answer, contextFor(asked)).searches, 1);
   assert.equal(chat.relay.relayAnswer(answer, contextFor()).searches, 0);
   for (const [fields, expected] of [

@@ -1,19 +1,26 @@
-// The web search of OpenAI's search models in Chat. Neither request nor answer counts it: such a model searches once before it answers
+// Web search of OpenAI's search models in Chat. Neither request nor answer counts searches: such a
+// model searches once before it answers
 // (https://developers.openai.com/api/docs/guides/tools-web-search, read 2026-11-21).
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { SearchTool } from '../../canonical/web-search.ts';
-import type { ClientRequest, JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { ClientRequest } from '../format.ts';
 
-/** Throws ApiError `invalid_request` for several answers, each of which could search by itself. */
+/**
+ * Throws ApiError `invalid_request` when several answers are requested, because each could search.
+ */
 export function readSearchTool(request: ClientRequest): SearchTool | null {
   if (!asksToSearch(request.body)) return null;
   if (request.choices > 1) {
-    throw invalidRequest('n', 'n must be 1 with web_search_options: what each answer would search for could not be counted.');
+    throw invalidRequest(
+      'n',
+      'n must be 1 with web_search_options: the searches of several answers cannot be counted.',
+    );
   }
   return { name: 'web_search_preview', searchesMax: 1, limitField: null };
 }
 
-/** How often an answer that has begun has searched. */
+/** Returns the number of searches of an answer that has begun. */
 export function countSearches({ body }: ClientRequest): number {
   return asksToSearch(body) ? 1 : 0;
 }

@@ -9,7 +9,14 @@ import { writeAnswer } from './write-answer.ts';
 const answer: Answer = {
   content: [{ type: 'text', text: 'Hello' }],
   stop: { reason: 'end', sequence: null },
-  usage: { inputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 1, cacheWrite1hTokens: 1, outputTokens: 4, reasoningTokens: 2 },
+  usage: {
+    inputTokens: 5,
+    cacheReadTokens: 3,
+    cacheWriteTokens: 1,
+    cacheWrite1hTokens: 1,
+    outputTokens: 4,
+    reasoningTokens: 2,
+  },
 };
 
 test('a text answer is a chat completion with every field of the specification', () => {
@@ -40,7 +47,13 @@ const message = (content: Answer['content']) =>
   (writeAnswer({ ...answer, content }, contextFor()).choices as { message: object }[])[0]!.message;
 
 test('content is null only beside tool calls without text', () => {
-  const call = { type: 'tool-call', id: 'call_1', name: 'f', arguments: '{}', kind: 'function' } as const;
+  const call = {
+    type: 'tool-call',
+    id: 'call_1',
+    name: 'f',
+    arguments: '{}',
+    kind: 'function',
+  } as const;
   assert.deepEqual(message([]), { role: 'assistant', content: '', refusal: null });
   assert.deepEqual(message([call]), {
     role: 'assistant',
@@ -50,7 +63,7 @@ test('content is null only beside tool calls without text', () => {
   });
 });
 
-test('an answer whose upstream counted nothing shows our own count', () => {
+test('an answer without the upstream’s usage shows our own count', () => {
   assert.deepEqual(writeAnswer({ ...answer, usage: null }, contextFor()).usage, {
     prompt_tokens: 7,
     completion_tokens: 2,
@@ -60,7 +73,7 @@ test('an answer whose upstream counted nothing shows our own count', () => {
   });
 });
 
-test('every answer that Chat can express is read back as it was written', () => {
+test('every answer that Chat can express survives being written and read', () => {
   fc.assert(
     fc.property(anyAnswer, (written) => {
       const body: unknown = JSON.parse(JSON.stringify(writeAnswer(written, contextFor())));
@@ -79,13 +92,23 @@ const page = (citation: object) => ({
   ...citation,
 });
 
-test('citations are placed in the one text of the message, and those of documents are left out', () => {
+test('citations refer to the message’s one text, and those of documents are left out', () => {
   const place = { unit: 'page' as const, start: 1, end: 2 };
-  const document = { type: 'document' as const, documentIndex: 0, title: 'T', citedText: 'c', place };
+  const document = {
+    type: 'document' as const,
+    documentIndex: 0,
+    title: 'T',
+    citedText: 'c',
+    place,
+  };
   const cited: Answer = {
     content: [
       { type: 'text', text: 'Hello ' },
-      { type: 'text', text: 'world', citations: [page({}), document, page({ span: { start: 1, end: 3 }, title: 'A' })] },
+      {
+        type: 'text',
+        text: 'world',
+        citations: [page({}), document, page({ span: { start: 1, end: 3 }, title: 'A' })],
+      },
     ],
     stop: { reason: 'end', sequence: null },
     usage: null,
@@ -94,7 +117,9 @@ test('citations are placed in the one text of the message, and those of document
     { url: 'https://a.example', title: '', start_index: 6, end_index: 11 },
     { url: 'https://a.example', title: 'A', start_index: 7, end_index: 9 },
   ];
-  const [choice] = writeAnswer(cited, contextFor()).choices as { message: { annotations: unknown } }[];
+  const [choice] = writeAnswer(cited, contextFor()).choices as {
+    message: { annotations: unknown };
+  }[];
   assert.deepEqual(
     choice!.message.annotations,
     urls.map((url) => ({ type: 'url_citation', url_citation: url })),

@@ -1,13 +1,15 @@
-// The canonical answer as a chat completion.
+// Writes an answer as a chat completion.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, ToolCallPart } from '../../canonical/request.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
-import type { AnswerContext, JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerContext } from '../format.ts';
 import { writeAnnotations } from './citations.ts';
 import { findCallSignatures, writeCallSignature } from './call-signatures.ts';
 import { writeReasoning } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
+import { placeThinking } from './thinking-places.ts';
 import { writeUsage } from './usage.ts';
 
 export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
@@ -20,7 +22,11 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', ...writeAssistantContent(content), ...annotationsOf(content) },
+        message: {
+          role: 'assistant',
+          ...writeAssistantContent(content),
+          ...annotationsOf(content),
+        },
         logprobs: null,
         finish_reason: writeFinishReason(stop, { hasRefusal }),
       },
@@ -38,19 +44,29 @@ export function completionId(context: AnswerContext): string {
   return `chatcmpl-${context.requestId}`;
 }
 
-/** The fields of an assistant message. `content` is null only beside tool calls; several texts are one, as in a stream. */
-export function writeAssistantContent(content: readonly AssistantPart[], fitCallId = (id: string) => id): JsonObject {
+/**
+ * Returns the content fields of an assistant message. `content` is null only beside tool calls.
+ * Several texts are joined, as in a stream.
+ */
+export function writeAssistantContent(
+  content: readonly AssistantPart[],
+  fitCallId = (id: string) => id,
+): JsonObject {
   const text = joinTexts(content, 'text');
   const refusal = joinTexts(content, 'refusal');
   const thinking = content.filter((part) => part.type === 'thinking');
   const signatures = findCallSignatures(thinking);
   const toolCalls = content
     .filter((part) => part.type === 'tool-call')
-    .map((call) => ({ ...writeToolCall(call), id: fitCallId(call.id), ...writeCallSignature(signatures.get(call.id)) }));
+    .map((call) => ({
+      ...writeToolCall(call),
+      id: fitCallId(call.id),
+      ...writeCallSignature(signatures.get(call.id)),
+    }));
   return {
     content: text === '' && toolCalls.length > 0 ? null : text,
     refusal: refusal === '' ? null : refusal,
-    ...writeReasoning(thinking),
+    ...writeReasoning(placeThinking(content)),
     ...(toolCalls.length === 0 ? null : { tool_calls: toolCalls }),
   };
 }

@@ -1,5 +1,5 @@
-// The conversation as Chat messages. Texts of instructions, assistant and tools are sent as one string: the official types also allow
-// parts there, but DeepSeek and others refuse them.
+// Writes the conversation as Chat messages. Texts of instructions, assistant and tools are strings:
+// the official types also allow parts, but DeepSeek and others refuse them.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type {
   AssistantPart,
@@ -14,38 +14,54 @@ import type {
   UserPart,
 } from '../../canonical/request.ts';
 import { contentWithFailure } from '../../canonical/tool-result.ts';
-import type { JsonObject, UpstreamTarget } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { UpstreamTarget } from '../format.ts';
 import { writeMediaUrl } from './media.ts';
 import { callIdFitter, maySign } from './foreign-history.ts';
 import { isOpenAi } from './openai-host.ts';
 import { writeAssistantContent } from './write-answer.ts';
 
 type Notes = {
-  /** null: the model takes no reasoning back; else whether it takes a signature. */
+  /** Returns true for signatures that the model accepts. null: it accepts no reasoning. */
   readonly takesSignature: ((signature: Signature) => boolean) | null;
   readonly fitCallId: (id: string) => string;
   readonly ignored: Set<string>;
 };
 
-/** Adds to `ignored` what is left out. Throws ApiError `invalid_request` on documents that are given by address. */
-export function writeMessages(request: CanonicalRequest, target: UpstreamTarget, ignored: Set<string>): JsonObject[] {
-  // OpenAI's Chat takes no reasoning back, and neither do the models of other hosts that do not think.
+/**
+ * Adds what is left out to `ignored`. Throws ApiError `invalid_request` on documents given by URL.
+ */
+export function writeMessages(
+  request: CanonicalRequest,
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): JsonObject[] {
+  // OpenAI's Chat accepts no reasoning, nor do other hosts' models that do not think.
   const takesReasoning = target.thinking && !isOpenAi(target);
-  const takesSignature = takesReasoning ? (signature: Signature) => maySign(signature, target.model) : null;
+  const takesSignature = takesReasoning
+    ? (signature: Signature) => maySign(signature, target.model)
+    : null;
   const notes: Notes = { takesSignature, fitCallId: callIdFitter(target), ignored };
   const system = request.system.length === 0 ? [] : [writeSystem(request.system)];
-  const messages = [...system, ...request.messages.flatMap((message) => writeMessage(message, notes))];
+  const messages = [
+    ...system,
+    ...request.messages.flatMap((message) => writeMessage(message, notes)),
+  ];
   return takesReasoning ? completeReasoning(messages, target.model) : messages;
 }
 
 /**
- * DeepSeek, and hosts that took this from it, refuse a conversation where an answer lacks its reasoning
- * (api-docs.deepseek.com/guides/thinking_mode, read 2026-11-21). An answer of another model has none to give.
+ * DeepSeek, and hosts that copied it, refuse a conversation in which an answer lacks its reasoning
+ * (api-docs.deepseek.com/guides/thinking_mode, read 2026-11-21). Answers of other models have none,
+ * so they get an empty one.
  */
 function completeReasoning(messages: JsonObject[], model: string): JsonObject[] {
-  const isWanted = /deepseek/i.test(model) || messages.some((message) => message.reasoning_content !== undefined);
+  const isWanted =
+    /deepseek/i.test(model) || messages.some((message) => message.reasoning_content !== undefined);
   if (!isWanted) return messages;
-  return messages.map((message) => (message.role === 'assistant' ? { reasoning_content: '', ...message } : message));
+  return messages.map((message) =>
+    message.role === 'assistant' ? { reasoning_content: '', ...message } : message,
+  );
 }
 
 function writeMessage(message: Message, notes: Notes): JsonObject[] {
@@ -57,7 +73,9 @@ function writeMessage(message: Message, notes: Notes): JsonObject[] {
     case 'assistant':
       return writeAssistant(message.content, notes);
     default:
-      return writeToolResults(message.content.map((result) => ({ ...result, callId: notes.fitCallId(result.callId) })));
+      return writeToolResults(
+        message.content.map((result) => ({ ...result, callId: notes.fitCallId(result.callId) })),
+      );
   }
 }
 
@@ -78,29 +96,41 @@ function writeUserPart(part: UserPart): JsonObject {
       return { type: 'text', text: part.text };
     case 'image': {
       const url = writeMediaUrl(part.source);
-      return { type: 'image_url', image_url: part.detail === undefined ? { url } : { url, detail: part.detail } };
+      return {
+        type: 'image_url',
+        image_url: part.detail === undefined ? { url } : { url, detail: part.detail },
+      };
     }
     default:
       return writeDocument(part);
   }
 }
 
-/** Hosts that take files take PDF; a document of text is text to all of them. */
+/** Hosts that accept files accept PDF. A text document is sent as text. */
 function writeDocument({ source, name }: DocumentPart): JsonObject {
   if (source.kind === 'url') {
-    throw invalidRequest('messages', 'messages must hold no documents by URL for this model; send the document itself as base64');
+    throw invalidRequest(
+      'messages',
+      'messages must not contain documents by URL for this model; send the document itself as base64',
+    );
   }
   if (source.mediaType.startsWith('text/') || source.mediaType === 'application/json') {
     const text = Buffer.from(source.data, 'base64').toString('utf8');
-    return { type: 'text', text: `<document${name === undefined ? '' : ` name=${JSON.stringify(name)}`}>\n${text}\n</document>` };
+    return {
+      type: 'text',
+      text: `<document${name === undefined ? '' : ` name=${JSON.stringify(name)}`}>\n${text}\n</document>`,
+    };
   }
-  // OpenAI wants a name, and tells the type by its ending.
+  // OpenAI requires a name and reads the type from its extension.
   const filename = name ?? `document.${source.mediaType.split('/')[1]}`;
   return { type: 'file', file: { filename, file_data: writeMediaUrl(source) } };
 }
 
-/** None for a turn that held nothing but what is left out. */
-function writeAssistant(content: readonly AssistantPart[], { takesSignature, fitCallId, ignored }: Notes): JsonObject[] {
+/** Returns nothing for a turn without remaining content. */
+function writeAssistant(
+  content: readonly AssistantPart[],
+  { takesSignature, fitCallId, ignored }: Notes,
+): JsonObject[] {
   const kept = content.flatMap((part): AssistantPart[] =>
     part.type === 'thinking' ? keepThinking(part, takesSignature) : [part],
   );
@@ -111,35 +141,47 @@ function writeAssistant(content: readonly AssistantPart[], { takesSignature, fit
   return [{ role: 'assistant', ...message, ...(refusal === null ? null : { refusal }) }];
 }
 
-/** Another vendor's signature stays here; its words, which anyone can read, go on. */
+/** Removes another vendor's signature; its readable text is sent on. */
 function keepThinking(part: ThinkingPart, takesSignature: Notes['takesSignature']): ThinkingPart[] {
   if (!takesSignature) return [];
   if (!part.signature || takesSignature(part.signature)) return [part];
   return part.redacted || part.text === '' ? [] : [{ ...part, signature: null }];
 }
 
-/** Hosts parse the arguments of earlier calls, and fail on none at all. */
+/** Hosts parse the arguments of earlier calls and fail when there are none. */
 function withArguments(part: AssistantPart): AssistantPart {
-  const isBlank = part.type === 'tool-call' && part.kind === 'function' && part.arguments.trim() === '';
+  const isBlank =
+    part.type === 'tool-call' && part.kind === 'function' && part.arguments.trim() === '';
   return isBlank ? { ...part, arguments: '{}' } : part;
 }
 
-/** Chat's tool messages hold text alone: images and files follow in a message of the user, after all results of the turn. */
+/**
+ * Chat's tool messages hold only text. Images and files follow in a user message, after all results
+ * of the turn.
+ */
 function writeToolResults(results: readonly ToolResultPart[]): JsonObject[] {
   const attachments = results.flatMap(writeAttachments);
   const messages = results.map(writeToolResult);
-  return attachments.length === 0 ? messages : [...messages, { role: 'user', content: attachments }];
+  return attachments.length === 0
+    ? messages
+    : [...messages, { role: 'user', content: attachments }];
 }
 
 function writeToolResult(result: ToolResultPart): JsonObject {
   const content = contentWithFailure(result);
   const texts = content.filter((part) => part.type === 'text').map((part) => part.text);
-  if (texts.length < content.length) texts.push('[The attachments of this result follow in the next user message.]');
+  if (texts.length < content.length)
+    texts.push('[The attachments of this result follow in the next user message.]');
   return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') };
 }
 
 function writeAttachments({ callId, content }: ToolResultPart): JsonObject[] {
-  const attachments = content.filter((part): part is ImagePart | DocumentPart => part.type !== 'text');
+  const attachments = content.filter(
+    (part): part is ImagePart | DocumentPart => part.type !== 'text',
+  );
   if (attachments.length === 0) return [];
-  return [{ type: 'text', text: `[Attachments of the result of tool call ${callId}]` }, ...attachments.map(writeUserPart)];
+  return [
+    { type: 'text', text: `[Attachments of the result of tool call ${callId}]` },
+    ...attachments.map(writeUserPart),
+  ];
 }

@@ -4,8 +4,14 @@ import { anyUrl } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import { record } from '../../../tests/support/plain-record.ts';
 import { ApiError } from '../../canonical/errors.ts';
-import type { JsonObject, UpstreamTarget } from '../format.ts';
-import { anyAssistantContent, anyJsonObject, anyText, contextFor } from '../../../tests/support/formats/chat.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { UpstreamTarget } from '../format.ts';
+import {
+  anyAssistantContent,
+  anyJsonObject,
+  anyText,
+  requestFor,
+} from '../../../tests/support/formats/chat.ts';
 import { parseRequest } from './parse-request.ts';
 import { readRequest } from './read-request.ts';
 import type { CanonicalRequest, Message, Tool, UserPart } from '../../canonical/request.ts';
@@ -18,7 +24,7 @@ const target: UpstreamTarget = {
   thinking: true,
   maxTokensField: 'max_completion_tokens',
 };
-const empty = readRequest(contextFor().request);
+const empty = readRequest(requestFor());
 
 function write(changes: Partial<CanonicalRequest>, targetChanges: Partial<UpstreamTarget> = {}) {
   return writeRequest({ ...empty, ...changes }, { ...target, ...targetChanges });
@@ -26,29 +32,49 @@ function write(changes: Partial<CanonicalRequest>, targetChanges: Partial<Upstre
 
 const writeMessages = (...messages: Message[]) => write({ messages }).body.messages as JsonObject[];
 
-test('the smallest request is model, messages and limit', () => {
+test('the smallest request has model, messages and limit', () => {
   assert.deepEqual(write({}), {
-    body: { model: 'upstream-model', messages: [{ role: 'user', content: 'Hi' }], max_completion_tokens: 100 },
+    body: {
+      model: 'upstream-model',
+      messages: [{ role: 'user', content: 'Hi' }],
+      max_completion_tokens: 100,
+    },
     ignored: [],
   });
 });
 
-test('the limit goes into the field of the target, and a stream asks for usage', () => {
+test('the limit is sent in the target’s field, and a stream asks for usage', () => {
   const { body } = write({}, { maxTokensField: 'max_tokens', stream: true });
-  assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_tokens', 'stream', 'stream_options']);
+  assert.deepEqual(Object.keys(body), [
+    'model',
+    'messages',
+    'max_tokens',
+    'stream',
+    'stream_options',
+  ]);
   assert.deepEqual(body.stream_options, { include_usage: true });
 });
 
 const textPart = (value: string) => ({ type: 'text', text: value }) as const;
 
-test('texts of instructions, assistant and tools are one string each', () => {
+test('texts of instructions, assistant and tools become one string each', () => {
   assert.deepEqual(write({ system: [textPart('a'), textPart('b')], messages: [] }).body.messages, [
     { role: 'system', content: 'a\n\nb' },
   ]);
   assert.deepEqual(
     writeMessages(
       { role: 'assistant', content: [textPart('a'), textPart('b')] },
-      { role: 'tool', content: [{ type: 'tool-result', callId: 'c', content: [textPart('1'), textPart('2')], isError: false }] },
+      {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            callId: 'c',
+            content: [textPart('1'), textPart('2')],
+            isError: false,
+          },
+        ],
+      },
     ),
     [
       { role: 'assistant', content: 'ab' },
@@ -57,11 +83,17 @@ test('texts of instructions, assistant and tools are one string each', () => {
   );
 });
 
-test('images of tool results follow in a message of the user, behind all results of the turn', () => {
-  const image = { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' } } as const;
+test('images of tool results follow in a user message, after all results of the turn', () => {
+  const image = {
+    type: 'image',
+    source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' },
+  } as const;
   const result = (callId: string, content: (typeof image | { type: 'text'; text: string })[]) =>
     ({ type: 'tool-result', callId, content, isError: false }) as const;
-  const messages = writeMessages({ role: 'tool', content: [result('a', [image]), result('b', [{ type: 'text', text: 'x' }])] });
+  const messages = writeMessages({
+    role: 'tool',
+    content: [result('a', [image]), result('b', [{ type: 'text', text: 'x' }])],
+  });
   assert.deepEqual(
     messages.map(({ role }) => role),
     ['tool', 'tool', 'user'],
@@ -72,12 +104,14 @@ test('images of tool results follow in a message of the user, behind all results
   ]);
 });
 
-test('a document by URL is refused, since Chat has no place for it', () => {
-  const content: UserPart[] = [{ type: 'document', source: { kind: 'url', url: 'https://x.test/a.pdf' } }];
+test('a document by URL is refused, because Chat cannot express it', () => {
+  const content: UserPart[] = [
+    { type: 'document', source: { kind: 'url', url: 'https://x.test/a.pdf' } },
+  ];
   assert.throws(() => write({ messages: [{ role: 'user', content }] }), ApiError);
 });
 
-test('what Chat lacks is left out and listed', () => {
+test('fields that Chat lacks are left out and listed', () => {
   const cacheControl = { type: 'ephemeral' } as const;
   const messages: Message[] = [
     { role: 'user', content: [{ type: 'text', text: 'x', cacheControl }] },
@@ -85,7 +119,11 @@ test('what Chat lacks is left out and listed', () => {
   ];
   const { body, ignored } = write({ topK: 3, metadata: { a: 'b' }, messages });
   assert.deepEqual(ignored, ['top_k', 'metadata', 'cache_control']);
-  assert.deepEqual((body.messages as unknown[])[1], { role: 'tool', tool_call_id: 'c', content: '[The tool call failed.]' });
+  assert.deepEqual((body.messages as unknown[])[1], {
+    role: 'tool',
+    tool_call_id: 'c',
+    content: '[The tool call failed.]',
+  });
   assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_completion_tokens']);
 });
 
@@ -107,15 +145,18 @@ test('a model that does not think gets neither effort nor earlier reasoning', ()
   assert.deepEqual(write(changes).ignored, ['reasoning_content'], 'OpenAI takes no reasoning back');
 });
 
-const effortFor = (budgetTokens: number) => write({ reasoning: { effort: null, budgetTokens } }).body.reasoning_effort;
+const effortFor = (budgetTokens: number) =>
+  write({ reasoning: { effort: null, budgetTokens } }).body.reasoning_effort;
 
 test('a budget becomes the nearest effort', () => {
   assert.deepEqual([0, 1_024, 8_192, 24_576].map(effortFor), ['none', 'low', 'medium', 'high']);
 });
 
-test('prompt_cache_key goes to OpenAI alone', () => {
+test('prompt_cache_key goes only to OpenAI', () => {
   assert.equal(write({ promptCacheKey: 'k' }).body.prompt_cache_key, 'k');
-  assert.deepEqual(write({ promptCacheKey: 'k' }, { maxTokensField: 'max_tokens' }).ignored, ['prompt_cache_key']);
+  assert.deepEqual(write({ promptCacheKey: 'k' }, { maxTokensField: 'max_tokens' }).ignored, [
+    'prompt_cache_key',
+  ]);
 });
 
 test('without tools neither choice nor the parallel switch is sent, and a forced call is refused', () => {
@@ -149,8 +190,10 @@ const anyUser: fc.Arbitrary<Message> = fc
   .array(anyUserPart, { minLength: 1, maxLength: 3 })
   .map((content) => ({ role: 'user', content }));
 const anyAssistant: fc.Arbitrary<Message> = anyAssistantContent
-  // Chat takes back no citations.
-  .map((content) => content.map((part) => (part.type === 'text' ? { type: part.type, text: part.text } : part)))
+  // Chat accepts no citations in requests.
+  .map((content) =>
+    content.map((part) => (part.type === 'text' ? { type: part.type, text: part.text } : part)),
+  )
   .filter((content) => content.length > 0)
   .map((content) => ({ role: 'assistant', content }));
 const anyResults: fc.Arbitrary<Message> = fc
@@ -164,17 +207,25 @@ const anyResults: fc.Arbitrary<Message> = fc
       isError: false,
     })),
   }));
-const anySystem: fc.Arbitrary<Message> = anyText.map((text) => ({ role: 'system', content: [{ type: 'text', text }] }));
-/** Each turn once, so that neither results nor leading instructions meet their like. */
+const anySystem: fc.Arbitrary<Message> = anyText.map((text) => ({
+  role: 'system',
+  content: [{ type: 'text', text }],
+}));
+/**
+ * Each kind of turn once, so that neither results nor leading instructions have an equal neighbour.
+ */
 const anyMessages = fc
-  .tuple(anyUser, fc.array(fc.tuple(anyAssistant, anyResults, anySystem, anyUser), { maxLength: 2 }))
+  .tuple(
+    anyUser,
+    fc.array(fc.tuple(anyAssistant, anyResults, anySystem, anyUser), { maxLength: 2 }),
+  )
   .map(([first, turns]) => [first, ...turns.flat()]);
 
 const anyTool: fc.Arbitrary<Tool> = fc.oneof(
   record({
     name: fc.constantFrom('f', 'g'),
     description: fc.option(anyText),
-    parameters: anyJsonObject,
+    parameters: anyJsonObject.map((properties) => ({ type: 'object', properties })),
     strict: fc.option(fc.boolean()),
     kind: fc.constant('function' as const),
   }),
@@ -186,23 +237,32 @@ const anyTool: fc.Arbitrary<Tool> = fc.oneof(
     kind: fc.constant('custom' as const),
   }),
 );
-const anyTools = fc.uniqueArray(anyTool, { maxLength: 3, selector: ({ name }) => name }).chain((tools) => {
-  if (tools.length === 0) return fc.constant({ tools, toolChoice: null, parallelToolCalls: null });
-  const byName = fc.constantFrom(...tools).map(({ name }) => ({ type: 'tool' as const, name }));
-  const plain = fc.constantFrom({ type: 'auto' as const }, { type: 'required' as const }, { type: 'none' as const });
-  return record({
-    tools: fc.constant(tools),
-    toolChoice: fc.option(fc.oneof(byName, plain)),
-    parallelToolCalls: fc.option(fc.boolean()),
+const anyTools = fc
+  .uniqueArray(anyTool, { maxLength: 3, selector: ({ name }) => name })
+  .chain((tools) => {
+    if (tools.length === 0)
+      return fc.constant({ tools, toolChoice: null, parallelToolCalls: null });
+    const byName = fc.constantFrom(...tools).map(({ name }) => ({ type: 'tool' as const, name }));
+    const plain = fc.constantFrom(
+      { type: 'auto' as const },
+      { type: 'required' as const },
+      { type: 'none' as const },
+    );
+    return record({
+      tools: fc.constant(tools),
+      toolChoice: fc.option(fc.oneof(byName, plain)),
+      parallelToolCalls: fc.option(fc.boolean()),
+    });
   });
-});
 
-/** What Chat can express without loss, to a host whose models think aloud. */
+/** Requests that Chat can express without loss, for a host whose models show their reasoning. */
 const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
   .tuple(
     anyTools,
     record({
-      system: fc.option(anyText).map((text) => (text === null ? [] : [{ type: 'text' as const, text }])),
+      system: fc
+        .option(anyText)
+        .map((text) => (text === null ? [] : [{ type: 'text' as const, text }])),
       messages: anyMessages,
       maxOutputTokens: fc.integer({ min: 1, max: 99_999 }),
       temperature: fc.option(fc.double({ min: 0, max: 2, noNaN: true }).map(Math.abs)),
@@ -234,7 +294,7 @@ const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
   )
   .map(([tools, rest]) => ({ ...rest, ...tools }));
 
-test('every request that Chat can express is valid when written, and read back as it was', () => {
+test('every request that Chat can express is valid when written, and survives being read', () => {
   fc.assert(
     fc.property(anyRequest, (request) => {
       const { body, ignored } = writeRequest(request, {
@@ -259,32 +319,34 @@ const think = (text: string): Message => ({
 const say = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
 const host = { maxTokensField: 'max_tokens' } as const;
 
-test('where one answer shows its reasoning, every answer does, and for DeepSeek always', () => {
+test('every answer gets a reasoning field when one has it, and always for DeepSeek', () => {
   const replayed = write({ messages: [think('hm'), say('b')] }, host).body.messages as JsonObject[];
   assert.deepEqual(
     replayed.map((message) => message.reasoning_content),
     ['hm', ''],
   );
-  const fresh = (model: string) => (write({ messages: [say('b')] }, { ...host, model }).body.messages as JsonObject[])[0]!;
+  const fresh = (model: string) =>
+    (write({ messages: [say('b')] }, { ...host, model }).body.messages as JsonObject[])[0]!;
   assert.equal(fresh('deepseek-v4-pro').reasoning_content, '');
   assert.ok(!('reasoning_content' in fresh('grok-4.7')));
 });
 
-test('thinking that is asked for without a level is left to the model', () => {
+test('thinking requested without a level is left to the model', () => {
   const reasoning = { effort: null, budgetTokens: null };
   assert.ok(!('reasoning_effort' in write({ reasoning }).body));
   assert.deepEqual(write({ reasoning }, { thinking: false }).ignored, ['reasoning_effort']);
 });
 
-test('a level that the model does not know becomes the nearest that it knows', () => {
+test('an unknown level becomes the nearest one that the model accepts', () => {
   const effort = (model: string, changes = {}) =>
-    write({ reasoning: { effort: 'xhigh', budgetTokens: null } }, { model, ...changes }).body.reasoning_effort;
+    write({ reasoning: { effort: 'xhigh', budgetTokens: null } }, { model, ...changes }).body
+      .reasoning_effort;
   assert.equal(effort('gpt-5'), 'high');
   assert.equal(effort('gpt-5.2'), 'xhigh');
   assert.equal(effort('llama', host), 'high');
 });
 
-test('OpenAI’s thinking models get no sampling parameters unless they are told not to think', () => {
+test('OpenAI’s thinking models get sampling parameters only when thinking is switched off', () => {
   const sampling = { temperature: 0.2, topP: 0.9, frequencyPenalty: 1, presencePenalty: 1 };
   const names = ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'];
   assert.deepEqual(write(sampling).ignored, names);
@@ -293,45 +355,104 @@ test('OpenAI’s thinking models get no sampling parameters unless they are told
     assert.ok(names.every((name) => name in write(sampling, changes).body));
     assert.deepEqual(write(sampling, changes).ignored, []);
   }
-  const unthinking = write({ ...sampling, reasoning: { effort: 'none', budgetTokens: null } }, { model: 'gpt-5.2' });
+  const unthinking = write(
+    { ...sampling, reasoning: { effort: 'none', budgetTokens: null } },
+    { model: 'gpt-5.2' },
+  );
   assert.ok(names.every((name) => name in unthinking.body));
 });
 
-test('an answer that has begun is gone on with by other hosts, and refused for OpenAI', () => {
+test('a prefilled answer is sent to other hosts and refused for OpenAI', () => {
   const changes = { messages: [...empty.messages, say('{')], isPrefilled: true } as const;
   assert.throws(
     () => write(changes),
     (error) => error instanceof ApiError && error.param === 'messages',
   );
-  assert.deepEqual((write(changes, host).body.messages as unknown[]).at(-1), { role: 'assistant', content: '{' });
+  assert.deepEqual((write(changes, host).body.messages as unknown[]).at(-1), {
+    role: 'assistant',
+    content: '{',
+  });
 });
 
-test('the caller’s user is OpenAI’s safety identifier and others’ user', () => {
+test('the client’s user is sent as safety_identifier to OpenAI and as user to others', () => {
   assert.equal(write({ endUser: 'ann' }).body.safety_identifier, 'ann');
   assert.equal(write({ endUser: 'ann' }, host).body.user, 'ann');
 });
 
-test('verbosity goes to the models that take it', () => {
+test('verbosity goes only to models that accept it', () => {
   assert.equal(write({ verbosity: 'low' }, { model: 'gpt-5.2' }).body.verbosity, 'low');
   assert.deepEqual(write({ verbosity: 'low' }, { model: 'gpt-4o' }).ignored, ['verbosity']);
-  assert.deepEqual(write({ verbosity: 'low' }, { ...host, model: 'gpt-5.2' }).ignored, ['verbosity']);
+  assert.deepEqual(write({ verbosity: 'low' }, { ...host, model: 'gpt-5.2' }).ignored, [
+    'verbosity',
+  ]);
 });
 
-test('a document of text is text to every host, in the user’s turn and among a tool’s attachments', () => {
+test('a text document is sent as text to every host, in user turns and tool attachments', () => {
   const data = Buffer.from('Ruby is a language.').toString('base64');
-  const document = { type: 'document', source: { kind: 'base64', mediaType: 'text/plain', data }, name: 'facts.txt' } as const;
-  const text = { type: 'text', text: '<document name="facts.txt">\nRuby is a language.\n</document>' };
-  assert.deepEqual(writeMessages({ role: 'user', content: [document] }), [{ role: 'user', content: [text] }]);
+  const document = {
+    type: 'document',
+    source: { kind: 'base64', mediaType: 'text/plain', data },
+    name: 'facts.txt',
+  } as const;
+  const text = {
+    type: 'text',
+    text: '<document name="facts.txt">\nRuby is a language.\n</document>',
+  };
+  assert.deepEqual(writeMessages({ role: 'user', content: [document] }), [
+    { role: 'user', content: [text] },
+  ]);
   const result = { type: 'tool-result', callId: 'c', content: [document], isError: false } as const;
-  assert.deepEqual((writeMessages({ role: 'tool', content: [result] })[1]!.content as unknown[])[1], text);
+  assert.deepEqual(
+    (writeMessages({ role: 'tool', content: [result] })[1]!.content as unknown[])[1],
+    text,
+  );
 });
 
-test('a call without arguments has an empty object, and earlier citations are left out and listed', () => {
+test('a call without arguments gets an empty object, and earlier citations are left out and listed', () => {
   const call = { type: 'tool-call', id: 'c', name: 'f', arguments: '', kind: 'function' } as const;
   const [message] = writeMessages({ role: 'assistant', content: [call] });
-  assert.deepEqual(message!.tool_calls, [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }]);
-  const citation = { type: 'url', url: 'https://a.example', title: null, citedText: null, span: null, reference: null } as const;
-  const cited = write({ messages: [{ role: 'assistant', content: [{ type: 'text', text: 'x', citations: [citation] }] }] });
+  assert.deepEqual(message!.tool_calls, [
+    { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } },
+  ]);
+  const citation = {
+    type: 'url',
+    url: 'https://a.example',
+    title: null,
+    citedText: null,
+    span: null,
+    reference: null,
+  } as const;
+  const cited = write({
+    messages: [
+      { role: 'assistant', content: [{ type: 'text', text: 'x', citations: [citation] }] },
+    ],
+  });
   assert.deepEqual(cited.ignored, ['annotations']);
   assert.deepEqual(cited.body.messages, [{ role: 'assistant', content: 'x' }]);
+});
+
+test('stop sequences are sent, or emulated for thinking models of OpenAI and xAI and beyond four', () => {
+  const stopSequences = ['a', 'b', 'c', 'd'];
+  const emulates = (targetChanges: Partial<UpstreamTarget>, sequences = stopSequences) => {
+    const { body, emulated } = write({ stopSequences: sequences }, targetChanges);
+    assert.deepEqual(
+      [body.stop, emulated?.stopSequences],
+      emulated ? [undefined, sequences] : [sequences, undefined],
+    );
+    return emulated !== undefined;
+  };
+  const openAi = { maxTokensField: 'max_completion_tokens' } as const;
+  assert.deepEqual(
+    [emulates({ ...openAi, thinking: true }), emulates({ ...openAi, thinking: false })],
+    [true, false],
+  );
+  assert.deepEqual(
+    [
+      emulates({ ...host, thinking: true }),
+      emulates({ ...host, thinking: true, model: 'grok-4.5' }),
+    ],
+    [false, true],
+  );
+  assert.ok(emulates({ ...host, thinking: false }, [...stopSequences, 'e']));
+  assert.equal(write({ stopSequences: [] }, { ...openAi, thinking: true }).emulated, undefined);
 });

@@ -1,53 +1,91 @@
-// The canonical request as a chat completion request for an upstream.
+// Writes the canonical request as a chat completion request.
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
 import { effortOfBudget } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { CanonicalRequest, Effort, OutputFormat, Reasoning, Tool, ToolChoice } from '../../canonical/request.ts';
+import type {
+  CanonicalRequest,
+  Effort,
+  OutputFormat,
+  Reasoning,
+  Tool,
+  ToolChoice,
+} from '../../canonical/request.ts';
+import { searchedStops } from '../adapting/stop-cut.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
-import type { JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
+import type { FittedSchema } from '../fit-schema.ts';
 import { fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
+import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
+import { asObjectParameters } from '../tool-parameters.ts';
 import { isOpenAi } from './openai-host.ts';
 import { writeMessages } from './write-messages.ts';
 
-/** Throws ApiError `invalid_request` on what Chat cannot express and would change the answer. */
+/** Throws ApiError `invalid_request` on what Chat cannot express if it would change the answer. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   requireChosenTool(request);
   refusePrefill(request, target);
   const ignored = new Set<string>();
+  const emulated = takesStops(request.stopSequences, target)
+    ? null
+    : { stopSequences: searchedStops(request.stopSequences) };
   const body: JsonObject = {
     model: target.model,
     messages: writeMessages(request, target, ignored),
     [target.maxTokensField]: target.maxOutputTokens,
     ...writeSampling(request, target, ignored),
-    ...(request.stopSequences.length === 0 ? null : { stop: request.stopSequences }),
-    ...writeTools(request),
+    ...(request.stopSequences.length === 0 || emulated ? null : { stop: request.stopSequences }),
+    ...writeTools(request, target, ignored),
     ...writeReasoningEffort(request.reasoning, target, ignored),
-    ...writeOutputFormat(request.outputFormat),
+    ...writeOutputFormat(request.outputFormat, target, ignored),
     ...writeOpenAiFields(request, target, ignored),
     ...(target.stream ? { stream: true, stream_options: { include_usage: true } } : null),
   };
   if (request.topK !== null) ignored.add('top_k');
-  // OpenAI takes metadata only for answers that it stores.
+  // OpenAI accepts metadata only for stored answers.
   if (request.metadata !== null) ignored.add('metadata');
   if (hasCacheMarks(request)) ignored.add('cache_control');
-  return { body, ignored: [...ignored] };
+  return { body, ignored: [...ignored], ...(emulated && { emulated }) };
 }
 
-/** Many other hosts go on from a last message of the assistant; OpenAI answers it as if it were an earlier turn. */
+/** The format's own limit; few hosts accept more. */
+export const stopSequencesMax = 4;
+
+/**
+ * Thinking models of OpenAI and xAI refuse any stop sequence. OpenAI's reference: "not supported
+ * with latest reasoning models"; https://docs.x.ai/docs/guides/reasoning (read 2026-11-23).
+ */
+function takesStops(sequences: readonly string[], target: UpstreamTarget): boolean {
+  if (sequences.length === 0) return true;
+  const refusesAny = target.thinking && (isOpenAi(target) || target.model.includes('grok'));
+  return !refusesAny && sequences.length <= stopSequencesMax;
+}
+
+/** Many other hosts continue a last assistant message. OpenAI treats it as an earlier turn. */
 function refusePrefill({ isPrefilled, messages }: CanonicalRequest, target: UpstreamTarget): void {
   if (!isPrefilled || !isOpenAi(target)) return;
   const path = `messages[${messages.length - 1}]`;
   throw invalidRequest(
     'messages',
-    `${path} begins the answer, which this model cannot go on from; end with a message of the user`,
+    `${path} prefills the answer, which this model does not support; end with a user message`,
   );
 }
 
-/** OpenAI's thinking models refuse sampling parameters unless they are told not to think. */
-function writeSampling(request: CanonicalRequest, target: UpstreamTarget, ignored: Set<string>): JsonObject {
+/** OpenAI's thinking models refuse sampling parameters unless thinking is switched off. */
+function writeSampling(
+  request: CanonicalRequest,
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): JsonObject {
   const { temperature, topP, seed, frequencyPenalty, presencePenalty, reasoning } = request;
-  const refusesSampling = isOpenAi(target) && target.thinking && effortOf(reasoning, target) !== 'none';
-  const sampling = { temperature, top_p: topP, frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty };
+  const refusesSampling =
+    isOpenAi(target) && target.thinking && effortOf(reasoning, target) !== 'none';
+  const sampling = {
+    temperature,
+    top_p: topP,
+    frequency_penalty: frequencyPenalty,
+    presence_penalty: presencePenalty,
+  };
   const fields: Record<string, number> = seed === null ? {} : { seed };
   for (const [name, value] of Object.entries(sampling)) {
     if (value === null) continue;
@@ -57,23 +95,41 @@ function writeSampling(request: CanonicalRequest, target: UpstreamTarget, ignore
   return fields;
 }
 
-/** OpenAI refuses the choice and the parallel switch where there are no tools. */
-function writeTools({ tools, toolChoice, parallelToolCalls }: CanonicalRequest): JsonObject | null {
+/** Without tools, OpenAI refuses `tool_choice` and `parallel_tool_calls`. */
+function writeTools(
+  { tools, toolChoice, parallelToolCalls }: CanonicalRequest,
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): JsonObject | null {
   if (tools.length === 0) return null;
   return {
-    tools: tools.map(writeTool),
+    tools: tools.map((tool) => writeTool(tool, target, ignored)),
     ...(toolChoice ? { tool_choice: writeToolChoice(toolChoice, tools) } : null),
     ...(parallelToolCalls === null ? null : { parallel_tool_calls: parallelToolCalls }),
   };
 }
 
-function writeTool({ name, description, parameters, strict, kind, grammar }: Tool): JsonObject {
+function writeTool(tool: Tool, target: UpstreamTarget, ignored: Set<string>): JsonObject {
+  const { name, description, strict, kind, grammar } = tool;
   const described = { name, ...(description === null ? null : { description }) };
   if (kind === 'custom') {
-    return { type: 'custom', custom: { ...described, ...(grammar ? { format: { type: 'grammar', grammar } } : null) } };
+    return {
+      type: 'custom',
+      custom: { ...described, ...(grammar ? { format: { type: 'grammar', grammar } } : null) },
+    };
   }
-  const withParameters = { ...described, ...(parameters === null ? null : { parameters }) };
-  return { type: 'function', function: { ...withParameters, ...(strict === null ? null : { strict }) } };
+  const { schema, lost } = writeParameters(tool, target);
+  for (const word of lost) ignored.add(`tools.${word}`);
+  const withParameters = { ...described, parameters: schema };
+  return {
+    type: 'function',
+    function: { ...withParameters, ...(strict === null ? null : { strict }) },
+  };
+}
+
+function writeParameters({ parameters, strict }: Tool, target: UpstreamTarget): FittedSchema {
+  if (isOpenAi(target)) return fitOpenAiParameters(parameters, strict);
+  return { schema: asObjectParameters(parameters), lost: [] };
 }
 
 function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): string | JsonObject {
@@ -82,7 +138,11 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): string | J
   return { type: kind, [kind]: { name: choice.name } };
 }
 
-function writeReasoningEffort(reasoning: Reasoning | null, target: UpstreamTarget, ignored: Set<string>): JsonObject | null {
+function writeReasoningEffort(
+  reasoning: Reasoning | null,
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): JsonObject | null {
   if (!reasoning) return null;
   const effort = effortOf(reasoning, target);
   if (target.thinking) return effort === null ? null : { reasoning_effort: effort };
@@ -90,24 +150,42 @@ function writeReasoningEffort(reasoning: Reasoning | null, target: UpstreamTarge
   return null;
 }
 
-/** null: the model thinks as much as it does by itself. */
+/** Returns null when the model uses its own default. */
 function effortOf(reasoning: Reasoning | null, target: UpstreamTarget): Effort | null {
   const wanted =
-    reasoning?.effort ?? ((reasoning?.budgetTokens ?? null) === null ? null : effortOfBudget(reasoning!.budgetTokens!));
+    reasoning?.effort ??
+    ((reasoning?.budgetTokens ?? null) === null ? null : effortOfBudget(reasoning!.budgetTokens!));
   if (wanted === null || !target.thinking) return wanted;
   return isOpenAi(target) ? fitKnownEffort(wanted, target.model) : fitEffort(wanted, target.model);
 }
 
-function writeOutputFormat(format: OutputFormat): JsonObject | null {
+function writeOutputFormat(
+  format: OutputFormat,
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): JsonObject | null {
   if (format.type === 'text') return null;
   if (format.type === 'json') return { response_format: { type: 'json_object' } };
-  const { name, description, schema, strict } = format;
+  const { name, description, strict } = format;
+  const { schema, lost } = isOpenAi(target)
+    ? fitOpenAiSchema(format.schema, strict)
+    : { schema: format.schema, lost: [] };
+  for (const word of lost) ignored.add(`schema.${word}`);
   const described = { name, ...(description === null ? null : { description }), schema };
-  return { response_format: { type: 'json_schema', json_schema: { ...described, ...(strict === null ? null : { strict }) } } };
+  return {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { ...described, ...(strict === null ? null : { strict }) },
+    },
+  };
 }
 
-/** Most other hosts know the older `user` alone. */
-function writeOpenAiFields(request: CanonicalRequest, target: UpstreamTarget, ignored: Set<string>): JsonObject {
+/** Most other hosts know only the older `user`. */
+function writeOpenAiFields(
+  request: CanonicalRequest,
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): JsonObject {
   const { endUser, promptCacheKey, verbosity } = request;
   const fields: Record<string, string> = {};
   if (endUser !== null) fields[isOpenAi(target) ? 'safety_identifier' : 'user'] = endUser;

@@ -11,21 +11,27 @@ import { readAnswer } from './read-answer.ts';
 import { writeAnswer } from './write-answer.ts';
 import { writeStream } from './write-stream.ts';
 
-const comment = ': cost_micros=105 balance_cents=1234';
 const answer: Answer = {
   content: [
     { type: 'text', text: 'Hé' },
     { type: 'tool-call', id: 'call_1', name: 'f', arguments: '{}', kind: 'function' },
   ],
   stop: { reason: 'tool-calls', sequence: null },
-  usage: { inputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0, cacheWrite1hTokens: 0, outputTokens: 4, reasoningTokens: 0 },
+  usage: {
+    inputTokens: 5,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    outputTokens: 4,
+    reasoningTokens: 0,
+  },
 };
 
 function write(written: Answer, fields = {}, size = 1_000): string {
   const pipe = writeStream(contextFor(fields));
   const frames = pieceEvents(written, size).map(pipe.push).join('') + pipe.end();
   assert.equal(pipe.progress.status, 'finished');
-  return frames + pipe.close(comment);
+  return frames + pipe.close(0.000105);
 }
 
 function chunks(text: string): Record<string, unknown>[] {
@@ -34,9 +40,14 @@ function chunks(text: string): Record<string, unknown>[] {
     .map(({ data }) => JSON.parse(data) as Record<string, unknown>);
 }
 
-test('a stream has the role first, the finish in a chunk of its own, and ends with the comment and [DONE]', () => {
+test('a stream begins with the role, finishes in its own chunk, and ends with [DONE]', () => {
   const text = write(answer);
-  const head = { id: 'chatcmpl-01kahw', object: 'chat.completion.chunk', created: 1_790_000_000, model: 'catalogue/model' };
+  const head = {
+    id: 'chatcmpl-01kahw',
+    object: 'chat.completion.chunk',
+    created: 1_790_000_000,
+    model: 'catalogue/model',
+  };
   const chunk = (delta: object, finish: string | null = null) => ({
     ...head,
     choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
@@ -44,14 +55,18 @@ test('a stream has the role first, the finish in a chunk of its own, and ends wi
   assert.deepEqual(chunks(text), [
     chunk({ role: 'assistant', content: '' }),
     chunk({ content: 'Hé' }),
-    chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }] }),
+    chunk({
+      tool_calls: [
+        { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } },
+      ],
+    }),
     chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }),
     chunk({}, 'tool_calls'),
   ]);
-  assert.ok(text.endsWith(`\n\n${comment}\n\ndata: [DONE]\n\n`));
+  assert.ok(text.endsWith('\n\ndata: [DONE]\n\n'));
 });
 
-test('usage comes in a last chunk without choices, and only to a client that asked', () => {
+test('usage is sent in a last chunk without choices, only to a client that asked', () => {
   assert.ok(!write(answer).includes('usage'));
   const asked = chunks(write(answer, { stream_options: { include_usage: true } }));
   assert.ok(asked.slice(0, -1).every((chunk) => chunk.usage === null));
@@ -59,14 +74,17 @@ test('usage comes in a last chunk without choices, and only to a client that ask
   assert.deepEqual((asked.at(-1)!.usage as Record<string, unknown>).total_tokens, 9);
 });
 
-test('a client that asked for usage sees our own count where the upstream gave none', () => {
-  const asked = chunks(write({ ...answer, usage: null }, { stream_options: { include_usage: true } }));
+test('a client that asked for usage sees our own count when the upstream sent none', () => {
+  const asked = chunks(
+    write({ ...answer, usage: null }, { stream_options: { include_usage: true } }),
+  );
   assert.deepEqual(asked.at(-1)!.usage, {
     prompt_tokens: 7,
     completion_tokens: 2,
     total_tokens: 9,
     prompt_tokens_details: { cached_tokens: 0 },
     completion_tokens_details: { reasoning_tokens: 0 },
+    cost: 0.000105,
   });
 });
 
@@ -74,11 +92,16 @@ test('progress counts the bytes of text and arguments, and takes stop and usage 
   const pipe = writeStream(contextFor());
   for (const event of answerEvents(answer)) pipe.push(event);
   const { output, ...progress } = pipe.progress;
-  assert.deepEqual(progress, { status: 'finished', usage: answer.usage, stop: answer.stop, failure: null });
+  assert.deepEqual(progress, {
+    status: 'finished',
+    usage: answer.usage,
+    stop: answer.stop,
+    failure: null,
+  });
   assert.equal(output.bytes, 5);
 });
 
-test('a stream that breaks off fails, writes nothing more, and its error has no [DONE] behind it', () => {
+test('a broken stream fails, writes nothing more, and its error has no [DONE] after it', () => {
   const pipe = writeStream(contextFor());
   pipe.push({ type: 'start', usage: null });
   assert.equal(pipe.end(), '');
@@ -96,21 +119,34 @@ test('a stream that breaks off fails, writes nothing more, and its error has no 
 
 test('an error event fails the stream with the upstream’s failure', () => {
   const pipe = writeStream(contextFor());
-  const failure = { kind: 'status', status: 529, message: 'overloaded', retryAfterSeconds: 3 } as const;
+  const failure = {
+    kind: 'status',
+    status: 529,
+    message: 'overloaded',
+    retryAfterSeconds: 3,
+  } as const;
   assert.equal(pipe.push({ type: 'error', failure }), '');
   assert.equal(pipe.progress.status, 'failed');
   assert.equal(pipe.progress.failure, failure);
 });
 
-test('what a stream collects to is the whole answer, however its texts and bytes are cut', () => {
+test('a stream collects to the whole answer, however its texts and bytes are split', () => {
   fc.assert(
-    fc.property(anyAnswer, fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 50 }), (written, size, step) => {
-      const bytes = Buffer.from(write(written, { stream_options: { include_usage: true } }, size));
-      const parser = new SseParser();
-      const events = [];
-      for (let start = 0; start < bytes.length; start += step) events.push(...parser.push(bytes.subarray(start, start + step)));
-      assert.deepEqual(collect(readAll([...events, ...parser.end()])), written);
-      assert.deepEqual(readAnswer(writeAnswer(written, contextFor())), written);
-    }),
+    fc.property(
+      anyAnswer,
+      fc.integer({ min: 1, max: 5 }),
+      fc.integer({ min: 1, max: 50 }),
+      (written, size, step) => {
+        const bytes = Buffer.from(
+          write(written, { stream_options: { include_usage: true } }, size),
+        );
+        const parser = new SseParser();
+        const events = [];
+        for (let start = 0; start < bytes.length; start += step)
+          events.push(...parser.push(bytes.subarray(start, start + step)));
+        assert.deepEqual(collect(readAll([...events, ...parser.end()])), written);
+        assert.deepEqual(readAnswer(writeAnswer(written, contextFor())), written);
+      },
+    ),
   );
 });

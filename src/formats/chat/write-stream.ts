@@ -1,10 +1,13 @@
-// Canonical events as chunks. The frames around a delta never change, so they are written once.
+// Writes canonical events as chunks. The frames around a delta never change, so they are built
+// once.
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Citation } from '../../canonical/citation.ts';
 import type { ThinkingPart } from '../../canonical/request.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
-import type { AnswerContext, JsonObject, StreamPipe } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerContext, StreamPipe } from '../format.ts';
+import { withCost } from '../usage-cost.ts';
 import { withLimit } from '../with-limit.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { writeError } from './errors.ts';
@@ -12,6 +15,7 @@ import { writeAnnotation } from './citations.ts';
 import { signedCall, writeCallSignature } from './call-signatures.ts';
 import { writeDetail } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
+import type { ThinkingPlace } from './thinking-places.ts';
 import { wantsStreamUsage, writeUsage } from './usage.ts';
 import { completionId } from './write-answer.ts';
 
@@ -20,16 +24,13 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   return withLimit({
     push: (event) => writer.push(event),
     end: () => writer.end(),
-    close: closeStream,
+    close: (costUsd) => writer.close(costUsd),
     fail: (error, requestId) => formatSse(null, JSON.stringify(writeError(error, requestId))),
     progress: writer.progress,
   });
 }
 
-/** The end of a stream that succeeded, with a comment line ahead of it. */
-export function closeStream(comment: string): string {
-  return `${comment === '' ? '' : `${comment}\n\n`}${formatSse(null, '[DONE]')}`;
-}
+export const doneFrame = formatSse(null, '[DONE]');
 
 export function chunkHead(context: AnswerContext): JsonObject {
   return {
@@ -44,18 +45,19 @@ class ChatStreamWriter {
   readonly progress = newProgress();
   readonly #context: AnswerContext;
   readonly #wantsUsage: boolean;
-  /** A chunk up to its delta. */
+  /** The text of a chunk up to its delta. */
   readonly #head: string;
   #toolCalls = 0;
   #toolKind: 'function' | 'custom' = 'function';
   #thinkingBlocks = 0;
-  /** The block of reasoning that streams, kept for its signature. */
+  /** The streaming block of reasoning, kept for its signature. */
   #thinking: ThinkingPart = noThinking;
-  /** By the ids of the calls that they are of. */
+  #thinkingPlace: ThinkingPlace = { textLength: 0, calls: 0 };
+  /** Signatures by call id. */
   readonly #callSignatures = new Map<string, string>();
   #hasRefusal = false;
   #text = { blockStart: 0, length: 0 };
-  /** Of the text that streams. */
+  /** Citations of the streaming text. */
   #citations: Citation[] = [];
 
   constructor(context: AnswerContext) {
@@ -84,13 +86,18 @@ class ChatStreamWriter {
         return this.#write({ refusal: event.text });
       case 'thinking-start':
         this.#thinking = { ...noThinking, redacted: event.redacted };
+        this.#thinkingPlace = {
+          textLength: this.#text.blockStart + this.#text.length,
+          calls: this.#toolCalls,
+        };
         return '';
       case 'thinking-delta':
         this.#thinking = { ...this.#thinking, text: this.#thinking.text + event.text };
         return this.#write({ reasoning_content: event.text });
       case 'thinking-signature':
         this.#thinking = { ...this.#thinking, signature: event.signature };
-        for (const [callId, value] of signedCall(event.signature)) this.#callSignatures.set(callId, value);
+        for (const [callId, value] of signedCall(event.signature))
+          this.#callSignatures.set(callId, value);
         return '';
       case 'thinking-end':
         return this.#writeSignature();
@@ -105,7 +112,7 @@ class ChatStreamWriter {
         this.progress.failure = event.failure;
         return '';
       default:
-        // Chat does not mark where other blocks start and end.
+        // Chat does not mark the start and end of other blocks.
         return '';
     }
   }
@@ -118,6 +125,10 @@ class ChatStreamWriter {
     return '';
   }
 
+  close(costUsd: number): string {
+    return this.#wantsUsage ? this.#writeUsage(costUsd) + doneFrame : doneFrame;
+  }
+
   #write(delta: JsonObject, finishReason: string | null = null): string {
     const usage = this.#wantsUsage ? ',"usage":null' : '';
     return formatSse(
@@ -126,9 +137,11 @@ class ChatStreamWriter {
     );
   }
 
-  /** A citation of the whole text is placed when the text is over. */
+  /** Writes the citations of a whole text, whose spans are known only now. */
   #endText(): string {
-    const annotations = this.#citations.splice(0).flatMap((citation) => writeAnnotation(citation, this.#text));
+    const annotations = this.#citations
+      .splice(0)
+      .flatMap((citation) => writeAnnotation(citation, this.#text));
     this.#text = { blockStart: this.#text.blockStart + this.#text.length, length: 0 };
     return annotations.length === 0 ? '' : this.#write({ annotations });
   }
@@ -136,10 +149,16 @@ class ChatStreamWriter {
   #writeSignature(): string {
     const index = this.#thinkingBlocks++;
     if (!this.#thinking.signature) return '';
-    return this.#write({ reasoning_details: [writeDetail(this.#thinking, index)] });
+    return this.#write({
+      reasoning_details: [writeDetail({ part: this.#thinking, place: this.#thinkingPlace }, index)],
+    });
   }
 
-  #writeToolCallStart({ id, name, kind }: Extract<StreamEvent, { type: 'tool-call-start' }>): string {
+  #writeToolCallStart({
+    id,
+    name,
+    kind,
+  }: Extract<StreamEvent, { type: 'tool-call-start' }>): string {
     this.#toolKind = kind;
     const called = { name, [argumentsField[kind]]: '' };
     const call = {
@@ -161,13 +180,17 @@ class ChatStreamWriter {
     this.progress.status = 'finished';
     this.progress.stop = stop;
     this.progress.usage = mergeUsage(this.progress.usage, usage);
-    return this.#wantsUsage ? frame + this.#writeUsage() : frame;
+    return frame;
   }
 
-  #writeUsage(): string {
+  #writeUsage(costUsd: number): string {
     const { usage, output } = this.progress;
-    const written = writeUsage(countUsage(usage, { ...this.#context, outputBytes: output.bytes }));
-    return formatSse(null, JSON.stringify({ ...chunkHead(this.#context), choices: [], usage: written }));
+    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+    const written = withCost(writeUsage(counted), costUsd);
+    return formatSse(
+      null,
+      JSON.stringify({ ...chunkHead(this.#context), choices: [], usage: written }),
+    );
   }
 }
 

@@ -1,9 +1,10 @@
-// What a whole answer and every chunk of a stream have in common: they have the same shape, and a stream's last counts hold.
+// Reads what whole answers and stream chunks have in common: their shape. In a stream the last
+// counts are valid.
 import type { StreamEvent } from '../../canonical/event.ts';
 import { mergeUsage, noUsage, type Usage } from '../../canonical/usage.ts';
 import { append } from '../../lib/append.ts';
-import { isObject } from '../../lib/json.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer } from '../format.ts';
 import { readCitations, type FoundCitation } from './citations.ts';
 import { PartReader } from './part-reader.ts';
 import { isBrokenOff, readStop } from './stop.ts';
@@ -15,11 +16,13 @@ export class AnswerReader {
   #finishReason: string | null = null;
   #finishMessage = '';
   #isPromptBlocked = false;
-  /** The latest token counts: every chunk of a stream repeats and updates them. */
+  /** The latest token counts. Every chunk of a stream repeats and updates them. */
   usage: Usage | null = null;
   #citations: readonly FoundCitation[] = [];
 
-  /** Whether Gemini has said why it stopped. More may still follow: often the usage, sometimes calls. */
+  /**
+   * True once Gemini has sent its stop reason. More may follow: often the usage, sometimes calls.
+   */
   get hasStopped(): boolean {
     return this.#finishReason !== null || this.#isPromptBlocked;
   }
@@ -28,26 +31,43 @@ export class AnswerReader {
   read(chunk: JsonObject): StreamEvent[] {
     const events = this.#start(chunk.usageMetadata);
     this.usage = mergeUsage(this.usage, readUsage(chunk.usageMetadata));
-    if (isObject(chunk.promptFeedback) && chunk.promptFeedback.blockReason) this.#isPromptBlocked = true;
+    if (isObject(chunk.promptFeedback) && chunk.promptFeedback.blockReason)
+      this.#isPromptBlocked = true;
     const candidate = firstCandidate(chunk);
     if (!candidate) return events;
-    if (typeof candidate.finishReason === 'string' && candidate.finishReason !== '') this.#readFinish(candidate);
-    const parts: unknown[] = isObject(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
+    if (typeof candidate.finishReason === 'string' && candidate.finishReason !== '')
+      this.#readFinish(candidate);
+    const parts: unknown[] =
+      isObject(candidate.content) && Array.isArray(candidate.content.parts)
+        ? candidate.content.parts
+        : [];
     for (const part of parts) append(events, this.#parts.read(part, chunk.responseId));
-    // Each chunk may repeat and extend them: the last ones hold.
+    // Each chunk may repeat and extend the citations; the last ones are valid.
     const citations = readCitations(candidate);
     if (citations.length > 0) this.#citations = citations;
     return events;
   }
 
-  /** The rest of the answer. Throws UnreadableAnswer when the model broke off, as in a call that cannot be read. */
+  /**
+   * Returns the rest of the answer. Throws UnreadableAnswer when the model broke off, for example
+   * in a malformed call.
+   */
   finish(): StreamEvent[] {
     if (isBrokenOff(this.#finishReason)) {
-      throw new UnreadableAnswer(`the model broke off: ${this.#finishReason} ${this.#finishMessage}`.trim());
+      throw new UnreadableAnswer(
+        `the model broke off: ${this.#finishReason} ${this.#finishMessage}`.trim(),
+      );
     }
     const events = [...this.#parts.cite(this.#citations), ...this.#parts.end()];
     const finishReason = this.#finishReason ?? 'PROHIBITED_CONTENT';
-    return [...events, { type: 'finish', stop: readStop(finishReason, this.#parts.hasCalls), usage: this.#countedUsage() }];
+    return [
+      ...events,
+      {
+        type: 'finish',
+        stop: readStop(finishReason, this.#parts.hasCalls),
+        usage: this.#countedUsage(),
+      },
+    ];
   }
 
   #start(metadata: unknown): StreamEvent[] {
@@ -61,13 +81,15 @@ export class AnswerReader {
     if (typeof finishMessage === 'string') this.#finishMessage = finishMessage;
   }
 
-  /** A prompt that was blocked without a count was not run, and costs nothing. */
+  /** A blocked prompt without a count did not run and costs nothing. */
   #countedUsage(): Usage | null {
     return this.usage ?? (this.#isPromptBlocked && this.#finishReason === null ? noUsage : null);
   }
 }
 
-/** More than one is never asked for. */
+/** Returns the first candidate; the gateway never requests more. */
 function firstCandidate({ candidates }: JsonObject): JsonObject | undefined {
-  return Array.isArray(candidates) ? candidates.filter(isObject).find(({ index }) => (index ?? 0) === 0) : undefined;
+  return Array.isArray(candidates)
+    ? candidates.filter(isObject).find(({ index }) => (index ?? 0) === 0)
+    : undefined;
 }

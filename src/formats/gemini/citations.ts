@@ -1,10 +1,9 @@
-// Where Gemini says an answer's words come from: pages of a search (grounding), and sources that it recites. It says so once, when the
-// text is there, and counts places in bytes of UTF-8.
+// Gemini's sources of an answer: pages of a search (grounding), and sources that it recites. It
+// sends them once, after the text, and counts positions in bytes of UTF-8.
 import { readSpan, type Citation, type TextSpan } from '../../canonical/citation.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** A place in the text is known by its bytes, and by its words where they are given too. */
+/** A position in the text: in bytes, and by its words if Gemini sends them. */
 export type FoundCitation = {
   readonly url: string;
   readonly title: string | null;
@@ -12,23 +11,41 @@ export type FoundCitation = {
   readonly words: string | null;
 };
 
-export function readCitations({ groundingMetadata, citationMetadata }: JsonObject): FoundCitation[] {
+export function readCitations({
+  groundingMetadata,
+  citationMetadata,
+}: JsonObject): FoundCitation[] {
   return [...readGrounding(groundingMetadata), ...readRecitations(citationMetadata)];
 }
 
-/** `text`: the block that holds the words. A place that is not in it is left out; the source is still one. */
+/**
+ * `text`: the block that holds the words. A position outside it is left out; the source is kept.
+ */
 export function placeCitation({ url, title, bytes, words }: FoundCitation, text: string): Citation {
-  return { type: 'url', url, title, citedText: null, span: placeBytes(bytes, words, text), reference: null };
+  return {
+    type: 'url',
+    url,
+    title,
+    citedText: null,
+    span: placeBytes(bytes, words, text),
+    reference: null,
+  };
 }
 
 function readGrounding(metadata: unknown): FoundCitation[] {
   if (!isObject(metadata)) return [];
   const chunks: unknown[] = Array.isArray(metadata.groundingChunks) ? metadata.groundingChunks : [];
-  const supports: unknown[] = Array.isArray(metadata.groundingSupports) ? metadata.groundingSupports : [];
+  const supports: unknown[] = Array.isArray(metadata.groundingSupports)
+    ? metadata.groundingSupports
+    : [];
   return supports.filter(isObject).flatMap((support) => {
     const segment = isObject(support.segment) ? support.segment : {};
-    const indexes: unknown[] = Array.isArray(support.groundingChunkIndices) ? support.groundingChunkIndices : [];
-    return indexes.flatMap((index) => (typeof index === 'number' ? readPage(chunks[index], segment) : []));
+    const indexes: unknown[] = Array.isArray(support.groundingChunkIndices)
+      ? support.groundingChunkIndices
+      : [];
+    return indexes.flatMap((index) =>
+      typeof index === 'number' ? readPage(chunks[index], segment) : [],
+    );
   });
 }
 
@@ -37,16 +54,21 @@ function readPage(chunk: unknown, segment: JsonObject): FoundCitation[] {
   return isObject(page) ? readSource(page, segment) : [];
 }
 
-/** The Developer API calls them `citationSources`, Vertex and the SDK's types `citations`. */
+/** The Developer API calls the field `citationSources`, Vertex and the SDK's types `citations`. */
 function readRecitations(metadata: unknown): FoundCitation[] {
   const { citations, citationSources } = isObject(metadata) ? metadata : {};
   const sources: unknown = citations ?? citationSources;
   if (!Array.isArray(sources)) return [];
-  return (sources as unknown[]).filter(isObject).flatMap((citation) => readSource(citation, citation));
+  return (sources as unknown[])
+    .filter(isObject)
+    .flatMap((citation) => readSource(citation, citation));
 }
 
-/** An index of 0 is left out by Gemini. */
-function readSource(source: JsonObject, { startIndex, endIndex, text }: JsonObject): FoundCitation[] {
+/** Gemini leaves out an index of 0. */
+function readSource(
+  source: JsonObject,
+  { startIndex, endIndex, text }: JsonObject,
+): FoundCitation[] {
   if (typeof source.uri !== 'string' || source.uri === '') return [];
   const title = typeof source.title === 'string' ? source.title : null;
   const words = typeof text === 'string' && text !== '' ? text : null;
@@ -63,5 +85,8 @@ function placeBytes(bytes: TextSpan | null, words: string | null, text: string):
 function characterSpan({ start, end }: TextSpan, text: string): TextSpan | null {
   const encoded = Buffer.from(text, 'utf8');
   if (end > encoded.length) return null;
-  return { start: encoded.toString('utf8', 0, start).length, end: encoded.toString('utf8', 0, end).length };
+  return {
+    start: encoded.toString('utf8', 0, start).length,
+    end: encoded.toString('utf8', 0, end).length,
+  };
 }

@@ -1,9 +1,10 @@
-// The parts of a turn that may still take a signature, found from places that only move forward. Each part is looked at once, however
-// many signatures a request holds: looking for each anew took minutes for two hundred thousand of them.
+// Finds parts of a turn that have no signature yet. Positions only move forward, so each part is
+// visited once, however many signatures a request holds. A new search for each took minutes for two
+// hundred thousand of them.
 
 type Signable = { readonly signature: string };
 
-/** Give the parts with their indices in the turn, in order. */
+/** Takes the parts with their indices in the turn, in order. */
 export class FreeParts<Part extends Signable> {
   readonly #parts: readonly { readonly part: Part; readonly index: number }[];
   #next = 0;
@@ -13,7 +14,7 @@ export class FreeParts<Part extends Signable> {
     this.#parts = parts;
   }
 
-  /** The last free part ahead of `at`, which must not be less than before. */
+  /** Returns the last free part before `at`. `at` must never decrease. */
   before(at: number): Part | undefined {
     for (; this.#next < this.#parts.length && this.#parts[this.#next]!.index < at; this.#next++) {
       this.#passed.push(this.#parts[this.#next]!.part);
@@ -22,7 +23,7 @@ export class FreeParts<Part extends Signable> {
     return this.#passed.at(-1);
   }
 
-  /** The first free part from `at` on. */
+  /** Returns the first free part from `at` on. */
   from(at: number): Part | undefined {
     this.before(at);
     while (this.#parts[this.#next] && !isFree(this.#parts[this.#next]!.part)) this.#next++;

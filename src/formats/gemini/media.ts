@@ -1,32 +1,46 @@
-// Images and documents as parts: bytes inline, addresses as file data, which Gemini fetches itself. Addresses at Google are refused: an
-// uploaded file would be read with the operator's credential, whoever's it is, and a video costs far more than any image that is held for.
+// Writes images and documents as parts: bytes inline, URLs as file data, which Gemini fetches
+// itself. URLs at Google are refused: an uploaded file, anyone's, would be read with the operator's
+// credential, and a video costs far more than the hold for an image.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { DocumentPart, ImagePart, MediaSource } from '../../canonical/request.ts';
-import type { JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { withoutTrailing } from '../../lib/without-trailing.ts';
 
-/** Throws ApiError on a document that Gemini reads in no form (it takes PDF and text), and on an address that is not the caller's to give. */
+/**
+ * Throws ApiError on a document that Gemini cannot read (it accepts PDF and text), and on a refused
+ * URL.
+ */
 export function writeMedia(part: ImagePart | DocumentPart): JsonObject {
   const { source } = part;
-  if (source.kind === 'url') return { fileData: { fileUri: publicAddress(source.url), mimeType: mediaTypeOf(part, source.url) } };
-  return { inlineData: { mimeType: part.type === 'image' ? source.mediaType : documentType(part, source), data: source.data } };
+  if (source.kind === 'url')
+    return {
+      fileData: { fileUri: publicAddress(source.url), mimeType: mediaTypeOf(part, source.url) },
+    };
+  return {
+    inlineData: {
+      mimeType: part.type === 'image' ? source.mediaType : documentType(part, source),
+      data: source.data,
+    },
+  };
 }
 
-/** The API has no field for a document's name, and the conversation may speak of it. */
+/** The API has no field for a document's name, but the conversation may refer to it. */
 export function writeDocument(part: DocumentPart): JsonObject[] {
   const media = writeMedia(part);
-  return part.name === undefined ? [media] : [{ text: `Document ${JSON.stringify(part.name)}:` }, media];
+  return part.name === undefined
+    ? [media]
+    : [{ text: `Document ${JSON.stringify(part.name)}:` }, media];
 }
 
 const refusedHosts = /(?:^|\.)(?:youtube\.com|youtube-nocookie\.com|youtu\.be|googleapis\.com)$/;
 
-/** Google's public storage is a web server like any other. */
+/** Google's public storage is an ordinary web server. */
 function publicAddress(url: string): string {
   const host = URL.canParse(url) ? withoutTrailing(new URL(url).hostname, '.') : null;
   if (host !== null && (host === 'storage.googleapis.com' || !refusedHosts.test(host))) return url;
   throw invalidRequest(
     null,
-    `The address ${url} cannot be used with this model: give one of an image or PDF on the web, or send the data as base64`,
+    `The URL ${url} cannot be used with this model; use one of an image or PDF on another web server, or send the data as base64`,
   );
 }
 
@@ -35,8 +49,12 @@ type Base64Source = Extract<MediaSource, { kind: 'base64' }>;
 function documentType(part: DocumentPart, { mediaType }: Base64Source): string {
   if (mediaType === 'application/pdf') return mediaType;
   if (mediaType.startsWith('text/') || mediaType === 'application/json') return 'text/plain';
-  const document = part.name === undefined ? 'A document' : `The document ${JSON.stringify(part.name)}`;
-  throw invalidRequest(null, `${document} of type ${mediaType} cannot be read by this model; send PDF or text`);
+  const document =
+    part.name === undefined ? 'A document' : `The document ${JSON.stringify(part.name)}`;
+  throw invalidRequest(
+    null,
+    `${document} of type ${mediaType} cannot be read by this model; send PDF or text`,
+  );
 }
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -51,7 +69,10 @@ const mediaTypes: Readonly<Record<string, string>> = {
   txt: 'text/plain',
 };
 
-/** Gemini wants a type beside an address. Where its ending tells none, the usual one is said: what is fetched decides. */
+/**
+ * Gemini wants a type beside a URL. When the extension does not tell, the most common type is sent;
+ * the fetched content decides.
+ */
 function mediaTypeOf({ type }: ImagePart | DocumentPart, url: string): string {
   const ending = /\.([a-z]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? '';
   const known = Object.hasOwn(mediaTypes, ending) ? mediaTypes[ending]! : null;

@@ -1,19 +1,25 @@
-// What a model accepts of the fields whose use depends on its generation, told from its id: the catalogue has no place for it, and a
-// wrong guess is a refused request. Levels from tetsuo-ai/agenc-core#2393 (each probed, 2026-09-11); sampling and prefill from
-// langchain-ai/langchain-google#1897; penalties from google-gemini/cookbook#1290; budgets from ai.google.dev/gemini-api/docs/thinking.
+// What a model generation accepts, derived from the model id: the catalogue has no field for it,
+// and a wrong guess is a refused request. Levels from tetsuo-ai/agenc-core#2393 (each probed,
+// 2026-09-11); sampling and prefill from langchain-ai/langchain-google#1897; penalties from
+// google-gemini/cookbook#1290; budgets from ai.google.dev/gemini-api/docs/thinking.
 import type { Effort } from '../../canonical/request.ts';
 
 export type ModelTraits = {
-  /** How thinking is asked for; a request with both is refused. */
-  readonly thinking: { readonly kind: 'level'; readonly levels: readonly Effort[] } | ThinkingBudgets;
-  /** Whether temperature, top_p and top_k have an effect; later models are to refuse them. */
+  /** How thinking is configured. Gemini refuses a request with both. */
+  readonly thinking:
+    | { readonly kind: 'level'; readonly levels: readonly Effort[] }
+    | ThinkingBudgets;
+  /**
+   * True when temperature, top_p and top_k have an effect. Later models are announced to refuse
+   * them.
+   */
   readonly sampling: boolean;
   readonly penalties: boolean;
-  /** Whether the conversation may end with the model's own words, to be continued. */
+  /** True when the conversation may end with the model's own words, which it continues. */
   readonly prefill: boolean;
-  /** Whether a call in the history must carry its thought signature. */
+  /** True when a call in the history must carry its thought signature. */
   readonly checksSignatures: boolean;
-  /** Whether images and documents may stand inside the result of a tool. */
+  /** True when tool results may contain images and documents. */
   readonly mediaInResults: boolean;
   readonly schemaWithTools: boolean;
 };
@@ -25,7 +31,10 @@ export type ThinkingBudgets = {
   readonly canBeOff: boolean;
 };
 
-/** `modelTraits('gemini-2.5-pro')`: budgets from 128 to 32 768 tokens, never off; temperature and prefill, no penalties. */
+/**
+ * Example: `modelTraits('gemini-2.5-pro')`: budgets from 128 to 32 768 tokens, never off;
+ * temperature and prefill, no penalties.
+ */
 export function modelTraits(upstreamModel: string): ModelTraits {
   const version = readVersion(upstreamModel);
   const isFlash = upstreamModel.includes('flash');
@@ -34,7 +43,10 @@ export function modelTraits(upstreamModel: string): ModelTraits {
   const isThird = version >= 300;
   return {
     thinking: isThird
-      ? { kind: 'level', levels: isFlash && (isLite || version <= 306) ? ['minimal', ...levels] : levels }
+      ? {
+          kind: 'level',
+          levels: isFlash && (isLite || version <= 306) ? ['minimal', ...levels] : levels,
+        }
       : thinkingBudgets({ isFlash, isLite }),
     sampling: !hasFixedSampling,
     penalties: version < 205,
@@ -47,12 +59,21 @@ export function modelTraits(upstreamModel: string): ModelTraits {
 
 const levels: readonly Effort[] = ['low', 'medium', 'high'];
 
-function thinkingBudgets({ isFlash, isLite }: { isFlash: boolean; isLite: boolean }): ThinkingBudgets {
+function thinkingBudgets({
+  isFlash,
+  isLite,
+}: {
+  isFlash: boolean;
+  isLite: boolean;
+}): ThinkingBudgets {
   if (!isFlash) return { kind: 'budget', min: 128, max: 32_768, canBeOff: false };
   return { kind: 'budget', min: isLite ? 512 : 1, max: 24_576, canBeOff: true };
 }
 
-/** `gemini-3.5-flash-lite` → 305, `gemini-4-argon` → 400. An id without a number (`gemini-flash-latest`) names the newest. */
+/**
+ * Examples: `gemini-3.5-flash-lite` → 305, `gemini-4-argon` → 400. An id without a number
+ * (`gemini-flash-latest`) is the newest.
+ */
 function readVersion(id: string): number {
   const match = /gemini-(\d{1,2})(?:\.(\d{1,2}))?(?!\d)/.exec(id);
   return match ? Number(match[1]) * 100 + Number(match[2] ?? 0) : Number.POSITIVE_INFINITY;

@@ -1,16 +1,16 @@
-// The parts of an answer, in the order in which they come, to blocks that never overlap. Parts of one kind that follow each other are
-// one block, so that a stream, whose every chunk has its own part, reads like the whole answer.
+// Turns the parts of an answer, in order, into blocks that never overlap. Consecutive parts of one
+// kind become one block, so that a stream, with a part in every chunk, reads like the whole answer.
 import type { StreamEvent } from '../../canonical/event.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { readInput } from '../call-arguments.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { UnreadableAnswer } from '../format.ts';
 import { placeCitation, type FoundCitation } from './citations.ts';
 import { sealSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 
 /**
- * A text keeps its signature until it ends: more of it may come. `emptySignature` is of an empty text behind it, which ends many streams
- * ahead of the sources that belong to the text.
+ * A text keeps its signature until it ends, because more text may follow. `emptySignature`: the
+ * signature of an empty text behind it; many streams end with one, before the text's sources.
  */
 type OpenBlock =
   | { readonly kind: 'text'; text: string; signature: string; emptySignature: string }
@@ -24,21 +24,31 @@ export class PartReader {
     return this.#calls > 0;
   }
 
-  /** `responseId`: what the ids of calls are made from, which Gemini mostly leaves out. Throws UnreadableAnswer on a call without a name. */
+  /**
+   * `responseId`: the base of generated call ids, because Gemini mostly sends none. Throws
+   * UnreadableAnswer on a call without a name or with arguments in pieces.
+   */
   read(part: unknown, responseId: unknown): StreamEvent[] {
     if (!isObject(part)) return [];
     const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : '';
-    if (isObject(part.functionCall)) return this.#readCall(part.functionCall, { signature, responseId });
-    // Code that Gemini runs itself, and media: no other format has a place for them, and none of it is ever asked for.
+    if (isObject(part.functionCall))
+      return this.#readCall(part.functionCall, { signature, responseId });
+    // Code that Gemini runs, and media: no other format has a place for them, and no request asks
+    // for them.
     if (typeof part.text !== 'string') return [];
-    return part.thought === true ? this.#readThought(part.text, signature) : this.#readText(part.text, signature);
+    return part.thought === true
+      ? this.#readThought(part.text, signature)
+      : this.#readText(part.text, signature);
   }
 
-  /** The sources of the text that is open; Gemini gives them with its last part. */
+  /** Cites the sources of the open text; Gemini sends them with its last part. */
   cite(citations: readonly FoundCitation[]): StreamEvent[] {
     const open = this.#open;
     if (open?.kind !== 'text') return [];
-    return citations.map((found) => ({ type: 'citation', citation: placeCitation(found, open.text) }));
+    return citations.map((found) => ({
+      type: 'citation',
+      citation: placeCitation(found, open.text),
+    }));
   }
 
   end(): StreamEvent[] {
@@ -49,14 +59,17 @@ export class PartReader {
     return [
       { type: 'text-end' },
       ...(open.signature === '' ? [] : writeHidden({ kind: 'text' }, open.signature)),
-      ...(open.emptySignature === '' ? [] : writeHidden({ kind: 'empty-text' }, open.emptySignature)),
+      ...(open.emptySignature === ''
+        ? []
+        : writeHidden({ kind: 'empty-text' }, open.emptySignature)),
     ];
   }
 
   #readText(text: string, signature: string): StreamEvent[] {
     if (text === '') return signature === '' ? [] : this.#readEmptyText(signature);
-    const { signature: first, emptySignature } = this.#open?.kind === 'text' ? this.#open : { signature: '', emptySignature: '' };
-    // Two signatures are two parts, and what follows an empty text is another one.
+    const { signature: first, emptySignature } =
+      this.#open?.kind === 'text' ? this.#open : { signature: '', emptySignature: '' };
+    // Two signatures mean two parts, and text after an empty text is a new part.
     const ended = emptySignature !== '' || (signature !== '' && first !== '') ? this.end() : [];
     const events: StreamEvent[] = [...ended, ...this.#ensure('text'), { type: 'text-delta', text }];
     if (this.#open?.kind === 'text') {
@@ -81,9 +94,16 @@ export class PartReader {
     return signature === '' ? events : [...events, ...this.#sign({ kind: 'thought' }, signature)];
   }
 
-  #readCall(call: JsonObject, { signature, responseId }: { signature: string; responseId: unknown }): StreamEvent[] {
-    if (typeof call.name !== 'string' || call.name === '') throw new UnreadableAnswer('a call of the answer has no name');
-    const id = typeof call.id === 'string' && call.id !== '' ? call.id : makeCallId(responseId, this.#calls);
+  #readCall(
+    call: JsonObject,
+    { signature, responseId }: { signature: string; responseId: unknown },
+  ): StreamEvent[] {
+    if (Array.isArray(call.partialArgs) || call.willContinue === true)
+      throw new UnreadableAnswer(argumentsInPieces);
+    if (typeof call.name !== 'string' || call.name === '')
+      throw new UnreadableAnswer('a call of the answer has no name');
+    const id =
+      typeof call.id === 'string' && call.id !== '' ? call.id : makeCallId(responseId, this.#calls);
     this.#calls++;
     return [
       ...(signature === '' ? this.end() : this.#signCall(id, signature)),
@@ -93,7 +113,10 @@ export class PartReader {
     ];
   }
 
-  /** The thoughts before a call carry its signature; without any it gets a block of its own. */
+  /**
+   * The thoughts before a call carry its signature. Without thoughts, the signature gets its own
+   * block.
+   */
   #signCall(callId: string, signature: string): StreamEvent[] {
     const place = { kind: 'call', callId } as const;
     if (this.#open?.kind === 'thinking') return this.#sign(place, signature);
@@ -101,16 +124,29 @@ export class PartReader {
   }
 
   #sign(place: SignedPlace, signature: string): StreamEvent[] {
-    return [{ type: 'thinking-signature', signature: sealSignature(place, signature) }, ...this.end()];
+    return [
+      { type: 'thinking-signature', signature: sealSignature(place, signature) },
+      ...this.end(),
+    ];
   }
 
   #ensure(kind: OpenBlock['kind']): StreamEvent[] {
     if (this.#open?.kind === kind) return [];
     const ended = this.end();
     this.#open = kind === 'text' ? { kind, text: '', signature: '', emptySignature: '' } : { kind };
-    return [...ended, kind === 'text' ? { type: 'text-start' } : { type: 'thinking-start', redacted: false }];
+    return [
+      ...ended,
+      kind === 'text' ? { type: 'text-start' } : { type: 'thinking-start', redacted: false },
+    ];
   }
 }
+
+/**
+ * Vertex AI sends these on request (`streamFunctionCallArguments`). The gateway never requests
+ * them.
+ */
+const argumentsInPieces =
+  'the answer sends the arguments of a call in pieces (`partialArgs`), which is not supported: turn it off at the host';
 
 function writeHidden(place: SignedPlace, signature: string): StreamEvent[] {
   return [
@@ -122,6 +158,7 @@ function writeHidden(place: SignedPlace, signature: string): StreamEvent[] {
 
 /** The same answer gets the same ids, however its bytes are split. */
 function makeCallId(responseId: unknown, index: number): string {
-  if (typeof responseId !== 'string' || !/^[\w-]{8,40}$/.test(responseId)) return newIdWithPrefix('call');
+  if (typeof responseId !== 'string' || !/^[\w-]{8,40}$/.test(responseId))
+    return newIdWithPrefix('call');
   return `call_${responseId}_${index}`;
 }

@@ -1,11 +1,11 @@
-// An upstream's whole answer: a stream of one chunk.
+// Reads an upstream's whole answer: a stream of one chunk.
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import { isObject } from '../../lib/json.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { AnswerReader } from './answer-reader.ts';
 
-/** Throws UnreadableAnswer when the body is no answer, or one that broke off. */
+/** Throws UnreadableAnswer when the body is no answer or the model broke off. */
 export function readAnswer(body: unknown): Answer {
   if (!isObject(body)) throw new UnreadableAnswer('the answer is not a JSON object');
   if (body.error) throw new UnreadableAnswer(readErrorMessage(body) ?? 'the answer is an error');

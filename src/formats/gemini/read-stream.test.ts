@@ -4,16 +4,25 @@ import fc from '../../../tests/support/property.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import { UnreadableAnswer } from '../format.ts';
-import { anyParts, answerBody, dataEvent, readAll, readChunks } from '../../../tests/support/formats/gemini.ts';
+import {
+  anyParts,
+  answerBody,
+  dataEvent,
+  readAll,
+  readChunks,
+} from '../../../tests/support/formats/gemini.ts';
 import { collect } from '../../../tests/support/canonical/answers.ts';
 import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
 import { readUsage } from './usage.ts';
 
-const call = (name: string, args: object, more: object = {}) => ({ functionCall: { name, args }, ...more });
+const call = (name: string, args: object, more: object = {}) => ({
+  functionCall: { name, args },
+  ...more,
+});
 const types = (events: readonly StreamEvent[]) => events.map(({ type }) => type);
 
-test('texts of several chunks are one block, thoughts another', () => {
+test('texts of several chunks form one block, and thoughts another', () => {
   const events = readChunks(
     answerBody([{ text: 'Let me ', thought: true }], null),
     answerBody([{ text: 'see.', thought: true }], null),
@@ -36,20 +45,25 @@ test('texts of several chunks are one block, thoughts another', () => {
 
 test('the start counts the input before anything is generated', () => {
   const [start] = readChunks(
-    answerBody([{ text: 'x' }], 'STOP', { usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 1 } }),
+    answerBody([{ text: 'x' }], 'STOP', {
+      usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 1 },
+    }),
   );
   assert.deepEqual(start, { type: 'start', usage: { ...noUsage, inputTokens: 9 } });
 });
 
-test('calls get the ids that Gemini gave, else ids that are the same however the bytes are split', () => {
+test('calls keep Gemini’s ids, or get ids that do not depend on how the bytes are split', () => {
   const parts = [call('a', { x: 1 }), { functionCall: { id: 'given', name: 'b' } }, call('c', {})];
-  const calls = readAnswer(answerBody(parts)).content.map((part) => part.type === 'tool-call' && [part.id, part.arguments]);
+  const calls = readAnswer(answerBody(parts)).content.map(
+    (part) => part.type === 'tool-call' && [part.id, part.arguments],
+  );
   assert.deepEqual(calls, [
     ['call_kM3xaZ-resp0nseid_0', '{"x":1}'],
     ['given', '{}'],
     ['call_kM3xaZ-resp0nseid_2', '{}'],
   ]);
-  const unnamed = readAnswer(answerBody([call('a', {})], 'STOP', { responseId: undefined })).content[0]!;
+  const unnamed = readAnswer(answerBody([call('a', {})], 'STOP', { responseId: undefined }))
+    .content[0]!;
   assert.match(unnamed.type === 'tool-call' ? unnamed.id : '', /^call_[a-z0-9]{26}$/);
 });
 
@@ -75,14 +89,23 @@ const signatureCases: [name: string, parts: object[], content: object[]][] = [
       { text: 'a', thoughtSignature: 'c2ln' },
       { text: 'b', thoughtSignature: 'c2lu' },
     ],
-    [{ type: 'text', text: 'a' }, hidden('text.c2ln'), { type: 'text', text: 'b' }, hidden('text.c2lu')],
+    [
+      { type: 'text', text: 'a' },
+      hidden('text.c2ln'),
+      { type: 'text', text: 'b' },
+      hidden('text.c2lu'),
+    ],
   ],
   [
     'of an empty text it is a part of its own',
     [{ text: 'a' }, { text: '', thoughtSignature: 'c2ln' }],
     [{ type: 'text', text: 'a' }, hidden('empty-text.c2ln')],
   ],
-  ['of thoughts it signs them', [{ text: 'hm', thought: true, thoughtSignature: 'c2ln' }], [thinking('hm', 'thought.c2ln')]],
+  [
+    'of thoughts it signs them',
+    [{ text: 'hm', thought: true, thoughtSignature: 'c2ln' }],
+    [thinking('hm', 'thought.c2ln')],
+  ],
 ];
 
 function hidden(value: string): object {
@@ -94,18 +117,26 @@ function thinking(text: string, value: string): object {
 }
 
 function toolCall(index: number): object {
-  return { type: 'tool-call', id: `call_kM3xaZ-resp0nseid_${index}`, name: 'f', arguments: '{}', kind: 'function' };
+  return {
+    type: 'tool-call',
+    id: `call_kM3xaZ-resp0nseid_${index}`,
+    name: 'f',
+    arguments: '{}',
+    kind: 'function',
+  };
 }
 
 for (const [name, parts, content] of signatureCases) {
   test(`a signature ${name}`, () => {
     assert.deepEqual(readAnswer(answerBody(parts)).content, content);
-    const chunks = parts.map((part, index) => answerBody([part], index === parts.length - 1 ? 'STOP' : null));
+    const chunks = parts.map((part, index) =>
+      answerBody([part], index === parts.length - 1 ? 'STOP' : null),
+    );
     assert.deepEqual(collect(readChunks(...chunks))!.content, content);
   });
 }
 
-test('parts of tools that Google runs, empty texts and unknown parts are read over', () => {
+test('parts of tools that Google runs, empty texts and unknown parts are ignored', () => {
   const parts = [
     { executableCode: { code: 'x' } },
     { text: '' },
@@ -117,7 +148,7 @@ test('parts of tools that Google runs, empty texts and unknown parts are read ov
   assert.deepEqual(readAnswer(answerBody(parts)).content, [{ type: 'text', text: 'y' }]);
 });
 
-test('a stream and a whole answer of the same parts agree, wherever the chunks begin', () => {
+test('a stream and a whole answer of the same parts agree, wherever the chunks are split', () => {
   fc.assert(
     fc.property(anyParts, fc.array(fc.boolean(), { maxLength: 8 }), (parts, cuts) => {
       const groups: object[][] = [[]];
@@ -126,7 +157,10 @@ test('a stream and a whole answer of the same parts agree, wherever the chunks b
         groups.at(-1)!.push(part);
       }
       const chunks = groups.map((group) => answerBody(group, null));
-      assert.deepEqual(collect(readChunks(...chunks, answerBody([]))), readAnswer(answerBody(parts)));
+      assert.deepEqual(
+        collect(readChunks(...chunks, answerBody([]))),
+        readAnswer(answerBody(parts)),
+      );
     }),
   );
 });
@@ -136,9 +170,16 @@ const stops: [finishReason: string, parts: object[], reason: string][] = [
   ['STOP', [call('f', {})], 'tool-calls'],
   ['MAX_TOKENS', [call('f', {})], 'length'],
   ['CONTINUATION', [{ text: 'x' }], 'length'],
-  ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'OTHER', 'IMAGE_SAFETY'].map(
-    (reason): [string, object[], string] => [reason, [{ text: 'x' }], 'content-filter'],
-  ),
+  ...[
+    'SAFETY',
+    'RECITATION',
+    'LANGUAGE',
+    'BLOCKLIST',
+    'PROHIBITED_CONTENT',
+    'SPII',
+    'OTHER',
+    'IMAGE_SAFETY',
+  ].map((reason): [string, object[], string] => [reason, [{ text: 'x' }], 'content-filter']),
   ['FINISH_REASON_UNSPECIFIED', [{ text: 'x' }], 'end'],
   ['SOME_NEW_REASON', [{ text: 'x' }], 'end'],
 ];
@@ -147,9 +188,15 @@ for (const [finishReason, parts, reason] of stops) {
   test(`${finishReason} with ${Object.keys(parts[0]!).join()} is ${reason}`, () => {
     const stop = { reason, sequence: null };
     assert.deepEqual(readAnswer(answerBody(parts, finishReason)).stop, stop);
-    // The reason may come after the calls, and before them.
-    assert.deepEqual(collect(readChunks(answerBody(parts, null), answerBody([], finishReason)))!.stop, stop);
-    assert.deepEqual(collect(readChunks(answerBody([], finishReason), answerBody(parts, null)))!.stop, stop);
+    // The finish reason may come before or after the calls.
+    assert.deepEqual(
+      collect(readChunks(answerBody(parts, null), answerBody([], finishReason)))!.stop,
+      stop,
+    );
+    assert.deepEqual(
+      collect(readChunks(answerBody([], finishReason), answerBody(parts, null)))!.stop,
+      stop,
+    );
   });
 }
 
@@ -163,22 +210,30 @@ for (const blockReason of [
   'JAILBREAK',
   'NEW',
 ]) {
-  test(`a prompt that is blocked for ${blockReason} is an empty answer that was filtered`, () => {
+  test(`a prompt blocked for ${blockReason} gives an empty, filtered answer`, () => {
     const blocked = { promptFeedback: { blockReason }, usageMetadata: { promptTokenCount: 4 } };
-    const answer = { content: [], stop: { reason: 'content-filter', sequence: null }, usage: { ...noUsage, inputTokens: 4 } };
+    const answer = {
+      content: [],
+      stop: { reason: 'content-filter', sequence: null },
+      usage: { ...noUsage, inputTokens: 4 },
+    };
     assert.deepEqual(readAnswer(blocked), answer);
     assert.deepEqual(collect(readChunks(blocked)), answer);
   });
 }
 
-test('a blocked prompt without counts was not run and costs nothing; of other answers what was not counted is counted by us', () => {
-  assert.deepEqual(readAnswer({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: {} }).usage, noUsage);
-  const usageFor = (usageMetadata: object) => readAnswer(answerBody([{ text: 'x' }], 'STOP', { usageMetadata })).usage;
+test('a blocked prompt without counts costs nothing; other answers without counts get our own', () => {
+  assert.deepEqual(
+    readAnswer({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: {} }).usage,
+    noUsage,
+  );
+  const usageFor = (usageMetadata: object) =>
+    readAnswer(answerBody([{ text: 'x' }], 'STOP', { usageMetadata })).usage;
   assert.equal(usageFor({}), null);
   assert.deepEqual(usageFor({ candidatesTokenCount: 3 }), { ...noUsage, outputTokens: 3 });
 });
 
-test('usage: what was cached is in the prompt, what tools read is beside it, thoughts are output beside the candidates', () => {
+test('usage: the prompt includes cache reads but not tool input, and thoughts are output beside the candidates', () => {
   const metadata = {
     promptTokenCount: 100,
     cachedContentTokenCount: 60,
@@ -186,30 +241,48 @@ test('usage: what was cached is in the prompt, what tools read is beside it, tho
     candidatesTokenCount: 20,
     thoughtsTokenCount: 30,
   };
-  const usage = { ...noUsage, inputTokens: 47, cacheReadTokens: 60, outputTokens: 50, reasoningTokens: 30 };
+  const usage = {
+    ...noUsage,
+    inputTokens: 47,
+    cacheReadTokens: 60,
+    outputTokens: 50,
+    reasoningTokens: 30,
+  };
   assert.deepEqual(readUsage(metadata), usage);
-  assert.deepEqual(readUsage({ promptTokenCount: 5, cachedContentTokenCount: 9 }), { ...noUsage, cacheReadTokens: 5 });
+  assert.deepEqual(readUsage({ promptTokenCount: 5, cachedContentTokenCount: 9 }), {
+    ...noUsage,
+    cacheReadTokens: 5,
+  });
   assert.equal(readUsage({ promptTokenCount: -1 }), null);
   assert.equal(readUsage(undefined), null);
 });
 
-test('the last counts of a stream hold, also where they come after the finish reason', () => {
+test('the last counts of a stream are valid, even after the finish reason', () => {
   const chunk = (promptTokenCount: number, finish: string | null) =>
-    answerBody([{ text: 'x' }], finish, { usageMetadata: { promptTokenCount, candidatesTokenCount: 1 } });
+    answerBody([{ text: 'x' }], finish, {
+      usageMetadata: { promptTokenCount, candidatesTokenCount: 1 },
+    });
   const late = { usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 4 } };
   assert.deepEqual(collect(readChunks(chunk(10, null), chunk(8, 'STOP'), late))!.usage, {
     ...noUsage,
     inputTokens: 9,
     outputTokens: 4,
   });
-  assert.equal(collect(readChunks(chunk(10, null), answerBody([], 'STOP', { usageMetadata: {} })))!.usage!.inputTokens, 10);
+  assert.equal(
+    collect(readChunks(chunk(10, null), answerBody([], 'STOP', { usageMetadata: {} })))!.usage!
+      .inputTokens,
+    10,
+  );
 });
 
-test('sources of the web are citations of the text, with their places in characters', () => {
+test('web sources become citations of the text, with spans in characters', () => {
   const text = 'Größe zählt. Paris liegt an der Seine.';
   const segment = { startIndex: 16, endIndex: 42, text: 'Paris liegt an der Seine.' };
   const groundingMetadata = {
-    groundingChunks: [{ web: { uri: 'https://a.example', title: 'A' } }, { retrievedContext: { text: 'x' } }],
+    groundingChunks: [
+      { web: { uri: 'https://a.example', title: 'A' } },
+      { retrievedContext: { text: 'x' } },
+    ],
     groundingSupports: [
       { segment, groundingChunkIndices: [0, 1] },
       { segment: {}, groundingChunkIndices: [7] },
@@ -221,7 +294,12 @@ test('sources of the web are citations of the text, with their places in charact
       { startIndex: 900, endIndex: 901, uri: 'https://c.example' },
     ],
   };
-  const candidate = { content: { parts: [{ text }] }, finishReason: 'STOP', groundingMetadata, citationMetadata };
+  const candidate = {
+    content: { parts: [{ text }] },
+    finishReason: 'STOP',
+    groundingMetadata,
+    citationMetadata,
+  };
   const source = (url: string, title: string | null, span: object | null) => ({
     type: 'url',
     url,
@@ -243,11 +321,29 @@ test('sources of the web are citations of the text, with their places in charact
   ]);
 });
 
-const failures: [name: string, chunks: unknown[], kind: string, status: number | null, message: RegExp][] = [
-  ['a stream that just ends', [answerBody([{ text: 'x' }], null)], 'broken-stream', null, /finish reason/],
+const failures: [
+  name: string,
+  chunks: unknown[],
+  kind: string,
+  status: number | null,
+  message: RegExp,
+][] = [
+  [
+    'a stream that just ends',
+    [answerBody([{ text: 'x' }], null)],
+    'broken-stream',
+    null,
+    /finish reason/,
+  ],
   ['an empty stream', [], 'broken-stream', null, /finish reason/],
   ['a chunk that is no JSON', ['{"cand'], 'unreadable', null, /not a JSON object/],
-  ['an error', [{ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }], 'status', 503, /^overloaded$/],
+  [
+    'an error',
+    [{ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }],
+    'status',
+    503,
+    /^overloaded$/,
+  ],
   ['an error in a list', [[{ error: { code: 429, message: 'quota' } }]], 'status', 429, /^quota$/],
   [
     'an error without a status',
@@ -256,7 +352,13 @@ const failures: [name: string, chunks: unknown[], kind: string, status: number |
     null,
     /^boom$/,
   ],
-  ['a call without a name', [answerBody([{ functionCall: { args: {} } }])], 'unreadable', null, /no name/],
+  [
+    'a call without a name',
+    [answerBody([{ functionCall: { args: {} } }])],
+    'unreadable',
+    null,
+    /no name/,
+  ],
   ...[
     'MALFORMED_FUNCTION_CALL',
     'UNEXPECTED_TOOL_CALL',
@@ -273,7 +375,7 @@ const failures: [name: string, chunks: unknown[], kind: string, status: number |
 ];
 
 for (const [name, chunks, kind, status, message] of failures) {
-  test(`${name} is a failure, once`, () => {
+  test(`${name} fails the stream once`, () => {
     const events = readChunks(...chunks);
     assert.equal(events.filter(({ type }) => type === 'error' || type === 'finish').length, 1);
     const last = events.at(-1)!;
@@ -283,14 +385,24 @@ for (const [name, chunks, kind, status, message] of failures) {
   });
 }
 
-test('whole answers fail where streams do', () => {
-  for (const body of [null, [], {}, { candidates: [] }, { error: { message: 'x' } }, answerBody([{ text: 'x' }], null)]) {
+test('whole answers fail like streams', () => {
+  for (const body of [
+    null,
+    [],
+    {},
+    { candidates: [] },
+    { error: { message: 'x' } },
+    answerBody([{ text: 'x' }], null),
+  ]) {
     assert.throws(() => readAnswer(body), UnreadableAnswer);
   }
-  assert.throws(() => readAnswer(answerBody([call('f', {})], 'MALFORMED_FUNCTION_CALL')), /MALFORMED_FUNCTION_CALL/);
+  assert.throws(
+    () => readAnswer(answerBody([call('f', {})], 'MALFORMED_FUNCTION_CALL')),
+    /MALFORMED_FUNCTION_CALL/,
+  );
 });
 
-test('after its end a stream says nothing more, and [DONE] is no chunk', () => {
+test('after its end a stream emits nothing more, and [DONE] is ignored', () => {
   const reader = readStream();
   reader.push(dataEvent(answerBody([{ text: 'x' }])));
   assert.deepEqual(reader.push(dataEvent('[DONE]')), []);
@@ -299,9 +411,15 @@ test('after its end a stream says nothing more, and [DONE] is no chunk', () => {
   assert.equal(readAll([dataEvent('')]).at(-1)!.type, 'error');
 });
 
-test('the empty signed text that ends a stream does not part the sources from their text', () => {
-  const source = { citationMetadata: { citationSources: [{ uri: 'https://a.example', startIndex: 0, endIndex: 4 }] } };
-  const last = answerBody([{ text: '', thoughtSignature: 'c2ln' }], 'STOP') as { candidates: object[] };
+test('an empty signed text at the end of a stream does not separate the sources from their text', () => {
+  const source = {
+    citationMetadata: {
+      citationSources: [{ uri: 'https://a.example', startIndex: 0, endIndex: 4 }],
+    },
+  };
+  const last = answerBody([{ text: '', thoughtSignature: 'c2ln' }], 'STOP') as {
+    candidates: object[];
+  };
   const withSource = { ...last, candidates: [{ ...last.candidates[0], ...source }] };
   const events = readChunks(answerBody([{ text: 'Four' }], null), withSource);
   assert.deepEqual(types(events), [

@@ -1,17 +1,21 @@
-// An upstream's stream to canonical events. Nothing marks its last chunk, and what comes after the finish reason still counts, so an
-// answer is finished when the connection is.
+// Reads an upstream's stream as canonical events. Nothing marks its last chunk, and what follows
+// the finish reason still counts, so an answer ends when the connection does.
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type StreamReader } from '../format.ts';
 import { AnswerReader } from './answer-reader.ts';
-import { spoiltStream, unreadableStream } from '../stream-progress.ts';
+import { invalidOutput, unreadableStream } from '../stream-progress.ts';
 import { brokenStream, readStreamFailure } from './errors.ts';
 
 export function readStream(): StreamReader {
   const reader = new GeminiStreamReader();
-  return { push: (event) => reader.push(event), end: () => reader.end(), usageSoFar: () => reader.usageSoFar };
+  return {
+    push: (event) => reader.push(event),
+    end: () => reader.end(),
+    usageSoFar: () => reader.usageSoFar,
+  };
 }
 
 class GeminiStreamReader {
@@ -19,12 +23,13 @@ class GeminiStreamReader {
   #hasEnded = false;
 
   push({ data }: SseEvent): StreamEvent[] {
-    // Some proxies close every stream as OpenAI does.
+    // Some proxies end every stream with OpenAI's last line.
     if (this.#hasEnded || data === '' || data === '[DONE]') return [];
     const chunk = readJson(data);
     const failure = readStreamFailure(chunk);
     if (failure) return this.#fail(failure);
-    if (!isObject(chunk)) return this.#fail(unreadableStream('a chunk of the stream is not a JSON object'));
+    if (!isObject(chunk))
+      return this.#fail(unreadableStream('a chunk of the stream is not a JSON object'));
     return this.#guard(() => this.#answer.read(chunk));
   }
 
@@ -46,7 +51,7 @@ class GeminiStreamReader {
     try {
       return read();
     } catch (error) {
-      if (error instanceof UnreadableAnswer) return this.#fail(spoiltStream(error.message));
+      if (error instanceof UnreadableAnswer) return this.#fail(invalidOutput(error.message));
       throw error;
     }
   }

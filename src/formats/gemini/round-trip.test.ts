@@ -1,10 +1,10 @@
-// Thought signatures: whatever comes from Gemini goes back to it on the same parts, byte for byte, also when a client keeps no order
-// between reasoning and text, as Chat does.
+// Thought signatures from Gemini return on the same parts, byte for byte, even through clients that
+// keep no order between reasoning and text, as in Chat.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
-import type { JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import {
   anyParts,
   anySignatureValue,
@@ -16,13 +16,17 @@ import {
 } from '../../../tests/support/formats/gemini.ts';
 import { modelTraits } from './model-traits.ts';
 import { readAnswer } from './read-answer.ts';
-import { openSignature, sealSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
+import {
+  openSignature,
+  sealSignature,
+  type SignedPlace,
+} from '../../canonical/thought-signature.ts';
 import { writeModelParts } from './write-model-parts.ts';
 import { writeRequest } from './write-request.ts';
 
 const traits = modelTraits('gemini-2.5-pro');
 
-/** Thoughts without a signature bind nothing and are not sent back. */
+/** Thoughts without a signature are not sent back. */
 function sentBack(parts: readonly JsonObject[]): JsonObject[] {
   const callSigned = parts.some((part) => part['functionCall'] && part['thoughtSignature']);
   const isBare = (part: JsonObject, index: number) =>
@@ -30,26 +34,36 @@ function sentBack(parts: readonly JsonObject[]): JsonObject[] {
   return parts.filter((part, index) => !isBare(part, index));
 }
 
-test('parts come back as they were', () => {
+test('parts return unchanged', () => {
   fc.assert(
     fc.property(anyParts, (parts) => {
-      assert.deepEqual(writeModelParts(readAnswer(answerBody(parts)).content, traits).parts, sentBack(parts));
+      assert.deepEqual(
+        writeModelParts(readAnswer(answerBody(parts)).content, traits).parts,
+        sentBack(parts),
+      );
     }),
   );
 });
 
-test('parts come back as they were through a client that puts all reasoning first', () => {
-  const rank = (part: AssistantPart) => (part.type === 'thinking' ? 0 : part.type === 'text' ? 1 : 2);
+test('parts return unchanged through a client that puts all reasoning first', () => {
+  const rank = (part: AssistantPart) =>
+    part.type === 'thinking' ? 0 : part.type === 'text' ? 1 : 2;
   fc.assert(
     fc.property(anyParts, (parts) => {
-      const content = readAnswer(answerBody(parts)).content.toSorted((first, second) => rank(first) - rank(second));
-      const withoutThoughts = (list: readonly JsonObject[]) => list.filter((part) => part['thought'] !== true);
-      assert.deepEqual(withoutThoughts(writeModelParts(content, traits).parts), withoutThoughts(parts));
+      const content = readAnswer(answerBody(parts)).content.toSorted(
+        (first, second) => rank(first) - rank(second),
+      );
+      const withoutThoughts = (list: readonly JsonObject[]) =>
+        list.filter((part) => part['thought'] !== true);
+      assert.deepEqual(
+        withoutThoughts(writeModelParts(content, traits).parts),
+        withoutThoughts(parts),
+      );
     }),
   );
 });
 
-test('several signatures of one kind keep to their own parts, in whatever order the reasoning comes', () => {
+test('several signatures of one kind return to their own parts, whatever the order of the reasoning', () => {
   const parts = [
     { text: 'x' },
     { text: '', thoughtSignature: 'QQ==' },
@@ -62,56 +76,87 @@ test('several signatures of one kind keep to their own parts, in whatever order 
   assert.deepEqual(writeModelParts(content, traits).parts, parts);
   const reasoning = content.filter(({ type }) => type === 'thinking');
   const [first, second, ...calls] = reasoning;
-  const shuffled = [...calls.toReversed(), first!, second!, ...content.filter(({ type }) => type !== 'thinking')];
+  const shuffled = [
+    ...calls.toReversed(),
+    first!,
+    second!,
+    ...content.filter(({ type }) => type !== 'thinking'),
+  ];
   assert.deepEqual(writeModelParts(shuffled, traits).parts, parts);
 });
 
-test('a turn that a client splits into several messages is still one', () => {
+test('a turn that a client splits into several messages becomes one again', () => {
   const parts = [
     { text: 'I look.', thoughtSignature: 'dGV4dA==' },
     { functionCall: { id: 'a', name: 'f', args: {} }, thoughtSignature: 'Y2FsbA==' },
     { functionCall: { id: 'b', name: 'f', args: {} } },
   ];
-  const split = readAnswer(answerBody(parts)).content.map((part) => ({ role: 'assistant' as const, content: [part] }));
-  const results = ['a', 'b'].map((callId) => ({ type: 'tool-result' as const, callId, content: [], isError: false }));
-  const request = canonicalRequest({ messages: [userMessage('x'), ...split, { role: 'tool', content: results }] });
+  const split = readAnswer(answerBody(parts)).content.map((part) => ({
+    role: 'assistant' as const,
+    content: [part],
+  }));
+  const results = ['a', 'b'].map((callId) => ({
+    type: 'tool-result' as const,
+    callId,
+    content: [],
+    isError: false,
+  }));
+  const request = canonicalRequest({
+    messages: [userMessage('x'), ...split, { role: 'tool', content: results }],
+  });
   const { body } = writeRequest(request, upstreamTarget());
   assert.deepEqual((body['contents'] as JsonObject[])[1], { role: 'model', parts });
 });
 
-test('a signature whose id a client has changed goes to the next call', () => {
-  const content = readAnswer(answerBody([{ functionCall: { name: 'f', args: {} }, thoughtSignature: 'c2ln' }])).content;
-  const renamed = content.map((part) => (part.type === 'tool-call' ? { ...part, id: 'other' } : part));
+test('a signature whose call id a client changed goes to the next call', () => {
+  const content = readAnswer(
+    answerBody([{ functionCall: { name: 'f', args: {} }, thoughtSignature: 'c2ln' }]),
+  ).content;
+  const renamed = content.map((part) =>
+    part.type === 'tool-call' ? { ...part, id: 'other' } : part,
+  );
   assert.deepEqual(writeModelParts(renamed, traits).parts, [
     { functionCall: { id: 'other', name: 'f', args: {} }, thoughtSignature: 'c2ln' },
   ]);
 });
 
-test('a signature without its part: that of a text gets an empty one, that of a call is not needed', () => {
+test('a signature without its part goes on an empty text, and that of a call is dropped', () => {
   const only = (place: SignedPlace): AssistantPart[] => [
     { type: 'thinking', text: '', signature: sealSignature(place, 'c2ln'), redacted: true },
   ];
-  assert.deepEqual(writeModelParts(only({ kind: 'text' }), traits).parts, [{ text: '', thoughtSignature: 'c2ln' }]);
+  assert.deepEqual(writeModelParts(only({ kind: 'text' }), traits).parts, [
+    { text: '', thoughtSignature: 'c2ln' },
+  ]);
   assert.deepEqual(writeModelParts(only({ kind: 'call', callId: 'a' }), traits).parts, []);
 });
 
-test('reasoning of other vendors and without a signature is dropped and reported, the rest keeps its place', () => {
+test('reasoning of other vendors or without a signature is dropped and reported, and the rest keeps its place', () => {
   fc.assert(
     fc.property(fc.array(anyThinking, { maxLength: 5 }), (thinking) => {
       const foreign = thinking.filter((part) => part.signature?.vendor !== 'google');
       const text: AssistantPart = { type: 'text', text: 'x' };
       const written = writeModelParts([...thinking, text], traits);
       assert.equal(written.droppedThinking, foreign.length > 0);
-      const own = writeModelParts([...thinking.filter((part) => !foreign.includes(part)), text], traits);
+      const own = writeModelParts(
+        [...thinking.filter((part) => !foreign.includes(part)), text],
+        traits,
+      );
       assert.deepEqual(written.parts, own.parts);
-      assert.equal(written.parts.filter((part) => part['text'] === 'x' && !part['thought']).length, 1);
+      assert.equal(
+        written.parts.filter((part) => part['text'] === 'x' && !part['thought']).length,
+        1,
+      );
     }),
   );
 });
 
 test('a sealed signature opens to its place and its bytes', () => {
   const places: fc.Arbitrary<SignedPlace> = fc.oneof(
-    fc.constantFrom({ kind: 'thought' as const }, { kind: 'text' as const }, { kind: 'empty-text' as const }),
+    fc.constantFrom(
+      { kind: 'thought' as const },
+      { kind: 'text' as const },
+      { kind: 'empty-text' as const },
+    ),
     fc.string({ minLength: 1 }).map((callId) => ({ kind: 'call' as const, callId })),
   );
   fc.assert(
@@ -119,5 +164,8 @@ test('a sealed signature opens to its place and its bytes', () => {
       assert.deepEqual(openSignature(sealSignature(place, value).value), { place, value });
     }),
   );
-  assert.deepEqual(openSignature('bare=='), { place: { kind: 'call', callId: null }, value: 'bare==' });
+  assert.deepEqual(openSignature('bare=='), {
+    place: { kind: 'call', callId: null },
+    value: 'bare==',
+  });
 });

@@ -1,7 +1,8 @@
-// Why an answer ended. Gemini says STOP for calls and for stop sequences too, and does not name the sequence.
+// Why an answer ended. Gemini reports STOP for calls and for stop sequences too, and does not name
+// the sequence.
 import type { Stop } from '../../canonical/event.ts';
 
-/** Reasons that the model was not at an end: what came before may be half a call, or nothing. */
+/** Reasons for which the model broke off: what came before may be half a call, or nothing. */
 const brokenReasons: readonly unknown[] = [
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
@@ -14,7 +15,7 @@ export function isBrokenOff(finishReason: unknown): boolean {
   return brokenReasons.includes(finishReason);
 }
 
-/** A reason that we do not know counts as a plain end: the answer is there. */
+/** An unknown reason counts as a normal end: the answer is there. */
 export function readStop(finishReason: unknown, hasCalls: boolean): Stop {
   return { reason: readReason(finishReason, hasCalls), sequence: null };
 }
@@ -22,7 +23,7 @@ export function readStop(finishReason: unknown, hasCalls: boolean): Stop {
 function readReason(finishReason: unknown, hasCalls: boolean): Stop['reason'] {
   switch (finishReason) {
     case 'MAX_TOKENS':
-    // Cut off at a limit of one request, to be continued by another.
+    // Cut off at a limit of one request; another request would continue it.
     case 'CONTINUATION':
       return 'length';
     case 'SAFETY':

@@ -1,22 +1,31 @@
-// How much a model should think: levels since Gemini 3, budgets before; a request with both is refused.
+// How much a model should think: levels since Gemini 3, budgets before. Gemini refuses a request
+// with both.
 import { budgetOfEffort, effortOfBudget, nearestEffort } from '../../canonical/effort.ts';
 import type { Reasoning } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject, UpstreamTarget } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { UpstreamTarget } from '../format.ts';
 import type { ModelTraits, ThinkingBudgets } from './model-traits.ts';
 
-export type WrittenThinking = {
+type WrittenThinking = {
   readonly config: JsonObject | null;
-  /** Whether what the caller asked for was left out. */
+  /** True when the client's setting was left out. */
   readonly isDropped: boolean;
 };
 
-/** Whoever asks for reasoning gets the thoughts to see. `none` where a model always thinks is the least that it can. */
-export function writeThinkingConfig(reasoning: Reasoning | null, target: UpstreamTarget, traits: ModelTraits): WrittenThinking {
+/**
+ * A client that asks for reasoning sees the thoughts. For a model that always thinks, `none`
+ * becomes its minimum.
+ */
+export function writeThinkingConfig(
+  reasoning: Reasoning | null,
+  target: UpstreamTarget,
+  traits: ModelTraits,
+): WrittenThinking {
   if (!reasoning) return { config: null, isDropped: false };
   const { effort, budgetTokens } = reasoning;
-  // Asked to think and not how hard: as hard as the model does by itself.
-  if (effort === null && budgetTokens === null && target.thinking) return { config: { includeThoughts: true }, isDropped: false };
+  // Thinking was requested without an amount: the model's default applies.
+  if (effort === null && budgetTokens === null && target.thinking)
+    return { config: { includeThoughts: true }, isDropped: false };
   const wanted = effort ?? (budgetTokens === null ? 'medium' : effortOfBudget(budgetTokens));
   const isOff = wanted === 'none';
   if (!target.thinking) return { config: null, isDropped: !isOff };
@@ -24,7 +33,11 @@ export function writeThinkingConfig(reasoning: Reasoning | null, target: Upstrea
   const amount =
     thinking.kind === 'level'
       ? { thinkingLevel: nearestEffort(wanted, thinking.levels).toUpperCase() }
-      : { thinkingBudget: isOff ? leastBudget(thinking) : fitBudget(reasoning, thinking, target.maxOutputTokens) };
+      : {
+          thinkingBudget: isOff
+            ? leastBudget(thinking)
+            : fitBudget(reasoning, thinking, target.maxOutputTokens),
+        };
   return { config: isOff ? amount : { ...amount, includeThoughts: true }, isDropped: false };
 }
 
@@ -32,14 +45,20 @@ function leastBudget({ min, canBeOff }: ThinkingBudgets): number {
   return canBeOff ? 0 : min;
 }
 
-/** Thoughts count towards the output limit: a budget that would fill it leaves half for the answer. */
-function fitBudget({ effort, budgetTokens }: Reasoning, { min, max }: ThinkingBudgets, maxOutputTokens: number): number {
+/**
+ * Thoughts count towards the output limit: a budget that would fill it leaves half for the answer.
+ */
+function fitBudget(
+  { effort, budgetTokens }: Reasoning,
+  { min, max }: ThinkingBudgets,
+  maxOutputTokens: number,
+): number {
   const wanted = budgetTokens ?? budgetOfEffort[effort ?? 'medium'];
   const fitting = wanted < maxOutputTokens ? wanted : Math.floor(maxOutputTokens / 2);
   return Math.min(Math.max(fitting, min), max);
 }
 
-/** A budget of 0 switches thinking off; every other model thinks unasked. */
+/** A budget of 0 switches thinking off. Every other model thinks by default. */
 export function mayThink({ generationConfig }: JsonObject): boolean {
   const config = isObject(generationConfig) ? generationConfig.thinkingConfig : null;
   return !isObject(config) || config.thinkingBudget !== 0;

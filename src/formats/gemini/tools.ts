@@ -1,22 +1,34 @@
-// Functions and the choice between them. Schemas go into the field for JSON Schema, which takes words that the older one refuses.
+// Functions and the choice between them. Schemas go into the field for JSON Schema, because the
+// older field refuses some keywords.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
-import type { JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { listRepeated, repeatedTools, type ToolNameRule } from '../tool-names.ts';
+import { asObjectSchema, takesNothing } from '../tool-parameters.ts';
 
-/** Throws ApiError when a tool is asked for that the request does not have. */
+/**
+ * Declarations may also contain dots and colons; calls and results may not.
+ * https://ai.google.dev/api/caching#FunctionDeclaration (read 2026-11-23)
+ */
+export const toolNames: ToolNameRule = { charactersMax: 64, startsWithLetter: true };
+
+/** Throws ApiError when the request asks for a tool that it does not define. */
 export function writeTools({ tools, toolChoice }: CanonicalRequest): JsonObject {
   requireChosenTool({ tools, toolChoice });
   if (tools.length === 0) return {};
+  const repeated = repeatedTools(tools);
   return {
-    tools: [{ functionDeclarations: tools.map(writeTool) }],
+    tools: [
+      { functionDeclarations: tools.map(writeTool).filter((_tool, index) => !repeated.has(index)) },
+    ],
     ...(toolChoice ? { toolConfig: { functionCallingConfig: writeToolChoice(toolChoice) } } : {}),
   };
 }
 
-/** What Gemini has no field for and an answer does without. */
+/** Lists what Gemini has no field for and the answer does not need. */
 export function ignoredOfTools({ tools, parallelToolCalls }: CanonicalRequest): string[] {
-  const ignored: string[] = [];
+  const ignored = listRepeated(tools);
   if (tools.length > 0 && parallelToolCalls === false) ignored.push('parallel_tool_calls');
   if (tools.some((tool) => tool.strict)) ignored.push('strict');
   return ignored;
@@ -26,14 +38,23 @@ function writeTool({ kind, name, description, parameters }: Tool, index: number)
   if (kind === 'custom') {
     throw invalidRequest(
       `tools[${index}]`,
-      `tools[${index}] is a custom (free-form) tool, which this model does not know; use a function with a JSON schema`,
+      `tools[${index}] is a custom (free-form) tool, which this model does not support; use a function with a JSON schema`,
     );
   }
   return {
     name,
     ...(description === null ? {} : { description }),
-    ...(parameters === null ? {} : { parametersJsonSchema: { type: 'object', ...parameters } }),
+    ...writeParameters(parameters),
   };
+}
+
+/**
+ * A function without arguments has no schema: Gemini's reference says so, and it refused an object
+ * without properties.
+ */
+function writeParameters(parameters: Tool['parameters']): JsonObject {
+  if (parameters === null || takesNothing(parameters)) return {};
+  return { parametersJsonSchema: asObjectSchema(parameters) };
 }
 
 function writeToolChoice(choice: ToolChoice): JsonObject {

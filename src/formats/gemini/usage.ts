@@ -1,9 +1,12 @@
-// Token counts. Gemini's prompt includes what was read from the cache, but not what its own tools read; the candidates exclude the
-// thoughts, which are billed as output. https://ai.google.dev/api/generate-content#UsageMetadata
+// Token counts. Gemini's prompt includes cache reads but not what its own tools read. The
+// candidates exclude the thoughts, which are billed as output.
+// https://ai.google.dev/api/generate-content#UsageMetadata
 import { noUsage, readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 
-/** A count that is missing, or cannot be believed, is 0; null when all are. Gemini itself leaves out counts of 0. */
+/**
+ * A missing or implausible count is 0; Gemini leaves out counts of 0. Returns null when all are.
+ */
 export function readUsage(metadata: unknown): Usage | null {
   if (!isObject(metadata)) return null;
   const count = (name: string) => readTokenCount(metadata[name]) ?? 0;
@@ -19,7 +22,7 @@ export function readUsage(metadata: unknown): Usage | null {
   });
 }
 
-/** What the first chunk of a stream counts of the input. */
+/** Returns the input count of a stream's first chunk. */
 export function readEarlyUsage(metadata: unknown): Usage | null {
   const usage = readUsage(metadata);
   return usage && unlessEmpty({ ...usage, outputTokens: 0, reasoningTokens: 0 });

@@ -1,15 +1,27 @@
-// The conversation as Gemini wants it: turns of user and model in alternation, the results of a turn's calls in the order of the calls
-// ahead of what else the user says. Instructions have one place, ahead of everything.
+// Writes the conversation as Gemini wants it: user and model turns alternate; a user turn begins
+// with the tool results, in the order of the calls. Instructions are in one place, before
+// everything.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { AssistantPart, CanonicalRequest, Message, TextPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import type {
+  AssistantPart,
+  CanonicalRequest,
+  Message,
+  TextPart,
+  ToolResultPart,
+  UserPart,
+} from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
-import type { JsonObject } from '../format.ts';
+import { emptyTurn } from '../adapting/answerable.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { writeDocument, writeMedia } from './media.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { writeModelParts } from './write-model-parts.ts';
 import { writeResults, type CallNames } from './write-results.ts';
 
-export type WrittenContents = { readonly systemInstruction: JsonObject | null; readonly contents: readonly JsonObject[] };
+type WrittenContents = {
+  readonly systemInstruction: JsonObject | null;
+  readonly contents: readonly JsonObject[];
+};
 
 type Turn =
   | { readonly role: 'user'; readonly results: ToolResultPart[]; readonly rest: UserPart[] }
@@ -17,34 +29,47 @@ type Turn =
 
 type WrittenTurn = { readonly role: Turn['role']; readonly parts: readonly JsonObject[] };
 
-/** Adds to `ignored` what is left out. Throws ApiError on a result without its call, and on words to be continued where none can be. */
-export function writeContents(request: CanonicalRequest, traits: ModelTraits, ignored: Set<string>): WrittenContents {
+/**
+ * Adds what is left out to `ignored`. Throws ApiError on a result without its call, and on a
+ * prefill that the model does not support.
+ */
+export function writeContents(
+  request: CanonicalRequest,
+  traits: ModelTraits,
+  ignored: Set<string>,
+): WrittenContents {
   noteLosses(request, ignored);
   const system = [...request.system];
   const turns = gatherTurns(request.messages, system);
   const names: CallNames = new Map();
-  const contents = joinTurns(turns.map((turn) => writeTurn(turn, { traits, names, ignored })));
+  const contents = withUserFirst(
+    joinTurns(turns.map((turn) => writeTurn(turn, { traits, names, ignored }))),
+  );
   if (contents.at(-1)?.role === 'model' && !traits.prefill) {
     throw invalidRequest(
       'messages',
-      'This model does not continue an assistant message; the last one must be of the user or a tool',
+      'This model does not continue an assistant message; end with a message of the user or a tool',
     );
   }
   const instructions = system.flatMap(writeText);
-  // A conversation cannot be empty: instructions alone are what is asked.
-  if (contents.length === 0) return { systemInstruction: null, contents: [{ role: 'user', parts: instructions }] };
   return { systemInstruction: instructions.length > 0 ? { parts: instructions } : null, contents };
 }
 
-/** How finely an image is to be seen, which Gemini is told for whole requests alone, and the sources of earlier answers. */
+/**
+ * Lists what is lost: the detail of single images, which Gemini sets per request only, and the
+ * sources of earlier answers.
+ */
 function noteLosses({ messages }: CanonicalRequest, ignored: Set<string>): void {
   const parts = messages.flatMap((message): readonly object[] => message.content);
-  const inner = parts.flatMap((part) => ('content' in part && Array.isArray(part.content) ? (part.content as object[]) : [part]));
+  const inner = parts.flatMap((part) =>
+    'content' in part && Array.isArray(part.content) ? (part.content as object[]) : [part],
+  );
   if (parts.some((part) => 'citations' in part && part.citations)) ignored.add('citations');
-  if (inner.some((part) => 'detail' in part && part.detail !== undefined && part.detail !== 'auto')) ignored.add('detail');
+  if (inner.some((part) => 'detail' in part && part.detail !== undefined && part.detail !== 'auto'))
+    ignored.add('detail');
 }
 
-/** Instructions ahead of the first turn join `system`. */
+/** Instructions before the first turn join `system`. */
 function gatherTurns(messages: readonly Message[], system: TextPart[]): Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
@@ -67,7 +92,10 @@ function gatherTurns(messages: readonly Message[], system: TextPart[]): Turn[] {
   return turns;
 }
 
-/** In the conversation Gemini knows no instructions: they are the user's words, marked as what they are. */
+/**
+ * Gemini has no instructions inside the conversation: they become user text, marked as
+ * instructions.
+ */
 function markInstruction({ text }: TextPart): TextPart {
   return { type: 'text', text: text === '' ? '' : `<system>\n${text}\n</system>` };
 }
@@ -88,19 +116,30 @@ function modelTurn(turns: Turn[]): Extract<Turn, { role: 'model' }> {
   return turn;
 }
 
-type TurnNotes = { readonly traits: ModelTraits; readonly names: CallNames; readonly ignored: Set<string> };
+type TurnNotes = {
+  readonly traits: ModelTraits;
+  readonly names: CallNames;
+  readonly ignored: Set<string>;
+};
 
 function writeTurn(turn: Turn, { traits, names, ignored }: TurnNotes): WrittenTurn {
   if (turn.role === 'user') {
-    return { role: 'user', parts: [...writeResults(turn.results, { traits, names }), ...turn.rest.flatMap(writeUserPart)] };
+    return {
+      role: 'user',
+      parts: [
+        ...writeResults(turn.results, { traits, names }),
+        ...turn.rest.flatMap(writeUserPart),
+      ],
+    };
   }
-  for (const part of turn.parts) if (part.type === 'tool-call') names.set(part.id, { name: part.name, order: names.size });
+  for (const part of turn.parts)
+    if (part.type === 'tool-call') names.set(part.id, { name: part.name, order: names.size });
   const written = writeModelParts(turn.parts, traits);
   if (written.droppedThinking) ignored.add('thinking');
   return { role: 'model', parts: written.parts };
 }
 
-/** A turn of which nothing is left does not keep its neighbours apart. */
+/** A turn without remaining parts is dropped, and its neighbours join. */
 function joinTurns(turns: readonly WrittenTurn[]): WrittenTurn[] {
   const joined: { readonly role: Turn['role']; readonly parts: JsonObject[] }[] = [];
   for (const { role, parts } of turns) {
@@ -110,6 +149,18 @@ function joinTurns(turns: readonly WrittenTurn[]): WrittenTurn[] {
     else joined.push({ role, parts: [...parts] });
   }
   return joined;
+}
+
+/**
+ * Gemini refuses a conversation that begins with a call, which happens when a client sends only its
+ * last turns. https://github.com/google-gemini/gemini-cli/issues/11814 (read 2026-11-23)
+ */
+function withUserFirst(turns: readonly WrittenTurn[]): readonly WrittenTurn[] {
+  const [first] = turns;
+  const isCall = first?.role === 'model' && first.parts.some((part) => 'functionCall' in part);
+  return isCall
+    ? [{ role: 'user', parts: emptyTurn.content.flatMap(writeUserPart) }, ...turns]
+    : turns;
 }
 
 function writeUserPart(part: UserPart): JsonObject[] {
@@ -123,7 +174,7 @@ function writeUserPart(part: UserPart): JsonObject[] {
   }
 }
 
-/** An empty text says nothing, and a part without content may be refused. */
+/** Leaves out empty texts: Gemini may refuse a part without content. */
 function writeText({ text }: TextPart): JsonObject[] {
   return text === '' ? [] : [{ text }];
 }

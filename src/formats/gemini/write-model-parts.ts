@@ -1,14 +1,17 @@
-// What the model said in earlier turns, with each thought signature back on the very part that it came on.
+// Writes the model's earlier turns and puts each thought signature back on its own part.
 import type { AssistantPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { writeInput } from '../call-arguments.ts';
-import type { JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { FreeParts } from './free-parts.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { openSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 
-export type WrittenParts = {
+type WrittenParts = {
   readonly parts: readonly JsonObject[];
-  /** Whether reasoning without a signature of Google's was left out: nobody could check it. */
+  /**
+   * True when reasoning without a Google signature was left out, because Gemini could not verify
+   * it.
+   */
   readonly droppedThinking: boolean;
 };
 
@@ -19,27 +22,34 @@ type Part = {
   signature: string;
 };
 
-/** A signature whose part is to be found once all parts are there. `at`: how many parts stood before it. */
+/**
+ * A signature whose part is found after all parts are written. `at`: the number of parts before it.
+ */
 type LooseSignature = { readonly place: SignedPlace; readonly value: string; readonly at: number };
 
 /**
- * Stands for the signature of a call that Gemini 3 did not make, and would refuse without one: the value that Google documents for
- * conversations that began with another model. https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-21
+ * Replaces the signature of a call that Gemini 3 did not make, because it refuses calls without
+ * one. Google documents this value for conversations that began with another model.
+ * https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-21
  */
 const foreignCallSignature = 'skip_thought_signature_validator';
 
-export function writeModelParts(content: readonly AssistantPart[], { checksSignatures }: ModelTraits): WrittenParts {
+export function writeModelParts(
+  content: readonly AssistantPart[],
+  { checksSignatures }: ModelTraits,
+): WrittenParts {
   const parts: Part[] = [];
   const loose: LooseSignature[] = [];
   for (const part of content) addPart(part, parts, loose);
   const places = findPlaces(parts);
-  const homeless = loose.filter((signature) => !placeSignature(places, signature));
-  // From the last, so that the places of the others stay.
-  for (const signature of homeless.toReversed()) addEmptyText(parts, signature);
+  const unplaced = loose.filter((signature) => !placeSignature(places, signature));
   // Of parallel calls only the first is signed.
   const firstCall = parts.find(({ kind }) => kind === 'call');
   if (firstCall && checksSignatures) firstCall.signature ||= foreignCallSignature;
-  return { parts: parts.map(writePart), droppedThinking: content.some(isForeignThinking) };
+  return {
+    parts: withEmptyTexts(parts, unplaced).map(writePart),
+    droppedThinking: content.some(isForeignThinking),
+  };
 }
 
 function addPart(part: AssistantPart, parts: Part[], loose: LooseSignature[]): void {
@@ -69,11 +79,11 @@ function addThinking(part: ThinkingPart, parts: Part[], loose: LooseSignature[])
   loose.push({ place, value, at: parts.length });
 }
 
-/** Where signatures may go. */
+/** The parts that can take a signature. */
 type Places = {
   readonly texts: FreeParts<Part>;
   readonly calls: FreeParts<Part>;
-  /** The first of each id. */
+  /** The first call of each id. */
   readonly callById: ReadonlyMap<string | null, Part>;
 };
 
@@ -88,8 +98,9 @@ function findPlaces(parts: readonly Part[]): Places {
 }
 
 /**
- * Chat puts all reasoning first, so the part that was signed may stand on either side; the one that the place names is meant. Returns
- * whether it was there, or is not needed: a call that was left out takes its signature along.
+ * Chat puts all reasoning first, so the signed part may be on either side; the place decides.
+ * Returns true when the part was found or is not needed: the signature of a removed call is
+ * dropped.
  */
 function placeSignature(places: Places, { place, value, at }: LooseSignature): boolean {
   const target = findSigned(places, place, at);
@@ -97,21 +108,35 @@ function placeSignature(places: Places, { place, value, at }: LooseSignature): b
   return target !== undefined || place.kind === 'call';
 }
 
-function findSigned({ texts, calls, callById }: Places, place: SignedPlace, at: number): Part | undefined {
+function findSigned(
+  { texts, calls, callById }: Places,
+  place: SignedPlace,
+  at: number,
+): Part | undefined {
   if (place.kind === 'text') return texts.before(at) ?? texts.from(at);
   if (place.kind !== 'call') return undefined;
   const call = callById.get(place.callId);
   return call?.signature === '' ? call : calls.from(at);
 }
 
-function addEmptyText(parts: Part[], { value, at }: LooseSignature): void {
-  parts.splice(endOfText(parts, at), 0, { ...newPart('empty-text', { text: '' }), signature: value });
-}
-
-/** Behind the text that the signature ended: the one before it, or else all that follows. */
-function endOfText(parts: readonly Part[], at: number): number {
-  if (parts.slice(0, at).some(({ kind }) => kind === 'text')) return at;
-  return parts.findLastIndex(({ kind }) => kind === 'text') + 1 || at;
+/**
+ * Puts each remaining signature on an empty text of its own: behind the text before it, or else
+ * behind all texts.
+ */
+function withEmptyTexts(parts: readonly Part[], unplaced: readonly LooseSignature[]): Part[] {
+  const isText = ({ kind }: Part) => kind === 'text';
+  const [first, last] = [parts.findIndex(isText), parts.findLastIndex(isText)];
+  const placeOf = ({ at }: LooseSignature) => (first === -1 || first < at ? at : last + 1);
+  const signatures = Map.groupBy(unplaced, placeOf);
+  const emptyTextsAt = (index: number) =>
+    (signatures.get(index) ?? []).map(({ value }) => ({
+      ...newPart('empty-text', { text: '' }),
+      signature: value,
+    }));
+  return [
+    ...parts.flatMap((part, index) => [...emptyTextsAt(index), part]),
+    ...emptyTextsAt(parts.length),
+  ];
 }
 
 function newPart(kind: Part['kind'], fields: JsonObject): Part {

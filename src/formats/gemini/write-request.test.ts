@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiError } from '../../canonical/errors.ts';
-import type { CanonicalRequest, Message, Reasoning, ToolResultPart, UserPart } from '../../canonical/request.ts';
-import type { JsonObject, UpstreamTarget } from '../format.ts';
-import { canonicalRequest, upstreamTarget, userMessage, weatherTool } from '../../../tests/support/formats/gemini.ts';
+import type {
+  CanonicalRequest,
+  Message,
+  Reasoning,
+  ToolResultPart,
+  UserPart,
+} from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { UpstreamTarget } from '../format.ts';
+import {
+  canonicalRequest,
+  upstreamTarget,
+  userMessage,
+  weatherTool,
+} from '../../../tests/support/formats/gemini.ts';
 import { writeRequest } from './write-request.ts';
 
 type Body = {
@@ -15,11 +27,14 @@ type Body = {
 };
 
 function write(fields: Partial<CanonicalRequest>, target: Partial<UpstreamTarget> = {}) {
-  const { body, ignored } = writeRequest(canonicalRequest(fields), upstreamTarget(target));
-  return { body: body as Body, ignored };
+  const { body, ...rest } = writeRequest(canonicalRequest(fields), upstreamTarget(target));
+  return { body: body as Body, ...rest };
 }
 
-function refusal(fields: Partial<CanonicalRequest>, target: Partial<UpstreamTarget> = {}): ApiError {
+function refusal(
+  fields: Partial<CanonicalRequest>,
+  target: Partial<UpstreamTarget> = {},
+): ApiError {
   try {
     write(fields, target);
   } catch (error) {
@@ -41,14 +56,18 @@ const result = (callId: string, content: ToolResultPart['content'], isError = fa
 const text = (value: string) => ({ type: 'text' as const, text: value });
 const skipped = { thoughtSignature: 'skip_thought_signature_validator' };
 
-test('a plain question is one turn with the output limit, and nothing else', () => {
+test('a plain question becomes one turn with the output limit', () => {
   assert.deepEqual(write({}), {
-    body: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }], generationConfig: { maxOutputTokens: 4_096 } },
+    body: {
+      contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
+      generationConfig: { maxOutputTokens: 4_096 },
+    },
+    emulated: {},
     ignored: [],
   });
 });
 
-test('instructions ahead of the conversation are systemInstruction, later ones words of the user that are marked', () => {
+test('leading instructions become systemInstruction, and later ones marked user text', () => {
   const { body } = write({
     system: [text('One'), text('')],
     messages: [
@@ -67,18 +86,20 @@ test('instructions ahead of the conversation are systemInstruction, later ones w
   ]);
 });
 
-test('instructions alone are what is asked', () => {
-  const { body } = write({ system: [text('Say hi')], messages: [] });
-  assert.deepEqual(body.contents, [{ role: 'user', parts: [{ text: 'Say hi' }] }]);
-  assert.equal(body.systemInstruction, undefined);
-});
-
-test('turns alternate: those of one role are joined, also across one of which nothing is left', () => {
+test('turns alternate: turns of one role are joined, also across an emptied turn', () => {
   const unsigned = { type: 'thinking' as const, text: 'hm', signature: null, redacted: false };
   const { body, ignored } = write({
-    messages: [userMessage('a'), userMessage('b'), { role: 'assistant', content: [unsigned] }, userMessage('c'), userMessage('')],
+    messages: [
+      userMessage('a'),
+      userMessage('b'),
+      { role: 'assistant', content: [unsigned] },
+      userMessage('c'),
+      userMessage(''),
+    ],
   });
-  assert.deepEqual(body.contents, [{ role: 'user', parts: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] }]);
+  assert.deepEqual(body.contents, [
+    { role: 'user', parts: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] },
+  ]);
   assert.deepEqual(ignored, ['thinking']);
 });
 
@@ -101,7 +122,11 @@ const mediaCases: [name: string, part: UserPart, parts: object[]][] = [
   ],
   [
     'a PDF keeps its name as a text',
-    { type: 'document', name: 'a.pdf', source: { kind: 'base64', mediaType: 'application/pdf', data: 'JVBE' } },
+    {
+      type: 'document',
+      name: 'a.pdf',
+      source: { kind: 'base64', mediaType: 'application/pdf', data: 'JVBE' },
+    },
     [{ text: 'Document "a.pdf":' }, { inlineData: { mimeType: 'application/pdf', data: 'JVBE' } }],
   ],
   [
@@ -118,13 +143,18 @@ const mediaCases: [name: string, part: UserPart, parts: object[]][] = [
 
 for (const [name, part, parts] of mediaCases) {
   test(`media: ${name}`, () => {
-    assert.deepEqual(write({ messages: [{ role: 'user', content: [part] }] }).body.contents[0]!.parts, parts);
+    assert.deepEqual(
+      write({ messages: [{ role: 'user', content: [part] }] }).body.contents[0]!.parts,
+      parts,
+    );
   });
 }
 
 test('a document that Gemini cannot read is refused by name', () => {
   const source = { kind: 'base64' as const, mediaType: 'application/msword', data: 'AAAA' };
-  const error = refusal({ messages: [{ role: 'user', content: [{ type: 'document', name: 'a.doc', source }] }] });
+  const error = refusal({
+    messages: [{ role: 'user', content: [{ type: 'document', name: 'a.doc', source }] }],
+  });
   assert.match(error.message, /"a\.doc" of type application\/msword .* send PDF or text/);
 });
 
@@ -138,25 +168,35 @@ const refusedAddresses = [
 ];
 
 for (const url of refusedAddresses) {
-  test(`the address ${url} would be read with the operator's credential, or as a video: refused`, () => {
+  test(`the URL ${url} is refused: it would be read with the operator’s credential, or as a video`, () => {
     const part = image({ source: { kind: 'url', url } });
-    assert.match(refusal({ messages: [{ role: 'user', content: [part] }] }).message, /cannot be used with this model/);
-    assert.match(refusal({ messages: [userMessage('x'), call('a'), result('a', [part])] }).message, /cannot be used/);
+    assert.match(
+      refusal({ messages: [{ role: 'user', content: [part] }] }).message,
+      /cannot be used with this model/,
+    );
+    assert.match(
+      refusal({ messages: [userMessage('x'), call('a'), result('a', [part])] }).message,
+      /cannot be used/,
+    );
   });
 }
 
-test('public storage and hosts that only look like Google are addresses like any other', () => {
+test('public storage and hosts that only look like Google’s are accepted', () => {
   for (const url of [
     'https://storage.googleapis.com/b/a.png',
     'https://notyoutube.com/a.png',
     'https://googleapis.com.example/a.png',
   ]) {
-    const { body } = write({ messages: [{ role: 'user', content: [image({ source: { kind: 'url', url } })] }] });
-    assert.deepEqual(body.contents[0]!.parts, [{ fileData: { fileUri: url, mimeType: 'image/png' } }]);
+    const { body } = write({
+      messages: [{ role: 'user', content: [image({ source: { kind: 'url', url } })] }],
+    });
+    assert.deepEqual(body.contents[0]!.parts, [
+      { fileData: { fileUri: url, mimeType: 'image/png' } },
+    ]);
   }
 });
 
-test('functions keep their schema, word for word', () => {
+test('functions keep their schema unchanged', () => {
   const parameters = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     properties: { n: { type: 'number', exclusiveMinimum: 0 } },
@@ -172,7 +212,11 @@ test('functions keep their schema, word for word', () => {
   assert.deepEqual(body.tools, [
     {
       functionDeclarations: [
-        { name: 'get_weather', description: 'The weather of a city', parametersJsonSchema: { type: 'object', ...parameters } },
+        {
+          name: 'get_weather',
+          description: 'The weather of a city',
+          parametersJsonSchema: { type: 'object', ...parameters },
+        },
         { name: 'now' },
       ],
     },
@@ -191,29 +235,54 @@ const choices: [choice: CanonicalRequest['toolChoice'], config: object][] = [
 ];
 
 for (const [toolChoice, functionCallingConfig] of choices) {
-  test(`the tool choice ${toolChoice!.type} is ${JSON.stringify(functionCallingConfig)}`, () => {
-    assert.deepEqual(write({ tools: [weatherTool], toolChoice }).body.toolConfig, { functionCallingConfig });
+  test(`the tool choice ${toolChoice!.type} becomes ${JSON.stringify(functionCallingConfig)}`, () => {
+    assert.deepEqual(write({ tools: [weatherTool], toolChoice }).body.toolConfig, {
+      functionCallingConfig,
+    });
   });
 }
 
-test('a call that is asked for without tools is refused, other choices without tools say nothing', () => {
+test('a required call without tools is refused, and other choices without tools are dropped', () => {
   assert.equal(refusal({ toolChoice: { type: 'required' } }).param, 'tool_choice');
   assert.equal(refusal({ toolChoice: { type: 'tool', name: 'x' } }).param, 'tool_choice');
   assert.deepEqual(write({ toolChoice: { type: 'none' } }).body.toolConfig, undefined);
 });
 
-test('a custom tool that was not made a function is refused by name', () => {
-  assert.equal(refusal({ tools: [weatherTool, { ...weatherTool, kind: 'custom' }] }).param, 'tools[1]');
+test('of tools with the same name the first is declared, and the others are listed', () => {
+  const { body, ignored } = write({
+    tools: [weatherTool, { ...weatherTool, description: 'Another' }, { ...weatherTool, name: 'b' }],
+  });
+  assert.deepEqual(
+    body.tools![0]!.functionDeclarations.map(({ name, description }) => [name, description]),
+    [
+      [weatherTool.name, weatherTool.description],
+      ['b', weatherTool.description],
+    ],
+  );
+  assert.deepEqual(ignored, ['tools[1]']);
 });
 
-test('results of parallel calls come in the order of the calls, ahead of the next words, with the name of each function', () => {
+test('a custom tool that was not lowered is refused by name', () => {
+  assert.equal(
+    refusal({ tools: [weatherTool, { ...weatherTool, kind: 'custom' }] }).param,
+    'tools[1]',
+  );
+});
+
+test('results of parallel calls are sent in the order of the calls, before other content, with each function’s name', () => {
   const { body } = write({
     messages: [
       userMessage('Weather?'),
       {
         role: 'assistant',
         content: [
-          { type: 'tool-call', id: 'a', name: 'get_weather', arguments: '{"city":"Paris"}', kind: 'function' },
+          {
+            type: 'tool-call',
+            id: 'a',
+            name: 'get_weather',
+            arguments: '{"city":"Paris"}',
+            kind: 'function',
+          },
           { type: 'tool-call', id: 'b', name: 'get_time', arguments: '', kind: 'function' },
         ],
       },
@@ -233,7 +302,13 @@ test('results of parallel calls come in the order of the calls, ahead of the nex
     {
       role: 'user',
       parts: [
-        { functionResponse: { id: 'a', name: 'get_weather', response: { error: 'no such city\ntry again' } } },
+        {
+          functionResponse: {
+            id: 'a',
+            name: 'get_weather',
+            response: { error: 'no such city\ntry again' },
+          },
+        },
         { functionResponse: { id: 'b', name: 'get_time', response: { output: 'noon' } } },
         { text: 'Quick!' },
       ],
@@ -241,16 +316,27 @@ test('results of parallel calls come in the order of the calls, ahead of the nex
   ]);
 });
 
-test('a call without a signature passes for one of another model only where signatures are checked', () => {
+test('a conversation cut to begin with a call gets a user turn first', () => {
+  const rolesOf = (...messages: Message[]) =>
+    write({ messages }).body.contents.map(({ role }) => role);
+  assert.deepEqual(rolesOf(call('a'), result('a', [text('y')])), ['user', 'model', 'user']);
+  const greeting: Message = { role: 'assistant', content: [text('How can I help?')] };
+  assert.deepEqual(rolesOf(greeting, userMessage('x')), ['model', 'user']);
+});
+
+test('a call without a signature gets the placeholder only when signatures are checked', () => {
   const messages = [userMessage('x'), call('a'), result('a', [text('y')])];
-  const first = (model: string) => write({ messages }, { model }).body.contents[1]!.parts[0]!['thoughtSignature'];
+  const first = (model: string) =>
+    write({ messages }, { model }).body.contents[1]!.parts[0]!['thoughtSignature'];
   assert.equal(first('gemini-3.1-pro-preview'), 'skip_thought_signature_validator');
   assert.equal(first('gemini-flash-latest'), 'skip_thought_signature_validator');
   assert.equal(first('gemini-2.5-pro'), undefined);
 });
 
-test('arguments that are no JSON object are kept as text', () => {
-  const { body } = write({ messages: [userMessage('x'), call('a', 'f', '{"city": "Par'), result('a', [text('y')])] });
+test('arguments that are not a JSON object are kept as text', () => {
+  const { body } = write({
+    messages: [userMessage('x'), call('a', 'f', '{"city": "Par'), result('a', [text('y')])],
+  });
   assert.deepEqual(body.contents[1]!.parts[0]!['functionCall'], {
     id: 'a',
     name: 'f',
@@ -260,7 +346,7 @@ test('arguments that are no JSON object are kept as text', () => {
 
 const png = { kind: 'base64' as const, mediaType: 'image/png', data: 'iVBO' };
 
-test('images of a result stand in it since Gemini 3, before and by their address behind all results', () => {
+test('images are inside their result since Gemini 3; before, and by URL, they follow all results', () => {
   const content = [
     text('Here'),
     { type: 'image' as const, source: png },
@@ -285,34 +371,82 @@ test('images of a result stand in it since Gemini 3, before and by their address
 });
 
 test('a result without its call is refused', () => {
-  assert.match(refusal({ messages: [userMessage('x'), result('lost', [text('y')])] }).message, /"lost" has no call of that id/);
+  assert.match(
+    refusal({ messages: [userMessage('x'), result('lost', [text('y')])] }).message,
+    /"lost" has no call with that id/,
+  );
 });
 
-test('an answer that was begun goes on where the model can, else the request is refused', () => {
-  const messages: Message[] = [userMessage('Count'), { role: 'assistant', content: [text('One,')] }];
-  assert.deepEqual(write({ messages }).body.contents[1], { role: 'model', parts: [{ text: 'One,' }] });
+test('a prefilled answer is sent to models that continue it and refused for others', () => {
+  const messages: Message[] = [
+    userMessage('Count'),
+    { role: 'assistant', content: [text('One,')] },
+  ];
+  assert.deepEqual(write({ messages }).body.contents[1], {
+    role: 'model',
+    parts: [{ text: 'One,' }],
+  });
   for (const model of ['gemini-3.6-flash', 'gemini-3.5-flash-lite', 'gemini-4-argon']) {
-    assert.match(refusal({ messages }, { model }).message, /does not continue an assistant message/);
+    assert.match(
+      refusal({ messages }, { model }).message,
+      /does not continue an assistant message/,
+    );
   }
 });
 
 const thinkingCases: [model: string, reasoning: Reasoning | null, config: object | undefined][] = [
   ['gemini-3-flash-preview', null, undefined],
   ['gemini-3-flash-preview', { effort: 'none', budgetTokens: null }, { thinkingLevel: 'MINIMAL' }],
-  ['gemini-3-flash-preview', { effort: 'minimal', budgetTokens: null }, { thinkingLevel: 'MINIMAL', includeThoughts: true }],
-  ['gemini-3.8-flash', { effort: 'minimal', budgetTokens: null }, { thinkingLevel: 'LOW', includeThoughts: true }],
+  [
+    'gemini-3-flash-preview',
+    { effort: 'minimal', budgetTokens: null },
+    { thinkingLevel: 'MINIMAL', includeThoughts: true },
+  ],
+  [
+    'gemini-3.8-flash',
+    { effort: 'minimal', budgetTokens: null },
+    { thinkingLevel: 'LOW', includeThoughts: true },
+  ],
   ['gemini-3.1-pro-preview', { effort: 'none', budgetTokens: null }, { thinkingLevel: 'LOW' }],
-  ['gemini-3.1-pro-preview', { effort: 'medium', budgetTokens: null }, { thinkingLevel: 'MEDIUM', includeThoughts: true }],
-  ['gemini-4-argon', { effort: 'max', budgetTokens: null }, { thinkingLevel: 'HIGH', includeThoughts: true }],
-  ['gemini-3.5-flash', { effort: null, budgetTokens: 2_000 }, { thinkingLevel: 'LOW', includeThoughts: true }],
+  [
+    'gemini-3.1-pro-preview',
+    { effort: 'medium', budgetTokens: null },
+    { thinkingLevel: 'MEDIUM', includeThoughts: true },
+  ],
+  [
+    'gemini-4-argon',
+    { effort: 'max', budgetTokens: null },
+    { thinkingLevel: 'HIGH', includeThoughts: true },
+  ],
+  [
+    'gemini-3.5-flash',
+    { effort: null, budgetTokens: 2_000 },
+    { thinkingLevel: 'LOW', includeThoughts: true },
+  ],
   ['gemini-3.5-flash', { effort: null, budgetTokens: 0 }, { thinkingLevel: 'MINIMAL' }],
   ['gemini-2.5-flash', { effort: null, budgetTokens: null }, { includeThoughts: true }],
   ['gemini-2.5-flash', { effort: 'none', budgetTokens: null }, { thinkingBudget: 0 }],
   ['gemini-2.5-pro', { effort: 'none', budgetTokens: null }, { thinkingBudget: 128 }],
-  ['gemini-2.5-flash', { effort: 'medium', budgetTokens: null }, { thinkingBudget: 8_192, includeThoughts: true }],
-  ['gemini-2.5-pro', { effort: 'max', budgetTokens: null }, { thinkingBudget: 32_768, includeThoughts: true }],
-  ['gemini-2.5-flash', { effort: null, budgetTokens: 60_000 }, { thinkingBudget: 24_576, includeThoughts: true }],
-  ['gemini-2.5-flash-lite', { effort: null, budgetTokens: 100 }, { thinkingBudget: 512, includeThoughts: true }],
+  [
+    'gemini-2.5-flash',
+    { effort: 'medium', budgetTokens: null },
+    { thinkingBudget: 8_192, includeThoughts: true },
+  ],
+  [
+    'gemini-2.5-pro',
+    { effort: 'max', budgetTokens: null },
+    { thinkingBudget: 32_768, includeThoughts: true },
+  ],
+  [
+    'gemini-2.5-flash',
+    { effort: null, budgetTokens: 60_000 },
+    { thinkingBudget: 24_576, includeThoughts: true },
+  ],
+  [
+    'gemini-2.5-flash-lite',
+    { effort: null, budgetTokens: 100 },
+    { thinkingBudget: 512, includeThoughts: true },
+  ],
 ];
 
 for (const [model, reasoning, config] of thinkingCases) {
@@ -327,57 +461,116 @@ test('a budget that would fill the output limit leaves room for an answer', () =
     { reasoning: { effort: 'high', budgetTokens: null } },
     { model: 'gemini-2.5-flash', maxOutputTokens: 1_000 },
   );
-  assert.deepEqual(body.generationConfig['thinkingConfig'], { thinkingBudget: 500, includeThoughts: true });
+  assert.deepEqual(body.generationConfig['thinkingConfig'], {
+    thinkingBudget: 500,
+    includeThoughts: true,
+  });
 });
 
 test('effort on a model that does not think is listed', () => {
   const written = write({ reasoning: { effort: 'high', budgetTokens: null } }, { thinking: false });
-  assert.deepEqual([written.body.generationConfig, written.ignored], [{ maxOutputTokens: 4_096 }, ['reasoning_effort']]);
+  assert.deepEqual(
+    [written.body.generationConfig, written.ignored],
+    [{ maxOutputTokens: 4_096 }, ['reasoning_effort']],
+  );
 });
 
-const sampling = { temperature: 0.5, topP: 0.9, topK: 40, seed: 7, frequencyPenalty: 0.1, presencePenalty: 0.2 };
+const sampling = {
+  temperature: 0.5,
+  topP: 0.9,
+  topK: 40,
+  seed: 7,
+  frequencyPenalty: 0.1,
+  presencePenalty: 0.2,
+};
 const samplingCases: [model: string, taken: object, ignored: string[]][] = [
   ['gemini-2.0-flash', sampling, []],
-  ['gemini-2.5-pro', { temperature: 0.5, topP: 0.9, topK: 40, seed: 7 }, ['frequency_penalty', 'presence_penalty']],
-  ['gemini-3.6-flash', { seed: 7 }, ['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty']],
+  [
+    'gemini-2.5-pro',
+    { temperature: 0.5, topP: 0.9, topK: 40, seed: 7 },
+    ['frequency_penalty', 'presence_penalty'],
+  ],
+  [
+    'gemini-3.6-flash',
+    { seed: 7 },
+    ['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty'],
+  ],
 ];
 
 for (const [model, taken, ignored] of samplingCases) {
-  test(`${model} takes ${Object.keys(taken).join(', ')}`, () => {
+  test(`${model} accepts ${Object.keys(taken).join(', ')}`, () => {
     const written = write(sampling, { model });
     assert.deepEqual(written.body.generationConfig, { maxOutputTokens: 4_096, ...taken });
     assert.deepEqual(written.ignored, ignored);
   });
 }
 
-test('a penalty of 0 is none, and a seed beyond 32 bits is listed', () => {
+test('a penalty of 0 means none, and a seed beyond 32 bits is listed', () => {
   const written = write({ frequencyPenalty: 0, presencePenalty: 0, seed: 2 ** 31 });
-  assert.deepEqual([written.body.generationConfig, written.ignored], [{ maxOutputTokens: 4_096 }, ['seed']]);
+  assert.deepEqual(
+    [written.body.generationConfig, written.ignored],
+    [{ maxOutputTokens: 4_096 }, ['seed']],
+  );
 });
 
-test('five stop sequences are sent, six are refused', () => {
+test('five stop sequences are sent, six are emulated', () => {
   const five = ['a', 'b', 'c', 'd', 'e'];
+  const six = [...five, 'f'];
   assert.deepEqual(write({ stopSequences: five }).body.generationConfig['stopSequences'], five);
-  assert.match(refusal({ stopSequences: [...five, 'f'] }).message, /at most 5 stop sequences; got 6/);
+  assert.deepEqual(write({ stopSequences: five }).emulated, {});
+  assert.equal(write({ stopSequences: six }).body.generationConfig['stopSequences'], undefined);
+  assert.deepEqual(write({ stopSequences: six }).emulated, { stopSequences: six });
 });
 
-const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
-const format = { type: 'json-schema' as const, name: 'city', description: null, schema, strict: true };
+const schema = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+const format = {
+  type: 'json-schema' as const,
+  name: 'city',
+  description: null,
+  schema,
+  strict: true,
+};
 
-test('JSON is asked for by its type, a schema beside it, its description inside it', () => {
-  const config = (outputFormat: CanonicalRequest['outputFormat']) => write({ outputFormat }).body.generationConfig;
-  assert.deepEqual(config({ type: 'json' }), { maxOutputTokens: 4_096, responseMimeType: 'application/json' });
+test('JSON is requested by its type, with the schema beside it and the description inside', () => {
+  const config = (outputFormat: CanonicalRequest['outputFormat']) =>
+    write({ outputFormat }).body.generationConfig;
+  assert.deepEqual(config({ type: 'json' }), {
+    maxOutputTokens: 4_096,
+    responseMimeType: 'application/json',
+  });
   assert.deepEqual(config(format)['responseJsonSchema'], schema);
-  assert.deepEqual(config({ ...format, description: 'A city' })['responseJsonSchema'], { description: 'A city', ...schema });
+  assert.deepEqual(config({ ...format, description: 'A city' })['responseJsonSchema'], {
+    description: 'A city',
+    ...schema,
+  });
 });
 
-test('JSON output beside tools is refused before Gemini 3', () => {
+test('JSON mode beside tools is emulated before Gemini 3', () => {
+  const fields = { outputFormat: { type: 'json' as const }, tools: [weatherTool] };
+  assert.equal(write(fields).body.generationConfig['responseMimeType'], 'application/json');
+  const { body, emulated } = write(fields, { model: 'gemini-2.5-flash' });
+  assert.deepEqual(
+    [body.generationConfig, emulated],
+    [{ maxOutputTokens: 4_096 }, { jsonObject: true }],
+  );
+  assert.match(JSON.stringify(body['systemInstruction']), /single JSON object/);
+});
+
+test('structured output beside tools is refused before Gemini 3', () => {
   const fields = { outputFormat: format, tools: [weatherTool] };
   assert.equal(write(fields).body.generationConfig['responseMimeType'], 'application/json');
-  assert.match(refusal(fields, { model: 'gemini-2.5-flash' }).message, /JSON output together with tools/);
+  assert.match(
+    refusal(fields, { model: 'gemini-2.5-flash' }).message,
+    /JSON output together with tools/,
+  );
 });
 
-test('what Gemini has no field for is listed', () => {
+test('fields that Gemini lacks are listed', () => {
   const mark = { cacheControl: { type: 'ephemeral' as const } };
   const { ignored } = write({
     messages: [
@@ -400,12 +593,44 @@ test('what Gemini has no field for is listed', () => {
   });
   assert.deepEqual(
     new Set(ignored),
-    new Set(['parallel_tool_calls', 'strict', 'user', 'metadata', 'prompt_cache_key', 'cache_control', 'detail', 'verbosity']),
+    new Set([
+      'parallel_tool_calls',
+      'strict',
+      'user',
+      'metadata',
+      'prompt_cache_key',
+      'cache_control',
+      'detail',
+      'verbosity',
+    ]),
   );
   const inner = { type: 'image' as const, detail: 'low', source: png };
-  assert.deepEqual(write({ messages: [userMessage('x'), call('a'), result('a', [inner])] }).ignored, ['detail']);
   assert.deepEqual(
-    write({ messages: [{ role: 'user', content: [{ type: 'image', detail: 'auto', source: png }] }] }).ignored,
+    write({ messages: [userMessage('x'), call('a'), result('a', [inner])] }).ignored,
+    ['detail'],
+  );
+  assert.deepEqual(
+    write({
+      messages: [{ role: 'user', content: [{ type: 'image', detail: 'auto', source: png }] }],
+    }).ignored,
     [],
   );
+});
+
+test('a function without arguments has no schema, and one that takes any keeps its own', () => {
+  const schemaOf = (parameters: JsonObject) => {
+    const [tool] = write({ tools: [{ ...weatherTool, parameters }] }).body.tools as {
+      functionDeclarations: JsonObject[];
+    }[];
+    return tool!.functionDeclarations[0]!.parametersJsonSchema;
+  };
+  assert.equal(schemaOf({ type: 'object' }), undefined);
+  assert.equal(
+    schemaOf({ type: 'object', properties: {}, additionalProperties: false }),
+    undefined,
+  );
+  assert.deepEqual(schemaOf({ additionalProperties: { type: 'string' } }), {
+    additionalProperties: { type: 'string' },
+    type: 'object',
+  });
 });

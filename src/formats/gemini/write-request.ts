@@ -1,18 +1,28 @@
-// The canonical request as the body of an upstream call. The model and whether to stream stand in the path.
+// Writes the canonical request as the body of an upstream call. The URL holds the model and whether
+// to stream.
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
+import type { Emulated } from '../adapting/emulated.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts';
-import type { JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { jsonInstruction } from '../adapting/json-object.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import { searchedStops } from '../adapting/stop-cut.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { modelTraits, type ModelTraits } from './model-traits.ts';
+import { writeResponseSchema } from './response-schema.ts';
 import { writeThinkingConfig } from './thinking-config.ts';
 import { ignoredOfTools, writeTools } from './tools.ts';
 import { writeContents } from './write-contents.ts';
 
-/** Throws ApiError `invalid_request` on what Gemini cannot express without changing its meaning. */
+/** Throws ApiError `invalid_request` on what Gemini cannot express without changing the meaning. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   const traits = modelTraits(target.model);
   const ignored = new Set([...ignoredOfTools(request), ...unknownFields(request)]);
-  const { systemInstruction, contents } = writeContents(request, traits, ignored);
+  const emulated = emulatedOf(request, traits);
+  const instructed = emulated.jsonObject
+    ? { ...request, system: [...request.system, jsonInstruction] }
+    : request;
+  const { systemInstruction, contents } = writeContents(instructed, traits, ignored);
   const thinking = writeThinkingConfig(request.reasoning, target, traits);
   if (thinking.isDropped) ignored.add('reasoning_effort');
   return {
@@ -23,16 +33,33 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
       generationConfig: {
         maxOutputTokens: target.maxOutputTokens,
         ...writeSampling(request, traits, ignored),
-        ...writeStopSequences(request.stopSequences),
-        ...writeOutputFormat(request, traits),
+        ...(request.stopSequences.length > 0 && !emulated.stopSequences
+          ? { stopSequences: request.stopSequences }
+          : {}),
+        ...(emulated.jsonObject ? {} : writeOutputFormat(request, traits, ignored)),
         ...(thinking.config ? { thinkingConfig: thinking.config } : {}),
       },
     },
     ignored: [...ignored],
+    emulated,
   };
 }
 
-/** What Gemini has no field for and an answer does without. */
+const stopSequencesMax = 5;
+
+/** Emulates stop sequences beyond Gemini's maximum, and JSON mode beside tools before Gemini 3. */
+function emulatedOf(
+  { stopSequences, outputFormat, tools }: CanonicalRequest,
+  { schemaWithTools }: ModelTraits,
+): Emulated {
+  const isJson = outputFormat.type === 'json' && tools.length > 0 && !schemaWithTools;
+  return {
+    ...(stopSequences.length > stopSequencesMax && { stopSequences: searchedStops(stopSequences) }),
+    ...(isJson && { jsonObject: true }),
+  };
+}
+
+/** Lists what Gemini has no field for and the answer does not need. */
 function unknownFields(request: CanonicalRequest): string[] {
   const ignored: string[] = [];
   if (request.endUser !== null) ignored.push('user');
@@ -43,10 +70,18 @@ function unknownFields(request: CanonicalRequest): string[] {
   return ignored;
 }
 
-/** Adds to `ignored` what the model does not take. A penalty of 0 is none. */
-function writeSampling(request: CanonicalRequest, { sampling, penalties }: ModelTraits, ignored: Set<string>): JsonObject {
+/** Adds to `ignored` what the model does not accept. A penalty of 0 means none. */
+function writeSampling(
+  request: CanonicalRequest,
+  { sampling, penalties }: ModelTraits,
+  ignored: Set<string>,
+): JsonObject {
   const fields: Record<string, number> = {};
-  const put = (name: string, value: number | null, { as, isTaken }: { as: string; isTaken: boolean }) => {
+  const put = (
+    name: string,
+    value: number | null,
+    { as, isTaken }: { as: string; isTaken: boolean },
+  ) => {
     if (value === null) return;
     if (isTaken) fields[as] = value;
     else ignored.add(name);
@@ -55,8 +90,14 @@ function writeSampling(request: CanonicalRequest, { sampling, penalties }: Model
   put('top_p', request.topP, { as: 'topP', isTaken: sampling });
   put('top_k', request.topK, { as: 'topK', isTaken: sampling });
   put('seed', request.seed, { as: 'seed', isTaken: isInt32(request.seed) });
-  put('frequency_penalty', request.frequencyPenalty || null, { as: 'frequencyPenalty', isTaken: penalties });
-  put('presence_penalty', request.presencePenalty || null, { as: 'presencePenalty', isTaken: penalties });
+  put('frequency_penalty', request.frequencyPenalty || null, {
+    as: 'frequencyPenalty',
+    isTaken: penalties,
+  });
+  put('presence_penalty', request.presencePenalty || null, {
+    as: 'presencePenalty',
+    isTaken: penalties,
+  });
   return fields;
 }
 
@@ -64,32 +105,22 @@ function isInt32(value: number | null): boolean {
   return value !== null && (value | 0) === value;
 }
 
-const stopSequencesMax = 5;
-
-function writeStopSequences(stopSequences: readonly string[]): JsonObject {
-  if (stopSequences.length > stopSequencesMax) {
-    throw invalidRequest(
-      'stop',
-      `stop: this model takes at most ${stopSequencesMax} stop sequences; got ${stopSequences.length}`,
-    );
-  }
-  return stopSequences.length > 0 ? { stopSequences } : {};
-}
-
-function writeOutputFormat({ outputFormat, tools }: CanonicalRequest, { schemaWithTools }: ModelTraits): JsonObject {
+function writeOutputFormat(
+  { outputFormat, tools }: CanonicalRequest,
+  { schemaWithTools }: ModelTraits,
+  ignored: Set<string>,
+): JsonObject {
   if (outputFormat.type === 'text') return {};
   if (tools.length > 0 && !schemaWithTools) {
     throw invalidRequest(
       'response_format',
-      'response_format: this model does not give JSON output together with tools; leave out the output format or the tools',
+      'response_format: this model does not support JSON output together with tools; leave out the output format or the tools',
     );
   }
-  return { responseMimeType: 'application/json', ...writeSchema(outputFormat) };
-}
-
-/** The description is told to the model, so it goes where Gemini looks for one. The name is only the caller's label. */
-function writeSchema(format: Exclude<OutputFormat, { type: 'text' }>): JsonObject {
-  if (format.type === 'json') return {};
-  const { description, schema } = format;
-  return { responseJsonSchema: description === null ? schema : { description, ...schema } };
+  const responseMimeType = 'application/json';
+  if (outputFormat.type === 'json') return { responseMimeType };
+  // The name is only the client's label.
+  const { schema, lost } = writeResponseSchema(outputFormat.schema, outputFormat.description);
+  for (const word of lost) ignored.add(`schema.${word}`);
+  return { responseMimeType, responseJsonSchema: schema };
 }

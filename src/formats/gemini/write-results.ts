@@ -1,34 +1,45 @@
-// The results of a turn's calls. Gemini wants each with the name of its function, as an object, and as many as there were calls.
+// Writes the results of a turn's calls. Gemini wants each as an object with its function's name,
+// and as many results as calls.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { DocumentPart, ImagePart, ToolResultPart } from '../../canonical/request.ts';
-import type { JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { writeDocument, writeMedia } from './media.ts';
 import type { ModelTraits } from './model-traits.ts';
 
-/** The calls so far by their ids. */
+/** The calls so far, by id. */
 export type CallNames = Map<string, { readonly name: string; readonly order: number }>;
 
 type ResultNotes = { readonly traits: ModelTraits; readonly names: CallNames };
 
-/** In the order of the calls; what cannot stand inside a result follows after all of them. Throws ApiError on a result without its call. */
-export function writeResults(results: readonly ToolResultPart[], { traits, names }: ResultNotes): JsonObject[] {
+/**
+ * Results are in the order of the calls. What cannot stand inside a result follows after all of
+ * them. Throws ApiError on a result without its call.
+ */
+export function writeResults(
+  results: readonly ToolResultPart[],
+  { traits, names }: ResultNotes,
+): JsonObject[] {
   const orderOf = ({ callId }: ToolResultPart) => names.get(callId)?.order ?? 0;
   const ordered = results.toSorted((first, second) => orderOf(first) - orderOf(second));
   const written = ordered.map((result) => writeResult(result, { traits, names }));
   return [...written, ...ordered.flatMap((result) => writeAttachments(result, traits))];
 }
 
-function writeResult({ callId, content, isError }: ToolResultPart, { traits, names }: ResultNotes): JsonObject {
+function writeResult(
+  { callId, content, isError }: ToolResultPart,
+  { traits, names }: ResultNotes,
+): JsonObject {
   const call = names.get(callId);
   if (!call) {
     throw invalidRequest(
       'messages',
-      `The tool result for ${JSON.stringify(callId)} has no call of that id ahead of it; send the call too`,
+      `The tool result for ${JSON.stringify(callId)} has no call with that id before it; send the call too`,
     );
   }
   const texts = content.filter((part) => part.type === 'text').map((part) => part.text);
   const media = content.filter((part) => isInside(part, traits));
-  if (texts.length + media.length < content.length) texts.push('[The attachments of this result follow.]');
+  if (texts.length + media.length < content.length)
+    texts.push('[The attachments of this result follow.]');
   return {
     functionResponse: {
       id: callId,
@@ -41,14 +52,24 @@ function writeResult({ callId, content, isError }: ToolResultPart, { traits, nam
 
 type Media = ImagePart | DocumentPart;
 
-/** Bytes alone, and only since Gemini 3. */
-function isInside(part: ToolResultPart['content'][number], { mediaInResults }: ModelTraits): part is Media {
+/** Only bytes, and only since Gemini 3. */
+function isInside(
+  part: ToolResultPart['content'][number],
+  { mediaInResults }: ModelTraits,
+): part is Media {
   return part.type !== 'text' && mediaInResults && part.source.kind === 'base64';
 }
 
 function writeAttachments({ callId, content }: ToolResultPart, traits: ModelTraits): JsonObject[] {
-  const attachments = content.filter((part): part is Media => part.type !== 'text' && !isInside(part, traits));
+  const attachments = content.filter(
+    (part): part is Media => part.type !== 'text' && !isInside(part, traits),
+  );
   if (attachments.length === 0) return [];
   const label = { text: `[Attachments of the result of tool call ${callId}]` };
-  return [label, ...attachments.flatMap((part) => (part.type === 'image' ? [writeMedia(part)] : writeDocument(part)))];
+  return [
+    label,
+    ...attachments.flatMap((part) =>
+      part.type === 'image' ? [writeMedia(part)] : writeDocument(part),
+    ),
+  ];
 }

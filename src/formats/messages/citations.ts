@@ -1,16 +1,23 @@
-// Citations of a text block. Messages cites with whole blocks, so the span of a citation from elsewhere is left out.
-import { readSpan, type Citation, type DocumentCitation, type SearchResultCitation } from '../../canonical/citation.ts';
+// Citations of a text block. Messages cites whole blocks, so the span of another format's citation
+// is left out.
+import {
+  readSpan,
+  type Citation,
+  type DocumentCitation,
+  type SearchResultCitation,
+} from '../../canonical/citation.ts';
 import type { TextPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** For a text part; an unknown kind of citation is read over. */
+/** Reads the citations of a text part. Ignores unknown kinds. */
 export function readCitations(citations: unknown): Pick<TextPart, 'citations'> {
-  const read = Array.isArray(citations) ? citations.flatMap((citation) => readCitation(citation) ?? []) : [];
+  const read = Array.isArray(citations)
+    ? citations.flatMap((citation) => readCitation(citation) ?? [])
+    : [];
   return read.length > 0 ? { citations: read } : {};
 }
 
-/** null for what names too little to be of use. */
+/** Returns null when a citation names too little to be useful. */
 export function readCitation(citation: unknown): Citation | null {
   if (!isObject(citation)) return null;
   switch (citation.type) {
@@ -23,13 +30,21 @@ export function readCitation(citation: unknown): Citation | null {
     case 'page_location':
       return readDocument(citation, 'page', [citation.start_page_number, citation.end_page_number]);
     case 'content_block_location':
-      return readDocument(citation, 'block', [citation.start_block_index, citation.end_block_index]);
+      return readDocument(citation, 'block', [
+        citation.start_block_index,
+        citation.end_block_index,
+      ]);
     default:
       return null;
   }
 }
 
-function readWebCitation({ url, title, cited_text: citedText, encrypted_index: reference }: JsonObject): Citation | null {
+function readWebCitation({
+  url,
+  title,
+  cited_text: citedText,
+  encrypted_index: reference,
+}: JsonObject): Citation | null {
   if (typeof url !== 'string') return null;
   return {
     type: 'url',
@@ -45,7 +60,14 @@ function readSearchResult(citation: JsonObject): SearchResultCitation | null {
   const { source, title, cited_text: citedText, search_result_index: resultIndex } = citation;
   const blocks = readSpan(citation.start_block_index, citation.end_block_index);
   if (typeof source !== 'string' || !blocks || !isCount(resultIndex)) return null;
-  return { type: 'search-result', source, title: textOrNull(title), citedText: textOrNull(citedText) ?? '', resultIndex, blocks };
+  return {
+    type: 'search-result',
+    source,
+    title: textOrNull(title),
+    citedText: textOrNull(citedText) ?? '',
+    resultIndex,
+    blocks,
+  };
 }
 
 function readDocument(
@@ -72,7 +94,7 @@ function textOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** What the type requires and another vendor did not say is left empty. */
+/** Required fields that another vendor did not send stay empty. */
 export function writeCitation(citation: Citation): JsonObject {
   switch (citation.type) {
     case 'url': {
@@ -121,13 +143,20 @@ const placeFields = {
   block: { type: 'content_block_location', start: 'start_block_index', end: 'end_block_index' },
 } as const;
 
-/** For a text block of an answer, where their absence is written too. */
-export function writeCitations({ citations = [] }: Pick<TextPart, 'citations'>): { readonly citations?: readonly JsonObject[] } {
+/** Writes the citations of an answer's text block; an answer states their absence too. */
+export function writeCitations({ citations = [] }: Pick<TextPart, 'citations'>): {
+  readonly citations?: readonly JsonObject[];
+} {
   return citations.length > 0 ? { citations: citations.map(writeCitation) } : {};
 }
 
-/** Whether Anthropic takes a citation back: one that it made. Others name a search result or document that it never saw. */
+/**
+ * Returns true for a citation that Anthropic made, and so accepts back. Others name a search result
+ * or document that it never saw.
+ */
 export function isOwnCitation(citation: unknown): boolean {
   if (!isObject(citation)) return false;
-  return citation.type !== 'web_search_result_location' || textOrNull(citation.encrypted_index) !== null;
+  return (
+    citation.type !== 'web_search_result_location' || textOrNull(citation.encrypted_index) !== null
+  );
 }

@@ -6,10 +6,10 @@ import { upstreamTarget } from '../../../tests/support/formats/messages.ts';
 
 const body = { model: 'claude-test', messages: [{ role: 'user', content: 'Hello' }] };
 
-test('every field that Anthropic counts by goes up, and those of an answer alone do not', () => {
+test('fields that Anthropic counts are sent, and fields that only affect the answer are not', () => {
   const counted = {
     system: 'Be brief.',
-    tools: [{ name: 'look', input_schema: {} }],
+    tools: [{ name: 'look', input_schema: { type: 'object' } }],
     tool_choice: { type: 'any' },
     thinking: { type: 'adaptive' },
     output_config: { effort: 'low' },
@@ -31,8 +31,11 @@ test('every field that Anthropic counts by goes up, and those of an answer alone
   assert.deepEqual(written.ignored, [...Object.keys(answer), 'service_tier']);
 });
 
-test('a budget for thinking needs no max_tokens beside it, and a model that does not think drops it', () => {
-  const request = parseCountRequest({ ...body, thinking: { type: 'enabled', budget_tokens: 60_000 } });
+test('a thinking budget needs no max_tokens, and is dropped for a model that does not think', () => {
+  const request = parseCountRequest({
+    ...body,
+    thinking: { type: 'enabled', budget_tokens: 60_000 },
+  });
   const thinks = writeCountRequest(request, upstreamTarget({ maxOutputTokens: 64_000 }));
   assert.deepEqual(thinks.body.thinking, { type: 'enabled', budget_tokens: 60_000 });
   const not = writeCountRequest(request, upstreamTarget({ thinking: false }));
@@ -40,7 +43,7 @@ test('a budget for thinking needs no max_tokens beside it, and a model that does
   assert.deepEqual(not.ignored, ['thinking']);
 });
 
-test('what the shared credential must not pass is refused, whether or not it would cost anything to count', () => {
+test('fields that the shared credential must not pass are refused, even if counting them is free', () => {
   for (const fields of [
     { container: 'c' },
     { mcp_servers: [{ url: 'x' }] },

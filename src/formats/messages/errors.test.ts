@@ -44,22 +44,30 @@ test("every error of the registry has Anthropic's type for its status", () => {
   }
 });
 
-test('details stand beside the message and cannot replace it; a field at fault is named', () => {
+test('details are added beside the message and cannot replace it; the wrong field is named', () => {
   const details = { left_micros: 5, message: 'other', type: 'other' };
-  assert.deepEqual(writeError(new ApiError('insufficient_balance', 'Words.', { details }), 'r').error, {
-    left_micros: 5,
-    type: 'billing_error',
-    message: 'Words.',
-    code: 'insufficient_balance',
-  });
-  assert.equal((writeError(invalidRequest('max_tokens', 'Words.'), 'r').error as Record<string, unknown>).param, 'max_tokens');
+  assert.deepEqual(
+    writeError(new ApiError('insufficient_balance', 'Words.', { details }), 'r').error,
+    {
+      left_micros: 5,
+      type: 'billing_error',
+      message: 'Words.',
+      code: 'insufficient_balance',
+    },
+  );
+  assert.equal(
+    (writeError(invalidRequest('max_tokens', 'Words.'), 'r').error as Record<string, unknown>)
+      .param,
+    'max_tokens',
+  );
 });
 
-test("an upstream's own words are found in the shapes that hosts use", () => {
+test('an upstream’s message is found in the shapes that hosts use', () => {
   assert.equal(readErrorMessage({ type: 'error', error: { type: 'x', message: 'a' } }), 'a');
   assert.equal(readErrorMessage({ error: 'b' }), 'b');
   assert.equal(readErrorMessage({ message: 'c' }), 'c');
   assert.equal(readErrorMessage({ detail: 'd' }), 'd');
   assert.equal(readErrorMessage(' plain '), 'plain');
-  for (const body of ['<html>', '', null, {}, [], { error: {} }]) assert.equal(readErrorMessage(body), null);
+  for (const body of ['<html>', '', null, {}, [], { error: {} }])
+    assert.equal(readErrorMessage(body), null);
 });

@@ -1,15 +1,17 @@
-// Errors in Messages: `{type:"error",error:{type,message,code},request_id}`, the same as a body and as a stream's `error` event.
+// Errors in Messages: `{type:"error",error:{type,message,code},request_id}`, as a body and as a
+// stream's `error` event.
 import { readErrorMessage } from '../error-message.ts';
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** `type` is Anthropic's for the status, which its SDKs act on; `code` is the registry's. */
+/** `type`: Anthropic's type for the status, on which its SDKs act. `code`: the registry's code. */
 export function writeError(error: ApiError, requestId: string): JsonObject {
   const { code, message, param, details, status } = error;
   const type =
-    code === 'overloaded' ? 'overloaded_error' : (errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'));
+    code === 'overloaded'
+      ? 'overloaded_error'
+      : (errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'));
   return {
     type: 'error',
     error: { ...details, type, message, code, ...(param === null ? {} : { param }) },
@@ -17,7 +19,10 @@ export function writeError(error: ApiError, requestId: string): JsonObject {
   };
 }
 
-/** Anthropic's `overloaded_error` is of its status 529; here it comes with a 503, which every client retries. */
+/**
+ * Anthropic sends `overloaded_error` with its status 529. The gateway sends it with a 503, which
+ * every client retries.
+ */
 const errorTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'billing_error',
@@ -28,7 +33,10 @@ const errorTypes: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
-/** A stream's `error` event, which comes under HTTP 200: its type is put back into the status that it has outside a stream. */
+/**
+ * Reads a stream's `error` event. It arrives under HTTP 200, so its type is mapped back to the
+ * status that it has outside a stream.
+ */
 export function readFailure(event: JsonObject): UpstreamFailure {
   const type = isObject(event.error) ? event.error.type : undefined;
   const status = typeof type === 'string' ? (upstreamStatuses.get(type) ?? 500) : 500;

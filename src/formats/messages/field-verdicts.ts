@@ -1,9 +1,13 @@
-// What becomes of each field of a Messages request on the straight path, at any depth (formats/field-verdicts.ts says how to read it).
-// The official types are those of `@anthropic-ai/sdk`, resources/messages/messages.d.ts and resources/beta/messages/messages.d.ts.
+// The verdict on each field of a Messages request on the straight path, at any depth;
+// formats/field-verdicts.ts explains the tables. The official types are those of
+// `@anthropic-ai/sdk`, resources/messages/messages.d.ts and resources/beta/messages/messages.d.ts.
 import { pass, refuse, verdicts, type PartKinds, type VerdictTable } from '../field-verdicts.ts';
 
-const unavailable = (why: string, except?: (value: unknown) => boolean) => refuse(`is not available here: ${why}`, except);
-const stored = unavailable('it names state kept at the provider, which this gateway does not keep for its accounts');
+const unavailable = (why: string, except?: (value: unknown) => boolean) =>
+  refuse(`is not available here; leave it out: ${why}`, except);
+const stored = unavailable(
+  'it names state kept at the provider, which this gateway does not offer',
+);
 const otherPrice = 'it changes the price of the tokens, and this gateway has no price for it';
 
 const tool = {
@@ -19,12 +23,15 @@ const tool = {
     { rule: 'tool' },
     'allowed_domains blocked_domains max_uses user_location citations max_content_tokens url_sources',
   ),
-  ...verdicts({ rule: 'tool' }, 'use_cache response_inclusion model caching max_tokens mcp_server_name default_config'),
+  ...verdicts(
+    { rule: 'tool' },
+    'use_cache response_inclusion model caching max_tokens mcp_server_name default_config',
+  ),
 };
 const toolReferences = verdicts({ rule: 'tool' }, 'type tools');
 const setting = verdicts({ rule: 'tool' }, 'enabled defer_loading');
 
-/** The parts of a browser or computer that a toolset switches on and off. */
+/** The parts of a browser or computer toolset that can be switched on and off. */
 const toolsetParts = (
   'close_tab double_click file_upload find form_input get_page_text hold_key hover javascript_exec key left_click left_click_drag ' +
   'left_mouse_down left_mouse_up list_tabs middle_click mouse_move navigate new_tab read_console read_network read_page right_click ' +
@@ -51,31 +58,43 @@ export const verdictTable: VerdictTable = {
   request: {
     ...verdicts({ rule: 'set' }, 'model max_tokens'),
     ...verdicts({ rule: 'tool' }, 'tools'),
-    ...pass('messages system stream stop_sequences tool_choice thinking output_config output_format metadata'),
-    /** Gone from the newest types; the version that is asked for upstream knows them. */
+    ...pass(
+      'messages system stream stop_sequences tool_choice thinking output_config output_format metadata',
+    ),
+    /** Removed from the newest types, but the API version that the gateway requests knows them. */
     ...pass('temperature top_p top_k'),
-    /** Both lifetimes have prices in the catalogue. */
+    /**
+     * Both lifetimes have a price: without one in the catalogue, the hour costs twice the input
+     * price.
+     */
     ...pass('cache_control context_management'),
     container: stored,
-    /** With this code, which Anthropic gives for requests that it cannot thread, its tool runner goes on without. */
+    /**
+     * Anthropic sends this code for requests that it cannot thread; its tool runner then continues
+     * without.
+     */
     thread: { ...stored, details: { details: { error_code: 'thread_unsupported_request' } } },
-    mcp_servers: unavailable('the provider would call the servers, with tokens that no hold can cover'),
+    mcp_servers: unavailable(
+      'the provider would call the servers, and no hold can cover those tokens',
+    ),
     compaction: unavailable('its tokens are not in the usage that the provider reports'),
     fallbacks: unavailable('another model at another price could answer'),
     fallback_credit_token: unavailable(otherPrice),
     billing_policy: unavailable('it names who pays the provider'),
     user_profile_id: unavailable('it names a customer of the operator'),
     workspace_id: unavailable('it names a workspace of the operator'),
-    betas: unavailable('beta features are asked for in the `anthropic-beta` header'),
+    betas: unavailable('beta features are requested in the `anthropic-beta` header'),
     inference_geo: unavailable(otherPrice, (value) => value === 'global'),
     speed: unavailable(otherPrice, (value) => value === 'standard'),
-    /** `auto`, the default, would draw on capacity that the operator has bought for a commitment. */
+    /** The default, `auto`, would use capacity that the operator has bought. */
     service_tier: { rule: 'force', value: 'standard_only', accepts: ['auto', 'standard_only'] },
-    /** Compares with an earlier request by its id; it would tell one account about the prompts of another. */
+    /**
+     * Compares with an earlier request by its id, and would reveal one account's prompts to
+     * another.
+     */
     diagnostics: { rule: 'drop' },
   },
   anywhere: {
-    /** Arguments of calls, schemas and the like. */
     ...verdicts({ rule: 'own' }, 'input input_schema schema input_examples metadata'),
     ...verdicts(stored, 'file_id file_ids container_id skill_id'),
   },
@@ -88,17 +107,23 @@ export const verdictTable: VerdictTable = {
     ...pass(
       'toolset_name tool_use_id is_error tool_name tabs state_changes encrypted_content url page_age error_code retrieved_at',
     ),
-    ...pass('stop_reason return_code stderr stdout encrypted_stdout error_message file_type num_lines start_line total_lines'),
+    ...pass(
+      'stop_reason return_code stderr stdout encrypted_stdout error_message file_type num_lines start_line total_lines',
+    ),
     ...pass(
       'is_file_update abort_reason lines new_lines new_start old_lines old_start tool_references server_name tool_changes tool',
     ),
     ...pass('mcp_server_name tools from to trigger'),
   },
-  /** The scope is Claude Code's, under a beta of its own; it changes no price. */
+  /** Claude Code sends `scope`, under a beta of its own. It does not change the price. */
   cache_control: pass('type ttl scope'),
   citations: {
-    ...pass('type cited_text document_index document_title start_char_index end_char_index start_page_number end_page_number'),
-    ...pass('start_block_index end_block_index encrypted_index title url search_result_index source enabled'),
+    ...pass(
+      'type cited_text document_index document_title start_char_index end_char_index start_page_number end_page_number',
+    ),
+    ...pass(
+      'start_block_index end_block_index encrypted_index title url search_result_index source enabled',
+    ),
   },
   source: pass('type data media_type url content'),
   transformations: pass('oversized_image'),
@@ -114,7 +139,7 @@ export const verdictTable: VerdictTable = {
   format: pass('type schema'),
   output_format: pass('type schema'),
   task_budget: pass('type total remaining'),
-  /** Edits, like tools, are taken or refused by their kind. */
+  /** Edits are allowed or refused by their kind, like tools. */
   context_management: verdicts({ rule: 'tool' }, 'edits'),
   edits: verdicts(
     { rule: 'tool' },
@@ -124,12 +149,12 @@ export const verdictTable: VerdictTable = {
   keep: pass('type value'),
   trigger: pass('type value category'),
   thinking: pass('type block_binding display'),
-  /** Kept below the output limit, which the gateway bounds. */
+  /** Kept below the output limit, which the gateway sets. */
   enabled: verdicts({ rule: 'set' }, 'budget_tokens'),
   block_binding: pass('prefix_mismatch_behavior'),
   metadata: pass('user_id'),
   tool_choice: pass('type name disable_parallel_tool_use'),
-  // What a tool may hold; whether its kind may come at all is said by shared-credential.ts.
+  // The fields of a tool. shared-credential.ts decides which kinds of tools may be used.
   tools: tool,
   definition: tool,
   user_location: verdicts({ rule: 'tool' }, 'type city country region timezone'),
@@ -138,7 +163,7 @@ export const verdictTable: VerdictTable = {
   server_tool_results: toolReferences,
   user_input: verdicts({ rule: 'tool' }, 'type'),
   caching: verdicts({ rule: 'tool' }, 'type ttl'),
-  /** The entries of a record, `configs` of other tools. */
+  /** The entries of a map: `configs` of other tools. */
   '*': setting,
   default_config: setting,
   configs: verdicts({ rule: 'tool' }, toolsetParts.join(' ')),

@@ -1,8 +1,8 @@
-// What a Messages request asks of Anthropic alone, below its top level: harmless when it is left out, and listed.
+// Lists fields below the top level that only Anthropic knows. They are harmless when left out.
 import { isObject } from '../../lib/json.ts';
 import type { MessagesRequest } from './schema.ts';
 
-/** Options of tools that say nothing elsewhere: `tools.defer_loading`. */
+/** Options of tools without meaning elsewhere: `tools.defer_loading`. */
 export function ignoredToolFields({ tools }: MessagesRequest): string[] {
   const given = new Set((tools ?? []).flatMap((tool: object) => Object.keys(tool)));
   return toolOptions.filter((name) => given.has(name)).map((name) => `tools.${name}`);
@@ -10,8 +10,14 @@ export function ignoredToolFields({ tools }: MessagesRequest): string[] {
 
 const toolOptions = ['allowed_callers', 'defer_loading', 'eager_input_streaming', 'input_examples'];
 
-/** A budget says more than an effort, and no thinking says it too; reasoning that is asked for is shown. */
-export function ignoredThinkingFields({ thinking, output_config: config }: MessagesRequest): string[] {
+/**
+ * A budget, or thinking that is off, overrides an effort. Requested reasoning is shown in spite of
+ * `display: "omitted"`.
+ */
+export function ignoredThinkingFields({
+  thinking,
+  output_config: config,
+}: MessagesRequest): string[] {
   const hidesEffort = thinking?.type === 'enabled' || thinking?.type === 'disabled';
   const display = isObject(thinking) && 'display' in thinking ? thinking.display : undefined;
   return [
@@ -20,7 +26,7 @@ export function ignoredThinkingFields({ thinking, output_config: config }: Messa
   ];
 }
 
-/** `messages.citations`: asked for on a document. */
+/** `messages.citations`: requested on a document. */
 export function ignoredMessageFields({ messages }: MessagesRequest): string[] {
   const ignored = new Set<string>();
   for (const message of messages) {
@@ -34,8 +40,10 @@ function noteBlocks(content: unknown, ignored: Set<string>): void {
   if (!Array.isArray(content)) return;
   for (const block of content) {
     if (!isObject(block)) continue;
-    if (block.type === 'document' && isObject(block.citations) && block.citations.enabled) ignored.add('messages.citations');
-    if (block.type === 'image' && isObject(block.transformations)) ignored.add('messages.transformations');
+    if (block.type === 'document' && isObject(block.citations) && block.citations.enabled)
+      ignored.add('messages.citations');
+    if (block.type === 'image' && isObject(block.transformations))
+      ignored.add('messages.transformations');
     if (block.type === 'tool_result') noteBlocks(block.content, ignored);
   }
 }

@@ -1,6 +1,7 @@
-// Anthropic's Messages, as the format of a client and of an upstream.
+// Anthropic's Messages, for clients and upstreams.
 import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
+import { inputCount } from './count-tokens.ts';
 import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
@@ -10,6 +11,7 @@ import { mayThink } from './thinking-config.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
+import { toolNames } from './relay-tool-names.ts';
 import { readUsage } from './usage.ts';
 import { readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
@@ -25,12 +27,14 @@ export const messages: ClientFormat & UpstreamFormat = {
   writeAnswer,
   writeStream,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
-  outputLimitField: 'max_tokens',
+  outputLimitField: () => 'max_tokens',
   writeError,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
+  toolNames,
   writeRequest,
   mayThink,
   readAnswer,
   readBilledAnswer: (body) => readBilledAnswer(body, 'content', ({ usage }) => readUsage(usage)),
   readStream,
+  inputCount,
 };

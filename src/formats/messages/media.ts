@@ -1,11 +1,18 @@
-// Images and documents: their sources in Messages against the canonical URL or base64.
+// Converts the sources of images and documents between Messages and the canonical URL or base64.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { CacheControl, DocumentPart, ImagePart, MediaSource, TextPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import type {
+  CacheControl,
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  TextPart,
+} from '../../canonical/request.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { CacheMark, DocumentBlock, ImageBlock } from './schema.ts';
 
-export function readCacheControl(mark: CacheMark | null | undefined): { readonly cacheControl?: CacheControl } {
+export function readCacheControl(mark: CacheMark | null | undefined): {
+  readonly cacheControl?: CacheControl;
+} {
   if (!mark) return {};
   return { cacheControl: mark.ttl ? { type: 'ephemeral', ttl: mark.ttl } : { type: 'ephemeral' } };
 }
@@ -14,10 +21,10 @@ export function writeCacheControl(mark: CacheControl | undefined): JsonObject {
   return mark ? { cache_control: mark } : {};
 }
 
-/** Throws ApiError on a source kept at a provider. */
 export function readImage(block: ImageBlock, path: string): ImagePart {
   const { source, cache_control: mark } = block;
-  if (source.type === 'url') return { type: 'image', source: { kind: 'url', url: source.url }, ...readCacheControl(mark) };
+  if (source.type === 'url')
+    return { type: 'image', source: { kind: 'url', url: source.url }, ...readCacheControl(mark) };
   if (source.type !== 'base64') throw unknownSource(source, `${path}.source`);
   return {
     type: 'image',
@@ -26,7 +33,7 @@ export function readImage(block: ImageBlock, path: string): ImagePart {
   };
 }
 
-/** A document's `context` is told to the model, so it becomes text ahead of the document. */
+/** The model reads a document's `context`, so it becomes text before the document. */
 export function readDocument(block: DocumentBlock, path: string): (TextPart | DocumentPart)[] {
   const document: DocumentPart = {
     type: 'document',
@@ -46,7 +53,11 @@ function readDocumentSource(source: DocumentBlock['source'], path: string): Medi
     case 'text':
       return plainText(source.data);
     case 'content':
-      return plainText(typeof source.content === 'string' ? source.content : joinTexts(source.content, `${path}.content`));
+      return plainText(
+        typeof source.content === 'string'
+          ? source.content
+          : joinTexts(source.content, `${path}.content`),
+      );
     default:
       throw unknownSource(source, path);
   }
@@ -54,7 +65,8 @@ function readDocumentSource(source: DocumentBlock['source'], path: string): Medi
 
 function joinTexts(blocks: readonly unknown[], path: string): string {
   const texts = blocks.map((block, index) => {
-    if (isObject(block) && block.type === 'text' && typeof block.text === 'string') return block.text;
+    if (isObject(block) && block.type === 'text' && typeof block.text === 'string')
+      return block.text;
     throw invalidRequest(
       `${path}[${index}]`,
       `${path}[${index}] must be a text block: this model takes no other content in a document`,
@@ -64,7 +76,11 @@ function joinTexts(blocks: readonly unknown[], path: string): string {
 }
 
 function plainText(text: string): MediaSource {
-  return { kind: 'base64', mediaType: 'text/plain', data: Buffer.from(text, 'utf8').toString('base64') };
+  return {
+    kind: 'base64',
+    mediaType: 'text/plain',
+    data: Buffer.from(text, 'utf8').toString('base64'),
+  };
 }
 
 function unknownSource(source: unknown, path: string): Error {
@@ -79,7 +95,7 @@ export function writeImage({ source, cacheControl }: ImagePart): JsonObject {
   return { type: 'image', source: writeSource(source), ...writeCacheControl(cacheControl) };
 }
 
-/** Throws ApiError on what Claude reads in no form: it takes PDF and text. */
+/** Throws ApiError on a document that Claude cannot read: it accepts PDF and text. */
 export function writeDocument({ source, name, cacheControl }: DocumentPart): JsonObject {
   return {
     type: 'document',
@@ -92,10 +108,17 @@ export function writeDocument({ source, name, cacheControl }: DocumentPart): Jso
 function writeDocumentSource(source: MediaSource, name: string | undefined): JsonObject {
   if (source.kind === 'url' || source.mediaType === 'application/pdf') return writeSource(source);
   if (source.mediaType.startsWith('text/') || source.mediaType === 'application/json') {
-    return { type: 'text', media_type: 'text/plain', data: Buffer.from(source.data, 'base64').toString('utf8') };
+    return {
+      type: 'text',
+      media_type: 'text/plain',
+      data: Buffer.from(source.data, 'base64').toString('utf8'),
+    };
   }
   const document = name === undefined ? 'A document' : `The document ${JSON.stringify(name)}`;
-  throw invalidRequest(null, `${document} of type ${source.mediaType} cannot be read by this model; send PDF or text`);
+  throw invalidRequest(
+    null,
+    `${document} of type ${source.mediaType} cannot be read by this model; send PDF or text`,
+  );
 }
 
 function writeSource(source: MediaSource): JsonObject {

@@ -1,22 +1,35 @@
-// What a model accepts of the fields whose use depends on its generation, told from its id: the catalogue has no place for it, and a
-// wrong guess is a refused request. From docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html and
-// openrouter.ai/docs (Claude 4.7 migration), read 2026-11-20; that 4.1 to 4.6 refuse top_p beside temperature is not written there.
+// What a model generation accepts, derived from the model id: the catalogue has no field for it,
+// and a wrong guess is a refused request. From
+// docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html and
+// openrouter.ai/docs (Claude 4.7 migration), read 2026-11-20. Neither says that 4.1 to 4.6 refuse
+// top_p beside temperature.
 
 export type ModelTraits = {
-  /** `budget`: thinking takes `budget_tokens`; `adaptive`: `effort`, and refuses budgets; `both`: either. */
+  /**
+   * `budget`: thinking takes `budget_tokens`. `adaptive`: it takes `effort` and refuses budgets.
+   * `both`: either.
+   */
   readonly thinking: 'budget' | 'adaptive' | 'both';
-  /** `all`: temperature and top_p together; `one`: either of them; `none`: neither, nor top_k. */
+  /** `all`: temperature and top_p together. `one`: either of them. `none`: neither, nor top_k. */
   readonly sampling: 'all' | 'one' | 'none';
-  /** Whether `role: system` may stand in the conversation. */
+  /** True when the conversation may hold `role: system`. */
   readonly systemMessages: boolean;
   /** `xhigh` came with Opus 4.7. */
   readonly xhighEffort: boolean;
 };
 
-/** Other vendors that speak Messages copied it when budgets were all there was. */
-const foreignTraits: ModelTraits = { thinking: 'budget', sampling: 'all', systemMessages: false, xhighEffort: false };
+/** Other vendors copied Messages when thinking only had budgets. */
+const foreignTraits: ModelTraits = {
+  thinking: 'budget',
+  sampling: 'all',
+  systemMessages: false,
+  xhighEffort: false,
+};
 
-/** `modelTraits('claude-opus-4-5-20251101')`: budgets, temperature or top_p, no system messages in the conversation. */
+/**
+ * Example: `modelTraits('claude-opus-4-5-20251101')`: budgets, temperature or top_p, no system
+ * messages in the conversation.
+ */
 export function modelTraits(upstreamModel: string): ModelTraits {
   if (!upstreamModel.includes('claude')) return foreignTraits;
   const { family, version } = readClaudeId(upstreamModel);
@@ -28,7 +41,10 @@ export function modelTraits(upstreamModel: string): ModelTraits {
   };
 }
 
-/** `claude-opus-4-5-20251101` → opus, 405; `claude-3-7-sonnet-latest` → 307. A preview without a number is newer than all numbered ones. */
+/**
+ * Examples: `claude-opus-4-5-20251101` → opus, 405; `claude-3-7-sonnet-latest` → 307. A preview
+ * without a number is newer than all numbered ones.
+ */
 function readClaudeId(id: string): { readonly family: string; readonly version: number } {
   const match = /claude-(?:([a-z]+)-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/.exec(id);
   if (!match) return { family: '', version: Number.POSITIVE_INFINITY };

@@ -1,45 +1,157 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isStrictSchema, writeOutputSchema } from './output-schema.ts';
+import { fitSchema } from '../fit-schema.ts';
+import { anthropicTable, writeOutputSchema } from './output-schema.ts';
 
-const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
+const city = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+const fit = (schema: object) => fitSchema(schema as never, anthropicTable);
 
-test('a schema whose objects are closed and require all they name is strict', () => {
-  assert.ok(isStrictSchema(city));
-  assert.ok(isStrictSchema({ ...city, properties: { city: { anyOf: [city, { type: 'null' }] } } }));
-  assert.ok(
-    isStrictSchema({ ...city, properties: { city: { type: 'array', items: { $ref: '#/$defs/x' } } }, $defs: { x: city } }),
-  );
+/** Keywords that Anthropic accepts unchanged. */
+const kept: readonly object[] = [
+  { type: 'string' },
+  { type: ['string', 'null'] },
+  { type: 'string', format: 'date-time' },
+  { type: 'string', format: 'uri' },
+  { type: 'array', items: { type: 'string' }, minItems: 0 },
+  { type: 'array', items: { type: 'string' }, minItems: 1 },
+  { enum: ['a', 1, true, null] },
+  { const: 'a' },
+  { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  { allOf: [city, city] },
+  { $ref: '#/$defs/x', $defs: { x: city } },
+  { $ref: '#/definitions/x', definitions: { x: city } },
+  { title: 'T', description: 'D', ...city },
+];
+
+for (const schema of kept) {
+  test(`Anthropic accepts ${JSON.stringify(schema).slice(0, 60)}`, () => {
+    assert.deepEqual(fit(schema), { schema, lost: [] });
+  });
+}
+
+/** Keywords that it refuses, each with a type that it belongs to. */
+const described: readonly (readonly [type: string, word: string, value: unknown])[] = [
+  ['integer', 'minimum', 0],
+  ['integer', 'maximum', 9],
+  ['number', 'exclusiveMinimum', 0],
+  ['number', 'exclusiveMaximum', 9],
+  ['number', 'multipleOf', 0.5],
+  ['string', 'minLength', 1],
+  ['string', 'maxLength', 9],
+  ['string', 'pattern', '^a$'],
+  ['string', 'format', 'regex'],
+  ['string', 'contentEncoding', 'base64'],
+  ['string', 'default', 'a'],
+  ['string', 'examples', ['a']],
+  ['string', 'enum', [{ a: 1 }]],
+  ['object', 'const', { a: 1 }],
+  ['array', 'minItems', 2],
+  ['array', 'maxItems', 9],
+  ['array', 'uniqueItems', true],
+  ['array', 'contains', { type: 'string' }],
+  ['array', 'prefixItems', [{ type: 'string' }]],
+  ['array', 'items', [{ type: 'string' }]],
+  ['object', 'minProperties', 1],
+  ['object', 'maxProperties', 9],
+  ['object', 'patternProperties', { '^a': { type: 'string' } }],
+  ['object', 'propertyNames', { pattern: '^a' }],
+  ['object', 'dependentRequired', { a: ['b'] }],
+  ['object', 'dependentSchemas', { a: {} }],
+  ['object', 'unevaluatedProperties', false],
+  ['object', 'if', {}],
+  ['object', 'then', {}],
+  ['object', 'else', {}],
+  ['object', 'not', {}],
+  ['string', 'nullable', true],
+  ['string', 'x-order', 1],
+];
+
+for (const [type, word, value] of described) {
+  test(`${word} with ${JSON.stringify(value)}, which Anthropic refuses, moves into the description`, () => {
+    const description = `{${word}: ${JSON.stringify(value)}}`;
+    assert.deepEqual(fit({ type, [word]: value }), { schema: { type, description }, lost: [word] });
+    assert.deepEqual(fit({ type, description: 'D', [word]: value }).schema, {
+      type,
+      description: `D\n\n${description}`,
+    });
+  });
+}
+
+test('the dialect and comments are left out and listed', () => {
+  assert.deepEqual(fit({ $schema: 'x', $comment: 'y', type: 'string' }), {
+    schema: { type: 'string' },
+    lost: ['$schema', '$comment'],
+  });
 });
 
-test('a schema with an optional property, an open object or a rarer word is not, at any depth', () => {
-  const nested = (inner: object) => ({ ...city, properties: { city: { type: 'array', items: inner } } });
-  for (const inner of [
-    { ...city, required: [] },
-    { ...city, additionalProperties: undefined },
-    { type: 'object' },
-    { oneOf: [city] },
-    { anyOf: [{ allOf: [city] }] },
-  ]) {
-    assert.equal(isStrictSchema(inner), false, JSON.stringify(inner));
-    assert.equal(isStrictSchema(nested(inner)), false, JSON.stringify(inner));
-  }
+test('oneOf becomes anyOf', () => {
+  assert.deepEqual(fit({ oneOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }] }), {
+    schema: { anyOf: [{ type: 'integer', description: '{minimum: 1}' }, { type: 'null' }] },
+    lost: ['minimum', 'oneOf'],
+  });
+  const both = fit({ anyOf: [city], oneOf: [{ type: 'object' }] });
+  assert.deepEqual(both.schema, { anyOf: [city], description: '{oneOf: [{"type":"object"}]}' });
 });
 
-test('objects that name their properties are closed for Anthropic, the others and what was said are left', () => {
+test('literals lose their type, because Anthropic compares them with it', () => {
+  assert.deepEqual(fit({ type: ['string', 'null'], enum: ['a', null] }), {
+    schema: { enum: ['a', null] },
+    lost: [],
+  });
+  assert.deepEqual(fit({ type: 'string', const: 'a' }), { schema: { const: 'a' }, lost: [] });
+});
+
+test('a reference keeps only its definitions beside it', () => {
+  const schema = {
+    $ref: '#/$defs/x',
+    description: 'D',
+    default: 1,
+    $id: 'a',
+    $defs: { x: { type: 'integer', minimum: 1 } },
+  };
+  assert.deepEqual(fit(schema), {
+    schema: { $ref: '#/$defs/x', $defs: { x: { type: 'integer', description: '{minimum: 1}' } } },
+    lost: ['description', 'default', '$id', 'minimum'],
+  });
+  assert.deepEqual(fit({ allOf: [{ $ref: '#/$defs/x' }] }).schema, { $ref: '#/$defs/x' });
+});
+
+test('objects that name properties are closed, and others stay unchanged', () => {
   const { additionalProperties: _, ...open } = city;
-  assert.deepEqual(writeOutputSchema(open, null), city);
-  assert.deepEqual(writeOutputSchema({ type: 'array', items: { anyOf: [open, { type: 'object' }] } }, null), {
+  assert.deepEqual(fit(open), { schema: city, lost: [] });
+  assert.deepEqual(fit({ type: 'array', items: { anyOf: [open, { type: 'object' }] } }).schema, {
     type: 'array',
     items: { anyOf: [city, { type: 'object' }] },
   });
-  assert.deepEqual(writeOutputSchema({ ...open, additionalProperties: true }, null), { ...open, additionalProperties: true });
-  assert.deepEqual(writeOutputSchema({ type: 'object', properties: { properties: open } }, null).properties, {
-    properties: city,
+  assert.deepEqual(fit({ ...open, additionalProperties: { type: 'string' } }), {
+    schema: { ...city, description: '{additionalProperties: {"type":"string"}}' },
+    lost: ['additionalProperties'],
+  });
+  const record = { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } };
+  assert.deepEqual(fit(record).schema, {
+    ...record,
+    additionalProperties: { type: 'integer', description: '{minimum: 1}' },
   });
 });
 
-test('the description of the format is told with the schema, unless the schema has its own', () => {
-  assert.equal(writeOutputSchema(city, 'A city.').description, 'A city.');
-  assert.equal(writeOutputSchema({ ...city, description: 'Mine.' }, 'A city.').description, 'Mine.');
+test('properties may have the names of keywords', () => {
+  const schema = {
+    type: 'object',
+    properties: { minimum: { type: 'string' }, properties: city },
+    additionalProperties: false,
+  };
+  assert.deepEqual(fit(schema), { schema, lost: [] });
+});
+
+test('the format’s description moves into the schema, unless the schema has its own', () => {
+  assert.equal(writeOutputSchema(city, 'A city.').schema.description, 'A city.');
+  assert.equal(
+    writeOutputSchema({ ...city, description: 'Mine.' }, 'A city.').schema.description,
+    'Mine.',
+  );
 });

@@ -1,56 +1,69 @@
-// JSON schemas of structured output, which vendors constrain to parts of the standard that differ.
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+// Fits JSON schemas to Anthropic's constrained decoding, for structured output and for tools with
+// `strict`.
+// https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations,
+// and how the npm package `@anthropic-ai/sdk` 1.11 changes a schema (lib/transform-json-schema.js),
+// read 2026-11-23.
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { fitSchema, type FittedSchema, type SchemaTable } from '../fit-schema.ts';
 
 /**
- * Anthropic always keeps to the schema; OpenAI only does under `strict`, which it refuses for a schema with optional properties, open
- * objects or some of the rarer words. true where `strict` can be asked for.
- * https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas (read 2026-11-21).
+ * An object that names its properties is closed; what it says about others moves into the
+ * description. An object that names none is left for Anthropic to refuse, because closing it would
+ * allow only `{}`.
  */
-export function isStrictSchema(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrictSchema);
-  if (!isObject(schema)) return true;
-  if (refusedWords.some((word) => word in schema)) return false;
-  if ((schema.type === 'object' || 'properties' in schema) && !isClosedObject(schema)) return false;
-  return subschemasOf(schema).every(isStrictSchema);
+export const anthropicTable: SchemaTable = {
+  words: {
+    ...keep('$ref $defs definitions anyOf allOf type description title properties required'),
+    $schema: 'drop',
+    $comment: 'drop',
+    enum: (value) => (isListOfPlain(value) ? 'keep' : 'describe'),
+    const: (value) => (isPlain(value) ? 'keep' : 'describe'),
+    oneOf: (value) => ({ word: 'anyOf', value, isExact: false }),
+    items: (value) => (Array.isArray(value) ? 'describe' : 'keep'),
+    minItems: (value) => (value === 0 || value === 1 ? 'keep' : 'describe'),
+    format: (value) => (formats.has(value) ? 'keep' : 'describe'),
+    additionalProperties: (value, { properties }) =>
+      value === false || !isObject(properties) ? 'keep' : 'describe',
+  },
+  others: 'describe',
+  refStandsAlone: true,
+  finish: (schema) => closeObject(withoutTypeOfLiterals(schema)),
+};
+
+const formats: ReadonlySet<unknown> = new Set(
+  'date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '),
+);
+
+/** `description`: the format's own, which moves into the schema's. */
+export function writeOutputSchema(schema: JsonObject, description: string | null): FittedSchema {
+  const described =
+    description === null || schema.description !== undefined ? schema : { description, ...schema };
+  return fitSchema(described, anthropicTable);
 }
 
-const refusedWords = ['allOf', 'oneOf', 'not', 'if', 'dependentRequired', 'dependentSchemas', 'patternProperties'];
-
-function isClosedObject({ additionalProperties, properties, required }: JsonObject): boolean {
-  const names = isObject(properties) ? Object.keys(properties) : [];
-  const listed: readonly unknown[] = Array.isArray(required) ? required : [];
-  return additionalProperties === false && names.every((name) => listed.includes(name));
+function keep(words: string): Record<string, 'keep'> {
+  return Object.fromEntries(words.split(' ').map((word) => [word, 'keep']));
 }
 
-function subschemasOf(schema: JsonObject): unknown[] {
-  const { properties, $defs, definitions, items, anyOf } = schema;
-  return [...valuesOf(properties), ...valuesOf($defs), ...valuesOf(definitions), items, anyOf];
+function isPlain(value: unknown): boolean {
+  return value === null || typeof value !== 'object';
 }
 
-function valuesOf(schemas: unknown): unknown[] {
-  return isObject(schemas) ? Object.values(schemas) : [];
+function isListOfPlain(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isPlain);
 }
 
 /**
- * Anthropic wants every object to say that it takes no other properties. Where an object names its properties and says nothing, that is
- * what its author expects to get; an object that names none is left for Anthropic to judge. `description` is told to the model.
+ * Anthropic compares each literal with `type` and does not support a list of types there. The
+ * literals are enough.
  */
-export function writeOutputSchema(schema: JsonObject, description: string | null): JsonObject {
-  const closed = closeObjects(schema) as JsonObject;
-  return description === null || closed.description !== undefined ? closed : { description, ...closed };
+function withoutTypeOfLiterals(schema: JsonObject): JsonObject {
+  if (schema.enum === undefined && schema.const === undefined) return schema;
+  const { type: _, ...rest } = schema;
+  return rest;
 }
 
-function closeObjects(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closeObjects);
-  if (!isObject(schema)) return schema;
-  const closed: Record<string, unknown> = { ...schema };
-  for (const word of ['properties', '$defs', 'definitions']) if (isObject(closed[word])) closed[word] = closeEach(closed[word]);
-  for (const word of ['items', 'anyOf', 'allOf', 'oneOf']) if (word in closed) closed[word] = closeObjects(closed[word]);
-  if (isObject(closed.properties) && closed.additionalProperties === undefined) closed.additionalProperties = false;
-  return closed;
-}
-
-function closeEach(schemas: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, closeObjects(schema)]));
+function closeObject(schema: JsonObject): JsonObject {
+  const isOpen = isObject(schema.properties) && schema.additionalProperties === undefined;
+  return isOpen ? { ...schema, additionalProperties: false } : schema;
 }

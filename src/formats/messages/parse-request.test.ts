@@ -16,9 +16,15 @@ const refused: [fields: Record<string, unknown>, message: string][] = [
   [{ max_tokens: null }, 'max_tokens must be a whole number of at least 1; got null'],
   [{ messages: undefined }, 'messages is required: a non-empty array'],
   [{ messages: [] }, 'messages must have at least 1 item; got 0'],
-  [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].role must be `user`, `assistant` or `system`; got "tool"'],
+  [
+    { messages: [{ role: 'tool', content: 'x' }] },
+    'messages[0].role must be `user`, `assistant` or `system`; got "tool"',
+  ],
   [{ messages: [{ role: 'user' }] }, 'messages[0].content is required: a string or an array'],
-  [{ messages: [{ role: 'user', content: 7 }] }, 'messages[0].content must be a string or an array; got 7'],
+  [
+    { messages: [{ role: 'user', content: 7 }] },
+    'messages[0].content must be a string or an array; got 7',
+  ],
   [user({ text: 'x' }), 'messages[0].content[0].type is required: a string'],
   [user({ type: 'text', text: 5 }), 'messages[0].content[0].text must be a string; got 5'],
   [user({ type: 'image' }), 'messages[0].content[0].source is required: an object'],
@@ -26,9 +32,18 @@ const refused: [fields: Record<string, unknown>, message: string][] = [
     user({ type: 'image', source: { type: 'base64', media_type: 'image/png' } }),
     'messages[0].content[0].source.data is required: a string',
   ],
-  [user({ type: 'image', source: { type: 'url', url: '' } }), 'messages[0].content[0].source.url must not be empty'],
-  [user({ type: 'tool_use', id: 'a', name: 'b', input: '{}' }), 'messages[0].content[0].input must be an object; got "{}"'],
-  [user({ type: 'tool_result', content: 'x' }), 'messages[0].content[0].tool_use_id is required: a non-empty string'],
+  [
+    user({ type: 'image', source: { type: 'url', url: '' } }),
+    'messages[0].content[0].source.url must not be empty',
+  ],
+  [
+    user({ type: 'tool_use', id: 'a', name: 'b', input: '{}' }),
+    'messages[0].content[0].input must be an object; got "{}"',
+  ],
+  [
+    user({ type: 'tool_result', content: 'x' }),
+    'messages[0].content[0].tool_use_id is required: a non-empty string',
+  ],
   [
     user({ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text' }] }),
     'messages[0].content[0].content[0].text is required: a string',
@@ -49,9 +64,15 @@ const refused: [fields: Record<string, unknown>, message: string][] = [
   [{ tools: [{ name: 'a' }] }, 'tools[0].input_schema is required: an object'],
   [{ tools: [{ input_schema: {} }] }, 'tools[0].name is required: a non-empty string'],
   [{ tool_choice: 'auto' }, 'tool_choice must be an object; got "auto"'],
-  [{ tool_choice: { type: 'required' } }, 'tool_choice.type must be `auto`, `any`, `tool` or `none`; got "required"'],
+  [
+    { tool_choice: { type: 'required' } },
+    'tool_choice.type must be `auto`, `any`, `tool` or `none`; got "required"',
+  ],
   [{ tool_choice: { type: 'tool' } }, 'tool_choice.name is required: a non-empty string'],
-  [{ thinking: { type: 'enabled' } }, 'thinking.budget_tokens is required: a whole number of at least 1024'],
+  [
+    { thinking: { type: 'enabled' } },
+    'thinking.budget_tokens is required: a whole number of at least 1024',
+  ],
   [
     { thinking: { type: 'enabled', budget_tokens: 1023 } },
     'thinking.budget_tokens must be a whole number of at least 1024; got 1023',
@@ -64,7 +85,10 @@ const refused: [fields: Record<string, unknown>, message: string][] = [
     { output_config: { effort: 'extreme' } },
     'output_config.effort must be `low`, `medium`, `high`, `xhigh` or `max`; got "extreme"',
   ],
-  [{ output_config: { format: { type: 'json_schema' } } }, 'output_config.format.schema is required: an object'],
+  [
+    { output_config: { format: { type: 'json_schema' } } },
+    'output_config.format.schema is required: an object',
+  ],
   [{ metadata: { user_id: 5 } }, 'metadata.user_id must be a string; got 5'],
 ];
 
@@ -88,7 +112,7 @@ for (const body of [null, 'x', [], 5]) {
   });
 }
 
-test('a body with every known field passes and is kept as it came', () => {
+test('a body with every known field passes unchanged', () => {
   const body = {
     model: 'm',
     max_tokens: 4096,
@@ -115,7 +139,12 @@ test('a body with every known field passes and is kept as it came', () => {
           { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
         ],
       },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'A cat', is_error: false }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'toolu_1', content: 'A cat', is_error: false },
+        ],
+      },
       { role: 'system', content: 'Answer in French.' },
     ],
     tools: [
@@ -136,14 +165,21 @@ test('a body with every known field passes and is kept as it came', () => {
   assert.equal(request.body, body);
   assert.deepEqual(
     { ...request, body: null },
-    { body: null, model: 'm', stream: true, maxOutputTokens: 4096, choices: 1, thinkingBudgetTokens: 1024 },
+    {
+      body: null,
+      model: 'm',
+      stream: true,
+      maxOutputTokens: 4096,
+      choices: 1,
+      thinkingBudgetTokens: 1024,
+    },
   );
 });
 
 const optionalFields =
   'system stream temperature top_p top_k stop_sequences tool_choice thinking output_config output_format metadata cache_control';
 
-test('unknown fields, blocks, sources and typed tools pass, and null means not given', () => {
+test('unknown fields, blocks, sources and typed tools pass, and null means not set', () => {
   const request = clientRequest({
     ...user({ type: 'hologram', rays: 3 }, { type: 'image', source: { type: 'orbit' } }),
     tools: [{ type: 'telepathy_20300101' }],

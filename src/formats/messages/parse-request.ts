@@ -1,18 +1,23 @@
-// A client's body to a checked request. The body itself is kept as it came: the straight path sends it on.
+// Validates a client's body. The body itself stays unchanged, because the straight path sends it
+// on.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { compileSchema, type SchemaProblem } from '../../lib/schema.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
 import { requestSchema, type MessagesRequest } from './schema.ts';
 
 const findProblem = compileSchema(requestSchema);
 
 /**
- * Validates a body of `POST /v1/messages`. Throws ApiError `invalid_request` that names the field:
- * `temperature must be a number from 0 to 1; got 3`.
+ * Throws ApiError `invalid_request` that names the field: `temperature must be a number from 0 to
+ * 1; got 3`.
  */
-export function parseRequest(body: unknown, _limits: RequestLimits): ClientRequest {
+export function parseRequest(
+  body: unknown,
+  _limits: RequestLimits,
+): ClientRequest<MessagesRequest> {
   refuseProblem(findProblem(body));
-  const request = body as MessagesRequest;
+  const request = body as MessagesRequest & JsonObject;
   return {
     body: request,
     model: request.model,
@@ -24,7 +29,8 @@ export function parseRequest(body: unknown, _limits: RequestLimits): ClientReque
 }
 
 export function refuseProblem(problem: SchemaProblem | null): void {
-  if (problem) throw invalidRequest(problem.path || null, `${problem.path || 'The body'} ${problem.message}`);
+  if (problem)
+    throw invalidRequest(problem.path || null, `${problem.path || 'The body'} ${problem.message}`);
 }
 
 function readBudget({ thinking, max_tokens: maxTokens }: MessagesRequest): number {

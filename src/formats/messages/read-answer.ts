@@ -1,12 +1,12 @@
-// An upstream's whole answer.
+// Reads an upstream's whole answer.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, RefusalPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer } from '../format.ts';
 import { requireObjects } from '../require-objects.ts';
 import { readCitations } from './citations.ts';
 import { openSignature } from './signature.ts';
-import { readStop } from './stop.ts';
+import { isCutShort, readStop } from './stop.ts';
 import { readInput } from './tool-input.ts';
 import { readUsage } from './usage.ts';
 
@@ -20,29 +20,46 @@ export function readAnswer(body: unknown): Answer {
   };
 }
 
-export type AnswerBody = JsonObject & { readonly content: readonly unknown[] };
+type AnswerBody = JsonObject & { readonly content: readonly unknown[] };
 
+/**
+ * An answer that a filter or the limit ended before any output may lack its content. It is billed
+ * anyway.
+ */
 export function requireMessage(body: unknown): AnswerBody {
-  if (!isObject(body) || !Array.isArray(body.content))
+  const content = isObject(body)
+    ? (body.content ?? (isCutShort(body.stop_reason) ? [] : null))
+    : null;
+  if (!isObject(body) || !Array.isArray(content))
     throw new UnreadableAnswer('the answer is not a message: it has no content');
-  requireObjects(body.content, '`content`');
-  return body as AnswerBody;
+  requireObjects(content, '`content`');
+  return { ...body, content };
 }
 
-/** Anthropic may say why it refuses, beside the message: the words of the refusal to everyone else. */
+/**
+ * Anthropic may explain a refusal beside the message. In other formats this becomes the text of the
+ * refusal.
+ */
 export function readExplanation(details: unknown): RefusalPart[] {
   const text = isObject(details) && details.type === 'refusal' ? asText(details.explanation) : '';
   return text === '' ? [] : [{ type: 'refusal', text }];
 }
 
-/** Blocks of tools that Anthropic runs have no place in other formats and cannot be asked for from them. */
+/** Other formats cannot request tools that Anthropic runs, and have no place for their blocks. */
 function readBlock(block: unknown): AssistantPart[] {
   if (!isObject(block)) return [];
   switch (block.type) {
     case 'text':
       return [{ type: 'text', text: asText(block.text), ...readCitations(block.citations) }];
     case 'thinking':
-      return [{ type: 'thinking', text: asText(block.thinking), signature: openSignature(block.signature), redacted: false }];
+      return [
+        {
+          type: 'thinking',
+          text: asText(block.thinking),
+          signature: openSignature(block.signature),
+          redacted: false,
+        },
+      ];
     case 'redacted_thinking':
       return [{ type: 'thinking', text: '', signature: openSignature(block.data), redacted: true }];
     case 'tool_use':
@@ -60,7 +77,7 @@ function readBlock(block: unknown): AssistantPart[] {
   }
 }
 
-/** Nobody can run a call without a name. */
+/** A call without a name cannot be run. */
 export function readCallName({ name }: JsonObject): string {
   if (typeof name === 'string' && name !== '') return name;
   throw new UnreadableAnswer('a tool call of the answer has no name');

@@ -1,6 +1,13 @@
-// The conversation of a client's body, block by block. What no canonical message can hold is refused by name, never left out.
+// Reads the conversation of a client's body, block by block. What a canonical message cannot hold
+// is refused by name, never left out.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { AssistantPart, Message, TextPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import type {
+  AssistantPart,
+  Message,
+  TextPart,
+  ToolResultPart,
+  UserPart,
+} from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
 import { readCitations } from './citations.ts';
 import { readCacheControl, readDocument, readImage } from './media.ts';
@@ -10,7 +17,10 @@ import { readInput } from './tool-input.ts';
 
 type TextBlock = Extract<ContentBlock, { type: 'text' }>;
 
-/** One message of the body can become two: tool results travel in user turns here, and are messages of their own. */
+/**
+ * One message of the body can become two: here tool results are part of user turns, in the
+ * canonical model they are messages of their own.
+ */
 export function readMessages(messages: readonly RequestMessage[]): Message[] {
   const lastUser = messages.findLastIndex((message) => message.role === 'user');
   return messages.flatMap((message, index) =>
@@ -18,7 +28,10 @@ export function readMessages(messages: readonly RequestMessage[]): Message[] {
   );
 }
 
-/** An instruction for one user turn alone: Anthropic keeps it in the conversation, and from the model once a later turn has come. */
+/**
+ * Returns true for an instruction that Anthropic hides from the model once a later user turn has
+ * arrived.
+ */
 function isCleared(message: RequestMessage, hasLaterUserTurn: boolean): boolean {
   return message.role === 'system' && message.clear_at === 'next_user_message' && hasLaterUserTurn;
 }
@@ -31,7 +44,9 @@ function readMessage(message: RequestMessage, path: string): Message[] {
       return [
         {
           role: 'assistant',
-          content: asBlocks(message.content).map((block, index) => readAssistantBlock(block, `${path}[${index}]`)),
+          content: asBlocks(message.content).map((block, index) =>
+            readAssistantBlock(block, `${path}[${index}]`),
+          ),
         },
       ];
     case 'system':
@@ -43,7 +58,7 @@ function asBlocks(content: string | readonly ContentBlock[]): readonly ContentBl
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** Results come first: they answer the calls of the turn before. */
+/** Results come first: they answer the calls of the previous turn. */
 function readUserMessage(blocks: readonly ContentBlock[], path: string): Message[] {
   const results: ToolResultPart[] = [];
   const parts: UserPart[] = [];
@@ -71,7 +86,10 @@ function readUserBlock(block: ContentBlock, path: string): UserPart[] {
 }
 
 function readResult(block: ToolResultBlock, path: string): ToolResultPart {
-  const content = typeof block.content === 'string' ? [{ type: 'text' as const, text: block.content }] : (block.content ?? []);
+  const content =
+    typeof block.content === 'string'
+      ? [{ type: 'text' as const, text: block.content }]
+      : (block.content ?? []);
   return {
     type: 'tool-result',
     callId: block.tool_use_id,
@@ -87,10 +105,22 @@ function readAssistantBlock(block: ContentBlock, path: string): AssistantPart {
       return { ...readText(block), ...readCitations(block.citations) };
     case 'tool_use': {
       const mark = readCacheControl(block.cache_control);
-      return { type: 'tool-call', id: block.id, name: block.name, arguments: readInput(block.input), kind: 'function', ...mark };
+      return {
+        type: 'tool-call',
+        id: block.id,
+        name: block.name,
+        arguments: readInput(block.input),
+        kind: 'function',
+        ...mark,
+      };
     }
     case 'thinking':
-      return { type: 'thinking', text: block.thinking, signature: openSignature(block.signature), redacted: false };
+      return {
+        type: 'thinking',
+        text: block.thinking,
+        signature: openSignature(block.signature),
+        redacted: false,
+      };
     case 'redacted_thinking':
       return { type: 'thinking', text: '', signature: openSignature(block.data), redacted: true };
     default:
@@ -98,8 +128,11 @@ function readAssistantBlock(block: ContentBlock, path: string): AssistantPart {
   }
 }
 
-/** A system prompt: a string, or text blocks with cache marks. */
-export function readTexts(content: NonNullable<MessagesRequest['system']>, path: string): TextPart[] {
+/** Reads a system prompt: a string, or text blocks with cache marks. */
+export function readTexts(
+  content: NonNullable<MessagesRequest['system']>,
+  path: string,
+): TextPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((block, index) => {
     if (block.type !== 'text') throw unknownBlock(block, `${path}[${index}]`);
@@ -114,6 +147,6 @@ function readText(block: TextBlock): TextPart {
 function unknownBlock(block: { readonly type: string }, path: string): Error {
   return invalidRequest(
     `${path}.type`,
-    `${path}.type \`${block.type}\` is known to Anthropic's API alone and cannot be sent to this model; take the block out`,
+    `${path}.type \`${block.type}\` exists only in Anthropic's API and cannot be sent to this model; remove the block`,
   );
 }

@@ -8,8 +8,13 @@ const read = (fields: Record<string, unknown>) => readRequest(clientRequest(fiel
 const user = (...content: unknown[]) => ({ messages: [{ role: 'user', content }] });
 const assistant = (...content: unknown[]) => ({ messages: [{ role: 'assistant', content }] });
 
-test('a plain request reads as a plain request', () => {
-  const request = read({ system: 'Be kind.', temperature: 0.5, stop_sequences: ['END'], metadata: { user_id: 'u' } });
+test('a plain request is read', () => {
+  const request = read({
+    system: 'Be kind.',
+    temperature: 0.5,
+    stop_sequences: ['END'],
+    metadata: { user_id: 'u' },
+  });
   assert.deepEqual(request, {
     system: [{ type: 'text', text: 'Be kind.' }],
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
@@ -32,7 +37,7 @@ test('a plain request reads as a plain request', () => {
   });
 });
 
-test("signatures are known by their vendors, Anthropic's own byte for byte", () => {
+test('signatures are read with their vendors, Anthropic’s own byte for byte', () => {
   const { messages } = read(
     assistant(
       { type: 'thinking', thinking: 'a', signature: 'EqRk/+==' },
@@ -42,7 +47,9 @@ test("signatures are known by their vendors, Anthropic's own byte for byte", () 
       { type: 'redacted_thinking', data: 'tg1.google.y' },
     ),
   );
-  const signatures = messages[0]!.content.map((part) => ('signature' in part ? part.signature : undefined));
+  const signatures = messages[0]!.content.map((part) =>
+    'signature' in part ? part.signature : undefined,
+  );
   assert.deepEqual(signatures, [
     { vendor: 'anthropic', value: 'EqRk/+==' },
     { vendor: 'openai', value: 'gAAA.x' },
@@ -52,7 +59,7 @@ test("signatures are known by their vendors, Anthropic's own byte for byte", () 
   ]);
 });
 
-test('results become messages of their own ahead of what else the user says', () => {
+test('results become messages of their own, before the user’s other content', () => {
   const { messages } = read(
     user(
       { type: 'text', text: 'And?' },
@@ -64,7 +71,12 @@ test('results become messages of their own ahead of what else the user says', ()
     {
       role: 'tool',
       content: [
-        { type: 'tool-result', callId: 'a', content: [{ type: 'text', text: 'x' }], isError: false },
+        {
+          type: 'tool-result',
+          callId: 'a',
+          content: [{ type: 'text', text: 'x' }],
+          isError: false,
+        },
         { type: 'tool-result', callId: 'b', content: [], isError: false },
       ],
     },
@@ -72,12 +84,21 @@ test('results become messages of their own ahead of what else the user says', ()
   ]);
 });
 
-const plain = (value: string) => ({ kind: 'base64', mediaType: 'text/plain', data: Buffer.from(value).toString('base64') });
+const plain = (value: string) => ({
+  kind: 'base64',
+  mediaType: 'text/plain',
+  data: Buffer.from(value).toString('base64'),
+});
 
 test('documents keep their name, their context and, as text, their content', () => {
   const { messages } = read(
     user(
-      { type: 'document', title: 'T', context: 'From 1990.', source: { type: 'text', media_type: 'text/plain', data: 'é' } },
+      {
+        type: 'document',
+        title: 'T',
+        context: 'From 1990.',
+        source: { type: 'text', media_type: 'text/plain', data: 'é' },
+      },
       {
         type: 'document',
         source: {
@@ -113,7 +134,7 @@ const reasonings: [fields: Record<string, unknown>, reasoning: unknown][] = [
 ];
 
 for (const [fields, reasoning] of reasonings) {
-  test(`${JSON.stringify(fields)} asks for reasoning ${JSON.stringify(reasoning)}`, () => {
+  test(`${JSON.stringify(fields)} becomes the reasoning ${JSON.stringify(reasoning)}`, () => {
     assert.deepEqual(read(fields).reasoning, reasoning);
   });
 }
@@ -121,15 +142,24 @@ for (const [fields, reasoning] of reasonings) {
 const unreadable: [fields: Record<string, unknown>, param: string][] = [
   [user({ type: 'search_result', title: 'x' }), 'messages[0].content[0].type'],
   [user({ type: 'thinking', thinking: 'x' }), 'messages[0].content[0].type'],
-  [assistant({ type: 'image', source: { type: 'url', url: 'https://example.com' } }), 'messages[0].content[0].type'],
-  [assistant({ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} }), 'messages[0].content[0].type'],
+  [
+    assistant({ type: 'image', source: { type: 'url', url: 'https://example.com' } }),
+    'messages[0].content[0].type',
+  ],
+  [
+    assistant({ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} }),
+    'messages[0].content[0].type',
+  ],
   [user({ type: 'image', source: { type: 'orbit' } }), 'messages[0].content[0].source.type'],
   [
     user({ type: 'document', source: { type: 'content', content: [{ type: 'image' }] } }),
     'messages[0].content[0].source.content[0]',
   ],
   [{ tools: [{ type: 'bash_20250124', name: 'bash' }] }, 'tools[0].type'],
-  [{ messages: [{ role: 'system', content: [{ type: 'tool_removal' }] }] }, 'messages[0].content[0].type'],
+  [
+    { messages: [{ role: 'system', content: [{ type: 'tool_removal' }] }] },
+    'messages[0].content[0].type',
+  ],
 ];
 
 for (const [fields, param] of unreadable) {
@@ -141,7 +171,7 @@ for (const [fields, param] of unreadable) {
   });
 }
 
-test("Claude Code's line about itself is no instruction, and its leaving out is listed", () => {
+test('Claude Code’s line about itself is left out and listed', () => {
   const fields = {
     system: [
       { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1' },
@@ -152,7 +182,7 @@ test("Claude Code's line about itself is no instruction, and its leaving out is 
   assert.deepEqual(ignoredFields(clientRequest(fields)), ['system']);
 });
 
-test('known fields without a canonical form are listed by name; unknown ones, which could hold anything, are not', () => {
+test('known fields without a canonical form are listed by name, and unknown ones are not', () => {
   const request = clientRequest({
     context_management: { edits: [] },
     service_tier: 'auto',
@@ -163,12 +193,21 @@ test('known fields without a canonical form are listed by name; unknown ones, wh
     constructor: 1,
     tools: [{ name: 'a', input_schema: {}, defer_loading: true }],
   });
-  assert.deepEqual(ignoredFields(request), ['context_management', 'service_tier', 'cache_control', 'tools.defer_loading']);
+  assert.deepEqual(ignoredFields(request), [
+    'context_management',
+    'service_tier',
+    'cache_control',
+    'tools.defer_loading',
+  ]);
   assert.deepEqual(ignoredFields(clientRequest()), []);
 });
 
-test('what is asked of Anthropic alone below the top level is listed', () => {
-  const document = { type: 'document', source: { type: 'text', data: 'x' }, citations: { enabled: true } };
+test('nested fields that only Anthropic knows are listed', () => {
+  const document = {
+    type: 'document',
+    source: { type: 'text', data: 'x' },
+    citations: { enabled: true },
+  };
   const image = {
     type: 'image',
     source: { type: 'url', url: 'https://x.test/a.png' },
@@ -176,33 +215,47 @@ test('what is asked of Anthropic alone below the top level is listed', () => {
   };
   const fields = {
     messages: [
-      { role: 'user', content: [document, { type: 'tool_result', tool_use_id: 'c', content: [image] }] },
+      {
+        role: 'user',
+        content: [document, { type: 'tool_result', tool_use_id: 'c', content: [image] }],
+      },
       { role: 'system', content: 'Be brief.', output_config: { effort: 'low' } },
     ],
     thinking: { type: 'adaptive', display: 'omitted' },
   };
-  const expected = ['thinking.display', 'messages.citations', 'messages.transformations', 'messages.output_config'];
+  const expected = [
+    'thinking.display',
+    'messages.citations',
+    'messages.transformations',
+    'messages.output_config',
+  ];
   assert.deepEqual(ignoredFields(clientRequest(fields)), expected);
   const disabled = { thinking: { type: 'disabled' }, output_config: { effort: 'low' } };
   assert.deepEqual(ignoredFields(clientRequest(disabled)), ['output_config.effort']);
 });
 
-test('an instruction for one turn is gone when the next turn has come', () => {
+test('an instruction for one turn is removed once the next turn has come', () => {
   const note = { role: 'system', content: 'Now.', clear_at: 'next_user_message' };
   const turn = { role: 'user', content: 'a' };
   const reply = { role: 'assistant', content: 'b' };
-  const roles = (...messages: unknown[]) => read({ messages }).messages.map((message) => message.role);
+  const roles = (...messages: unknown[]) =>
+    read({ messages }).messages.map((message) => message.role);
   assert.deepEqual(roles(turn, note), ['user', 'system']);
   assert.deepEqual(roles(turn, note, reply, turn), ['user', 'assistant', 'user']);
-  assert.deepEqual(roles(turn, { ...note, clear_at: 'never' }, reply, turn), ['user', 'system', 'assistant', 'user']);
+  assert.deepEqual(roles(turn, { ...note, clear_at: 'never' }, reply, turn), [
+    'user',
+    'system',
+    'assistant',
+    'user',
+  ]);
 });
 
-test('an answer that the client has begun is marked as begun', () => {
+test('a prefilled answer is marked as a prefill', () => {
   assert.equal(read(assistant({ type: 'text', text: '{' })).isPrefilled, true);
   assert.equal(read({}).isPrefilled, undefined);
 });
 
-test('a schema that OpenAI would keep to under `strict` asks for it', () => {
+test('a schema that OpenAI supports under `strict` requests it', () => {
   const strictOf = (schema: object) => {
     const { outputFormat } = read({ output_config: { format: { type: 'json_schema', schema } } });
     return outputFormat.type === 'json-schema' && outputFormat.strict;
@@ -217,14 +270,44 @@ test('a cache mark on a call and the citations of a text are read', () => {
       {
         type: 'text',
         text: 'a',
-        citations: [{ type: 'web_search_result_location', url: 'https://a.example', encrypted_index: 'E' }],
+        citations: [
+          { type: 'web_search_result_location', url: 'https://a.example', encrypted_index: 'E' },
+        ],
       },
       { type: 'tool_use', id: 'c', name: 'f', input: {}, cache_control: { type: 'ephemeral' } },
     ),
   );
-  const [cited, call] = messages[0]!.content as readonly object[] as readonly Record<string, unknown>[];
+  const [cited, call] = messages[0]!.content as readonly object[] as readonly Record<
+    string,
+    unknown
+  >[];
   assert.deepEqual(cited!.citations, [
-    { type: 'url', url: 'https://a.example', title: null, citedText: null, span: null, reference: 'E' },
+    {
+      type: 'url',
+      url: 'https://a.example',
+      title: null,
+      citedText: null,
+      span: null,
+      reference: 'E',
+    },
   ]);
   assert.deepEqual(call!.cacheControl, { type: 'ephemeral' });
+});
+
+test('strict is kept for a schema that is strict elsewhere too, else left out and listed', () => {
+  const closed = {
+    type: 'object',
+    properties: { a: {} },
+    required: ['a'],
+    additionalProperties: false,
+  };
+  const cases: [schema: object, strict: boolean | null, ignored: string[]][] = [
+    [closed, true, []],
+    [{ ...closed, required: [] }, null, ['tools.strict']],
+  ];
+  for (const [schema, strict, ignored] of cases) {
+    const fields = { tools: [{ name: 'f', input_schema: schema, strict: true }] };
+    assert.equal(read(fields).tools[0]?.strict, strict);
+    assert.deepEqual(ignoredFields(clientRequest(fields)), ignored);
+  }
 });

@@ -1,20 +1,33 @@
-// A client's body to the canonical request, for a model that is reached in another format.
+// Reads a client's body as the canonical request, for a model whose provider speaks another format.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { CanonicalRequest, OutputFormat, Reasoning, TextPart, Tool, ToolChoice } from '../../canonical/request.ts';
+import type {
+  CanonicalRequest,
+  OutputFormat,
+  Reasoning,
+  TextPart,
+  Tool,
+  ToolChoice,
+} from '../../canonical/request.ts';
 import { isAskedFor, type OpenedFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
+import { isStrictSchema } from '../openai-schema.ts';
 import { verdictTable } from './field-verdicts.ts';
-import { ignoredMessageFields, ignoredThinkingFields, ignoredToolFields } from './ignored-fields.ts';
+import {
+  ignoredMessageFields,
+  ignoredThinkingFields,
+  ignoredToolFields,
+} from './ignored-fields.ts';
 import { readCacheControl } from './media.ts';
-import { isStrictSchema } from './output-schema.ts';
 import { readMessages, readTexts } from './read-message.ts';
 import type { CustomTool, MessagesRequest } from './schema.ts';
 import { refuseSharedState } from './shared-credential.ts';
 
-/** Throws ApiError `invalid_request` on what no canonical request can express. */
-export function readRequest({ body }: ClientRequest, opened?: OpenedFields): CanonicalRequest {
-  refuseSharedState(body, { opened });
-  const request = body as MessagesRequest;
+/** Throws ApiError `invalid_request` on what the canonical request cannot express. */
+export function readRequest(
+  { body: request }: ClientRequest<MessagesRequest>,
+  opened?: OpenedFields,
+): CanonicalRequest {
+  refuseSharedState(request, { opened });
   return {
     system: readSystem(request),
     messages: readMessages(request.messages),
@@ -27,7 +40,7 @@ export function readRequest({ body }: ClientRequest, opened?: OpenedFields): Can
     seed: null,
     frequencyPenalty: null,
     presencePenalty: null,
-    stopSequences: request.stop_sequences ?? [],
+    stopSequences: (request.stop_sequences ?? []).filter((sequence) => sequence !== ''),
     reasoning: readReasoning(request),
     outputFormat: readOutputFormat(request),
     endUser: request.metadata?.user_id ?? null,
@@ -38,8 +51,8 @@ export function readRequest({ body }: ClientRequest, opened?: OpenedFields): Can
 }
 
 /**
- * Claude Code puts a line about itself, which changes with every request, ahead of its instructions. Anthropic takes it out again;
- * anywhere else it would reach the model and spoil the prompt cache.
+ * Claude Code puts a line about itself before its instructions; it changes with every request.
+ * Anthropic removes it. Elsewhere it would reach the model and spoil the prompt cache.
  */
 const attribution = 'x-anthropic-billing-header:';
 
@@ -51,23 +64,33 @@ function readTool(tool: CustomTool, path: string): Tool {
   if ((tool.type ?? 'custom') !== 'custom') {
     throw invalidRequest(
       `${path}.type`,
-      `${path}.type \`${String(tool.type)}\` is known to Anthropic's API alone and cannot be sent to this model; define the tool with an input_schema`,
+      `${path}.type \`${String(tool.type)}\` exists only in Anthropic's API and cannot be sent to this model; define the tool with an input_schema`,
     );
   }
   return {
     name: tool.name,
     description: tool.description ?? null,
     parameters: tool.input_schema,
-    strict: tool.strict ?? null,
+    strict: isLooseStrict(tool) ? null : (tool.strict ?? null),
     kind: 'function',
     ...readCacheControl(tool.cache_control),
   };
 }
 
-function readToolChoice(choice: MessagesRequest['tool_choice']): Pick<CanonicalRequest, 'toolChoice' | 'parallelToolCalls'> {
+/** Anthropic's `strict` allows optional arguments; no other vendor's does. */
+function isLooseStrict({ strict, input_schema: schema }: CustomTool): boolean {
+  return strict === true && !isStrictSchema(schema);
+}
+
+function readToolChoice(
+  choice: MessagesRequest['tool_choice'],
+): Pick<CanonicalRequest, 'toolChoice' | 'parallelToolCalls'> {
   if (!choice) return { toolChoice: null, parallelToolCalls: null };
   const disabled = choice.type === 'none' ? null : choice.disable_parallel_tool_use;
-  return { toolChoice: readChoice(choice), parallelToolCalls: typeof disabled === 'boolean' ? !disabled : null };
+  return {
+    toolChoice: readChoice(choice),
+    parallelToolCalls: typeof disabled === 'boolean' ? !disabled : null,
+  };
 }
 
 function readChoice(choice: NonNullable<MessagesRequest['tool_choice']>): ToolChoice {
@@ -82,7 +105,7 @@ function readChoice(choice: NonNullable<MessagesRequest['tool_choice']>): ToolCh
   }
 }
 
-/** A budget says more than an effort, so it wins where both are given; `effort` alone asks for as much without thinking on Claude. */
+/** A budget wins over an effort. `effort` without thinking makes Claude work harder too. */
 function readReasoning({ thinking, output_config: config }: MessagesRequest): Reasoning | null {
   if (thinking?.type === 'disabled') return { effort: 'none', budgetTokens: null };
   if (thinking?.type === 'enabled') return { effort: null, budgetTokens: thinking.budget_tokens };
@@ -90,7 +113,10 @@ function readReasoning({ thinking, output_config: config }: MessagesRequest): Re
   return thinking || effort ? { effort, budgetTokens: null } : null;
 }
 
-function readOutputFormat({ output_config: config, output_format: older }: MessagesRequest): OutputFormat {
+function readOutputFormat({
+  output_config: config,
+  output_format: older,
+}: MessagesRequest): OutputFormat {
   const format = config?.format ?? older;
   if (!format) return { type: 'text' };
   const strict = isStrictSchema(format.schema) ? true : null;
@@ -104,12 +130,24 @@ const readFields: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** The fields that `readRequest` leaves out: those of the official types, and by name no others, since any text can be a field's name. */
-export function ignoredFields({ body }: ClientRequest): string[] {
-  const request = body as MessagesRequest;
-  const ignored = Object.keys(body).filter(
-    (name) => !readFields.has(name) && Object.hasOwn(verdictTable.request, name) && isAskedFor(body[name]),
+/**
+ * Returns the fields that `readRequest` leaves out. Names only those of the official types, because
+ * any text can be a field's name.
+ */
+export function ignoredFields({ body: request }: ClientRequest<MessagesRequest>): string[] {
+  const ignored = Object.keys(request).filter(
+    (name) =>
+      !readFields.has(name) &&
+      Object.hasOwn(verdictTable.request, name) &&
+      isAskedFor(request[name]),
   );
-  if (request.system && readSystem(request).length < readTexts(request.system, 'system').length) ignored.push('system');
-  return [...ignored, ...ignoredToolFields(request), ...ignoredThinkingFields(request), ...ignoredMessageFields(request)];
+  if (request.system && readSystem(request).length < readTexts(request.system, 'system').length)
+    ignored.push('system');
+  if ((request.tools ?? []).some(isLooseStrict)) ignored.push('tools.strict');
+  return [
+    ...ignored,
+    ...ignoredToolFields(request),
+    ...ignoredThinkingFields(request),
+    ...ignoredMessageFields(request),
+  ];
 }

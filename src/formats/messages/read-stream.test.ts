@@ -8,58 +8,85 @@ import { readStream } from './read-stream.ts';
 import { UnreadableAnswer } from '../format.ts';
 
 const read = (...events: unknown[]): StreamEvent[] =>
-  runReader(readStream(), parseSse(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')));
+  runReader(
+    readStream(),
+    parseSse(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')),
+  );
 const start = { type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } };
-const open = (content_block: unknown, index = 0) => ({ type: 'content_block_start', index, content_block });
-const delta = (fields: unknown, index = 0) => ({ type: 'content_block_delta', index, delta: fields });
+const open = (content_block: unknown, index = 0) => ({
+  type: 'content_block_start',
+  index,
+  content_block,
+});
+const delta = (fields: unknown, index = 0) => ({
+  type: 'content_block_delta',
+  index,
+  delta: fields,
+});
 const close = (index = 0) => ({ type: 'content_block_stop', index });
-const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } };
+const end = {
+  type: 'message_delta',
+  delta: { stop_reason: 'end_turn' },
+  usage: { output_tokens: 4 },
+};
 const stop = { type: 'message_stop' };
 const call = { type: 'tool_use', id: 'a', name: 'b', input: {} };
-/** What is between the start and the finish. */
+/** The events between the start and the finish. */
 const blocks = (...events: unknown[]) => read(start, ...events, end, stop).slice(1, -1);
 
-test('the start counts the input, the finish both', () => {
+test('the start has the input count, and the finish has both', () => {
   const events = read(start, end, stop);
-  const counts = events.map((event) => ('usage' in event ? [event.usage?.inputTokens, event.usage?.outputTokens] : null));
+  const counts = events.map((event) =>
+    'usage' in event ? [event.usage?.inputTokens, event.usage?.outputTokens] : null,
+  );
   assert.deepEqual(counts, [
     [9, 0],
     [9, 4],
   ]);
 });
 
-test('a call without arguments has an empty object for them', () => {
+test('a call without arguments gets an empty object', () => {
   const expected = [
     { type: 'tool-call-start', id: 'a', name: 'b', kind: 'function' },
     { type: 'tool-call-delta', text: '{}' },
     { type: 'tool-call-end' },
   ];
   assert.deepEqual(blocks(open(call), close()), expected);
-  assert.deepEqual(blocks(open(call), delta({ type: 'input_json_delta', partial_json: '' }), close()), expected);
+  assert.deepEqual(
+    blocks(open(call), delta({ type: 'input_json_delta', partial_json: '' }), close()),
+    expected,
+  );
 });
 
-test('arguments that come whole in the start of a call are kept, but not twice', () => {
+test('arguments that arrive whole in a call’s start are read once', () => {
   const whole = { ...call, input: { c: 1 } };
   assert.deepEqual(blocks(open(whole), close())[1], { type: 'tool-call-delta', text: '{"c":1}' });
-  const pieces = blocks(open(whole), delta({ type: 'input_json_delta', partial_json: '{"c":1}' }), close());
+  const pieces = blocks(
+    open(whole),
+    delta({ type: 'input_json_delta', partial_json: '{"c":1}' }),
+    close(),
+  );
   assert.equal(pieces.filter((event) => event.type === 'tool-call-delta').length, 1);
 });
 
-test('hidden reasoning comes whole in its start, and a signature may come without any text', () => {
+test('hidden reasoning arrives whole in its start, and a signature may arrive without text', () => {
   assert.deepEqual(blocks(open({ type: 'redacted_thinking', data: 'd' }), close()), [
     { type: 'thinking-start', redacted: true },
     { type: 'thinking-signature', signature: { vendor: 'anthropic', value: 'd' } },
     { type: 'thinking-end' },
   ]);
   const signed = delta({ type: 'signature_delta', signature: 's' });
-  assert.deepEqual(blocks(open({ type: 'thinking', thinking: '', signature: '' }), signed, close()), [
-    { type: 'thinking-start', redacted: false },
-    { type: 'thinking-signature', signature: { vendor: 'anthropic', value: 's' } },
-    { type: 'thinking-end' },
-  ]);
+  assert.deepEqual(
+    blocks(open({ type: 'thinking', thinking: '', signature: '' }), signed, close()),
+    [
+      { type: 'thinking-start', redacted: false },
+      { type: 'thinking-signature', signature: { vendor: 'anthropic', value: 's' } },
+      { type: 'thinking-end' },
+    ],
+  );
 });
 
-test('blocks of tools that the provider ran, citations, pings and new events are read over', () => {
+test('blocks of tools that the provider ran, malformed citations, pings and new events are ignored', () => {
   const events = blocks(
     { type: 'ping' },
     { type: 'brand_new' },
@@ -73,12 +100,20 @@ test('blocks of tools that the provider ran, citations, pings and new events are
     delta({ type: 'text_delta', text: 'x' }, 2),
     close(2),
   );
-  assert.deepEqual(events, [{ type: 'text-start' }, { type: 'text-delta', text: 'x' }, { type: 'text-end' }]);
+  assert.deepEqual(events, [
+    { type: 'text-start' },
+    { type: 'text-delta', text: 'x' },
+    { type: 'text-end' },
+  ]);
 });
 
-test('a host that forgets to open or close blocks loses no text', () => {
+test('no text is lost when a host leaves out starts and ends of blocks', () => {
   assert.deepEqual(
-    blocks(delta({ type: 'thinking_delta', thinking: 'a' }), delta({ type: 'text_delta', text: 'b' }), open(call, 1)),
+    blocks(
+      delta({ type: 'thinking_delta', thinking: 'a' }),
+      delta({ type: 'text_delta', text: 'b' }),
+      open(call, 1),
+    ),
     [
       { type: 'thinking-start', redacted: false },
       { type: 'thinking-delta', text: 'a' },
@@ -93,24 +128,36 @@ test('a host that forgets to open or close blocks loses no text', () => {
   );
 });
 
-test('an error ends the stream, and nothing comes after it', () => {
-  const events = read(start, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, end, stop);
+test('an error ends the stream, and nothing follows it', () => {
+  const events = read(
+    start,
+    { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+    end,
+    stop,
+  );
   assert.deepEqual(events.slice(1), [
-    { type: 'error', failure: { kind: 'status', status: 529, message: 'Overloaded', retryAfterSeconds: null } },
+    {
+      type: 'error',
+      failure: { kind: 'status', status: 529, message: 'Overloaded', retryAfterSeconds: null },
+    },
   ]);
 });
 
-test('a stream that says nothing is broken', () => {
+test('an empty stream is broken', () => {
   assert.equal(read().at(-1)?.type, 'error');
   assert.equal(read({ object: 'chat.completion.chunk', choices: [] }).at(-1)?.type, 'error');
 });
 
 const usageOf = (first: unknown, last: unknown) => {
-  const finish = read({ type: 'message_start', message: { usage: first } }, { ...end, usage: last }, stop).at(-1);
+  const finish = read(
+    { type: 'message_start', message: { usage: first } },
+    { ...end, usage: last },
+    stop,
+  ).at(-1);
   return finish?.type === 'finish' ? finish.usage : undefined;
 };
 
-test('the usage of a stream is its last totals, whatever a host leaves out or sets to 0', () => {
+test('the usage of a stream is its last totals, even if a host leaves some out or sends 0', () => {
   const split = {
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 50 },
     cache_creation_input_tokens: 50,
@@ -124,34 +171,56 @@ test('the usage of a stream is its last totals, whatever a host leaves out or se
     reasoningTokens: 0,
   };
   assert.deepEqual(usageOf({ input_tokens: 5, output_tokens: 1 }, { output_tokens: 9 }), none);
-  assert.deepEqual(usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 5, output_tokens: 9 }), none);
-  assert.deepEqual(usageOf({ input_tokens: 5, output_tokens: 1 }, { input_tokens: 0, output_tokens: 9 }), none);
   assert.deepEqual(
-    usageOf({ input_tokens: 5, output_tokens: 1, ...split }, { output_tokens: 9, cache_creation_input_tokens: 80 }),
+    usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 5, output_tokens: 9 }),
+    none,
+  );
+  assert.deepEqual(
+    usageOf({ input_tokens: 5, output_tokens: 1 }, { input_tokens: 0, output_tokens: 9 }),
+    none,
+  );
+  assert.deepEqual(
+    usageOf(
+      { input_tokens: 5, output_tokens: 1, ...split },
+      { output_tokens: 9, cache_creation_input_tokens: 80 },
+    ),
     {
       ...none,
       cacheWrite1hTokens: 80,
     },
   );
-  assert.equal(usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 0, output_tokens: 0 }), null);
+  assert.equal(
+    usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 0, output_tokens: 0 }),
+    null,
+  );
   assert.deepEqual(usageOf(undefined, { output_tokens: 9 }), { ...none, inputTokens: 0 });
-  assert.deepEqual(usageOf({ input_tokens: 5, output_tokens: 1 }, undefined), { ...none, outputTokens: 0 });
-  assert.deepEqual(usageOf({ input_tokens: -5, output_tokens: 1 }, { output_tokens: 9 }), { ...none, inputTokens: 0 });
+  assert.deepEqual(usageOf({ input_tokens: 5, output_tokens: 1 }, undefined), {
+    ...none,
+    outputTokens: 0,
+  });
+  assert.deepEqual(usageOf({ input_tokens: -5, output_tokens: 1 }, { output_tokens: 9 }), {
+    ...none,
+    inputTokens: 0,
+  });
 });
 
-test('a call that nobody names cannot be run, and is no answer', () => {
+test('a call without a name is unreadable', () => {
   const reader = readStream();
-  const nameless = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', name: '', input: {} } };
+  const nameless = {
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'tool_use', id: 'a', name: '', input: {} },
+  };
   assert.throws(() => reader.push({ event: '', data: JSON.stringify(nameless) }), UnreadableAnswer);
 });
 
-test('an event without a type is what its line says', () => {
+test('an event without a type gets it from its event line', () => {
   const reader = readStream();
   reader.push({ event: 'message_delta', data: '{"delta":{"stop_reason":"end_turn"}}' });
   assert.equal(reader.push({ event: 'message_stop', data: '{}' }).at(-1)?.type, 'finish');
 });
 
-test('the explanation of a refusal is its words, whole and streamed', () => {
+test('the explanation of a refusal becomes its text, whole and streamed', () => {
   const details = { type: 'refusal', category: 'cyber', explanation: 'This could do harm.' };
   const refused = {
     type: 'message_delta',
@@ -164,7 +233,13 @@ test('the explanation of a refusal is its words, whole and streamed', () => {
     { type: 'refusal-end' },
   ]);
   const whole = readAnswer({ content: [], stop_reason: 'refusal', stop_details: details });
-  assert.deepEqual([whole.content, whole.stop.reason], [[{ type: 'refusal', text: 'This could do harm.' }], 'refusal']);
+  assert.deepEqual(
+    [whole.content, whole.stop.reason],
+    [[{ type: 'refusal', text: 'This could do harm.' }], 'refusal'],
+  );
   const silent = { ...details, explanation: null };
-  assert.deepEqual(readAnswer({ content: [], stop_reason: 'refusal', stop_details: silent }).content, []);
+  assert.deepEqual(
+    readAnswer({ content: [], stop_reason: 'refusal', stop_details: silent }).content,
+    [],
+  );
 });

@@ -1,10 +1,11 @@
-// An upstream's stream to canonical events. Blocks never overlap in Messages, so one is open at most; what comes after it closes it.
+// Reads an upstream's stream as canonical events. Blocks never overlap in Messages, so at most one
+// is open; the next one closes it.
 import type { StreamEvent, Stop, UpstreamFailure } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { RefusalPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
-import type { JsonObject, StreamReader } from '../format.ts';
+import type { StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { readCitation, readCitations } from './citations.ts';
 import { asText, readCallName, readExplanation } from './read-answer.ts';
@@ -16,10 +17,14 @@ import { StreamUsage } from './usage.ts';
 
 export function readStream(): StreamReader {
   const reader = new MessageStreamReader();
-  return { push: (event) => reader.push(event), end: () => reader.end(), usageSoFar: () => reader.usageSoFar };
+  return {
+    push: (event) => reader.push(event),
+    end: () => reader.end(),
+    usageSoFar: () => reader.usageSoFar,
+  };
 }
 
-/** `other`: blocks of tools that Anthropic runs, which are read over. */
+/** `other`: blocks of tools that Anthropic runs. They are ignored. */
 type OpenBlock =
   | { readonly kind: 'text' | 'other' }
   | { readonly kind: 'thinking'; signature: string }
@@ -29,7 +34,7 @@ class MessageStreamReader {
   readonly #usage = new StreamUsage();
   #open: OpenBlock | null = null;
   #stop: Stop | null = null;
-  /** Of a refusal. */
+  /** The explanation of a refusal. */
   #explanation: readonly StreamEvent[] = [];
   #hasStarted = false;
   #hasEnded = false;
@@ -48,7 +53,11 @@ class MessageStreamReader {
         this.#usage.start(isObject(event.message) ? event.message.usage : undefined);
         return this.#start();
       case 'content_block_start':
-        return [...this.#start(), ...this.#close(), ...this.#openBlock(isObject(event.content_block) ? event.content_block : {})];
+        return [
+          ...this.#start(),
+          ...this.#close(),
+          ...this.#openBlock(isObject(event.content_block) ? event.content_block : {}),
+        ];
       case 'content_block_delta':
         return [...this.#start(), ...this.#readDelta(isObject(event.delta) ? event.delta : {})];
       case 'content_block_stop':
@@ -61,12 +70,15 @@ class MessageStreamReader {
       case 'error':
         return this.#fail(readFailure(event));
       default:
-        // `ping`, and whatever is new.
+        // `ping`, and unknown events.
         return [];
     }
   }
 
-  /** A stream that gave its stop reason and usage lacks nothing but its last event: the answer is whole, and it is charged. */
+  /**
+   * A stream that sent its stop reason and usage lacks only its last event: the answer is complete
+   * and is charged.
+   */
   end(): StreamEvent[] {
     if (this.#hasEnded) return [];
     return this.#stop ? this.#finish() : this.#fail(brokenStream());
@@ -78,28 +90,42 @@ class MessageStreamReader {
     return [{ type: 'start', usage: this.#usage.soFar }];
   }
 
-  /** Some hosts put a block's content into its start. */
+  /** Some hosts send a block's content in its start. */
   #openBlock(block: JsonObject): StreamEvent[] {
     switch (block.type) {
       case 'text':
         this.#open = { kind: 'text' };
-        return [{ type: 'text-start' }, ...delta('text-delta', asText(block.text)), ...citationsOf(block)];
+        return [
+          { type: 'text-start' },
+          ...delta('text-delta', asText(block.text)),
+          ...citationsOf(block),
+        ];
       case 'thinking':
         this.#open = { kind: 'thinking', signature: asText(block.signature) };
-        return [{ type: 'thinking-start', redacted: false }, ...delta('thinking-delta', asText(block.thinking))];
+        return [
+          { type: 'thinking-start', redacted: false },
+          ...delta('thinking-delta', asText(block.thinking)),
+        ];
       case 'redacted_thinking':
         this.#open = { kind: 'thinking', signature: asText(block.data) };
         return [{ type: 'thinking-start', redacted: true }];
       case 'tool_use':
         this.#open = { kind: 'tool-call', wholeInput: readInput(block.input), hasDelta: false };
-        return [{ type: 'tool-call-start', id: asText(block.id), name: readCallName(block), kind: 'function' }];
+        return [
+          {
+            type: 'tool-call-start',
+            id: asText(block.id),
+            name: readCallName(block),
+            kind: 'function',
+          },
+        ];
       default:
         this.#open = { kind: 'other' };
         return [];
     }
   }
 
-  /** Text that comes without a start opens its own block, so that nothing which was generated is lost. */
+  /** Text without a start opens its own block, so that no generated text is lost. */
   #readDelta(part: JsonObject): StreamEvent[] {
     switch (part.type) {
       case 'text_delta':
@@ -118,7 +144,7 @@ class MessageStreamReader {
     }
   }
 
-  /** A citation has its place in a text alone. */
+  /** Only text can have citations. */
   #readCitation(value: unknown): StreamEvent[] {
     const citation = this.#open?.kind === 'text' ? readCitation(value) : null;
     return citation ? [{ type: 'citation', citation }] : [];
@@ -144,7 +170,10 @@ class MessageStreamReader {
       case 'thinking':
         return [...readSignature(open.signature), { type: 'thinking-end' }];
       case 'tool-call':
-        return [...(open.hasDelta ? [] : delta('tool-call-delta', open.wholeInput)), { type: 'tool-call-end' }];
+        return [
+          ...(open.hasDelta ? [] : delta('tool-call-delta', open.wholeInput)),
+          { type: 'tool-call-end' },
+        ];
       default:
         return [];
     }
@@ -161,7 +190,14 @@ class MessageStreamReader {
   #finish(): StreamEvent[] {
     const events = [...this.#start(), ...this.#close(), ...this.#explanation];
     this.#hasEnded = true;
-    return [...events, { type: 'finish', stop: this.#stop ?? { reason: 'end', sequence: null }, usage: this.#usage.soFar }];
+    return [
+      ...events,
+      {
+        type: 'finish',
+        stop: this.#stop ?? { reason: 'end', sequence: null },
+        usage: this.#usage.soFar,
+      },
+    ];
   }
 
   #fail(failure: UpstreamFailure): StreamEvent[] {
@@ -170,7 +206,10 @@ class MessageStreamReader {
   }
 }
 
-/** `terminator`: OpenAI's last line, which some hosts send in every format. null: not a JSON object. */
+/**
+ * Returns `terminator` for OpenAI's last line, which some hosts send in every format, and null when
+ * the data is not a JSON object.
+ */
 export function parseEvent(data: string): JsonObject | 'terminator' | null {
   if (data === '[DONE]') return 'terminator';
   try {
@@ -181,17 +220,26 @@ export function parseEvent(data: string): JsonObject | 'terminator' | null {
   }
 }
 
-/** What an event says it is; its `event:` line where it does not. A type with a line break would start a line of its own when written. */
+/**
+ * Returns the type of an event, from its data or else from its `event:` line. A type with a line
+ * break is ignored: it would start a new line when written.
+ */
 export function typeOf({ event: line }: SseEvent, { type }: JsonObject): string {
   return typeof type === 'string' && type !== '' && !/[\r\n]/.test(type) ? type : line;
 }
 
-function delta(type: 'text-delta' | 'thinking-delta' | 'tool-call-delta', text: string): StreamEvent[] {
+function delta(
+  type: 'text-delta' | 'thinking-delta' | 'tool-call-delta',
+  text: string,
+): StreamEvent[] {
   return text === '' ? [] : [{ type, text }];
 }
 
 function citationsOf({ citations }: JsonObject): StreamEvent[] {
-  return (readCitations(citations).citations ?? []).map((citation) => ({ type: 'citation', citation }));
+  return (readCitations(citations).citations ?? []).map((citation) => ({
+    type: 'citation',
+    citation,
+  }));
 }
 
 function refusalEvents({ text }: RefusalPart): StreamEvent[] {

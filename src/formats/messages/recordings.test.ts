@@ -1,5 +1,5 @@
-// Answers in Anthropic's format, our own and the recorded ones, read by us and, independently, by hand: what the model said must be the
-// same on every way.
+// Reads answers in Anthropic's format, our own and the recorded ones, with the format and with an
+// independent reader. Both must agree on the content.
 import { answerEvents } from '../../../tests/support/canonical/answers.ts';
 import { readErrorMessage } from '../error-message.ts';
 import assert from 'node:assert/strict';
@@ -9,7 +9,8 @@ import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { SseParser } from '../../lib/sse.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer } from '../format.ts';
 import { writeCitation } from './citations.ts';
 import { eventsOf, type Json } from '../../../tests/support/plain/reading.ts';
 import { loadRecordings } from '../../../tests/support/recordings.ts';
@@ -19,12 +20,15 @@ import { messages } from './index.ts';
 
 const answers = loadRecordings()
   .filter(({ format }) => format === 'messages')
-  .map(({ file, stream, bytes }) => ({ name: file, stream, text: firstAnswer(bytes.toString('utf8')) }));
+  .map(({ file, stream, bytes }) => ({
+    name: file,
+    stream,
+    text: firstAnswer(bytes.toString('utf8')),
+  }));
 const wholeAnswers = answers.filter(({ stream }) => !stream);
-/** The streams that succeed. */
 const streams = answers.filter(({ stream, text }) => stream && !text.includes('event: error'));
 
-/** One of the recordings holds two streams, one after the other. */
+/** One of the recordings holds two streams in sequence. */
 function firstAnswer(text: string): string {
   const second = text.indexOf('event: message_start', text.indexOf('event: message_start') + 1);
   return second === -1 ? text : text.slice(0, second);
@@ -36,14 +40,14 @@ type Plain = {
   signatures: string[];
   calls: unknown[];
   citations: unknown[];
-  /** Why the model refuses. */
+  /** The reason of a refusal. */
   explanation: string;
   stop: unknown;
   usage: Record<string, unknown>;
 };
 type Block = Record<string, string> & { input?: unknown; citations?: JsonObject[] | null };
 
-/** The blocks and totals of a stream, gathered as its documentation says. */
+/** Collects the blocks and totals of a stream as its documentation describes. */
 function readByHand(sse: string): Plain & { model: unknown } {
   const blocks: (Block & { json: string })[] = [];
   let end: Json = {};
@@ -67,14 +71,20 @@ function readByHand(sse: string): Plain & { model: unknown } {
     if (event['type'] === 'message_delta') {
       end = event['delta'] as Json;
       const counts = Object.entries((event['usage'] ?? {}) as Record<string, unknown>);
-      // Some hosts forget in the end what they counted at the start.
-      usage = { ...usage, ...Object.fromEntries(counts.filter(([name, count]) => count !== 0 || !usage[name])) };
+      // Some hosts leave out at the end what they counted at the start.
+      usage = {
+        ...usage,
+        ...Object.fromEntries(counts.filter(([name, count]) => count !== 0 || !usage[name])),
+      };
     }
   }
   return { ...plainOf(blocks), ...endOf(end), usage, model };
 }
 
-function endOf({ stop_reason: stop, stop_details: details }: Json): Pick<Plain, 'stop' | 'explanation'> {
+function endOf({
+  stop_reason: stop,
+  stop_details: details,
+}: Json): Pick<Plain, 'stop' | 'explanation'> {
   return { stop, explanation: details?.explanation ?? '' };
 }
 
@@ -87,12 +97,19 @@ function plainOf(blocks: readonly Block[]): Omit<Plain, 'stop' | 'explanation' |
     thinking: of('thinking')
       .map((block) => block.thinking)
       .join('|'),
-    signatures: [...of('thinking').map((block) => block.signature!), ...of('redacted_thinking').map((block) => block.data!)],
+    signatures: [
+      ...of('thinking').map((block) => block.signature!),
+      ...of('redacted_thinking').map((block) => block.data!),
+    ],
     // Older recordings lack the newer field.
     citations: of('text').flatMap(({ citations }) =>
       (citations ?? []).map((one) => ('document_index' in one ? { file_id: null, ...one } : one)),
     ),
-    calls: of('tool_use').map((block) => [block.id, block.name, block.json || JSON.stringify(block.input)]),
+    calls: of('tool_use').map((block) => [
+      block.id,
+      block.name,
+      block.json || JSON.stringify(block.input),
+    ]),
   };
 }
 
@@ -108,7 +125,9 @@ const stopNames: Record<string, string> = {
 
 function assertSame(answer: Answer, plain: Plain): void {
   const of = <T extends AssistantPart['type']>(type: T) =>
-    answer.content.filter((part): part is Extract<AssistantPart, { type: T }> => part.type === type);
+    answer.content.filter(
+      (part): part is Extract<AssistantPart, { type: T }> => part.type === type,
+    );
   assert.equal(
     of('text')
       .map((part) => part.text)
@@ -123,7 +142,10 @@ function assertSame(answer: Answer, plain: Plain): void {
       .join('|'),
     plain.thinking,
   );
-  const signatures = [...thinking.filter((part) => !part.redacted), ...thinking.filter((part) => part.redacted)];
+  const signatures = [
+    ...thinking.filter((part) => !part.redacted),
+    ...thinking.filter((part) => part.redacted),
+  ];
   assert.deepEqual(
     signatures.map((part) => part.signature),
     plain.signatures.map((value) => ({ vendor: 'anthropic', value })),
@@ -143,14 +165,16 @@ function assertSame(answer: Answer, plain: Plain): void {
   assert.equal(answer.stop.reason, stopNames[plain.stop as string]);
   const { usage } = plain;
   if (usage.input_tokens === undefined) return assert.equal(answer.usage, null);
-  const long = (usage.cache_creation as Record<string, number> | undefined)?.ephemeral_1h_input_tokens ?? 0;
+  const long =
+    (usage.cache_creation as Record<string, number> | undefined)?.ephemeral_1h_input_tokens ?? 0;
   assert.deepEqual(answer.usage, {
     inputTokens: usage.input_tokens,
     cacheReadTokens: usage.cache_read_input_tokens ?? 0,
     cacheWriteTokens: ((usage.cache_creation_input_tokens as number | undefined) ?? 0) - long,
     cacheWrite1hTokens: long,
     outputTokens: usage.output_tokens,
-    reasoningTokens: (usage.output_tokens_details as Record<string, number> | undefined)?.thinking_tokens ?? 0,
+    reasoningTokens:
+      (usage.output_tokens_details as Record<string, number> | undefined)?.thinking_tokens ?? 0,
   });
 }
 
@@ -164,26 +188,34 @@ function collect(events: Iterable<StreamEvent>): Answer {
 for (const { name, text } of wholeAnswers) {
   const body = JSON.parse(text) as JsonObject & Json & { content: Block[] };
   if (body.type === 'error') {
-    test(`${name}: the error has a message, and is no answer`, () => {
+    test(`${name}: the error has a message and is not read as an answer`, () => {
       assert.throws(() => messages.readAnswer(body), UnreadableAnswer);
       assert.equal(readErrorMessage(body), (body.error as { message: string }).message);
     });
     continue;
   }
-  test(`${name}: the answer reads as it stands, and is relayed with nothing but the model changed`, () => {
-    assertSame(messages.readAnswer(body), { ...plainOf(body.content), ...endOf(body), usage: body['usage'] });
+  test(`${name}: the answer is read in full, and relayed with only the model changed`, () => {
+    assertSame(messages.readAnswer(body), {
+      ...plainOf(body.content),
+      ...endOf(body),
+      usage: body['usage'],
+    });
     const relayed = messages.relay.relayAnswer(body, answerContext({ model: 'catalogue/id' }));
     assert.deepEqual(relayed.body, { ...body, model: 'catalogue/id' });
     assert.deepEqual(relayed.usage, messages.readAnswer(body).usage);
   });
 }
 
-/** What is written, and of the reasoning what is shown or what is sealed, whichever is more. */
+/** Bytes of the text, and of the reasoning as shown or as sealed, whichever is more. */
 function generatedBytes(stream: string): number {
   const events = eventsOf(stream);
   const of = (field: string) =>
-    events.map((event) => (event['delta']?.[field] ?? event['content_block']?.[field] ?? '') as unknown);
-  const sealed = [...of('signature'), ...of('data')].map((value) => Math.floor(((value as string).length * 3) / 4));
+    events.map(
+      (event) => (event['delta']?.[field] ?? event['content_block']?.[field] ?? '') as unknown,
+    );
+  const sealed = [...of('signature'), ...of('data')].map((value) =>
+    Math.floor(((value as string).length * 3) / 4),
+  );
   const [text, input, thinking] = [of('text'), of('partial_json'), of('thinking')].map((texts) =>
     Buffer.byteLength(texts.join('')),
   );
@@ -197,38 +229,55 @@ function generatedBytes(stream: string): number {
   );
 }
 
-/** Data on several lines is put on one, `[DONE]` is left out, and an end that is missing is added. */
-function relayedEvents(text: string): object[] {
-  const events = parseSse(text).filter(({ event, data }) => event !== 'message_start' && data !== '[DONE]');
+/** Joins data lines, adds the cost to the last usage, drops `[DONE]` and adds a missing end. */
+function relayedEvents(text: string, cost: object = {}): object[] {
+  const events = parseSse(text).filter(
+    ({ event, data }) => event !== 'message_start' && data !== '[DONE]',
+  );
   const sent = events.map(({ event, data }) => ({
     event,
-    data: data.includes('\n') ? JSON.stringify(JSON.parse(data)) : data,
+    data:
+      event === 'message_delta'
+        ? withUsage(data, cost)
+        : data.includes('\n')
+          ? JSON.stringify(JSON.parse(data))
+          : data,
   }));
-  return sent.at(-1)?.event === 'message_stop' ? sent : [...sent, { event: 'message_stop', data: '{"type":"message_stop"}' }];
+  return sent.at(-1)?.event === 'message_stop'
+    ? sent
+    : [...sent, { event: 'message_stop', data: '{"type":"message_stop"}' }];
+}
+
+function withUsage(data: string, more: object): string {
+  const event = JSON.parse(data) as { usage: object };
+  return JSON.stringify({ ...event, usage: { ...event.usage, ...more } });
 }
 
 for (const { name, text } of streams) {
   const isCounted = readByHand(text).usage.input_tokens !== undefined;
 
-  test(`${name}: the stream reads as it stands`, () => {
+  test(`${name}: the stream is read in full`, () => {
     assertSame(collect(runReader(messages.readStream(), parseSse(text))), readByHand(text));
   });
 
-  test(`${name}: the stream is relayed with nothing but the model changed`, () => {
+  test(`${name}: the stream is relayed with only the model changed`, () => {
     const pipe = messages.relay.relayStream(answerContext({ model: 'catalogue/id' }));
     const relayed = runPipe(pipe, parseSse(text));
     const { usage, ...said } = readByHand(relayed);
     const { usage: counted, ...expected } = readByHand(text);
     assert.deepEqual(said, { ...expected, model: 'catalogue/id' });
-    // Where the upstream counted nothing, our own count is shown.
-    if (isCounted) assert.deepEqual(usage, counted);
+    // Our own count is shown when the upstream counted nothing.
+    if (isCounted) assert.deepEqual(usage, { ...counted, cost: 0 });
     else assert.ok((usage.input_tokens as number) > 0 && (usage.output_tokens as number) > 0);
-    if (isCounted) assert.deepEqual(relayedEvents(relayed), relayedEvents(text));
-    assert.deepEqual(pipe.progress.usage, collect(runReader(messages.readStream(), parseSse(text))).usage);
+    if (isCounted) assert.deepEqual(relayedEvents(relayed), relayedEvents(text, { cost: 0 }));
+    assert.deepEqual(
+      pipe.progress.usage,
+      collect(runReader(messages.readStream(), parseSse(text))).usage,
+    );
     assert.equal(pipe.progress.output.bytes, generatedBytes(text));
   });
 
-  test(`${name}: written anew and read again, the stream holds the same answer`, () => {
+  test(`${name}: the stream survives being written and read again`, () => {
     const events = runReader(messages.readStream(), parseSse(text));
     const answer = collect(events);
     for (const source of [events, [...answerEvents(answer)]]) {
@@ -240,7 +289,7 @@ for (const { name, text } of streams) {
     }
   });
 
-  test(`${name}: however the stream is split into pieces, the client gets the same frames`, () => {
+  test(`${name}: the client gets the same frames however the stream is split`, () => {
     const bytes = Buffer.from(text);
     const whole = runPipe(messages.relay.relayStream(answerContext()), parseSse(text));
     const wholeEvents = runReader(messages.readStream(), parseSse(text));
@@ -248,7 +297,9 @@ for (const { name, text } of streams) {
       fc.property(fc.array(fc.nat({ max: bytes.length }), { maxLength: 40 }), (cuts) => {
         const places = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
         const parser = new SseParser();
-        const split = places.slice(1).flatMap((end, index) => parser.push(bytes.subarray(places[index], end)));
+        const split = places
+          .slice(1)
+          .flatMap((end, index) => parser.push(bytes.subarray(places[index], end)));
         split.push(...parser.end());
         assert.equal(runPipe(messages.relay.relayStream(answerContext()), split), whole);
         assert.deepEqual(runReader(messages.readStream(), split), wholeEvents);
@@ -257,7 +308,7 @@ for (const { name, text } of streams) {
     );
   });
 
-  test(`${name}: cut off before its stop reason the stream fails, and after it is whole`, () => {
+  test(`${name}: the stream fails when cut before its stop reason, and is complete after it`, () => {
     const events = parseSse(text);
     const place = events.findIndex(({ event }) => event === 'message_delta');
     for (const [length, type, status] of [

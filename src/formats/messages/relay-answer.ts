@@ -1,25 +1,33 @@
-// The straight path down: the upstream's answer as it came, under the catalogue's model id, and with a usage if it had none.
+// The straight path for a whole answer: the upstream's answer with the catalogue's model id and a
+// usage.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
+import { withoutCost } from '../usage-cost.ts';
 import { requireMessage } from './read-answer.ts';
 import { meterBlock } from './relay-meter.ts';
+import { relayedNames, renameBlocks } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
 import { readUsage, writeMessageUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
 
-/** Throws UnreadableAnswer when the body is no message. An answer without usage is shown our own count, as it is charged. */
+/**
+ * Throws UnreadableAnswer when the body is no message. An answer without usage gets our own count,
+ * which is also what is charged.
+ */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
   const message = requireMessage(body);
   const meter = new OutputMeter();
   for (const block of message.content) meterBlock(meter, block);
   const outputBytes = meter.bytes;
-  const told = readUsage(message.usage);
-  const counted = countUsage(told, { ...context, outputBytes });
-  const relayed = { ...message, model: context.model };
+  const reported = readUsage(message.usage);
+  const counted = countUsage(reported, { ...context, outputBytes });
+  const usage = counted === reported ? withoutCost(message.usage) : writeMessageUsage(counted);
+  const names = relayedNames(context.request.body);
+  const named = names ? renameBlocks(message, names.toClient) : message;
   return {
-    body: counted === told ? relayed : { ...relayed, usage: writeMessageUsage(counted) },
-    usage: told,
+    body: { ...named, model: context.model, usage },
+    usage: reported,
     stop: readStop(message.stop_reason, message.stop_sequence),
     outputBytes,
     searches: readSearches(message.usage) ?? message.content.filter(isSearchDone).length,

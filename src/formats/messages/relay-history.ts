@@ -1,22 +1,30 @@
-// Turns of other vendors' models in a conversation that goes on with Anthropic's, which refuses of them: reasoning that it did not sign,
-// texts of white space, citations of other searches, ids with other characters. Everything else is handed on as the same objects.
+// Removes from earlier turns what another vendor's model wrote and Anthropic refuses: reasoning
+// that it did not sign, blank texts, citations of other searches, and ids with other characters.
+// Everything else stays the same object.
+import { nothingToAnswer } from '../adapting/answerable.ts';
 import { isObject } from '../../lib/json.ts';
 import { isOwnCitation } from './citations.ts';
 import type { RequestMessage } from './schema.ts';
 import { openSignature } from './signature.ts';
 import { upstreamCallId } from './tool-input.ts';
 
-export type RelayedHistory = {
+type RelayedHistory = {
   readonly messages: readonly unknown[];
   readonly droppedThinking: boolean;
   readonly droppedCitations: boolean;
 };
 
+/** Throws ApiError `invalid_request` when nothing is left. */
 export function relayHistory(messages: readonly RequestMessage[]): RelayedHistory {
-  if (messages.every(isUntouched)) return { messages, droppedThinking: false, droppedCitations: false };
-  const blocks = messages.flatMap(({ content }): readonly unknown[] => (Array.isArray(content) ? content : []));
+  if (messages.every(isUntouched))
+    return { messages, droppedThinking: false, droppedCitations: false };
+  const blocks = messages.flatMap(({ content }): readonly unknown[] =>
+    Array.isArray(content) ? content : [],
+  );
+  const relayed = messages.flatMap(relayMessage);
+  if (relayed.length === 0) throw nothingToAnswer('messages');
   return {
-    messages: messages.flatMap(relayMessage),
+    messages: relayed,
     droppedThinking: blocks.some(isForeignThinking),
     droppedCitations: blocks.some(hasForeignCitation),
   };
@@ -30,12 +38,14 @@ function isUntouched({ role, content }: RequestMessage): boolean {
 function relayMessage(message: RequestMessage): unknown[] {
   if (!Array.isArray(message.content)) return [message];
   const blocks: readonly unknown[] = message.content;
-  const kept = blocks.map((block) => relayBlock(block, message.role)).filter((block) => block !== null);
-  // A turn that held nothing else would be refused as empty.
+  const kept = blocks
+    .map((block) => relayBlock(block, message.role))
+    .filter((block) => block !== null);
+  // Drops a turn without remaining blocks, because Anthropic refuses empty ones.
   return kept.length === 0 && blocks.length > 0 ? [] : [{ ...message, content: kept }];
 }
 
-/** null: the block is left out. */
+/** Returns null when the block is left out. */
 function relayBlock(block: unknown, role: RequestMessage['role']): unknown {
   if (!isObject(block)) return block;
   if (isForeignThinking(block) || (role === 'assistant' && isBlankText(block))) return null;
@@ -54,7 +64,12 @@ function isBlankText({ type, text }: Record<string, unknown>): boolean {
 }
 
 function hasForeignCitation(block: unknown): boolean {
-  return isObject(block) && block.type === 'text' && Array.isArray(block.citations) && !block.citations.every(isOwnCitation);
+  return (
+    isObject(block) &&
+    block.type === 'text' &&
+    Array.isArray(block.citations) &&
+    !block.citations.every(isOwnCitation)
+  );
 }
 
 function withOwnCitations({ citations, ...block }: Record<string, unknown>): unknown {
@@ -63,7 +78,8 @@ function withOwnCitations({ citations, ...block }: Record<string, unknown>): unk
 }
 
 function withUpstreamId(block: Record<string, unknown>): unknown {
-  const name = block.type === 'tool_use' ? 'id' : block.type === 'tool_result' ? 'tool_use_id' : null;
+  const name =
+    block.type === 'tool_use' ? 'id' : block.type === 'tool_result' ? 'tool_use_id' : null;
   const id = name === null ? undefined : block[name];
   if (name === null || typeof id !== 'string') return block;
   const upstreamId = upstreamCallId(id);

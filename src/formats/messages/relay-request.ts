@@ -1,42 +1,73 @@
-// The straight path up: the client's body with the upstream's model and a bounded output, and without what Anthropic would refuse of
-// other vendors' turns. Nothing else of it changes.
+// The straight path for a request: the client's body with the upstream's model and a limited
+// output, without what Anthropic would refuse of other vendors' turns. Everything else stays
+// unchanged.
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { editFields, editItems } from '../edit-json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
-import type { ClientRequest, JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { asObjectSchema } from '../tool-parameters.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { relayHistory } from './relay-history.ts';
+import { relayedNames, renameTools } from './relay-tool-names.ts';
 import type { MessagesRequest } from './schema.ts';
 import { refuseSharedState } from './shared-credential.ts';
 import { fitBudget, mayThinkWithBudget } from './thinking-config.ts';
 import { relayTools } from './web-search.ts';
 
 /** Throws ApiError `invalid_request` on what the shared upstream credential must not pass. */
-export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
+export function relayRequest(
+  { body }: ClientRequest<MessagesRequest>,
+  target: UpstreamTarget,
+): UpstreamRequest {
   refuseSharedState(body, {
     search: target.searchesMax === undefined ? 'unpriced' : 'priced',
     opened: target.passFields,
   });
-  const request = body as MessagesRequest;
   const ignored: string[] = [];
-  const { messages, droppedThinking, droppedCitations } = relayHistory(request.messages);
+  const { messages, droppedThinking, droppedCitations } = relayHistory(body.messages);
   if (droppedThinking) ignored.push('thinking');
   if (droppedCitations) ignored.push('citations');
-  const maxTokens = Math.min(request.max_tokens, target.maxOutputTokens);
-  const outgoing = { ...relayFields(body, ignored), model: target.model, max_tokens: maxTokens, messages };
+  const maxTokens = Math.min(body.max_tokens, target.maxOutputTokens);
+  const outgoing = {
+    ...relayFields(body, ignored),
+    model: target.model,
+    max_tokens: maxTokens,
+    messages,
+    ...withObjectSchemas(body),
+  };
   if (target.searchesMax !== undefined) boundSearches(outgoing, target.searchesMax, ignored);
   if (!target.thinking) dropEffort(outgoing, ignored);
   else boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
-  return { body: outgoing, ignored };
+  const names = relayedNames(body);
+  return { body: names ? renameTools(outgoing, names.toSent) : outgoing, ignored };
 }
 
-/** `null` means "not given" to our validation, and some fields of it would be refused upstream. Names that we do not know pass. */
+/**
+ * Anthropic refuses a tool whose schema lacks `type: object`, as those without arguments often do.
+ */
+function withObjectSchemas({ tools }: JsonObject): { readonly tools?: unknown } {
+  if (!Array.isArray(tools)) return {};
+  const edited = editItems(tools, (tool) => {
+    const { input_schema: schema } = tool;
+    return isObject(schema) ? editFields(tool, { input_schema: asObjectSchema(schema) }) : tool;
+  });
+  return { tools: edited };
+}
+
+/**
+ * Leaves out dropped fields and known fields that are `null`: validation treats `null` as "not
+ * set", but Anthropic refuses it in some fields. Unknown names pass.
+ */
 function relayFields(body: JsonObject, ignored: string[]): Record<string, unknown> {
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
-    const known = Object.hasOwn(verdictTable.request, name) ? verdictTable.request[name] : undefined;
+    const known = Object.hasOwn(verdictTable.request, name)
+      ? verdictTable.request[name]
+      : undefined;
     if (!known || (known.rule !== 'drop' && value !== null)) entries.push([name, value]);
     else if (isAskedFor(value)) ignored.push(name);
   }
-  // From entries, since assigning `__proto__` would lose it.
+  // From entries, because assigning `__proto__` would lose it.
   const fields: Record<string, unknown> = Object.fromEntries(entries);
   for (const [name, value] of forcedFields) {
     if (isAskedFor(body[name]) && body[name] !== value) ignored.push(name);
@@ -57,9 +88,11 @@ function boundSearches(outgoing: Outgoing, searchesMax: number, ignored: string[
 }
 
 type Outgoing = Record<string, unknown> &
-  Pick<MessagesRequest, 'thinking' | 'output_config' | 'max_tokens'> & { messages: readonly unknown[] };
+  Pick<MessagesRequest, 'thinking' | 'output_config' | 'max_tokens'> & {
+    messages: readonly unknown[];
+  };
 
-/** A model that does not think refuses to be asked for it. */
+/** A model that does not think refuses an effort. */
 function dropEffort(outgoing: Outgoing, ignored: string[]): void {
   const { thinking, output_config: config } = outgoing;
   if (thinking && thinking.type !== 'disabled') ignored.push('thinking');
@@ -70,8 +103,15 @@ function dropEffort(outgoing: Outgoing, ignored: string[]): void {
   outgoing.output_config = rest;
 }
 
-/** Keeps a budget below the bounded output, and leaves it out where the turn that goes on has lost the thinking it must begin with. */
-function boundBudget(outgoing: Outgoing, { mustThinkFirst }: { mustThinkFirst: boolean }, ignored: string[]): void {
+/**
+ * Keeps a budget below the output limit. Removes it when the continued turn has lost the thinking
+ * that it must begin with.
+ */
+function boundBudget(
+  outgoing: Outgoing,
+  { mustThinkFirst }: { mustThinkFirst: boolean },
+  ignored: string[],
+): void {
   const { thinking } = outgoing;
   if (thinking?.type !== 'enabled') return;
   const mayThink = !mustThinkFirst || mayThinkWithBudget(outgoing.messages);

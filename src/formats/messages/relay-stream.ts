@@ -1,18 +1,21 @@
-// The straight path down, streamed: each event is handed on with the text it came in, save the first, which names the model, and the
-// last, which waits for the charge.
+// The straight path for a stream. Each event is sent on as the text it arrived in, except the
+// first, which names the model, and the last two, which wait for the charge: `message_delta` with
+// the usage, and `message_stop`.
 import { countUsage, type Usage } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
+import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
 import { parseEvent, typeOf } from './read-stream.ts';
 import { meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
+import { relayedNames, renameBlock } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
 import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
+import type { ToolNames } from '../tool-names.ts';
 import { StreamUsage, writeMessageUsage, writeUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
-import { closeFrames } from './write-stream.ts';
+import { withCost, withoutCost } from '../usage-cost.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   const relay = new MessageStreamRelay(context);
@@ -20,7 +23,7 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
     push: (event) => relay.push(event),
     end: () => relay.end(),
     limit: () => relay.limit(),
-    close: (comment) => closeFrames(comment, relay.lastFrame),
+    close: (costUsd) => relay.close(costUsd),
     fail: (error, requestId) => formatSse('error', JSON.stringify(writeError(error, requestId))),
     progress: relay.progress,
   };
@@ -28,17 +31,27 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
 
 class MessageStreamRelay {
   readonly progress: StreamProgress = newProgress();
-  /** `message_stop`, the upstream's own once it has come. */
-  lastFrame = formatSse('message_stop', '{"type":"message_stop"}');
   readonly #context: AnswerContext;
+  readonly #names: ToolNames | null;
   readonly #usage = new StreamUsage();
   #hasStarted = false;
+  /**
+   * `message_delta` with the stop reason: the upstream's, once it has arrived, with the latest
+   * usage.
+   */
+  #end: JsonObject = {
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+  };
+  /** `message_stop`: the upstream's, once it has arrived. */
+  #stopFrame = formatSse('message_stop', '{"type":"message_stop"}');
   #openIndex: unknown = null;
-  /** The input of the open call, as its start brought it, until a delta repeats it. */
+  /** The input of the open call from its start, until a delta repeats it. */
   #wholeInput = '';
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#names = relayedNames(context.request.body);
   }
 
   push(raw: SseEvent): string {
@@ -48,14 +61,15 @@ class MessageStreamRelay {
     if (!event) return this.#fail(unreadableEvent(raw.data));
     switch (typeOf(raw, event)) {
       case 'message_start':
-        // Clients take a second start for a fault of their own.
+        // Clients report a second start as their own bug.
         return this.#hasStarted ? this.#fail(repeatedStart()) : this.#relayStart(raw, event);
       case 'content_block_start':
-        if (isSearchDone(event.content_block)) this.progress.searches = (this.progress.searches ?? 0) + 1;
+        if (isSearchDone(event.content_block))
+          this.progress.searches = (this.progress.searches ?? 0) + 1;
         this.#openIndex = event.index;
         meterBlockStart(this.progress.output, event.content_block);
         this.#wholeInput = wholeInputOf(event.content_block);
-        return frameOf(raw, event);
+        return this.#relayBlock(raw, event);
       case 'content_block_delta':
         meterDelta(this.progress.output, event.delta);
         this.#wholeInput = '';
@@ -66,9 +80,9 @@ class MessageStreamRelay {
         this.#wholeInput = '';
         return frameOf(raw, event);
       case 'message_delta':
-        return this.#relayEnd(raw, event);
+        return this.#keepEnd(raw, event);
       case 'message_stop':
-        this.lastFrame = frameOf(raw, event);
+        this.#stopFrame = frameOf(raw, event);
         return this.#finish();
       case 'error':
         return this.#fail(readFailure(event));
@@ -77,19 +91,51 @@ class MessageStreamRelay {
     }
   }
 
-  /** As in translation: with a stop reason the answer is whole, and only its last event is missing, which `close` makes up. */
+  /**
+   * As in translation, a stop reason makes the answer complete; `close` adds the missing last
+   * event.
+   */
   end(): string {
     if (this.progress.status !== 'running') return '';
     return this.progress.stop ? this.#finish() : this.#fail(brokenStream());
   }
 
-  /** Goes on as if the upstream had met its limit here. */
+  /** Ends the stream as if the upstream had reached its limit. */
   limit(): string {
-    const push = (event: JsonObject & { type: string }) => this.push({ event: event.type, data: JSON.stringify(event) });
-    const blockEnd = this.#openIndex === null ? '' : push({ type: 'content_block_stop', index: this.#openIndex });
+    const push = (event: JsonObject & { type: string }) =>
+      this.push({ event: event.type, data: JSON.stringify(event) });
+    const blockEnd =
+      this.#openIndex === null ? '' : push({ type: 'content_block_stop', index: this.#openIndex });
     const delta = { stop_reason: 'max_tokens', stop_sequence: null };
     const end = push({ type: 'message_delta', delta, usage: writeUsage(this.#counted()) });
     return blockEnd + end + push({ type: 'message_stop' });
+  }
+
+  /**
+   * When the upstream has counted nothing by the end, the client gets our own count, on which the
+   * charge is based.
+   */
+  close(costUsd: number): string {
+    const counted = this.#counted();
+    const { usage: reported } = this.#end;
+    const usage =
+      counted === this.progress.usage && isObject(reported) ? reported : writeUsage(counted);
+    return (
+      formatSse(
+        'message_delta',
+        JSON.stringify({ ...this.#end, usage: withCost(usage, costUsd) }),
+      ) + this.#stopFrame
+    );
+  }
+
+  #relayBlock(raw: SseEvent, event: JsonObject): string {
+    const { content_block: block } = event;
+    const named = this.#names && isObject(block) ? renameBlock(block, this.#names.toClient) : block;
+    if (named === block) return frameOf(raw, event);
+    return frameOf(
+      { event: raw.event, data: JSON.stringify({ ...event, content_block: named }) },
+      event,
+    );
   }
 
   #relayStart(raw: SseEvent, event: JsonObject): string {
@@ -98,23 +144,36 @@ class MessageStreamRelay {
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
     this.progress.usage = this.#usage.soFar;
-    // Clients add the later counts to the usage of the start: without one, SDKs throw.
-    const usage = this.progress.usage ? message.usage : writeMessageUsage(this.#counted());
+    // Clients merge later counts into the start's usage. Without one, SDKs throw.
+    const usage = this.progress.usage
+      ? withoutCost(message.usage)
+      : writeMessageUsage(this.#counted());
     const relayed = { ...event, message: { ...message, model: this.#context.model, usage } };
     return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);
   }
 
-  /** Where the upstream has counted nothing by the end, the client is shown the own count that it is charged by. */
-  #relayEnd(raw: SseEvent, event: JsonObject): string {
+  #keepEnd(raw: SseEvent, event: JsonObject): string {
     const { delta, usage } = event;
     this.#usage.update(usage);
     this.progress.usage = this.#usage.soFar;
     this.progress.searches = readSearches(usage) ?? this.progress.searches;
-    if (!isObject(delta) || typeof delta.stop_reason !== 'string') return frameOf(raw, event);
-    this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
-    const counted = this.#counted();
-    if (counted === this.progress.usage) return frameOf(raw, event);
-    return frameOf({ event: raw.event, data: JSON.stringify({ ...event, usage: writeUsage(counted) }) }, event);
+    if (isObject(delta) && typeof delta.stop_reason === 'string') {
+      this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
+      this.#end = { ...event, type: 'message_delta' };
+      return '';
+    }
+    // Counts are totals, so those after the stop reason replace earlier ones.
+    if (this.progress.stop) {
+      this.#end = { ...this.#end, usage: usage ?? this.#end.usage };
+      return '';
+    }
+    const shown = withoutCost(usage);
+    return frameOf(
+      shown === usage
+        ? raw
+        : { event: raw.event, data: JSON.stringify({ ...event, usage: shown }) },
+      event,
+    );
   }
 
   #counted(): Usage {
@@ -135,7 +194,7 @@ class MessageStreamRelay {
   }
 }
 
-/** A frame's data is one line; JSON that came in several is written anew. */
+/** A frame's data is one line. JSON that arrived in several lines is written anew. */
 function frameOf(raw: SseEvent, event: JsonObject): string {
   const data = raw.data.includes('\n') ? JSON.stringify(event) : raw.data;
   return formatSse(typeOf(raw, event) || null, data);

@@ -1,8 +1,14 @@
-// The straight path: what changes on the way up and down, and that nothing else does.
+// The straight path: what changes in requests and answers, and that nothing else does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UnreadableAnswer } from '../format.ts';
-import { answerContext, clientRequest, eventsOf, runPipe, upstreamTarget } from '../../../tests/support/formats/messages.ts';
+import {
+  answerContext,
+  clientRequest,
+  eventsOf,
+  runPipe,
+  upstreamTarget,
+} from '../../../tests/support/formats/messages.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { messages } from './index.ts';
 
@@ -10,40 +16,67 @@ const { relay } = messages;
 const up = (fields: Record<string, unknown>, target: Parameters<typeof upstreamTarget>[0] = {}) =>
   relay.writeRequest(clientRequest(fields), upstreamTarget(target));
 
-test('a request goes up as it came, but for the model, a bounded output and the tier', () => {
+test('a request is sent unchanged, except for model, output limit and tier', () => {
   const content = [{ type: 'hologram', rays: 3 }];
-  const fields = { messages: [{ role: 'user', content }], temperature: 0.3, stream: true, new_field: { a: null } };
+  const fields = {
+    messages: [{ role: 'user', content }],
+    temperature: 0.3,
+    stream: true,
+    new_field: { a: null },
+  };
   const passFields = new Set(['messages.content.hologram', 'new_field']);
-  const { body, ignored } = up(fields, { model: 'upstream-id', maxOutputTokens: 1000, stream: true, passFields });
-  assert.deepEqual(body, { model: 'upstream-id', max_tokens: 1000, ...fields, service_tier: 'standard_only' });
+  const { body, ignored } = up(fields, {
+    model: 'upstream-id',
+    maxOutputTokens: 1000,
+    stream: true,
+    passFields,
+  });
+  assert.deepEqual(body, {
+    model: 'upstream-id',
+    max_tokens: 1000,
+    ...fields,
+    service_tier: 'standard_only',
+  });
   assert.deepEqual(ignored, []);
-  assert.equal((body.messages as unknown[])[0], fields.messages[0], 'nothing is copied that need not be');
+  assert.equal(
+    (body.messages as unknown[])[0],
+    fields.messages[0],
+    'nothing is copied that need not be',
+  );
   assert.equal(up({ max_tokens: 10 }).body.max_tokens, 10);
 });
 
-test('null counts as not given and is not sent', () => {
+test('null means not set and is not sent', () => {
   const { body } = up({ temperature: null, stream: null, container: null, thinking: null });
-  assert.deepEqual(Object.keys(body).toSorted(), ['max_tokens', 'messages', 'model', 'service_tier']);
+  assert.deepEqual(Object.keys(body).toSorted(), [
+    'max_tokens',
+    'messages',
+    'model',
+    'service_tier',
+  ]);
 });
 
-test('a harmless field that names another account’s request is left out and listed', () => {
+test('a harmless field that names an earlier request is left out and listed', () => {
   const { body, ignored } = up({ diagnostics: { previous_message_id: 'msg_1' } });
   assert.equal(body.diagnostics, undefined);
   assert.deepEqual(ignored, ['diagnostics']);
 });
 
-test('a thinking budget stays below the bounded output, or is left out', () => {
+test('a thinking budget stays below the output limit, or is left out', () => {
   const thinking = { type: 'enabled', budget_tokens: 3000, display: 'summarized' };
   assert.deepEqual(up({ thinking }), up({ thinking }));
   assert.equal(up({ thinking }).body.thinking, thinking);
   const bounded = up({ thinking }, { maxOutputTokens: 2500 });
   assert.deepEqual(bounded.body.thinking, { ...thinking, budget_tokens: 1476 });
   assert.deepEqual(bounded.ignored, ['thinking.budget_tokens']);
-  assert.deepEqual((up({ thinking }, { maxOutputTokens: 1500 }).body.thinking as typeof thinking).budget_tokens, 1024);
+  assert.deepEqual(
+    (up({ thinking }, { maxOutputTokens: 1500 }).body.thinking as typeof thinking).budget_tokens,
+    1024,
+  );
   assert.equal(up({ thinking }, { maxOutputTokens: 1024 }).body.thinking, undefined);
 });
 
-test('a model that does not think is not asked to', () => {
+test('a model that does not think gets no thinking fields', () => {
   const { body, ignored } = up(
     { thinking: { type: 'adaptive' }, output_config: { effort: 'low', task_budget: 1 } },
     { thinking: false },
@@ -53,7 +86,7 @@ test('a model that does not think is not asked to', () => {
   assert.deepEqual(ignored, ['thinking', 'output_config.effort']);
 });
 
-test("other vendors' turns are made fit for Anthropic: their reasoning goes, their call ids are mapped", () => {
+test('other vendors’ turns are fitted for Anthropic: reasoning is removed and call ids are mapped', () => {
   const call = { type: 'tool_use', id: 'functions.look:0', name: 'look', input: {} };
   const own = { type: 'thinking', thinking: 'b', signature: 'Eq==' };
   const fields = {
@@ -63,7 +96,10 @@ test("other vendors' turns are made fit for Anthropic: their reasoning goes, the
       { role: 'assistant', content: [own, { type: 'text', text: 'b' }] },
       { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'tg1.openai.x' }] },
       { role: 'assistant', content: [{ type: 'thinking', thinking: 'c', signature: '' }, call] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'functions.look:0', content: 'd' }] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'functions.look:0', content: 'd' }],
+      },
     ],
   };
   const { body, ignored } = up(fields);
@@ -74,12 +110,12 @@ test("other vendors' turns are made fit for Anthropic: their reasoning goes, the
     { role: 'assistant', content: [{ ...call, id }] },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'd' }] },
   ]);
-  // The turn that goes on has lost the thinking it would have to begin with.
+  // The continued turn has lost the thinking that it must begin with.
   assert.equal(body.thinking, undefined);
   assert.deepEqual(ignored, ['thinking', 'thinking.budget_tokens']);
 });
 
-test('an answer comes down as it came, under the catalogue’s id', () => {
+test('an answer is relayed unchanged, under the catalogue’s id', () => {
   const body = {
     id: 'msg_upstream',
     type: 'message',
@@ -102,8 +138,13 @@ test('an answer comes down as it came, under the catalogue’s id', () => {
   assert.equal(relayed.outputBytes, 2 + 3 + '{"c":1}'.length);
 });
 
-test('an answer without usage, or with none that can be believed, shows our own count', () => {
-  const answer = { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hello!' }], stop_reason: 'end_turn' };
+test('an answer without plausible usage shows our own count', () => {
+  const answer = {
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'text', text: 'Hello!' }],
+    stop_reason: 'end_turn',
+  };
   for (const usage of [undefined, null, { input_tokens: 0, output_tokens: 0 }]) {
     const { body, usage: read } = relay.relayAnswer({ ...answer, usage }, answerContext());
     assert.equal(read, null);
@@ -112,7 +153,7 @@ test('an answer without usage, or with none that can be believed, shows our own 
   }
 });
 
-test('what is no message is no answer', () => {
+test('a body that is not a message is unreadable', () => {
   for (const body of [null, 'x', [], {}, { type: 'error', error: { message: 'x' } }]) {
     assert.throws(() => relay.relayAnswer(body, answerContext()), UnreadableAnswer);
     assert.throws(() => messages.readAnswer(body), UnreadableAnswer);
@@ -120,39 +161,97 @@ test('what is no message is no answer', () => {
 });
 
 const sse = (...events: unknown[]) =>
-  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
-const start = { type: 'message_start', message: { model: 'upstream-id', usage: { input_tokens: 9, output_tokens: 1 } } };
-const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } };
+  events
+    .map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
+    .join('');
+const start = {
+  type: 'message_start',
+  message: { model: 'upstream-id', usage: { input_tokens: 9, output_tokens: 1 } },
+};
+const end = {
+  type: 'message_delta',
+  delta: { stop_reason: 'end_turn' },
+  usage: { output_tokens: 4 },
+};
 
-test('events go down with the very text they came in; the last waits, with the comment directly before it', () => {
+test('events are relayed as the text they arrived in, and the last two wait', () => {
   const pipe = relay.relayStream(answerContext({ model: 'catalogue/id' }));
   const odd = '{ "type" : "ping" ,  "x":1e3 }   ';
-  const frames = parseSse(sse(start, odd, { type: 'brand_new' }, end, { type: 'message_stop', y: 1 })).map((event) =>
-    pipe.push(event),
-  );
+  const frames = parseSse(
+    sse(start, odd, { type: 'brand_new' }, end, { type: 'message_stop', y: 1 }),
+  ).map((event) => pipe.push(event));
   assert.equal(
     frames[0],
     `event: message_start\ndata: ${JSON.stringify({ ...start, message: { ...start.message, model: 'catalogue/id' } })}\n\n`,
   );
   assert.equal(frames[1], `event: ping\ndata: ${odd}\n\n`);
   assert.equal(frames[2], 'event: brand_new\ndata: {"type":"brand_new"}\n\n');
-  assert.equal(frames[4], '');
+  assert.deepEqual(frames.slice(3), ['', '']);
   assert.equal(pipe.progress.status, 'finished');
   assert.equal(pipe.progress.usage?.outputTokens, 4);
   assert.equal(pipe.push(parseSse(sse({ type: 'ping' }))[0]!), '');
-  assert.equal(pipe.close(': c'), ': c\n\nevent: message_stop\ndata: {"type":"message_stop","y":1}\n\n');
+  assert.equal(
+    pipe.close(0.5),
+    `event: message_delta\ndata: ${JSON.stringify({ ...end, usage: { output_tokens: 4, cost: 0.5 } })}\n\n` +
+      'event: message_stop\ndata: {"type":"message_stop","y":1}\n\n',
+  );
 });
 
-test('an error within the stream is not handed on: the gateway ends the stream in its own words', () => {
-  const statuses = { overloaded_error: 529, rate_limit_error: 429, invalid_request_error: 400, api_error: 500, strange: 500 };
+test('counts after the stop reason are sent with it, and a missing end is added, with the cost', () => {
+  const late = runPipe(
+    relay.relayStream(answerContext()),
+    parseSse(
+      sse(
+        start,
+        end,
+        { type: 'message_delta', delta: {}, usage: { output_tokens: 6 } },
+        { type: 'message_stop' },
+      ),
+    ),
+    0.5,
+  );
+  assert.deepEqual(eventsOf(late).slice(1), [
+    { ...end, usage: { output_tokens: 6, cost: 0.5 } },
+    { type: 'message_stop' },
+  ]);
+  const missing = eventsOf(
+    runPipe(
+      relay.relayStream(answerContext()),
+      parseSse(sse(start, { type: 'message_stop' })),
+      0.5,
+    ),
+  );
+  const { delta, usage } = missing[1] as {
+    delta: Record<string, unknown>;
+    usage: Record<string, unknown>;
+  };
+  assert.deepEqual([delta.stop_reason, usage.input_tokens, usage.cost], ['end_turn', 9, 0.5]);
+});
+
+test('an error inside the stream is not relayed: the gateway sends its own', () => {
+  const statuses = {
+    overloaded_error: 529,
+    rate_limit_error: 429,
+    invalid_request_error: 400,
+    api_error: 500,
+    strange: 500,
+  };
   for (const [type, status] of Object.entries(statuses)) {
     const pipe = relay.relayStream(answerContext());
-    const frames = runPipe(pipe, parseSse(sse(start, { type: 'error', error: { type, message: 'secret' } }, end)));
+    const frames = runPipe(
+      pipe,
+      parseSse(sse(start, { type: 'error', error: { type, message: 'secret' } }, end)),
+    );
     assert.deepEqual(
       eventsOf(frames).map((event) => event.type),
       ['message_start'],
     );
-    assert.deepEqual(pipe.progress.failure, { kind: 'status', status, message: 'secret', retryAfterSeconds: null });
+    assert.deepEqual(pipe.progress.failure, {
+      kind: 'status',
+      status,
+      message: 'secret',
+      retryAfterSeconds: null,
+    });
   }
 });
 
@@ -165,50 +264,68 @@ test('an event that is not JSON fails the stream, a [DONE] does not', () => {
   assert.equal(done.progress.status, 'finished');
 });
 
-test('without a total from upstream the output that the start counted is none, and our own count is shown', () => {
+test('without the upstream’s total, the output is our own count and not the start’s', () => {
   const pipe = relay.relayStream(answerContext());
-  const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello!' } };
-  const frames = runPipe(pipe, parseSse(sse(start, text, { ...end, usage: undefined }, { type: 'message_stop' })));
-  const { input_tokens: input, output_tokens: output } = eventsOf(frames)[2]!.usage as Record<string, unknown>;
+  const text = {
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'text_delta', text: 'Hello!' },
+  };
+  const frames = runPipe(
+    pipe,
+    parseSse(sse(start, text, { ...end, usage: undefined }, { type: 'message_stop' })),
+  );
+  const { input_tokens: input, output_tokens: output } = eventsOf(frames)[2]!.usage as Record<
+    string,
+    unknown
+  >;
   assert.deepEqual([input, output], [9, 2]);
   assert.equal(pipe.progress.status, 'finished');
   assert.deepEqual([pipe.progress.usage?.inputTokens, pipe.progress.usage?.outputTokens], [9, 0]);
 });
 
-test('an event is what its type says, and what its line says where it has none that can be written', () => {
+test('an event’s type comes from its data, or from its event line when the data has no valid one', () => {
   const events = [
     { event: 'ping', data: '{"type":"brand_new"}' },
     { event: '', data: '{"type":"a\\nevent: message_stop"}' },
-    { event: 'message_delta', data: '{"type":null,"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}' },
+    {
+      event: 'message_delta',
+      data: '{"type":null,"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}',
+    },
     { event: 'message_stop', data: '{"type":["message_stop"]}' },
   ];
   const pipe = relay.relayStream(answerContext());
   const frames = [...parseSse(sse(start)), ...events].map((event) => pipe.push(event)).slice(1);
   assert.deepEqual(
     frames.map((frame) => frame.split('\n')[0]),
-    ['event: brand_new', 'data: {"type":"a\\nevent: message_stop"}', 'event: message_delta', ''],
+    ['event: brand_new', 'data: {"type":"a\\nevent: message_stop"}', '', ''],
   );
+  assert.match(pipe.close(0), /^event: message_delta\ndata: \{"type":"message_delta",/);
   assert.equal(pipe.progress.status, 'finished');
 });
 
-test('of another vendor’s turns, blank texts and made-up citations stay behind', () => {
-  const madeUp = {
+test('blank texts and other vendors’ citations are removed from earlier turns', () => {
+  const foreign = {
     type: 'web_search_result_location',
     cited_text: '',
     encrypted_index: '',
     title: null,
     url: 'https://a.example',
   };
-  const own = { ...madeUp, encrypted_index: 'Eo8B' };
+  const own = { ...foreign, encrypted_index: 'Eo8B' };
   const call = { type: 'tool_use', id: 'a', name: 'b', input: {} };
   const fields = {
     messages: [
       { role: 'user', content: [{ type: 'text', text: ' ' }] },
       {
         role: 'assistant',
-        content: [{ type: 'text', text: '\n\n' }, { type: 'text', text: 'x', citations: [madeUp, own] }, call],
+        content: [
+          { type: 'text', text: '\n\n' },
+          { type: 'text', text: 'x', citations: [foreign, own] },
+          call,
+        ],
       },
-      { role: 'assistant', content: [{ type: 'text', text: 'y', citations: [madeUp] }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'y', citations: [foreign] }] },
     ],
   };
   const { body, ignored } = up(fields);
@@ -220,26 +337,46 @@ test('of another vendor’s turns, blank texts and made-up citations stay behind
   assert.deepEqual(ignored, ['citations']);
 });
 
-test('a client that leaves is charged the reasoning that was sealed or hidden', () => {
+test('a client that disconnects is charged for sealed and hidden reasoning', () => {
   const pipe = relay.relayStream(answerContext());
   const push = (event: object) => pipe.push({ event: '', data: JSON.stringify(event) });
   push({ type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } });
-  push({ type: 'content_block_start', index: 0, content_block: { type: 'redacted_thinking', data: 'A'.repeat(400) } });
+  push({
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'redacted_thinking', data: 'A'.repeat(400) },
+  });
   assert.equal(pipe.progress.output.bytes, 300);
-  push({ type: 'content_block_start', index: 1, content_block: { type: 'thinking', thinking: '', signature: '' } });
-  push({ type: 'content_block_delta', index: 1, delta: { type: 'thinking_delta', thinking: 'short' } });
-  push({ type: 'content_block_delta', index: 1, delta: { type: 'signature_delta', signature: 'A'.repeat(400) } });
+  push({
+    type: 'content_block_start',
+    index: 1,
+    content_block: { type: 'thinking', thinking: '', signature: '' },
+  });
+  push({
+    type: 'content_block_delta',
+    index: 1,
+    delta: { type: 'thinking_delta', thinking: 'short' },
+  });
+  push({
+    type: 'content_block_delta',
+    index: 1,
+    delta: { type: 'signature_delta', signature: 'A'.repeat(400) },
+  });
   push({ type: 'content_block_delta', index: 2, delta: { type: 'text_delta', text: 'done' } });
   assert.equal(pipe.progress.output.bytes, 604);
 });
 
-test('the input of a call that comes whole with its block is metered once', () => {
+test('a call’s input that arrives whole with its block is metered once', () => {
   const call = (index: number) => ({
     type: 'content_block_start',
     index,
     content_block: { type: 'tool_use', id: 'a', name: 'b', input: { city: 'Paris' } },
   });
-  const delta = { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"city":"Paris"}' } };
+  const delta = {
+    type: 'content_block_delta',
+    index: 1,
+    delta: { type: 'input_json_delta', partial_json: '{"city":"Paris"}' },
+  };
   const stop = (index: number) => ({ type: 'content_block_stop', index });
   const pipe = relay.relayStream(answerContext());
   runPipe(pipe, parseSse(sse(start, call(0), stop(0), call(1), delta, stop(1), end)));

@@ -1,4 +1,4 @@
-// Requests that Messages can express come back from it as they were.
+// Requests that Messages can express survive being written and read.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { anyUrl } from '../../../tests/support/any-text.ts';
@@ -26,22 +26,44 @@ const text = fc.oneof(
   record({
     type: fc.constant('text' as const),
     text: filled,
-    cacheControl: fc.constantFrom({ type: 'ephemeral' as const }, { type: 'ephemeral' as const, ttl: '1h' as const }),
+    cacheControl: fc.constantFrom(
+      { type: 'ephemeral' as const },
+      { type: 'ephemeral' as const, ttl: '1h' as const },
+    ),
   }),
 );
-const citedText = record({ type: fc.constant('text' as const), text: filled, citations: someCitations });
+const citedText = record({
+  type: fc.constant('text' as const),
+  text: filled,
+  citations: someCitations,
+});
 const base64 = fc.base64String({ minLength: 4, maxLength: 12 });
 const url = anyUrl.map((address) => ({ kind: 'url' as const, url: address }));
 const image = record({
   type: fc.constant('image' as const),
-  source: fc.oneof(url, record({ kind: fc.constant('base64' as const), mediaType: fc.constant('image/png'), data: base64 })),
+  source: fc.oneof(
+    url,
+    record({
+      kind: fc.constant('base64' as const),
+      mediaType: fc.constant('image/png'),
+      data: base64,
+    }),
+  ),
 });
 const document = record({
   type: fc.constant('document' as const),
   source: fc.oneof(
     url,
-    record({ kind: fc.constant('base64' as const), mediaType: fc.constant('application/pdf'), data: base64 }),
-    texts.map((data) => ({ kind: 'base64' as const, mediaType: 'text/plain', data: Buffer.from(data).toString('base64') })),
+    record({
+      kind: fc.constant('base64' as const),
+      mediaType: fc.constant('application/pdf'),
+      data: base64,
+    }),
+    texts.map((data) => ({
+      kind: 'base64' as const,
+      mediaType: 'text/plain',
+      data: Buffer.from(data).toString('base64'),
+    })),
   ),
   name: filled,
 });
@@ -61,14 +83,22 @@ const userTurn: fc.Arbitrary<Message[]> = fc
     ...(content ? [{ role: 'user' as const, content }] : []),
   ]);
 const assistantTurn: fc.Arbitrary<Message[]> = parts(
-  fc.oneof(text, citedText, callPart, thinkingPart(anthropicSignature), redactedPart(anthropicSignature)),
+  fc.oneof(
+    text,
+    citedText,
+    callPart,
+    thinkingPart(anthropicSignature),
+    redactedPart(anthropicSignature),
+  ),
 ).map((content) => [{ role: 'assistant', content }]);
 const systemTurn: fc.Arbitrary<Message[]> = fc.oneof(
   fc.constant<Message[]>([]),
   parts(text).map((content): Message[] => [{ role: 'system', content }]),
 );
 
-/** A user's turn and, where `systemMessages`, a system message after it, then the assistant's, and so on. */
+/**
+ * User and assistant turns alternate, with a system message after the user's if `systemMessages`.
+ */
 function conversation(systemMessages: boolean): fc.Arbitrary<Message[]> {
   const system = systemMessages ? systemTurn : fc.constant([]);
   const exchange = fc.tuple(userTurn, system, assistantTurn).map((turns) => turns.flat());
@@ -80,33 +110,56 @@ function conversation(systemMessages: boolean): fc.Arbitrary<Message[]> {
 const tool = record({
   name: ids,
   description: fc.option(texts),
-  parameters: fc.constantFrom({ type: 'object' }, { type: 'object', properties: { city: { type: 'string' } } }),
+  parameters: fc.constantFrom(
+    { type: 'object', additionalProperties: false },
+    {
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      required: ['city'],
+      additionalProperties: false,
+    },
+  ),
   strict: fc.option(fc.boolean()),
   kind: fc.constant('function' as const),
 });
+/** Unique names: Anthropic accepts no tool twice. */
+const someTools = fc.uniqueArray(tool, {
+  minLength: 1,
+  maxLength: 3,
+  selector: ({ name }) => name,
+});
 const parallel = fc.option(fc.boolean());
-const toolUse: fc.Arbitrary<Pick<CanonicalRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>> = fc.oneof(
-  fc.constant({ tools: [], toolChoice: null, parallelToolCalls: null }),
-  record({
-    tools: parts(tool),
-    toolChoice: fc.constantFrom(null, { type: 'none' as const }),
-    parallelToolCalls: fc.constant(null),
-  }),
-  record({
-    tools: parts(tool),
-    toolChoice: fc.oneof(fc.constant({ type: 'auto' as const })),
-    parallelToolCalls: parallel,
-  }),
-);
-const forcedUse: typeof toolUse = fc.tuple(parts(tool), fc.boolean(), parallel).map(([tools, byName, parallelToolCalls]) => ({
-  tools,
-  toolChoice: byName ? { type: 'tool', name: tools[0]!.name } : { type: 'required' },
-  parallelToolCalls,
-}));
+const toolUse: fc.Arbitrary<Pick<CanonicalRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>> =
+  fc.oneof(
+    fc.constant({ tools: [], toolChoice: null, parallelToolCalls: null }),
+    record({
+      tools: someTools,
+      toolChoice: fc.constantFrom(null, { type: 'none' as const }),
+      parallelToolCalls: fc.constant(null),
+    }),
+    record({
+      tools: someTools,
+      toolChoice: fc.oneof(fc.constant({ type: 'auto' as const })),
+      parallelToolCalls: parallel,
+    }),
+  );
+const forcedUse: typeof toolUse = fc
+  .tuple(someTools, fc.boolean(), parallel)
+  .map(([tools, byName, parallelToolCalls]) => ({
+    tools,
+    toolChoice: byName ? { type: 'tool', name: tools[0]!.name } : { type: 'required' },
+    parallelToolCalls,
+  }));
 
 const outputFormat = fc.constantFrom<CanonicalRequest['outputFormat']>(
   { type: 'text' },
-  { type: 'json-schema', name: 'answer', description: null, schema: { type: 'object' }, strict: null },
+  {
+    type: 'json-schema',
+    name: 'answer',
+    description: null,
+    schema: { type: 'object' },
+    strict: null,
+  },
 );
 const common = {
   system: fc.array(text, { maxLength: 2 }),
@@ -128,7 +181,7 @@ function roundTrip(request: CanonicalRequest, model: string): void {
   assert.deepEqual(readRequest(parseRequest(JSON.parse(JSON.stringify(body)), limits)), request);
 }
 
-test('a request to a model with sampling comes back as it was', () => {
+test('a request to a model with sampling survives being written and read', () => {
   const requests = fc
     .record({
       ...common,
@@ -146,7 +199,7 @@ test('a request to a model with sampling comes back as it was', () => {
   );
 });
 
-test('a request to a newer model comes back as it was, with its effort and the system messages within', () => {
+test('a request to a newer model survives being written and read, with its effort and inner system messages', () => {
   const efforts = effortLevels.filter((level) => level !== 'none' && level !== 'minimal');
   const requests = fc
     .record({
@@ -156,7 +209,9 @@ test('a request to a newer model comes back as it was, with its effort and the s
       temperature: fc.constant(null),
       topP: fc.constant(null),
       topK: fc.constant(null),
-      reasoning: fc.option(record({ effort: fc.option(fc.constantFrom(...efforts)), budgetTokens: fc.constant(null) })),
+      reasoning: fc.option(
+        record({ effort: fc.option(fc.constantFrom(...efforts)), budgetTokens: fc.constant(null) }),
+      ),
     })
     .map(({ toolUse: use, ...rest }) => ({ ...rest, ...use }));
   fc.assert(

@@ -1,5 +1,6 @@
-// What a Messages request must look like. Unknown fields, blocks, sources and typed tools pass: the straight path hands them on as they
-// are. The official types are those of the npm package `@anthropic-ai/sdk` (resources/beta/messages/messages.d.ts, read 2026-11-20).
+// The schema of a Messages request. Unknown fields, blocks, sources and typed tools pass here:
+// later checks decide about them. The official types are those of the npm package
+// `@anthropic-ai/sdk` (resources/beta/messages/messages.d.ts, read 2026-11-20).
 import { Type, type Static } from 'typebox';
 import { addressText } from '../../lib/address-text.ts';
 import { optional, unknownKind } from '../schema-parts.ts';
@@ -7,12 +8,23 @@ import { optional, unknownKind } from '../schema-parts.ts';
 const name = Type.String({ minLength: 1 });
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 const cacheControl = optional(
-  Type.Object({ type: Type.Literal('ephemeral'), ttl: optional(Type.Union([Type.Literal('5m'), Type.Literal('1h')])) }),
+  Type.Object({
+    type: Type.Literal('ephemeral'),
+    ttl: optional(Type.Union([Type.Literal('5m'), Type.Literal('1h')])),
+  }),
 );
 
-const base64Source = Type.Object({ type: Type.Literal('base64'), media_type: Type.String(), data: Type.String() });
+const base64Source = Type.Object({
+  type: Type.Literal('base64'),
+  media_type: Type.String(),
+  data: Type.String(),
+});
 const urlSource = Type.Object({ type: Type.Literal('url'), url: addressText({ minLength: 1 }) });
-const plainTextSource = Type.Object({ type: Type.Literal('text'), media_type: optional(Type.String()), data: Type.String() });
+const plainTextSource = Type.Object({
+  type: Type.Literal('text'),
+  media_type: optional(Type.String()),
+  data: Type.String(),
+});
 const contentSource = Type.Object({
   type: Type.Literal('content'),
   content: Type.Union([Type.String(), Type.Array(Type.Unknown())]),
@@ -46,7 +58,12 @@ const documentBlock = Type.Object({
   citations: optional(Type.Object({ enabled: optional(Type.Boolean()) })),
   cache_control: cacheControl,
 });
-const resultBlock = Type.Union([unknownKind('text', 'image', 'document'), textBlock, imageBlock, documentBlock]);
+const resultBlock = Type.Union([
+  unknownKind('text', 'image', 'document'),
+  textBlock,
+  imageBlock,
+  documentBlock,
+]);
 const toolResultBlock = Type.Object({
   type: Type.Literal('tool_result'),
   tool_use_id: name,
@@ -66,9 +83,20 @@ const thinkingBlock = Type.Object({
   thinking: Type.String(),
   signature: optional(Type.String()),
 });
-const redactedThinkingBlock = Type.Object({ type: Type.Literal('redacted_thinking'), data: Type.String() });
+const redactedThinkingBlock = Type.Object({
+  type: Type.Literal('redacted_thinking'),
+  data: Type.String(),
+});
 const contentBlock = Type.Union([
-  unknownKind('text', 'image', 'document', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking'),
+  unknownKind(
+    'text',
+    'image',
+    'document',
+    'tool_use',
+    'tool_result',
+    'thinking',
+    'redacted_thinking',
+  ),
   textBlock,
   imageBlock,
   documentBlock,
@@ -79,11 +107,14 @@ const contentBlock = Type.Union([
 ]);
 
 const content = Type.Union([Type.String(), Type.Array(contentBlock)]);
-const systemMessageContent = Type.Union([Type.String(), Type.Array(Type.Union([unknownKind('text'), textBlock]))]);
+const systemMessageContent = Type.Union([
+  Type.String(),
+  Type.Array(Type.Union([unknownKind('text'), textBlock])),
+]);
 const message = Type.Union([
   Type.Object({ role: Type.Literal('user'), content }),
   Type.Object({ role: Type.Literal('assistant'), content }),
-  // In mid-conversation, from newer clients; it may hold nothing but settings.
+  // Inside the conversation, from newer clients. It may hold only settings.
   Type.Object({
     role: Type.Literal('system'),
     content: optional(systemMessageContent),
@@ -114,7 +145,9 @@ const thinking = Type.Union([
   Type.Object({ type: Type.Literal('between_tools') }),
   Type.Object({ type: Type.Literal('disabled') }),
 ]);
-const outputFormat = optional(Type.Object({ type: Type.Literal('json_schema'), schema: jsonObject }));
+const outputFormat = optional(
+  Type.Object({ type: Type.Literal('json_schema'), schema: jsonObject }),
+);
 const effort = Type.Union([
   Type.Literal('low'),
   Type.Literal('medium'),
@@ -143,7 +176,6 @@ export const requestSchema = Type.Object({
   cache_control: cacheControl,
 });
 
-/** A body that has passed the schema. */
 export type MessagesRequest = Static<typeof requestSchema>;
 export type RequestMessage = Static<typeof message>;
 export type ContentBlock = Static<typeof contentBlock>;

@@ -19,7 +19,10 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
   [{ fallback_credit_token: 'x' }, 'fallback_credit_token'],
   [{ billing_policy: { type: 'billing_policy', bill_to: 'user_profile' } }, 'billing_policy'],
   [{ speed: 'fast' }, 'speed'],
-  [{ system: [{ type: 'text', text: 'x', citations: [{ file_id: 'file_1' }] }] }, 'system[0].citations[0].file_id'],
+  [
+    { system: [{ type: 'text', text: 'x', citations: [{ file_id: 'file_1' }] }] },
+    'system[0].citations[0].file_id',
+  ],
   [{ system: [{ type: 'text', text: 'x', source: { url: 'https://x' } }] }, 'system[0].source'],
   [{ inference_geo: 'us' }, 'inference_geo'],
   [{ service_tier: 'priority' }, 'service_tier'],
@@ -29,12 +32,24 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
   [{ tools: [{ type: 'advisor_20260301', name: 'advisor', model: 'm' }] }, 'tools[0].type'],
   [{ tools: [{ type: 'mcp_toolset', mcp_server_name: 'a' }] }, 'tools[0].type'],
   [{ tools: [{ type: 'unheard_of_20300101', name: 'a' }] }, 'tools[0].type'],
-  [{ context_management: { edits: [{ type: 'compact_20260112' }] } }, 'context_management.edits[0].type'],
-  [{ context_management: [{ edits: [{ type: 'compact_20260112' }] }] }, 'context_management.edits[0].type'],
+  [
+    { context_management: { edits: [{ type: 'compact_20260112' }] } },
+    'context_management.edits[0].type',
+  ],
+  [
+    { context_management: [{ edits: [{ type: 'compact_20260112' }] }] },
+    'context_management.edits[0].type',
+  ],
   [user(image), 'messages[0].content[0].source.file_id'],
   [user({ type: 'container_upload', file_id: 'file_1' }), 'messages[0].content[0].file_id'],
-  [user({ type: 'document', source: { type: 'file', file_id: 'file_1' } }), 'messages[0].content[0].source.file_id'],
-  [user({ type: 'tool_result', tool_use_id: 'a', content: [image] }), 'messages[0].content[0].content[0].source.file_id'],
+  [
+    user({ type: 'document', source: { type: 'file', file_id: 'file_1' } }),
+    'messages[0].content[0].source.file_id',
+  ],
+  [
+    user({ type: 'tool_result', tool_use_id: 'a', content: [image] }),
+    'messages[0].content[0].content[0].source.file_id',
+  ],
   [
     user({ type: 'document', source: { type: 'content', content: [image] } }),
     'messages[0].content[0].source.content[0].source.file_id',
@@ -42,7 +57,12 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
   [
     {
       messages: [
-        { role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_definition', definition: webSearch } }] },
+        {
+          role: 'system',
+          content: [
+            { type: 'tool_addition', tool: { type: 'tool_definition', definition: webSearch } },
+          ],
+        },
       ],
     },
     'messages[0].content[0].tool.definition.type',
@@ -54,7 +74,9 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
   [
     user({
       type: 'compaction',
-      tool_changes: [{ type: 'tool_addition', tool: { type: 'tool_definition', definition: webSearch } }],
+      tool_changes: [
+        { type: 'tool_addition', tool: { type: 'tool_definition', definition: webSearch } },
+      ],
     }),
     'messages[0].content[0].tool_changes[0].tool.definition.type',
   ],
@@ -63,8 +85,15 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
 for (const [fields, param] of refused) {
   test(`${JSON.stringify(fields)} is refused on the straight path and in translation, by the name of ${param}`, () => {
     const request = clientRequest(fields);
-    for (const write of [() => messages.relay.writeRequest(request, upstreamTarget()), () => messages.readRequest(request)]) {
-      assert.throws(write, (error) => error instanceof ApiError && error.param === param && error.message.startsWith(param));
+    for (const write of [
+      () => messages.relay.writeRequest(request, upstreamTarget()),
+      () => messages.readRequest(request),
+    ]) {
+      assert.throws(
+        write,
+        (error) =>
+          error instanceof ApiError && error.param === param && error.message.startsWith(param),
+      );
     }
   });
 }
@@ -77,48 +106,65 @@ const passing: Record<string, unknown>[] = [
   { tools: [{ type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }] },
   { speed: 'standard', inference_geo: 'global', mcp_servers: [] },
   { cache_control: { type: 'ephemeral', ttl: '1h' } },
-  { context_management: { edits: [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }] } },
+  {
+    context_management: {
+      edits: [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }],
+    },
+  },
   {
     messages: [
-      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'b', input: { file_id: 'the client’s own' } }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 'a', name: 'b', input: { file_id: 'the client’s own' } }],
+      },
     ],
   },
 ];
 
 for (const fields of passing) {
-  test(`${JSON.stringify(fields)} passes on the straight path unchanged`, () => {
+  test(`${JSON.stringify(fields)} passes unchanged on the straight path`, () => {
     const { body, ignored } = messages.relay.writeRequest(clientRequest(fields), upstreamTarget());
     for (const [name, value] of Object.entries(fields)) assert.deepEqual(body[name], value);
     assert.deepEqual(ignored, []);
   });
 }
 
-test('the standard tier is always asked for, and what the client asked for otherwise is listed', () => {
+test('the standard tier is always sent, and another tier of the client’s is listed', () => {
   for (const [tier, listed] of [
     [undefined, []],
     ['standard_only', []],
     ['auto', ['service_tier']],
   ] as const) {
-    const { body, ignored } = messages.relay.writeRequest(clientRequest({ service_tier: tier }), upstreamTarget());
+    const { body, ignored } = messages.relay.writeRequest(
+      clientRequest({ service_tier: tier }),
+      upstreamTarget(),
+    );
     assert.equal(body.service_tier, 'standard_only');
     assert.deepEqual(ignored, listed);
   }
 });
 
 const sdkFolder = new URL('../../../node_modules/@anthropic-ai/sdk/resources/', import.meta.url);
-const readTypes = (path: string) => readFileSync(new URL(path, sdkFolder), 'utf8').replaceAll(/\/\*\*[\s\S]*?\*\//g, '');
+const readTypes = (path: string) =>
+  readFileSync(new URL(path, sdkFolder), 'utf8').replaceAll(/\/\*\*[\s\S]*?\*\//g, '');
 
-test('every typed tool that the official types know is decided: those the client runs pass, those the provider runs do not', () => {
+test('of the official types’ tools, those that the client runs pass and those that the provider runs are refused', () => {
   const types = readTypes('beta/messages/messages.d.ts');
   const union = /export type BetaToolUnion = ([^;]+);/.exec(types)![1]!.split(' | ');
   const clients = /export type BetaClientToolUnion = ([^;]+);/.exec(types)![1]!.split(' | ');
   const typed = union.filter((name) => name !== 'BetaTool');
   assert.ok(typed.length > 20, 'the types are read');
   for (const name of typed) {
-    const declaration = new RegExp(`export interface ${name} \\{[\\s\\S]*?\\n {4}type: '([^']+)'`).exec(types)!;
+    const declaration = new RegExp(
+      `export interface ${name} \\{[\\s\\S]*?\\n {4}type: '([^']+)'`,
+    ).exec(types)!;
     const write = () =>
-      messages.relay.writeRequest(clientRequest({ tools: [{ type: declaration[1], name: 'x' }] }), upstreamTarget());
-    if (clients.includes(name) || name.startsWith('BetaToolSearchTool')) assert.doesNotThrow(write, name);
+      messages.relay.writeRequest(
+        clientRequest({ tools: [{ type: declaration[1], name: 'x' }] }),
+        upstreamTarget(),
+      );
+    if (clients.includes(name) || name.startsWith('BetaToolSearchTool'))
+      assert.doesNotThrow(write, name);
     else assert.throws(write, ApiError, name);
   }
 });

@@ -1,48 +1,54 @@
-// What a client may not pass on. All accounts of a gateway share the operator's credential, so a field that changes the price, or names
-// state kept at the provider, passes only if the catalogue prices it. A test keeps these tables in step with the official SDK's types.
+// Refuses what a client must not use. All accounts share the operator's credential, so a field that
+// changes the price or names state kept at the provider passes only if the catalogue prices it. A
+// test keeps these tables in step with the official SDK's types.
 import { invalidRequest, type ApiError } from '../../canonical/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileVerdicts, type OpenedFields } from '../field-verdicts.ts';
-import type { JsonObject } from '../format.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
 import { isSearchTool } from './web-search.ts';
 
 const refuseFields = compileVerdicts(verdictTable, partKinds);
-const costsExtra = 'it is billed beside the tokens, and this gateway has no price for it';
+const costsExtra = 'it is billed separately, and this gateway has no price for it';
 
-/** Typed tools that the client runs itself, by the start of their type; the version follows. */
+/** Typed tools that the client runs itself: the beginning of their type, before the version. */
 const clientTools = ['bash_', 'text_editor_', 'memory_', 'computer_', 'browser_'];
-/** Searches nothing but the tools of the same request, keeps nothing and has no price of its own. */
+/** Searches only the tools of the same request, stores nothing and has no price of its own. */
 const freeProviderTools = ['tool_search_tool_'];
 const refusedTools: Readonly<Record<string, string>> = {
   web_fetch_: 'what it fetches is billed as input that no hold can cover',
   code_execution_: 'it runs in a container kept at the provider, billed by the hour',
-  advisor_: 'another model at another price is asked',
-  mcp_toolset: 'the provider would call the server, with tokens that no hold can cover',
+  advisor_: 'it runs another model at another price',
+  mcp_toolset: 'the provider would call the server, and no hold can cover those tokens',
 };
 
-/** Edits of `context_management` that only shorten what the model sees. */
+/** Edits of `context_management` that only shorten the model's input. */
 const freeEdits = ['clear_tool_uses_', 'clear_thinking_'];
 
-/** `elsewhere`: the model runs at a provider of another format, which has no such tool. */
+/** `elsewhere`: the model's provider speaks another format, which has no such tool. */
 type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
 
 const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> = {
-  unpriced: 'each search is billed beside the tokens, and has no price here; the operator can price it with `tool_prices`',
-  elsewhere: 'it runs at Anthropic, and this model does not run there; use a tool of your own',
+  unpriced:
+    'each search is billed separately, and has no price here; the operator can set one in `tool_prices`',
+  elsewhere: 'it runs at Anthropic, but this model does not run there; use a tool of your own',
 };
 
-type Going = {
-  /** Whether the provider runs a web search here, and at what price. */
+type Destination = {
+  /** Whether the provider's web search has a price here. */
   readonly search?: SearchOffer;
   readonly opened?: OpenedFields;
 };
 
-/** Throws ApiError `invalid_request` that names the field and says why. */
-export function refuseSharedState(body: JsonObject, { search = 'elsewhere', opened }: Going = {}): void {
+/** Throws ApiError `invalid_request` that names the field and gives the reason. */
+export function refuseSharedState(
+  body: JsonObject,
+  { search = 'elsewhere', opened }: Destination = {},
+): void {
   refuseFields(body, opened);
-  if (Array.isArray(body.tools)) for (const [index, tool] of body.tools.entries()) refuseTool(tool, `tools[${index}]`, search);
-  for (const management of [body.context_management].flat()) if (isObject(management)) refuseEdits(management.edits);
+  if (Array.isArray(body.tools))
+    for (const [index, tool] of body.tools.entries()) refuseTool(tool, `tools[${index}]`, search);
+  for (const management of [body.context_management].flat())
+    if (isObject(management)) refuseEdits(management.edits);
   if (Array.isArray(body.messages)) {
     for (const [index, message] of body.messages.entries()) {
       if (isObject(message)) refuseContent(message.content, `messages[${index}].content`);
@@ -50,10 +56,17 @@ export function refuseSharedState(body: JsonObject, { search = 'elsewhere', open
   }
 }
 
-/** One that comes in mid-conversation is not looked for when the most that a request can cost is held, and so never searches. */
+/**
+ * Web search is refused inside the conversation, because the hold covers only searches in `tools`.
+ */
 function refuseTool(tool: unknown, path: string, search: SearchOffer = 'unpriced'): void {
   const type = isObject(tool) ? tool.type : undefined;
-  if (typeof type !== 'string' || type === 'custom' || startsWithOne(type, clientTools) || startsWithOne(type, freeProviderTools))
+  if (
+    typeof type !== 'string' ||
+    type === 'custom' ||
+    startsWithOne(type, clientTools) ||
+    startsWithOne(type, freeProviderTools)
+  )
     return;
   if (isObject(tool) && isSearchTool(tool)) {
     if (search === 'priced') return;
@@ -76,10 +89,14 @@ function refuseEdits(edits: unknown): void {
   }
 }
 
-/** Blocks can hold blocks and, where the tools change in mid-conversation, tools. A call's `input` is the client's own data. */
+/**
+ * Checks blocks at any depth, and the tools in them, which can change during a conversation. A
+ * call's `input` is the client's own data.
+ */
 function refuseContent(content: unknown, path: string): void {
   if (Array.isArray(content)) {
-    for (const [index, block] of content.entries()) if (isObject(block)) refuseBlock(block, `${path}[${index}]`);
+    for (const [index, block] of content.entries())
+      if (isObject(block)) refuseBlock(block, `${path}[${index}]`);
   } else if (isObject(content)) {
     refuseBlock(content, path);
   }
@@ -100,5 +117,5 @@ function startsWithOne(text: string, starts: readonly string[]): boolean {
 }
 
 function refusal(path: string, why: string, what = ''): ApiError {
-  return invalidRequest(path, `${path}${what} is not available here: ${why}`);
+  return invalidRequest(path, `${path}${what} is not available here; leave it out: ${why}`);
 }

@@ -1,16 +1,20 @@
-// Signatures of other vendors' reasoning in the one opaque field that Messages clients send back. Anthropic's own are never touched;
-// a foreign one reads `tg1.<vendor>.<value>`, which no signature of Anthropic's does, since those are plain base64.
+// Puts signatures of other vendors' reasoning into the one opaque field that Messages clients
+// return. Anthropic's own are never changed. A foreign one reads `tg1.<vendor>.<value>`;
+// Anthropic's are plain base64 and never look like that.
 import type { Signature, Vendor } from '../../canonical/request.ts';
 
 const prefix = 'tg1.';
 const vendors: readonly Vendor[] = ['openai', 'google'];
 
-/** For a `thinking` block's `signature` or a `redacted_thinking` block's `data`. */
+/** Returns a `thinking` block's `signature` or a `redacted_thinking` block's `data`. */
 export function sealSignature({ vendor, value }: Signature): string {
   return vendor === 'anthropic' ? value : `${prefix}${vendor}.${value}`;
 }
 
-/** Reverses `sealSignature`. null for an empty one, which is how reasoning without a signature travels, and for one of ours that is damaged. */
+/**
+ * Reverses `sealSignature`. Returns null for an empty value, which means reasoning without a
+ * signature, and for a damaged one of ours.
+ */
 export function openSignature(sealed: unknown): Signature | null {
   if (typeof sealed !== 'string' || sealed === '') return null;
   if (!sealed.startsWith(prefix)) return { vendor: 'anthropic', value: sealed };

@@ -1,7 +1,6 @@
-// Why an answer ended.
 import type { Stop } from '../../canonical/event.ts';
 
-/** A reason that we do not know counts as a plain end: the answer is there. */
+/** An unknown reason counts as a normal end: the answer is there. */
 export function readStop(reason: unknown, sequence: unknown): Stop {
   return { reason: readReason(reason), sequence: typeof sequence === 'string' ? sequence : null };
 }
@@ -24,14 +23,20 @@ function readReason(reason: unknown): Stop['reason'] {
   }
 }
 
-export type WrittenStop = {
+/** Returns true when a refusal or the output limit ended the answer, possibly before any output. */
+export function isCutShort(reason: unknown): boolean {
+  const read = readReason(reason);
+  return read === 'refusal' || read === 'length';
+}
+
+type WrittenStop = {
   readonly stop_reason: string;
   readonly stop_sequence: string | null;
-  /** Anthropic's classes of refusals, which no other vendor has. */
+  /** Anthropic's classes of refusals. No other vendor has them. */
   readonly stop_details: null;
 };
 
-/** Messages has no refusal block: a refusal's words are text, so that it was one must show in the reason. */
+/** Messages has no refusal block: a refusal is text, so the stop reason must mark it. */
 export function writeStop(stop: Stop, hasRefusal: boolean): WrittenStop {
   const reason = hasRefusal && stop.reason === 'end' ? 'refusal' : stop.reason;
   return { stop_reason: writtenReasons[reason], stop_sequence: stop.sequence, stop_details: null };

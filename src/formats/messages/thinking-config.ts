@@ -1,14 +1,14 @@
-// How much a model should think: efforts and budgets, as the model's generation takes them.
+// How much a model should think: the effort or budget that its generation accepts.
 import { budgetOfEffort, effortOfBudget, nearestEffort } from '../../canonical/effort.ts';
 import type { CanonicalRequest, Effort } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject, UpstreamTarget } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { UpstreamTarget } from '../format.ts';
 import type { ModelTraits } from './model-traits.ts';
 
-export type WrittenThinking = {
+type WrittenThinking = {
   readonly thinking: JsonObject | null;
   readonly effort: string | null;
-  /** Whether what the caller asked for was left out. */
+  /** True when the client's setting was left out. */
   readonly isDropped: boolean;
 };
 
@@ -17,45 +17,66 @@ const dropped: WrittenThinking = { ...nothing, isDropped: true };
 
 const budgetTokensMin = 1_024;
 
-/** `messages`: the conversation as it goes out. */
+/** `messages`: the conversation as sent. */
 export function writeThinkingConfig(
   { reasoning, toolChoice }: CanonicalRequest,
-  { target, traits, messages }: { target: UpstreamTarget; traits: ModelTraits; messages: readonly JsonObject[] },
+  {
+    target,
+    traits,
+    messages,
+  }: { target: UpstreamTarget; traits: ModelTraits; messages: readonly JsonObject[] },
 ): WrittenThinking {
   if (!reasoning) return nothing;
   const { effort, budgetTokens } = reasoning;
   if (effort === 'none') return target.thinking ? writeNoThinking(traits) : nothing;
   if (!target.thinking) return dropped;
-  const usesBudget = traits.thinking === 'budget' || (traits.thinking === 'both' && budgetTokens !== null);
-  // Anthropic refuses thinking with a tool that must be called.
+  const usesBudget =
+    traits.thinking === 'budget' || (traits.thinking === 'both' && budgetTokens !== null);
+  // Anthropic refuses thinking together with a forced tool call.
   const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
   if (!usesBudget) {
     const wanted = budgetTokens === null ? effort : effortOfBudget(budgetTokens);
-    return { thinking: isForced ? null : { type: 'adaptive' }, effort: wanted && writeEffort(wanted, traits), isDropped: false };
+    return {
+      thinking: isForced ? null : { type: 'adaptive' },
+      effort: wanted && writeEffort(wanted, traits),
+      isDropped: false,
+    };
   }
-  const budget = fitBudget(budgetTokens ?? budgetOfEffort[effort ?? 'medium'], target.maxOutputTokens);
+  const budget = fitBudget(
+    budgetTokens ?? budgetOfEffort[effort ?? 'medium'],
+    target.maxOutputTokens,
+  );
   if (budget === null || isForced || !mayThinkWithBudget(messages)) return dropped;
   return { thinking: { type: 'enabled', budget_tokens: budget }, effort: null, isDropped: false };
 }
 
-/** Newer models refuse `disabled`: some think always. The least effort is as near as they come. */
+/**
+ * Newer models refuse `disabled`, and some always think. The lowest effort is the closest match.
+ */
 function writeNoThinking({ thinking }: ModelTraits): WrittenThinking {
-  return thinking === 'adaptive' ? { ...nothing, effort: 'low' } : { ...nothing, thinking: { type: 'disabled' } };
+  return thinking === 'adaptive'
+    ? { ...nothing, effort: 'low' }
+    : { ...nothing, thinking: { type: 'disabled' } };
 }
 
 function writeEffort(effort: Effort, { xhighEffort }: ModelTraits): string {
-  return nearestEffort(effort, xhighEffort ? ['low', 'medium', 'high', 'xhigh', 'max'] : ['low', 'medium', 'high', 'max']);
+  return nearestEffort(
+    effort,
+    xhighEffort ? ['low', 'medium', 'high', 'xhigh', 'max'] : ['low', 'medium', 'high', 'max'],
+  );
 }
 
-/** A budget that leaves room for an answer below the limit; null when there is no room for any. */
+/** Returns a budget that leaves room for an answer below the limit; null when there is no room. */
 export function fitBudget(budgetTokens: number, maxOutputTokens: number): number | null {
   if (budgetTokens < maxOutputTokens) return budgetTokens;
-  return maxOutputTokens > budgetTokensMin ? Math.max(budgetTokensMin, maxOutputTokens - budgetTokensMin) : null;
+  return maxOutputTokens > budgetTokensMin
+    ? Math.max(budgetTokensMin, maxOutputTokens - budgetTokensMin)
+    : null;
 }
 
 /**
- * With a budget, Anthropic wants the turn whose calls are being answered to begin with its thinking. It has none when another vendor's
- * model made the calls, so that one answer is given without thinking.
+ * With a budget, Anthropic wants the turn that made the answered calls to begin with its thinking.
+ * A turn of another vendor's model has none, so the next answer is given without thinking.
  */
 export function mayThinkWithBudget(messages: readonly unknown[]): boolean {
   const last = messages.findLast((message) => isObject(message) && message.role === 'assistant');
@@ -64,7 +85,7 @@ export function mayThinkWithBudget(messages: readonly unknown[]): boolean {
   return !types.includes('tool_use') || types[0] === 'thinking' || types[0] === 'redacted_thinking';
 }
 
-/** No model thinks here unasked. */
+/** No model of this format thinks by default. */
 export function mayThink({ thinking }: JsonObject): boolean {
   return isObject(thinking) && thinking.type !== 'disabled';
 }

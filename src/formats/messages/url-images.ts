@@ -1,16 +1,20 @@
-// Images that a Messages request gives by URL, put into it as base64: Anthropic's endpoint for counting takes no other kind.
+// Replaces image URLs in a Messages request by base64: Anthropic's counting endpoint accepts
+// nothing else.
 import type { ImageBytes } from '../../lib/image.ts';
-import { isObject } from '../../lib/json.ts';
-import type { ClientRequest, JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { ClientRequest } from '../format.ts';
 
-export type UrlImage = {
+/** A request with a body in this format. */
+type Messages = Pick<ClientRequest, 'body'>;
+
+type UrlImage = {
   readonly url: string;
-  /** Of its block: `messages[0].content[1]`. */
+  /** The path of its block: `messages[0].content[1]`. */
   readonly path: string;
 };
 
-/** In their order, those inside of results of tools among them. */
-export function listUrlImages({ body }: ClientRequest): readonly UrlImage[] {
+/** In order, including images inside tool results. */
+export function listUrlImages({ body }: Messages): readonly UrlImage[] {
   const found: UrlImage[] = [];
   mapBlocks(body, (block, path) => {
     const url = urlOf(block, 'image');
@@ -20,8 +24,11 @@ export function listUrlImages({ body }: ClientRequest): readonly UrlImage[] {
   return found;
 }
 
-/** Whether it gives a document by URL, which cannot be put into it: there may be anything at the URL. */
-export function hasUrlDocument({ body }: ClientRequest): boolean {
+/**
+ * Returns true when a document is given by URL. Documents are not inlined, because anything may be
+ * at the URL.
+ */
+export function hasUrlDocument({ body }: Messages): boolean {
   let has = false;
   mapBlocks(body, (block) => {
     has ||= urlOf(block, 'document') !== null;
@@ -30,14 +37,20 @@ export function hasUrlDocument({ body }: ClientRequest): boolean {
   return has;
 }
 
-/** `images`: by URL. One that is not among them stays as it is. */
-export function inlineImages(request: ClientRequest, images: ReadonlyMap<string, ImageBytes>): ClientRequest {
+/** `images`: keyed by URL. An image that is missing here stays unchanged. */
+export function inlineImages<Request extends Messages>(
+  request: Request,
+  images: ReadonlyMap<string, ImageBytes>,
+): Request {
   const body = mapBlocks(request.body, (block) => {
     const url = urlOf(block, 'image');
     const image = url === null ? undefined : images.get(url);
     if (!image) return block;
     const { mediaType, bytes } = image;
-    return { ...block, source: { type: 'base64', media_type: mediaType, data: bytes.toString('base64') } };
+    return {
+      ...block,
+      source: { type: 'base64', media_type: mediaType, data: bytes.toString('base64') },
+    };
   });
   return { ...request, body };
 }
@@ -52,10 +65,13 @@ type Change = (block: JsonObject, path: string) => JsonObject;
 function mapBlocks(body: JsonObject, change: Change): JsonObject {
   const { messages } = body;
   if (!Array.isArray(messages)) return body;
-  return { ...body, messages: messages.map((message, index) => mapContent(message, change, `messages[${index}]`)) };
+  return {
+    ...body,
+    messages: messages.map((message, index) => mapContent(message, change, `messages[${index}]`)),
+  };
 }
 
-/** A message or a block, whose `content` may be a list of blocks. */
+/** Maps a message or block whose `content` may be a list of blocks. */
 function mapContent(holder: unknown, change: Change, path: string): unknown {
   if (!isObject(holder) || !Array.isArray(holder.content)) return holder;
   const content = holder.content.map((block: unknown, index) => {

@@ -1,9 +1,9 @@
-// Usage in Messages: `input_tokens` excludes what was read from and written to the prompt cache, `output_tokens` includes thinking.
+// Usage in Messages: `input_tokens` excludes reads and writes of the prompt cache, `output_tokens`
+// includes thinking.
 import { readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** A count that is missing, or cannot be believed, is 0; null when all are. */
+/** A missing or implausible count is 0. Returns null when all are. */
 export function readUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const outputTokens = readTokenCount(value.output_tokens) ?? 0;
@@ -18,10 +18,13 @@ export function readUsage(value: unknown): Usage | null {
 }
 
 /**
- * Splits what was written to the cache by lifetime. The total counts; in a stream only its first event has the split, so a total that
- * has grown since goes to the one hour lifetime if that is the only one the request used, else to the short one.
+ * Splits cache writes by lifetime. The total is authoritative. In a stream only the first event has
+ * the split, so later growth goes to the one-hour lifetime if the request used only that one, else
+ * to the short one.
  */
-function readCacheWrites(usage: Record<string, unknown>): Pick<Usage, 'cacheWriteTokens' | 'cacheWrite1hTokens'> {
+function readCacheWrites(
+  usage: Record<string, unknown>,
+): Pick<Usage, 'cacheWriteTokens' | 'cacheWrite1hTokens'> {
   const split = isObject(usage.cache_creation) ? usage.cache_creation : {};
   const short = readTokenCount(split.ephemeral_5m_input_tokens) ?? 0;
   const long = readTokenCount(split.ephemeral_1h_input_tokens) ?? 0;
@@ -33,8 +36,9 @@ function readCacheWrites(usage: Record<string, unknown>): Pick<Usage, 'cacheWrit
 const inputCounts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
 
 /**
- * Gathers the usage of a stream: `message_start` counts the input early, `message_delta` gives cumulative totals. Older upstreams give
- * only `output_tokens` there, and some hosts 0 for an input that the start had counted, which is no count.
+ * Collects the usage of a stream. `message_start` counts the input early; `message_delta` has
+ * cumulative totals. Older upstreams send only `output_tokens` there, and some hosts send 0 for an
+ * input that the start counted, which is not a count.
  */
 export class StreamUsage {
   #merged: Record<string, unknown> = {};
@@ -48,26 +52,30 @@ export class StreamUsage {
     if (!isObject(usage)) return;
     const countsInput = inputCounts.some((name) => (readTokenCount(usage[name]) ?? 0) > 0);
     for (const [name, value] of Object.entries(usage)) {
-      if (value !== null && (countsInput || !inputCounts.includes(name))) this.#merged[name] = value;
+      if (value !== null && (countsInput || !inputCounts.includes(name)))
+        this.#merged[name] = value;
     }
-    // The start's `output_tokens` counts the first token or so: without a total it must not pass for one.
+    // The start's `output_tokens` counts about one token and must not be taken for the total.
     if (readTokenCount(usage.output_tokens) !== null) this.#hasTotal = true;
   }
 
-  /** Without output until the stream has given a total of it. */
+  /** Has no output until the stream has sent a total. */
   get soFar(): Usage | null {
     return readUsage(this.#hasTotal ? this.#merged : { ...this.#merged, output_tokens: 0 });
   }
 }
 
-/** Of a whole message; the official type has every field always, those included that only Anthropic's own platform could fill. */
+/**
+ * Writes the usage of a whole message. The official type always has every field, including those
+ * that only Anthropic's own platform could fill.
+ */
 export function writeMessageUsage(usage: Usage): JsonObject {
   return { ...writeUsage(usage), ...platformUsage };
 }
 
 /**
- * Of a message whose input is only an estimate as yet. Without the split of the cache writes, which SDKs would keep although the last event
- * has the real one.
+ * Writes the usage of a message whose input is only estimated. Leaves out the split of cache
+ * writes, because SDKs would keep it although the last event has the real one.
  */
 export function writeEstimatedUsage(estimatedInputTokens: number): JsonObject {
   return {
@@ -84,7 +92,7 @@ export function writeEstimatedUsage(estimatedInputTokens: number): JsonObject {
 
 const platformUsage: JsonObject = { service_tier: 'standard', inference_geo: null, speed: null };
 
-/** As `message_delta` has it. */
+/** Writes the usage of `message_delta`. */
 export function writeUsage(usage: Usage): JsonObject {
   return {
     input_tokens: usage.inputTokens,

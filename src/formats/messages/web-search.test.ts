@@ -2,34 +2,50 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { answerContext, clientRequest, upstreamTarget } from '../../../tests/support/formats/messages.ts';
+import {
+  answerContext,
+  clientRequest,
+  upstreamTarget,
+} from '../../../tests/support/formats/messages.ts';
 import { messages } from './index.ts';
 import { isSearchTool, readSearchTool } from './web-search.ts';
 
 const search = { type: 'web_search_20250305', name: 'web_search' };
 const newer = { ...search, type: 'web_search_20260318', response_inclusion: 'full' };
 const write = (fields: Record<string, unknown>, searchesMax?: number) =>
-  messages.relay.writeRequest(clientRequest(fields), upstreamTarget(searchesMax === undefined ? {} : { searchesMax }));
+  messages.relay.writeRequest(
+    clientRequest(fields),
+    upstreamTarget(searchesMax === undefined ? {} : { searchesMax }),
+  );
 
 test('every web search of the official types is known, and later versions too', () => {
   const types = readFileSync(
-    new URL('../../../node_modules/@anthropic-ai/sdk/resources/beta/messages/messages.d.ts', import.meta.url),
+    new URL(
+      '../../../node_modules/@anthropic-ai/sdk/resources/beta/messages/messages.d.ts',
+      import.meta.url,
+    ),
     'utf8',
   );
-  const literals = [...types.matchAll(/^export interface BetaWebSearchTool\d+ \{[\s\S]*?^ {4}type: '(\w+)';$/gm)].map(
-    ([, type]) => type!,
-  );
+  const literals = [
+    ...types.matchAll(/^export interface BetaWebSearchTool\d+ \{[\s\S]*?^ {4}type: '(\w+)';$/gm),
+  ].map(([, type]) => type!);
   assert.ok(literals.length >= 3, literals.join());
   assert.deepEqual(
     [...literals, 'web_search_20300101'].filter((type) => !isSearchTool({ type })),
     [],
   );
-  for (const type of ['custom', 'web_fetch_20260318', 'web_search_tool_result', 'web_search', undefined]) {
+  for (const type of [
+    'custom',
+    'web_fetch_20260318',
+    'web_search_tool_result',
+    'web_search',
+    undefined,
+  ]) {
     assert.ok(!isSearchTool({ type }), String(type));
   }
 });
 
-test('a search is found with its own limit', () => {
+test('a search is found, with its limit', () => {
   assert.equal(readSearchTool(clientRequest({ tools: [{ name: 'f', input_schema: {} }] })), null);
   assert.deepEqual(
     readSearchTool(
@@ -48,14 +64,19 @@ test('a search is found with its own limit', () => {
   );
 });
 
-test('a second search, a limit that cannot be and callers that run code are refused by name', () => {
+test('a second search, an invalid limit and callers that run code are refused by name', () => {
   const refused: [tools: unknown[], param: string][] = [
     [[search, newer], 'tools[1].type'],
-    ...[0, -1, 1.5, 101, '3', 1e300].map((value): [unknown[], string] => [[{ ...search, max_uses: value }], 'tools[0].max_uses']),
-    ...[[], ['code_execution_20260521'], ['direct', 'code_execution_20260521'], 'direct'].map((callers): [unknown[], string] => [
-      [{ ...newer, allowed_callers: callers }],
-      'tools[0].allowed_callers',
+    ...[0, -1, 1.5, 101, '3', 1e300].map((value): [unknown[], string] => [
+      [{ ...search, max_uses: value }],
+      'tools[0].max_uses',
     ]),
+    ...[[], ['code_execution_20260521'], ['direct', 'code_execution_20260521'], 'direct'].map(
+      (callers): [unknown[], string] => [
+        [{ ...newer, allowed_callers: callers }],
+        'tools[0].allowed_callers',
+      ],
+    ),
   ];
   for (const [tools, param] of refused) {
     assert.throws(
@@ -66,8 +87,12 @@ test('a second search, a limit that cannot be and callers that run code are refu
   }
 });
 
-test('with a price the tool passes with the limit that is held; a later version is kept from running code, which is listed', () => {
-  const located = { ...search, user_location: { type: 'approximate', city: 'Oslo' }, blocked_domains: ['a.b'] };
+test('with a price the tool passes with the held limit; a later version may not run code, which is listed', () => {
+  const located = {
+    ...search,
+    user_location: { type: 'approximate', city: 'Oslo' },
+    blocked_domains: ['a.b'],
+  };
   assert.deepEqual(write({ tools: [located] }, 5).body.tools, [{ ...located, max_uses: 5 }]);
   const direct = { ...newer, allowed_callers: ['direct'] };
   const { body, ignored } = write({ tools: [{ type: 'bash_20250124', name: 'bash' }, newer] }, 2);
@@ -79,47 +104,80 @@ test('with a price the tool passes with the limit that is held; a later version 
   assert.deepEqual(write({ tools: [direct] }, 2), { ...write({ tools: [newer] }, 2), ignored: [] });
 });
 
-test('without a price, on a model of another format and in mid-conversation it is refused by name', () => {
+test('without a price, on a model of another format and inside the conversation it is refused by name', () => {
   const change = { type: 'tool_addition', tool: { type: 'tool_definition', definition: search } };
   const changed = { messages: [{ role: 'system', content: [change] }] };
   const refused: [run: () => unknown, param: string, message: RegExp][] = [
     [() => write({ tools: [search] }), 'tools[0].type', /`tool_prices`/],
-    [() => messages.readRequest(clientRequest({ tools: [search] })), 'tools[0].type', /does not run there/],
+    [
+      () => messages.readRequest(clientRequest({ tools: [search] })),
+      'tools[0].type',
+      /does not run there/,
+    ],
     [() => write(changed, 5), 'messages[0].content[0].tool.definition.type', /no price/],
     [
       () => write({ tools: [search, { type: 'web_fetch_20260318', name: 'web_fetch' }] }, 5),
       'tools[1].type',
       /no hold can cover/,
     ],
-    [() => write({ tools: [search, { type: 'code_execution_20260521', name: 'c' }] }, 5), 'tools[1].type', /billed by the hour/],
+    [
+      () => write({ tools: [search, { type: 'code_execution_20260521', name: 'c' }] }, 5),
+      'tools[1].type',
+      /billed by the hour/,
+    ],
   ];
   for (const [run, param, message] of refused) {
-    assert.throws(run, (error) => error instanceof ApiError && error.param === param && message.test(error.message), param);
+    assert.throws(
+      run,
+      (error) => error instanceof ApiError && error.param === param && message.test(error.message),
+      param,
+    );
   }
 });
 
 const found = {
   type: 'web_search_tool_result',
   tool_use_id: 'srvtoolu_1',
-  content: [{ type: 'web_search_result', url: 'https://a.b', title: 'A', encrypted_content: 'EqgfCioIARgB==', page_age: null }],
+  content: [
+    {
+      type: 'web_search_result',
+      url: 'https://a.b',
+      title: 'A',
+      encrypted_content: 'EqgfCioIARgB==',
+      page_age: null,
+    },
+  ],
 };
-const failed = { ...found, content: { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' } };
-const use = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } };
+const failed = {
+  ...found,
+  content: { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' },
+};
+const use = {
+  type: 'server_tool_use',
+  id: 'srvtoolu_1',
+  name: 'web_search',
+  input: { query: 'x' },
+};
 
-test('blocks of a search pass byte for byte in the history and in the answer', () => {
+test('blocks of a search pass byte for byte in history and answer', () => {
   const history = [
     { role: 'user', content: 'Search' },
     { role: 'assistant', content: [use, found, { type: 'text', text: 'Hi' }] },
   ];
-  assert.deepEqual(write({ messages: [...history, { role: 'user', content: 'More' }] }).body.messages, [
-    ...history,
-    { role: 'user', content: 'More' },
-  ]);
-  const answer = { type: 'message', role: 'assistant', content: [use, found], usage: { input_tokens: 9, output_tokens: 1 } };
+  assert.deepEqual(
+    write({ messages: [...history, { role: 'user', content: 'More' }] }).body.messages,
+    [...history, { role: 'user', content: 'More' }],
+  );
+  const answer = {
+    type: 'message',
+    role: 'assistant',
+    content: [use, found],
+    usage: { input_tokens: 9, output_tokens: 1 },
+  };
   assert.deepEqual(messages.relay.relayAnswer(answer, answerContext()).body.content, [use, found]);
 });
 
-test("the provider's own count stands; without one, results count and errors do not", () => {
+test('the provider’s own count is used; without one, results count and errors do not', () => {
   const searchesOf = (usage: object) =>
     messages.relay.relayAnswer(
       {
@@ -138,11 +196,14 @@ test("the provider's own count stands; without one, results count and errors do 
     assert.equal(searchesOf({ server_tool_use: { web_search_requests: lie } }), 1, String(lie));
 });
 
-test('a stream counts each search as its results come, and at its end as the provider does', () => {
+test('a stream counts each search when its results arrive, and at its end by the provider’s count', () => {
   const pipe = messages.relay.relayStream(answerContext());
   const push = (event: object) => pipe.push({ event: '', data: JSON.stringify(event) });
   const usage = { input_tokens: 9, output_tokens: 1, server_tool_use: { web_search_requests: 0 } };
-  push({ type: 'message_start', message: { type: 'message', role: 'assistant', content: [], usage } });
+  push({
+    type: 'message_start',
+    message: { type: 'message', role: 'assistant', content: [], usage },
+  });
   for (const [index, block] of [use, found, use, failed].entries()) {
     const frame = push({ type: 'content_block_start', index, content_block: block });
     assert.ok(frame.includes(JSON.stringify(block)), 'as it came');
@@ -150,7 +211,11 @@ test('a stream counts each search as its results come, and at its end as the pro
   }
   assert.equal(pipe.progress.searches, 1);
   const delta = { stop_reason: 'end_turn', stop_sequence: null };
-  push({ type: 'message_delta', delta, usage: { output_tokens: 5, server_tool_use: { web_search_requests: 2 } } });
+  push({
+    type: 'message_delta',
+    delta,
+    usage: { output_tokens: 5, server_tool_use: { web_search_requests: 2 } },
+  });
   push({ type: 'message_stop' });
   assert.deepEqual([pipe.progress.status, pipe.progress.searches], ['finished', 2]);
 });

@@ -1,49 +1,77 @@
-// The web search that Anthropic runs itself: where a request asks for it, what bounds it, and how often an answer has used it.
+// Anthropic's own web search: where a request asks for it, what limits it, and how often an answer
+// used it.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { readSearchCount, searchesPerRequestMax, type SearchTool } from '../../canonical/web-search.ts';
-import { isObject } from '../../lib/json.ts';
-import type { ClientRequest, JsonObject } from '../format.ts';
+import {
+  readSearchCount,
+  searchesPerRequestMax,
+  type SearchTool,
+} from '../../canonical/web-search.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { ClientRequest } from '../format.ts';
 
-/** The version without code. Later ones filter their results with code that the model writes and runs, unless told not to. */
+/**
+ * The version without code. Later versions filter results with code that the model writes and runs,
+ * unless this is switched off.
+ */
 const plainVersion = 'web_search_20250305';
 
 export function isSearchTool(tool: JsonObject): boolean {
   return typeof tool.type === 'string' && /^web_search_\d{8}$/.test(tool.type);
 }
 
-/** Throws ApiError `invalid_request` for a second one, a bad limit, and callers that would run code. */
+/**
+ * Throws ApiError `invalid_request` for a second search tool, an invalid limit, and callers that
+ * would run code.
+ */
 export function readSearchTool({ body }: ClientRequest): SearchTool | null {
   const tools: unknown[] = Array.isArray(body.tools) ? body.tools : [];
-  const indices = [...tools.keys()].filter((index) => isObject(tools[index]) && isSearchTool(tools[index]));
+  const indices = [...tools.keys()].filter(
+    (index) => isObject(tools[index]) && isSearchTool(tools[index]),
+  );
   const [first, second] = indices;
   if (first === undefined) return null;
   if (second !== undefined)
-    throw invalidRequest(`tools[${second}].type`, `tools[${second}].type: one web search is enough; leave this one out.`);
+    throw invalidRequest(
+      `tools[${second}].type`,
+      `tools[${second}].type: only one web search tool is allowed; leave this one out.`,
+    );
   const tool = tools[first] as JsonObject;
   refuseCode(tool, `tools[${first}].allowed_callers`);
   const limitField = `tools[${first}].max_uses`;
   return { name: 'web_search', searchesMax: readLimit(tool.max_uses, limitField), limitField };
 }
 
-/** Code runs in a container that the provider keeps, in rounds that `max_uses` does not bound. */
+/** Code runs in a container at the provider, in rounds that `max_uses` does not limit. */
 function refuseCode({ allowed_callers: callers }: JsonObject, path: string): void {
   if (callers === undefined || callers === null) return;
   if (Array.isArray(callers) && callers.length === 1 && callers[0] === 'direct') return;
-  throw invalidRequest(path, `${path} must be ["direct"]: code that the provider runs has no price here.`);
+  throw invalidRequest(
+    path,
+    `${path} must be ["direct"]: code that the provider runs has no price here.`,
+  );
 }
 
 function readLimit(value: unknown, path: string): number | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= searchesPerRequestMax) return value;
+  if (
+    typeof value === 'number' &&
+    Number.isInteger(value) &&
+    value >= 1 &&
+    value <= searchesPerRequestMax
+  )
+    return value;
   throw invalidRequest(
     path,
-    `${path} must be a whole number from 1 to ${searchesPerRequestMax}, since each search is charged; got ${JSON.stringify(value)}`,
+    `${path} must be a whole number from 1 to ${searchesPerRequestMax}, because each search is charged; got ${JSON.stringify(value)}`,
   );
 }
 
-export type RelayedTools = { readonly tools: readonly unknown[]; readonly ignored: readonly string[] };
+type RelayedTools = { readonly tools: readonly unknown[]; readonly ignored: readonly string[] };
 
-/** The tools with the search bounded, and called by the model alone: that a later version may not run code is listed. */
+/**
+ * Limits the searches of the tools and lets only the model call them. Lists that a later version
+ * may not run code.
+ */
 export function relayTools(tools: readonly unknown[], searchesMax: number): RelayedTools {
   const ignored: string[] = [];
   const relayed = tools.map((tool, index) => {
@@ -56,13 +84,16 @@ export function relayTools(tools: readonly unknown[], searchesMax: number): Rela
   return { tools: relayed, ignored };
 }
 
-/** The provider's own count; null when it gave none. */
+/** Returns the provider's own count; null when it sent none. */
 export function readSearches(usage: unknown): number | null {
   if (!isObject(usage) || !isObject(usage.server_tool_use)) return null;
   return readSearchCount(usage.server_tool_use.web_search_requests);
 }
 
-/** Whether a block is what a search has found. One that failed is not billed: it holds an error instead of a list. */
+/**
+ * Returns true for the results of a search. A failed search holds an error instead of a list and is
+ * not billed.
+ */
 export function isSearchDone(block: unknown): boolean {
   return isObject(block) && block.type === 'web_search_tool_result' && Array.isArray(block.content);
 }

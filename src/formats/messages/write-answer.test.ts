@@ -9,9 +9,10 @@ import { writeAnswer } from './write-answer.ts';
 
 const stop = { reason: 'end', sequence: null } as const;
 const usage = { ...noUsage, inputTokens: 5, outputTokens: 7 };
-const asJson = (answer: Answer) => JSON.parse(JSON.stringify(writeAnswer(answer, answerContext()))) as unknown;
+const asJson = (answer: Answer) =>
+  JSON.parse(JSON.stringify(writeAnswer(answer, answerContext()))) as unknown;
 
-test('an answer that is written and read again is the same', () => {
+test('an answer survives being written and read', () => {
   fc.assert(
     fc.property(answers, (answer) => {
       assert.deepEqual(readAnswer(asJson(answer)), answer);
@@ -58,8 +59,11 @@ test('a text answer has every field of the specification', () => {
   });
 });
 
-test('a refusal is text with the stop reason that says so', () => {
-  const written = writeAnswer({ content: [{ type: 'refusal', text: 'No.' }], stop, usage }, answerContext());
+test('a refusal becomes text with its own stop reason', () => {
+  const written = writeAnswer(
+    { content: [{ type: 'refusal', text: 'No.' }], stop, usage },
+    answerContext(),
+  );
   assert.deepEqual(written.content, [{ type: 'text', text: 'No.' }]);
   assert.equal(written.stop_reason, 'refusal');
 });
@@ -83,7 +87,7 @@ test('every stop reason has its name', () => {
   }
 });
 
-test('reasoning of another vendor carries its signature recognisably, without one an empty signature', () => {
+test('another vendor’s reasoning keeps its signature in sealed form, or gets an empty one', () => {
   const thinking = { type: 'thinking', text: 'Hm', redacted: false } as const;
   const content = [
     { ...thinking, signature: { vendor: 'openai', value: 'abc.def' } },
@@ -101,7 +105,7 @@ test('reasoning of another vendor carries its signature recognisably, without on
   ]);
 });
 
-test('arguments that are no JSON object keep their text under one telling name', () => {
+test('arguments that are not a JSON object keep their text in one field', () => {
   const call = { type: 'tool-call', id: 'a', name: 'b', kind: 'function' } as const;
   const inputs: [text: string, input: unknown][] = [
     ['{"city":"Paris"}', { city: 'Paris' }],
@@ -110,12 +114,17 @@ test('arguments that are no JSON object keep their text under one telling name',
     ['[1]', { invalid_json_arguments: '[1]' }],
   ];
   for (const [text, input] of inputs) {
-    const written = writeAnswer({ content: [{ ...call, arguments: text }], stop, usage }, answerContext());
-    assert.deepEqual(written.content, [{ type: 'tool_use', id: 'a', name: 'b', input, caller: { type: 'direct' } }]);
+    const written = writeAnswer(
+      { content: [{ ...call, arguments: text }], stop, usage },
+      answerContext(),
+    );
+    assert.deepEqual(written.content, [
+      { type: 'tool_use', id: 'a', name: 'b', input, caller: { type: 'direct' } },
+    ]);
   }
 });
 
-test('without a count from upstream the client sees our own, by which it is charged', () => {
+test('without the upstream’s usage the client sees our own count, which is charged', () => {
   const content = [
     { type: 'text', text: 'é'.repeat(100) },
     { type: 'tool-call', id: 'a', name: 'b', arguments: '{"a":1}', kind: 'function' },

@@ -1,38 +1,51 @@
-// A whole answer in Messages.
+// Writes a whole answer in Messages.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
-import type { AnswerContext, JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerContext } from '../format.ts';
 import { writeCitations } from './citations.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { writeInput } from './tool-input.ts';
 import { writeMessageUsage } from './usage.ts';
 
-/** Writes the message object; an answer without usage gets our own count, as it is charged. */
+/** An answer without usage gets our own count, which is also what is charged. */
 export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
   const hasRefusal = content.some((part) => part.type === 'refusal');
   return {
     ...messageHead(context),
     content: content.flatMap(writePart),
     ...writeStop(stop, hasRefusal),
-    usage: writeMessageUsage(countUsage(usage, { ...context, outputBytes: countOutputBytes(content) })),
+    usage: writeMessageUsage(
+      countUsage(usage, { ...context, outputBytes: countOutputBytes(content) }),
+    ),
   };
 }
 
-/** The fields that a stream's first event shares with a whole answer. */
+/** Returns the fields that a stream's first event shares with a whole answer. */
 export function messageHead(context: AnswerContext): JsonObject {
   const id = `msg_${context.requestId}`;
-  return { id, type: 'message', role: 'assistant', model: context.model, container: null, diagnostics: null };
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model: context.model,
+    container: null,
+    diagnostics: null,
+  };
 }
 
-/** A call as a block. Anthropic's programs can call tools too, hence `caller`: it came from the model itself. */
+/**
+ * Writes a call as a block. `caller`: the model itself, because at Anthropic programs can call
+ * tools too.
+ */
 export function callBlock(id: string, name: string, input: JsonObject): JsonObject {
   return { type: 'tool_use', id, name, input, caller: { type: 'direct' } };
 }
 
-/** Hidden reasoning without a signature would be an empty block that nobody can use. */
+/** Leaves out hidden reasoning without a signature: its block would be empty and useless. */
 function writePart(part: AssistantPart): JsonObject[] {
   switch (part.type) {
     case 'text':

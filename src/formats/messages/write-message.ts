@@ -1,16 +1,27 @@
-// The canonical conversation as Anthropic wants it: user and assistant turns in alternation, tool results first in a user turn, system
-// text in the conversation only where the model and the place allow it.
-import type { AssistantPart, Message, TextPart, ThinkingPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+// Writes the canonical conversation as Anthropic wants it: user and assistant turns alternate, a
+// user turn begins with its tool results, and system text is in the conversation only where model
+// and position allow it.
+import type {
+  AssistantPart,
+  Message,
+  TextPart,
+  ThinkingPart,
+  ToolResultPart,
+  UserPart,
+} from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
-import type { JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { isOwnCitation, writeCitations } from './citations.ts';
 import { writeCacheControl, writeDocument, writeImage } from './media.ts';
 import { upstreamCallId, writeInput } from './tool-input.ts';
 
-export type WrittenConversation = {
+type WrittenConversation = {
   readonly system: readonly JsonObject[];
   readonly messages: readonly JsonObject[];
-  /** What was left out, as it is listed: `thinking` of other vendors, or without a signature, and `citations` of other searches. */
+  /**
+   * The fields left out: `thinking` of other vendors or without a signature, and `citations` of
+   * other searches.
+   */
   readonly ignored: readonly string[];
 };
 
@@ -25,17 +36,27 @@ export function writeConversation(
 ): WrittenConversation {
   const leading = system.flatMap(writeText);
   const turns: Turn[] = [];
-  // Anthropic's rule for instructions: after a user turn, and last or ahead of an assistant turn.
+  // Anthropic's rule for instructions: after a user turn, and either last or before an assistant
+  // turn.
   const leadsToAnswer = findAnswersAhead(messages);
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'system') addMessage(turns, message);
     else if (turns.length === 0) append(leading, message.content.flatMap(writeText));
-    else addSystemMessage(turns, message.content, systemMessages && turns.at(-1)?.role !== 'assistant' && leadsToAnswer[index]!);
+    else
+      addSystemMessage(
+        turns,
+        message.content,
+        systemMessages && turns.at(-1)?.role !== 'assistant' && leadsToAnswer[index]!,
+      );
   }
   return {
     system: leading,
-    messages: turns.filter((turn) => blocksOf(turn).length > 0).map((turn) => ({ role: turn.role, content: blocksOf(turn) })),
-    ignored: listIgnored(messages.flatMap((message) => (message.role === 'assistant' ? message.content : []))),
+    messages: turns
+      .filter((turn) => blocksOf(turn).length > 0)
+      .map((turn) => ({ role: turn.role, content: blocksOf(turn) })),
+    ignored: listIgnored(
+      messages.flatMap((message) => (message.role === 'assistant' ? message.content : [])),
+    ),
   };
 }
 
@@ -43,7 +64,10 @@ function listIgnored(parts: readonly AssistantPart[]): string[] {
   const hasForeignCitations = parts.some(
     (part) => part.type === 'text' && ownCitations(part).length < (part.citations ?? []).length,
   );
-  return [...(parts.some(isForeignThinking) ? ['thinking'] : []), ...(hasForeignCitations ? ['citations'] : [])];
+  return [
+    ...(parts.some(isForeignThinking) ? ['thinking'] : []),
+    ...(hasForeignCitations ? ['citations'] : []),
+  ];
 }
 
 function ownCitations(part: TextPart): readonly JsonObject[] {
@@ -64,14 +88,14 @@ function addMessage(turns: Turn[], message: Exclude<Message, { role: 'system' }>
       return;
     case 'assistant': {
       const content = message.content.flatMap(writeAssistantPart);
-      // An empty turn would keep apart the two around it.
+      // An empty turn would separate its neighbours.
       if (content.length > 0) append(turnOf(turns, 'assistant').content, content);
       return;
     }
   }
 }
 
-/** Elsewhere the instruction is put into the user's turn, marked as what it is. */
+/** Otherwise the instruction goes into the user's turn, marked as an instruction. */
 function addSystemMessage(turns: Turn[], content: readonly TextPart[], asSystem: boolean): void {
   if (asSystem) append(turnOf(turns, 'system').content, content.flatMap(writeText));
   else
@@ -81,7 +105,10 @@ function addSystemMessage(turns: Turn[], content: readonly TextPart[], asSystem:
     );
 }
 
-/** For each message whether the next one that is no instruction is the assistant's, or there is none. */
+/**
+ * For each message: true when the next message other than an instruction is the assistant's, or
+ * there is none.
+ */
 function findAnswersAhead(messages: readonly Message[]): boolean[] {
   const ahead: boolean[] = [];
   let leadsToAnswer = true;
@@ -108,14 +135,18 @@ function turnOf(turns: Turn[], role: 'assistant' | 'system'): Exclude<Turn, { ro
   return turn;
 }
 
-/** Anthropic refuses text of white space alone, which some models write ahead of a call; nothing is lost with it. */
+/**
+ * Anthropic refuses blank text, which some models write before a call. Nothing is lost without it.
+ */
 function writeText({ text, cacheControl }: TextPart): JsonObject[] {
   return text.trim() === '' ? [] : [{ type: 'text', text, ...writeCacheControl(cacheControl) }];
 }
 
 function writeCitedText(part: TextPart): JsonObject[] {
   const citations = ownCitations(part);
-  return citations.length === 0 ? writeText(part) : writeText(part).map((block) => ({ ...block, citations }));
+  return citations.length === 0
+    ? writeText(part)
+    : writeText(part).map((block) => ({ ...block, citations }));
 }
 
 function writeUserPart(part: UserPart): JsonObject[] {
@@ -150,7 +181,15 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
       return isForeignThinking(part) ? [] : [writeThinking(part)];
     case 'tool-call': {
       const { id, name, arguments: text, cacheControl } = part;
-      return [{ type: 'tool_use', id: upstreamCallId(id), name, input: writeInput(text), ...writeCacheControl(cacheControl) }];
+      return [
+        {
+          type: 'tool_use',
+          id: upstreamCallId(id),
+          name,
+          input: writeInput(text),
+          ...writeCacheControl(cacheControl),
+        },
+      ];
     }
   }
 }
@@ -161,5 +200,7 @@ function isForeignThinking(part: AssistantPart): boolean {
 
 function writeThinking({ text, signature, redacted }: ThinkingPart): JsonObject {
   const value = signature?.value ?? '';
-  return redacted ? { type: 'redacted_thinking', data: value } : { type: 'thinking', thinking: text, signature: value };
+  return redacted
+    ? { type: 'redacted_thinking', data: value }
+    : { type: 'thinking', thinking: text, signature: value };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
+import { jsonInstruction } from '../adapting/json-object.ts';
 import type { CanonicalRequest, Message, Reasoning, Tool } from '../../canonical/request.ts';
 import { clientRequest, upstreamTarget } from '../../../tests/support/formats/messages.ts';
 import { modelTraits } from './model-traits.ts';
@@ -10,8 +11,14 @@ import { writeRequest } from './write-request.ts';
 const base: CanonicalRequest = { ...readRequest(clientRequest()), maxOutputTokens: null };
 const older = 'claude-sonnet-4-5-20250929';
 const newer = 'claude-opus-5';
-const write = (fields: Partial<CanonicalRequest>, target: Parameters<typeof upstreamTarget>[0] = {}) =>
-  writeRequest({ ...base, ...fields }, upstreamTarget({ model: older, maxOutputTokens: 8192, ...target }));
+const write = (
+  fields: Partial<CanonicalRequest>,
+  target: Parameters<typeof upstreamTarget>[0] = {},
+) =>
+  writeRequest(
+    { ...base, ...fields },
+    upstreamTarget({ model: older, maxOutputTokens: 8192, ...target }),
+  );
 const text = (value: string) => ({ type: 'text' as const, text: value });
 const user = (value: string): Message => ({ role: 'user', content: [text(value)] });
 const assistant = (value: string): Message => ({ role: 'assistant', content: [text(value)] });
@@ -23,9 +30,15 @@ const answer: Message = {
   role: 'tool',
   content: [{ type: 'tool-result', callId: 'call_1', content: [text('A cat')], isError: false }],
 };
-const look: Tool = { name: 'look', description: null, parameters: null, strict: null, kind: 'function' };
+const look: Tool = {
+  name: 'look',
+  description: null,
+  parameters: null,
+  strict: null,
+  kind: 'function',
+};
 
-test('every request has its output limit and the standard tier, and says that it streams only when it does', () => {
+test('every request has its output limit and the standard tier, and `stream` only when it streams', () => {
   assert.deepEqual(write({}).body, {
     model: older,
     max_tokens: 8192,
@@ -35,8 +48,19 @@ test('every request has its output limit and the standard tier, and says that it
   assert.equal(write({}, { stream: true }).body.stream, true);
 });
 
-test('turns alternate, tool results come first in their turn, and empty text is left out', () => {
-  const { body } = write({ messages: [user('a'), user(''), call, user('b'), answer, assistant('c'), assistant('d'), user('e')] });
+test('turns alternate, tool results are first in their turn, and empty text is left out', () => {
+  const { body } = write({
+    messages: [
+      user('a'),
+      user(''),
+      call,
+      user('b'),
+      answer,
+      assistant('c'),
+      assistant('d'),
+      user('e'),
+    ],
+  });
   assert.deepEqual(body.messages, [
     { role: 'user', content: [{ type: 'text', text: 'a' }] },
     { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: {} }] },
@@ -58,16 +82,23 @@ test('turns alternate, tool results come first in their turn, and empty text is 
   ]);
 });
 
-test('system messages go where the model takes them: ahead, in the conversation, or marked in the turn of the user', () => {
+test('system messages go where the model accepts them: first, inside the conversation, or marked in a user turn', () => {
   const system = (value: string): Message => ({ role: 'system', content: [text(value)] });
-  const messages = [system('first'), user('a'), system('then'), assistant('b'), system('later'), user('c')];
+  const messages = [
+    system('first'),
+    user('a'),
+    system('then'),
+    assistant('b'),
+    system('later'),
+    user('c'),
+  ];
   const within = write({ messages }, { model: 'claude-opus-4-8' }).body;
   assert.deepEqual(within.system, [text('first')]);
   assert.deepEqual(within.messages, [
     { role: 'user', content: [text('a')] },
     { role: 'system', content: [text('then')] },
     { role: 'assistant', content: [text('b')] },
-    // Ahead of a user's turn Anthropic takes none.
+    // Anthropic accepts none before a user turn.
     { role: 'user', content: [text('<system>\nlater\n</system>'), text('c')] },
   ]);
   const marked = write({ messages }).body;
@@ -78,44 +109,65 @@ test('system messages go where the model takes them: ahead, in the conversation,
   ]);
 });
 
-test("reasoning of other vendors, or unsigned, is dropped and listed; Anthropic's goes back byte for byte", () => {
+test('reasoning of other vendors or without a signature is dropped and listed; Anthropic’s returns byte for byte', () => {
   const thinking = { type: 'thinking', text: 'Hm', redacted: false } as const;
   const content = [
     { ...thinking, signature: { vendor: 'openai' as const, value: 'o' } },
     { ...thinking, signature: null },
     { ...thinking, signature: { vendor: 'anthropic' as const, value: 'Eq==' } },
-    { ...thinking, text: '', redacted: true, signature: { vendor: 'anthropic' as const, value: 'Er==' } },
+    {
+      ...thinking,
+      text: '',
+      redacted: true,
+      signature: { vendor: 'anthropic' as const, value: 'Er==' },
+    },
     text('x'),
   ];
-  const { body, ignored } = write({ messages: [user('a'), { role: 'assistant', content }, user('b')] });
+  const { body, ignored } = write({
+    messages: [user('a'), { role: 'assistant', content }, user('b')],
+  });
   assert.deepEqual((body.messages as unknown[])[1], {
     role: 'assistant',
-    content: [{ type: 'thinking', thinking: 'Hm', signature: 'Eq==' }, { type: 'redacted_thinking', data: 'Er==' }, text('x')],
+    content: [
+      { type: 'thinking', thinking: 'Hm', signature: 'Eq==' },
+      { type: 'redacted_thinking', data: 'Er==' },
+      text('x'),
+    ],
   });
   assert.deepEqual(ignored, ['thinking']);
 });
 
-test('a turn that held only foreign reasoning leaves no empty turn', () => {
-  const foreign: Message = { role: 'assistant', content: [{ type: 'thinking', text: 'Hm', redacted: false, signature: null }] };
+test('a turn with only foreign reasoning is removed', () => {
+  const foreign: Message = {
+    role: 'assistant',
+    content: [{ type: 'thinking', text: 'Hm', redacted: false, signature: null }],
+  };
   assert.deepEqual(write({ messages: [user('a'), foreign, user('b')] }).body.messages, [
     { role: 'user', content: [text('a'), text('b')] },
   ]);
 });
 
-test('call ids with characters that Anthropic refuses are mapped alike at both ends', () => {
+test('call ids that Anthropic refuses are mapped alike in call and result', () => {
   const id = 'functions.look:0';
   const { body } = write({
     messages: [
-      { role: 'assistant', content: [{ type: 'tool-call', id, name: 'look', arguments: '{}', kind: 'function' }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', id, name: 'look', arguments: '{}', kind: 'function' }],
+      },
       { role: 'tool', content: [{ type: 'tool-result', callId: id, content: [], isError: true }] },
     ],
   });
   const [first, second] = body.messages as { content: Record<string, unknown>[] }[];
   assert.match(first!.content[0]!.id as string, /^[a-zA-Z0-9_-]+$/);
-  assert.deepEqual(second!.content[0], { type: 'tool_result', tool_use_id: first!.content[0]!.id, is_error: true });
+  assert.deepEqual(second!.content[0], {
+    type: 'tool_result',
+    tool_use_id: first!.content[0]!.id,
+    is_error: true,
+  });
 });
 
-test('what Messages does not know is listed, and what says nothing is not', () => {
+test('fields that Messages lacks are listed, unless they have no effect', () => {
   const { body, ignored } = write({
     seed: 1,
     frequencyPenalty: 0.5,
@@ -128,26 +180,47 @@ test('what Messages does not know is listed, and what says nothing is not', () =
   assert.deepEqual(body.metadata, { user_id: 'someone@example.com' });
 });
 
-const samplings: [model: string, asked: Partial<CanonicalRequest>, sent: Record<string, number>, ignored: string[]][] = [
-  ['claude-sonnet-4-20250514', { temperature: 0.5, topP: 0.9, topK: 5 }, { temperature: 0.5, top_p: 0.9, top_k: 5 }, []],
+const samplings: [
+  model: string,
+  asked: Partial<CanonicalRequest>,
+  sent: Record<string, number>,
+  ignored: string[],
+][] = [
+  [
+    'claude-sonnet-4-20250514',
+    { temperature: 0.5, topP: 0.9, topK: 5 },
+    { temperature: 0.5, top_p: 0.9, top_k: 5 },
+    [],
+  ],
   ['claude-sonnet-4-20250514', { temperature: 1.7 }, { temperature: 1 }, ['temperature']],
   [older, { temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ['top_p']],
   [older, { topP: 0.9 }, { top_p: 0.9 }, []],
   [newer, { temperature: 0, topP: 0.9, topK: 5 }, {}, ['temperature', 'top_p', 'top_k']],
-  [older, { temperature: 0, topK: 5, reasoning: { effort: 'low', budgetTokens: null } }, {}, ['temperature', 'top_k']],
+  [
+    older,
+    { temperature: 0, topK: 5, reasoning: { effort: 'low', budgetTokens: null } },
+    {},
+    ['temperature', 'top_k'],
+  ],
   ['deepseek-chat', { temperature: 0.5, topP: 0.9 }, { temperature: 0.5, top_p: 0.9 }, []],
 ];
 
 for (const [model, asked, sent, listed] of samplings) {
-  test(`${model} asked for ${JSON.stringify(asked)} is sent ${JSON.stringify(sent)}`, () => {
+  test(`for ${JSON.stringify(asked)} ${model} is sent ${JSON.stringify(sent)}`, () => {
     const { body, ignored } = write(asked, { model });
-    for (const name of ['temperature', 'top_p', 'top_k']) assert.equal(body[name], sent[name], name);
+    for (const name of ['temperature', 'top_p', 'top_k'])
+      assert.equal(body[name], sent[name], name);
     assert.deepEqual(ignored, listed);
   });
 }
 
 const enabled = (budget: number) => ({ type: 'enabled', budget_tokens: budget });
-const reasonings: [model: string, reasoning: Reasoning, thinking: unknown, effort: string | undefined][] = [
+const reasonings: [
+  model: string,
+  reasoning: Reasoning,
+  thinking: unknown,
+  effort: string | undefined,
+][] = [
   [older, { effort: 'high', budgetTokens: null }, enabled(7168), undefined],
   [older, { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
   [older, { effort: null, budgetTokens: null }, enabled(7168), undefined],
@@ -166,7 +239,7 @@ const reasonings: [model: string, reasoning: Reasoning, thinking: unknown, effor
 ];
 
 for (const [model, reasoning, thinking, effort] of reasonings) {
-  test(`${model} asked to think by ${JSON.stringify(reasoning)} gets ${JSON.stringify(thinking)} and effort ${effort}`, () => {
+  test(`for the reasoning ${JSON.stringify(reasoning)} ${model} gets ${JSON.stringify(thinking)} and effort ${effort}`, () => {
     const { body, ignored } = write({ reasoning }, { model });
     assert.deepEqual(body.thinking, thinking);
     assert.equal((body.output_config as Record<string, unknown> | undefined)?.effort, effort);
@@ -174,39 +247,76 @@ for (const [model, reasoning, thinking, effort] of reasonings) {
   });
 }
 
-test('thinking is left out, and listed, where it would be refused', () => {
+test('thinking is left out and listed when it would be refused', () => {
   const reasoning = { effort: 'high', budgetTokens: null } as const;
-  const cases: [fields: Partial<CanonicalRequest>, target: Parameters<typeof upstreamTarget>[0]][] = [
-    [{}, { thinking: false }],
-    [{}, { maxOutputTokens: 1024 }],
-    [{ tools: [look], toolChoice: { type: 'required' } }, {}],
-    // Another vendor's model made the call: its turn does not begin with thinking.
-    [{ tools: [look], messages: [user('a'), call, answer] }, {}],
-  ];
+  const cases: [fields: Partial<CanonicalRequest>, target: Parameters<typeof upstreamTarget>[0]][] =
+    [
+      [{}, { thinking: false }],
+      [{}, { maxOutputTokens: 1024 }],
+      [{ tools: [look], toolChoice: { type: 'required' } }, {}],
+      // Another vendor's model made the call, so its turn does not begin with thinking.
+      [{ tools: [look], messages: [user('a'), call, answer] }, {}],
+    ];
   for (const [fields, target] of cases) {
     const { body, ignored } = write({ reasoning, ...fields }, target);
     assert.equal(body.thinking, undefined);
     assert.deepEqual(ignored, ['reasoning_effort']);
   }
-  const forced = write({ reasoning, tools: [look], toolChoice: { type: 'required' } }, { model: newer });
+  const forced = write(
+    { reasoning, tools: [look], toolChoice: { type: 'required' } },
+    { model: newer },
+  );
   assert.equal(forced.body.thinking, undefined);
   assert.deepEqual(forced.body.output_config, { effort: 'high' });
 });
 
 test('tools get an object schema, and a choice is sent only beside tools', () => {
-  const choice = (fields: Partial<CanonicalRequest>) => write({ tools: [look], ...fields }).body.tool_choice;
-  assert.deepEqual(write({ tools: [look] }).body.tools, [{ name: 'look', input_schema: { type: 'object' } }]);
+  const choice = (fields: Partial<CanonicalRequest>) =>
+    write({ tools: [look], ...fields }).body.tool_choice;
+  assert.deepEqual(write({ tools: [look] }).body.tools, [
+    { name: 'look', input_schema: { type: 'object' } },
+  ]);
   assert.equal(choice({}), undefined);
-  assert.deepEqual(choice({ parallelToolCalls: false }), { type: 'auto', disable_parallel_tool_use: true });
+  assert.deepEqual(choice({ parallelToolCalls: false }), {
+    type: 'auto',
+    disable_parallel_tool_use: true,
+  });
   assert.deepEqual(choice({ toolChoice: { type: 'required' }, parallelToolCalls: true }), {
     type: 'any',
     disable_parallel_tool_use: false,
   });
-  assert.deepEqual(choice({ toolChoice: { type: 'tool', name: 'look' } }), { type: 'tool', name: 'look' });
+  assert.deepEqual(choice({ toolChoice: { type: 'tool', name: 'look' } }), {
+    type: 'tool',
+    name: 'look',
+  });
   assert.equal(write({ toolChoice: { type: 'auto' } }).body.tool_choice, undefined);
 });
 
-test('what cannot be said in Messages is refused by name', () => {
+test('of tools with the same name the first is sent, and the others are listed', () => {
+  const { body, ignored } = write({
+    tools: [look, { ...look, description: 'Another' }, { ...look, name: 'b' }],
+  });
+  const schema = { input_schema: { type: 'object' } };
+  assert.deepEqual(body.tools, [
+    { name: 'look', ...schema },
+    { name: 'b', ...schema },
+  ]);
+  assert.deepEqual(ignored, ['tools[1]']);
+});
+
+test('JSON mode is requested after the instructions, and emulated', () => {
+  const { body, emulated } = write({
+    system: [{ type: 'text', text: 'Be kind.' }],
+    outputFormat: { type: 'json' },
+  });
+  assert.deepEqual(
+    (body.system as readonly { text: string }[]).map((block) => block.text),
+    ['Be kind.', jsonInstruction.text],
+  );
+  assert.deepEqual([body.output_config, emulated], [undefined, { jsonObject: true }]);
+});
+
+test('what Messages cannot express is refused by name', () => {
   const custom: Tool = { ...look, kind: 'custom' };
   const document = {
     type: 'document',
@@ -216,8 +326,10 @@ test('what cannot be said in Messages is refused by name', () => {
   const cases: [fields: Partial<CanonicalRequest>, message: RegExp][] = [
     [{ tools: [look, custom] }, /^Error: tools\[1\] is a custom/],
     [{ toolChoice: { type: 'required' } }, /^Error: tool_choice asks for a tool call/],
-    [{ outputFormat: { type: 'json' } }, /json_object/],
-    [{ messages: [{ role: 'user', content: [document] }] }, /The document "a.doc" of type application\/msword/],
+    [
+      { messages: [{ role: 'user', content: [document] }] },
+      /The document "a.doc" of type application\/msword/,
+    ],
   ];
   for (const [fields, message] of cases) {
     assert.throws(() => write(fields), ApiError);
@@ -225,7 +337,7 @@ test('what cannot be said in Messages is refused by name', () => {
   }
 });
 
-test('generations are told apart by every form of their ids', () => {
+test('model generations are recognised by every form of their ids', () => {
   for (const id of [
     'claude-3-7-sonnet-latest',
     'claude-sonnet-4-20250514',
@@ -235,7 +347,11 @@ test('generations are told apart by every form of their ids', () => {
   ]) {
     assert.equal(modelTraits(id).thinking, 'budget', id);
   }
-  for (const id of ['claude-opus-4-6', 'anthropic/claude-sonnet-4.6', 'anthropic.claude-opus-4-6-v1'])
+  for (const id of [
+    'claude-opus-4-6',
+    'anthropic/claude-sonnet-4.6',
+    'anthropic.claude-opus-4-6-v1',
+  ])
     assert.equal(modelTraits(id).thinking, 'both', id);
   for (const id of [
     'claude-opus-4-7',
@@ -248,14 +364,17 @@ test('generations are told apart by every form of their ids', () => {
   }
 });
 
-test('a tool that is not there is refused by the choice that names it', () => {
+test('a choice of an undefined tool is refused', () => {
   assert.throws(
     () => write({ tools: [look], toolChoice: { type: 'tool', name: 'lok' } }),
-    (error) => error instanceof ApiError && error.param === 'tool_choice' && error.message.includes('`look`'),
+    (error) =>
+      error instanceof ApiError &&
+      error.param === 'tool_choice' &&
+      error.message.includes('`look`'),
   );
 });
 
-test('text of white space alone is left out, since Anthropic refuses it', () => {
+test('blank text is left out, because Anthropic refuses it', () => {
   const content = [text('\n\n'), ...(call.content as [])] as const;
   const { body } = write({ messages: [user('a'), { role: 'assistant', content }, answer] });
   assert.deepEqual(
@@ -264,27 +383,80 @@ test('text of white space alone is left out, since Anthropic refuses it', () => 
   );
 });
 
-test('citations that Anthropic did not make are left out and listed, its own go back', () => {
-  const page = { type: 'url' as const, url: 'https://a.example', title: 'A', citedText: 'x', span: null };
+test('citations that Anthropic did not make are left out and listed, and its own are sent', () => {
+  const page = {
+    type: 'url' as const,
+    url: 'https://a.example',
+    title: 'A',
+    citedText: 'x',
+    span: null,
+  };
   const cited = (reference: string | null): Message => ({
     role: 'assistant',
     content: [{ ...text('b'), citations: [{ ...page, reference }] }],
   });
   const own = write({ messages: [user('a'), cited('Eo8B'), user('c')] });
-  const location = { type: 'web_search_result_location', cited_text: 'x', encrypted_index: 'Eo8B', title: 'A', url: page.url };
+  const location = {
+    type: 'web_search_result_location',
+    cited_text: 'x',
+    encrypted_index: 'Eo8B',
+    title: 'A',
+    url: page.url,
+  };
   assert.deepEqual((own.body.messages as unknown[])[1], {
     role: 'assistant',
     content: [{ type: 'text', text: 'b', citations: [location] }],
   });
   const foreign = write({ messages: [user('a'), cited(null), user('c')] });
   assert.deepEqual(foreign.ignored, ['citations']);
-  assert.deepEqual((foreign.body.messages as unknown[])[1], { role: 'assistant', content: [{ type: 'text', text: 'b' }] });
+  assert.deepEqual((foreign.body.messages as unknown[])[1], {
+    role: 'assistant',
+    content: [{ type: 'text', text: 'b' }],
+  });
 });
 
 test('verbosity and the detail of images are left out and listed', () => {
-  const image = { type: 'image' as const, source: { kind: 'url' as const, url: 'https://x.test/a.png' } };
-  const withDetail = (detail: string) => write({ messages: [{ role: 'user', content: [{ ...image, detail }] }] }).ignored;
+  const image = {
+    type: 'image' as const,
+    source: { kind: 'url' as const, url: 'https://x.test/a.png' },
+  };
+  const withDetail = (detail: string) =>
+    write({ messages: [{ role: 'user', content: [{ ...image, detail }] }] }).ignored;
   assert.deepEqual(withDetail('auto'), []);
   assert.deepEqual(withDetail('high'), ['detail']);
   assert.deepEqual(write({ verbosity: 'low' }).ignored, ['verbosity']);
+});
+
+test('a strict tool’s schema is fitted to Anthropic, and any other stays unchanged', () => {
+  const parameters = {
+    properties: { count: { type: 'integer', minimum: 1 } },
+    required: ['count'],
+  };
+  const strict = write({ tools: [{ ...look, parameters, strict: true }] });
+  assert.deepEqual(strict.body.tools, [
+    {
+      name: 'look',
+      input_schema: {
+        properties: { count: { type: 'integer', description: '{minimum: 1}' } },
+        required: ['count'],
+        type: 'object',
+        additionalProperties: false,
+      },
+      strict: true,
+    },
+  ]);
+  assert.deepEqual(strict.ignored, ['tools.minimum']);
+  const loose = write({ tools: [{ ...look, parameters }] });
+  assert.deepEqual(loose.body.tools, [
+    { name: 'look', input_schema: { ...parameters, type: 'object' } },
+  ]);
+  assert.deepEqual(loose.ignored, []);
+});
+
+test('alternatives at the top of a tool’s schema move into the description, because Anthropic refuses them there', () => {
+  const anyOf = [{ required: ['a'] }, { required: ['b'] }];
+  const { body, ignored } = write({ tools: [{ ...look, parameters: { type: 'object', anyOf } }] });
+  const description = `{anyOf: ${JSON.stringify(anyOf)}}`;
+  assert.deepEqual(body.tools, [{ name: 'look', input_schema: { type: 'object', description } }]);
+  assert.deepEqual(ignored, ['tools.anyOf']);
 });

@@ -1,22 +1,37 @@
-// The canonical request as the body of an upstream call. Every request has its output limit and, since the operator's credential is
-// shared, the standard service tier.
+// Writes the canonical request as the body of an upstream call. Every request has its output limit
+// and, because the operator's credential is shared, the standard service tier.
+import type { Emulated } from '../adapting/emulated.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
+import { jsonInstruction } from '../adapting/json-object.ts';
+import { searchedStops } from '../adapting/stop-cut.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { CanonicalRequest, Message, Tool, ToolChoice } from '../../canonical/request.ts';
-import type { JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { fitSchema, type FittedSchema } from '../fit-schema.ts';
+import { listRepeated, repeatedTools } from '../tool-names.ts';
+import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
 import { writeCacheControl } from './media.ts';
 import { modelTraits, type ModelTraits } from './model-traits.ts';
-import { writeOutputSchema } from './output-schema.ts';
+import { anthropicTable, writeOutputSchema } from './output-schema.ts';
 import { writeThinkingConfig } from './thinking-config.ts';
 import { writeConversation } from './write-message.ts';
 
-/** Throws ApiError `invalid_request` on what Messages cannot express without changing its meaning. */
+/**
+ * Throws ApiError `invalid_request` on what Messages cannot express without changing the meaning.
+ */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   const traits = modelTraits(target.model);
   const ignored = unknownFields(request);
-  const conversation = writeConversation(request.system, request.messages, traits);
+  const emulated = emulatedOf(request);
+  const system = emulated.jsonObject ? [...request.system, jsonInstruction] : request.system;
+  const conversation = writeConversation(system, request.messages, traits);
   ignored.push(...conversation.ignored);
-  const thinking = writeThinkingConfig(request, { target, traits, messages: conversation.messages });
+  const thinking = writeThinkingConfig(request, {
+    target,
+    traits,
+    messages: conversation.messages,
+  });
   if (thinking.isDropped) ignored.push('reasoning_effort');
   const isThinking = thinking.thinking !== null && thinking.thinking.type !== 'disabled';
   return {
@@ -25,20 +40,34 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
       max_tokens: target.maxOutputTokens,
       ...(conversation.system.length > 0 ? { system: conversation.system } : {}),
       messages: conversation.messages,
-      ...writeTools(request),
-      ...(request.stopSequences.length > 0 ? { stop_sequences: request.stopSequences } : {}),
+      ...writeTools(request, ignored),
+      ...writeStopSequences(request),
       ...writeSampling(request, { traits, isThinking }, ignored),
       ...(thinking.thinking ? { thinking: thinking.thinking } : {}),
-      ...writeOutputConfig(request, thinking.effort),
+      ...writeOutputConfig(request, thinking.effort, ignored),
       ...(request.endUser === null ? {} : { metadata: { user_id: request.endUser } }),
       service_tier: 'standard_only',
       ...(target.stream ? { stream: true } : {}),
     },
     ignored,
+    emulated,
   };
 }
 
-/** What Messages has no field for and an answer does without. */
+function emulatedOf({ outputFormat, stopSequences }: CanonicalRequest): Emulated {
+  const blank = stopSequences.filter(isBlank);
+  return {
+    ...(blank.length > 0 && { stopSequences: searchedStops(blank) }),
+    ...(outputFormat.type === 'json' && { jsonObject: true }),
+  };
+}
+
+/** Anthropic refuses blank stop sequences. */
+function isBlank(sequence: string): boolean {
+  return sequence.trim() === '';
+}
+
+/** Lists what Messages has no field for and the answer does not need. */
 function unknownFields(request: CanonicalRequest): string[] {
   const ignored: string[] = [];
   if (request.seed !== null) ignored.push('seed');
@@ -51,7 +80,12 @@ function unknownFields(request: CanonicalRequest): string[] {
   return ignored;
 }
 
-/** Claude sees every image in full, within its limits. */
+function writeStopSequences({ stopSequences }: CanonicalRequest): JsonObject {
+  const taken = stopSequences.filter((sequence) => !isBlank(sequence));
+  return taken.length > 0 ? { stop_sequences: taken } : {};
+}
+
+/** Claude always sees images in full, within its limits. */
 function hasImageDetail({ content }: Message): boolean {
   return content.some((part) => {
     if (part.type === 'tool-result') return part.content.some(isDetailed);
@@ -63,28 +97,48 @@ function isDetailed(part: Message['content'][number]): boolean {
   return part.type === 'image' && (part.detail ?? 'auto') !== 'auto';
 }
 
-/** `tool_choice` is refused without tools, where `auto` and `none` say nothing anyway. */
-function writeTools({ tools, toolChoice, parallelToolCalls }: CanonicalRequest): JsonObject {
+/** Anthropic refuses `tool_choice` without tools; `auto` and `none` have no effect then. */
+function writeTools(
+  { tools, toolChoice, parallelToolCalls }: CanonicalRequest,
+  ignored: string[],
+): JsonObject {
   requireChosenTool({ tools, toolChoice });
   if (tools.length === 0) return {};
   const choice = writeToolChoice(toolChoice, parallelToolCalls);
-  return { tools: tools.map(writeTool), ...(choice ? { tool_choice: choice } : {}) };
+  const lost = new Set<string>();
+  const written = tools.map((tool, index) => writeTool(tool, index, lost));
+  ignored.push(...[...lost].map((word) => `tools.${word}`), ...listRepeated(tools));
+  const repeated = repeatedTools(tools);
+  return {
+    tools: written.filter((_tool, index) => !repeated.has(index)),
+    ...(choice ? { tool_choice: choice } : {}),
+  };
 }
 
-function writeTool(tool: Tool, index: number): JsonObject {
+/** Adds to `lost` the schema keywords that move into the description. */
+function writeTool(tool: Tool, index: number, lost: Set<string>): JsonObject {
   if (tool.kind === 'custom') {
     throw invalidRequest(
       `tools[${index}]`,
-      `tools[${index}] is a custom (free-form) tool, which this model does not know; use a function with a JSON schema`,
+      `tools[${index}] is a custom (free-form) tool, which this model does not support; use a function with a JSON schema`,
     );
   }
+  const parameters = writeParameters(tool);
+  for (const word of parameters.lost) lost.add(word);
   return {
     name: tool.name,
     ...(tool.description === null ? {} : { description: tool.description }),
-    input_schema: { type: 'object', ...tool.parameters },
+    input_schema: parameters.schema,
     ...(tool.strict === null ? {} : { strict: tool.strict }),
     ...writeCacheControl(tool.cacheControl),
   };
+}
+
+function writeParameters({ parameters, strict }: Tool): FittedSchema {
+  const { schema, lost } = describeAlternatives(asObjectSchema(parameters ?? {}));
+  if (!strict) return { schema, lost };
+  const fitted = fitSchema(schema, anthropicTable);
+  return { schema: fitted.schema, lost: [...lost, ...fitted.lost] };
 }
 
 function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): JsonObject | null {
@@ -95,7 +149,10 @@ function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): J
   return { type: choice?.type === 'required' ? 'any' : 'auto', ...parallelField };
 }
 
-/** Adds to `ignored` what the model, or its thinking, does not take; a temperature above Messages' highest counts as that one. */
+/**
+ * Adds to `ignored` what the model, or its thinking, does not accept. A temperature above Messages'
+ * maximum becomes the maximum.
+ */
 function writeSampling(
   { temperature, topP, topK }: CanonicalRequest,
   { traits, isThinking }: { traits: ModelTraits; isThinking: boolean },
@@ -117,17 +174,16 @@ function writeSampling(
   return fields;
 }
 
-function writeOutputConfig({ outputFormat }: CanonicalRequest, effort: string | null): JsonObject {
-  if (outputFormat.type === 'json') {
-    throw invalidRequest(
-      'response_format',
-      'response_format `json_object` (JSON of any shape) is not available on this model; give a JSON schema with `json_schema`',
-    );
+function writeOutputConfig(
+  { outputFormat }: CanonicalRequest,
+  effort: string | null,
+  ignored: string[],
+): JsonObject {
+  const config: Record<string, unknown> = effort === null ? {} : { effort };
+  if (outputFormat.type === 'json-schema') {
+    const { schema, lost } = writeOutputSchema(outputFormat.schema, outputFormat.description);
+    config.format = { type: 'json_schema', schema };
+    ignored.push(...lost.map((word) => `schema.${word}`));
   }
-  const format =
-    outputFormat.type === 'json-schema'
-      ? { format: { type: 'json_schema', schema: writeOutputSchema(outputFormat.schema, outputFormat.description) } }
-      : {};
-  const config = { ...(effort === null ? {} : { effort }), ...format };
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }

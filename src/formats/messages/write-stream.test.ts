@@ -5,24 +5,38 @@ import { answerEvents, collect } from '../../../tests/support/canonical/answers.
 import { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage } from '../../canonical/usage.ts';
-import { answerContext, answers, eventsOf, runPipe, runReader, wildEvents } from '../../../tests/support/formats/messages.ts';
+import {
+  answerContext,
+  answers,
+  eventsOf,
+  runPipe,
+  runReader,
+  wildEvents,
+} from '../../../tests/support/formats/messages.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
 
 const stop = { reason: 'end', sequence: null } as const;
-const finish: StreamEvent = { type: 'finish', stop, usage: { ...noUsage, inputTokens: 5, outputTokens: 7 } };
-const write = (events: Iterable<StreamEvent>, comment = '') => runPipe(writeStream(answerContext()), events, comment);
+const finish: StreamEvent = {
+  type: 'finish',
+  stop,
+  usage: { ...noUsage, inputTokens: 5, outputTokens: 7 },
+};
+const write = (events: Iterable<StreamEvent>) => runPipe(writeStream(answerContext()), events);
 
-test('an answer that is streamed and collected again is the same', () => {
+test('an answer survives being streamed and collected', () => {
   fc.assert(
     fc.property(answers, (answer) => {
-      assert.deepEqual(collect(runReader(readStream(), parseSse(write(answerEvents(answer))))), answer);
+      assert.deepEqual(
+        collect(runReader(readStream(), parseSse(write(answerEvents(answer))))),
+        answer,
+      );
     }),
   );
 });
 
-test('whatever comes in, blocks never overlap, are numbered without gaps, and get deltas of their own kind', () => {
+test('for any events, blocks never overlap, have gapless numbers and get deltas of their own kind', () => {
   fc.assert(
     fc.property(fc.array(wildEvents, { maxLength: 30 }), (events) => {
       const written = eventsOf(write([...events, finish]));
@@ -61,10 +75,12 @@ test('whatever comes in, blocks never overlap, are numbered without gaps, and ge
   );
 });
 
-test('no text is lost whatever comes in, save that of hidden reasoning', () => {
+test('for any events, no text is lost except that of hidden reasoning', () => {
   fc.assert(
     fc.property(fc.array(wildEvents, { maxLength: 30 }), (events) => {
-      const sent = events.flatMap((event) => (event.type === 'text-delta' || event.type === 'refusal-delta' ? [event.text] : []));
+      const sent = events.flatMap((event) =>
+        event.type === 'text-delta' || event.type === 'refusal-delta' ? [event.text] : [],
+      );
       const got = eventsOf(write([...events, finish])).flatMap((event) => {
         const delta = event.delta as { type?: string; text?: string } | undefined;
         return delta?.type === 'text_delta' ? [delta.text] : [];
@@ -74,7 +90,7 @@ test('no text is lost whatever comes in, save that of hidden reasoning', () => {
   );
 });
 
-test('a text stream is the documented sequence, its last event kept back and the comment directly before it', () => {
+test('a text stream is the documented sequence, with its last two events held back', () => {
   const pipe = writeStream(answerContext());
   const frames = [
     { type: 'start', usage: null },
@@ -86,13 +102,18 @@ test('a text stream is the documented sequence, its last event kept back and the
   const sent = frames.map((event) => pipe.push(event)).join('');
   assert.deepEqual(
     parseSse(sent).map((event) => event.event),
-    ['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta'],
+    ['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop'],
   );
   assert.equal(pipe.progress.status, 'finished');
   assert.deepEqual(pipe.progress.usage, finish.usage);
   assert.equal(pipe.push({ type: 'text-delta', text: 'more' }), '');
   assert.equal(pipe.end(), '');
-  assert.equal(pipe.close(': cost'), ': cost\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n');
+  const [delta, end] = eventsOf(pipe.close(0.5));
+  assert.deepEqual(
+    [delta!.type, (delta!.usage as Record<string, unknown>).cost],
+    ['message_delta', 0.5],
+  );
+  assert.deepEqual(end, { type: 'message_stop' });
   const [start] = eventsOf(sent);
   assert.deepEqual((start!.message as Record<string, unknown>).usage, {
     input_tokens: 77,
@@ -108,16 +129,23 @@ test('a text stream is the documented sequence, its last event kept back and the
   });
 });
 
-test("the first event states the upstream's early count of the input where there is one", () => {
-  const [start] = eventsOf(write([{ type: 'start', usage: { ...noUsage, inputTokens: 31, cacheReadTokens: 9 } }, finish]));
+test('the first event has the upstream’s early input count if there is one', () => {
+  const [start] = eventsOf(
+    write([{ type: 'start', usage: { ...noUsage, inputTokens: 31, cacheReadTokens: 9 } }, finish]),
+  );
   const { usage } = start!.message as { usage: Record<string, unknown> };
   assert.equal(usage.input_tokens, 31);
   assert.equal(usage.cache_read_input_tokens, 9);
 });
 
-test('a refusal is streamed as text and shows in the stop reason', () => {
+test('a refusal streams as text and shows in the stop reason', () => {
   const written = eventsOf(
-    write([{ type: 'refusal-start' }, { type: 'refusal-delta', text: 'No.' }, { type: 'refusal-end' }, finish]),
+    write([
+      { type: 'refusal-start' },
+      { type: 'refusal-delta', text: 'No.' },
+      { type: 'refusal-end' },
+      finish,
+    ]),
   );
   assert.deepEqual(written.at(-2)?.delta, {
     stop_reason: 'refusal',
@@ -127,7 +155,7 @@ test('a refusal is streamed as text and shows in the stop reason', () => {
   });
 });
 
-test('without a count from upstream the stream ends with our own', () => {
+test('without the upstream’s usage the stream ends with our own count', () => {
   const pipe = writeStream(answerContext());
   const written = eventsOf(
     runPipe(pipe, [
@@ -142,8 +170,13 @@ test('without a count from upstream the stream ends with our own', () => {
   assert.equal(pipe.progress.output.bytes, 16);
 });
 
-test('a failure is left to the gateway to tell, in the form that ends a stream', () => {
-  const failure = { kind: 'status', status: 529, message: 'overloaded', retryAfterSeconds: null } as const;
+test('the gateway reports a failure, with the event that ends a stream', () => {
+  const failure = {
+    kind: 'status',
+    status: 529,
+    message: 'overloaded',
+    retryAfterSeconds: null,
+  } as const;
   const pipe = writeStream(answerContext());
   assert.equal(pipe.push({ type: 'error', failure }), '');
   assert.equal(pipe.progress.status, 'failed');
@@ -157,7 +190,7 @@ test('a failure is left to the gateway to tell, in the form that ends a stream',
   });
 });
 
-test('events that end without a finish are a broken stream', () => {
+test('events without a finish are a broken stream', () => {
   const pipe = writeStream(answerContext());
   pipe.push({ type: 'text-start' });
   assert.equal(pipe.end(), '');

@@ -1,9 +1,12 @@
-// Canonical events to the events of a Messages stream. Whatever comes in, blocks go out one after the other, numbered without gaps.
+// Writes canonical events as a Messages stream. Blocks are sent one after another, numbered without
+// gaps.
 import type { StreamEvent, Stop } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
-import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
+import { withCost } from '../usage-cost.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeCitation } from './citations.ts';
 import { writeError } from './errors.ts';
@@ -13,21 +16,19 @@ import { brokenStream, newProgress } from '../stream-progress.ts';
 import { writeEstimatedUsage, writeMessageUsage, writeUsage } from './usage.ts';
 import { callBlock, messageHead } from './write-answer.ts';
 
-/** A stream from canonical events. The last event, `message_stop`, is kept back for `close`. */
+/**
+ * The last two events, `message_delta` with the usage and `message_stop`, are held back for
+ * `close`.
+ */
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   const writer = new MessageStreamWriter(context);
   return withLimit({
     push: (event) => writer.push(event),
     end: () => writer.end(),
-    close: (comment) => closeFrames(comment, frame('message_stop', {})),
+    close: (costUsd) => writer.close(costUsd),
     fail: (error, requestId) => formatSse('error', JSON.stringify(writeError(error, requestId))),
     progress: writer.progress,
   });
-}
-
-/** The comment is an SSE line of its own: the blank line after it keeps it apart from the last event. */
-export function closeFrames(comment: string, lastFrame: string): string {
-  return comment === '' ? lastFrame : `${comment}\n\n${lastFrame}`;
 }
 
 type BlockKind = 'text' | 'thinking' | 'tool-call';
@@ -38,7 +39,7 @@ class MessageStreamWriter {
   #hasStarted = false;
   #hasRefusal = false;
   #index = -1;
-  /** `hidden`: reasoning whose block can only be written when its signature has come. */
+  /** `hidden`: reasoning whose block can be written only when its signature has arrived. */
   #open: BlockKind | 'hidden' | null = null;
 
   constructor(context: AnswerContext) {
@@ -70,7 +71,9 @@ class MessageStreamWriter {
       case 'tool-call-start':
         return this.#openBlock('tool-call', callBlock(event.id, event.name, {}));
       case 'tool-call-delta':
-        return this.#open === 'tool-call' ? this.#writeDelta({ type: 'input_json_delta', partial_json: event.text }) : '';
+        return this.#open === 'tool-call'
+          ? this.#writeDelta({ type: 'input_json_delta', partial_json: event.text })
+          : '';
       case 'citation':
         return this.#open === 'text'
           ? this.#writeDelta({ type: 'citations_delta', citation: writeCitation(event.citation) })
@@ -97,7 +100,23 @@ class MessageStreamWriter {
     return '';
   }
 
-  /** Context meters read the input from here, so our estimate stands in where the upstream has not counted yet. */
+  close(costUsd: number): string {
+    const { stop, usage, output } = this.progress;
+    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+    const delta = {
+      ...writeStop(stop ?? { reason: 'end', sequence: null }, this.#hasRefusal),
+      container: null,
+    };
+    return (
+      frame('message_delta', { delta, usage: withCost(writeUsage(counted), costUsd) }) +
+      frame('message_stop', {})
+    );
+  }
+
+  /**
+   * Context meters read the input from this event, so our estimate is used until the upstream has
+   * counted.
+   */
   #start(usage: Usage | null): string {
     if (this.#hasStarted) return '';
     this.#hasStarted = true;
@@ -107,7 +126,9 @@ class MessageStreamWriter {
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: usage ? writeMessageUsage(usage) : writeEstimatedUsage(this.#context.estimatedInputTokens),
+      usage: usage
+        ? writeMessageUsage(usage)
+        : writeEstimatedUsage(this.#context.estimatedInputTokens),
     };
     return frame('message_start', { message });
   }
@@ -145,8 +166,13 @@ class MessageStreamWriter {
   }
 
   #writeSignature(sealed: string): string {
-    if (this.#open === 'hidden') return this.#openBlock('thinking', { type: 'redacted_thinking', data: sealed }) + this.#close();
-    return this.#open === 'thinking' ? this.#writeDelta({ type: 'signature_delta', signature: sealed }) : '';
+    if (this.#open === 'hidden')
+      return (
+        this.#openBlock('thinking', { type: 'redacted_thinking', data: sealed }) + this.#close()
+      );
+    return this.#open === 'thinking'
+      ? this.#writeDelta({ type: 'signature_delta', signature: sealed })
+      : '';
   }
 
   #writeDelta(delta: JsonObject): string {
@@ -164,11 +190,7 @@ class MessageStreamWriter {
     this.progress.status = 'finished';
     this.progress.stop = stop;
     this.progress.usage = mergeUsage(this.progress.usage, usage);
-    const counted = countUsage(this.progress.usage, { ...this.#context, outputBytes: this.progress.output.bytes });
-    return (
-      frames +
-      frame('message_delta', { delta: { ...writeStop(stop, this.#hasRefusal), container: null }, usage: writeUsage(counted) })
-    );
+    return frames;
   }
 }
 

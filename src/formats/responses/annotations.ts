@@ -1,18 +1,30 @@
-// Citations of web pages, as annotations of a text part. Annotations of files name what is kept at the provider, and documents of the
-// conversation have none: both are left out.
-import { asUrlCitation, placeSpan, readSpan, type Citation, type UrlCitation } from '../../canonical/citation.ts';
+// Citations of web pages, as annotations of a text part. Left out: annotations of files, which name
+// provider state, and citations of the conversation's documents, for which there is no annotation.
+import {
+  asUrlCitation,
+  placeSpan,
+  readSpan,
+  type Citation,
+  type UrlCitation,
+} from '../../canonical/citation.ts';
 import type { TextPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** For a text part. */
+/** Reads the annotations of a text part. */
 export function readAnnotations(annotations: unknown): Pick<TextPart, 'citations'> {
-  const citations = Array.isArray(annotations) ? annotations.flatMap((annotation) => readAnnotation(annotation) ?? []) : [];
+  const citations = Array.isArray(annotations)
+    ? annotations.flatMap((annotation) => readAnnotation(annotation) ?? [])
+    : [];
   return citations.length > 0 ? { citations } : {};
 }
 
 export function readAnnotation(annotation: unknown): UrlCitation | null {
-  if (!isObject(annotation) || annotation.type !== 'url_citation' || typeof annotation.url !== 'string') return null;
+  if (
+    !isObject(annotation) ||
+    annotation.type !== 'url_citation' ||
+    typeof annotation.url !== 'string'
+  )
+    return null;
   const { url, title, start_index: start, end_index: end } = annotation;
   return {
     type: 'url',
@@ -24,12 +36,23 @@ export function readAnnotation(annotation: unknown): UrlCitation | null {
   };
 }
 
-/** The annotations of a text part; `text` is the whole of it. */
-export function writeAnnotations({ text, citations }: Pick<TextPart, 'text' | 'citations'>): JsonObject[] {
+/** Writes the annotations of a text part. `text`: the whole text. */
+export function writeAnnotations({
+  text,
+  citations,
+}: Pick<TextPart, 'text' | 'citations'>): JsonObject[] {
   return (citations ?? []).flatMap((citation: Citation) => {
     const web = asUrlCitation(citation);
     if (!web) return [];
     const { start, end } = placeSpan(web.span, { blockStart: 0, length: text.length });
-    return [{ type: 'url_citation', url: web.url, title: web.title ?? '', start_index: start, end_index: end }];
+    return [
+      {
+        type: 'url_citation',
+        url: web.url,
+        title: web.title ?? '',
+        start_index: start,
+        end_index: end,
+      },
+    ];
   });
 }

@@ -6,7 +6,8 @@ import { parseSse } from '../../../tests/support/formats/sse.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { noUsage } from '../../canonical/usage.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer, type AnswerContext } from '../format.ts';
 import {
   anyAnswer,
   contextFor,
@@ -37,23 +38,37 @@ test('an answer survives being written and read', () => {
 
 test('a stream, written and read, collects to the same answer', () => {
   fc.assert(
-    fc.property(anyAnswer, fc.boolean(), fc.integer({ min: 1, max: 9 }), (answer, asksForReasoning, pieceSize) => {
-      const frames = streamAnswer(answer, contextFor(asksForReasoning ? effort : {}), pieceSize);
-      assert.deepEqual(collect(readAll(parseSse(frames))), answer);
-    }),
+    fc.property(
+      anyAnswer,
+      fc.boolean(),
+      fc.integer({ min: 1, max: 9 }),
+      (answer, asksForReasoning, pieceSize) => {
+        const frames = streamAnswer(answer, contextFor(asksForReasoning ? effort : {}), pieceSize);
+        assert.deepEqual(collect(readAll(parseSse(frames))), answer);
+      },
+    ),
   );
 });
 
-test('the final event of a stream holds the answer that is sent without one', () => {
+test('the final event of a stream holds the same answer as without streaming', () => {
   fc.assert(
     fc.property(anyAnswer, (answer) => {
       const context = contextFor();
-      assert.deepEqual(payloadsOf(streamAnswer(answer, context)).at(-1)?.response, plain(writeAnswer(answer, context)));
+      assert.deepEqual(
+        payloadsOf(streamAnswer(answer, context)).at(-1)?.response,
+        freeAnswer(answer, context),
+      );
     }),
   );
 });
 
-test('sequence numbers have no gaps, items and parts never overlap, and each delta belongs to the open one', () => {
+/** The whole answer, with cost 0. */
+function freeAnswer(answer: Answer, context: AnswerContext): unknown {
+  const { usage, ...body } = writeAnswer(answer, context);
+  return plain({ ...body, usage: { ...(usage as JsonObject), cost: 0 } });
+}
+
+test('sequence numbers have no gaps, items and parts never overlap, and each delta belongs to the open part', () => {
   fc.assert(
     fc.property(anyAnswer, fc.boolean(), (answer, asksForReasoning) => {
       const events = payloadsOf(streamAnswer(answer, contextFor(asksForReasoning ? effort : {})));
@@ -66,7 +81,7 @@ test('sequence numbers have no gaps, items and parts never overlap, and each del
   );
 });
 
-test('the official SDK reads every stream whole', async () => {
+test('the official SDK reads every stream in full', async () => {
   await fc.assert(
     fc.asyncProperty(anyAnswer, fc.boolean(), async (answer, asksForReasoning) => {
       const context = contextFor(asksForReasoning ? effort : {});
@@ -101,7 +116,12 @@ test('the order of a text answer is the specification’s', () => {
 test('reasoning streams as reasoning_text, a call as its arguments', () => {
   const answer: Answer = {
     content: [
-      { type: 'thinking', text: 'hm', signature: { vendor: 'anthropic', value: 'sig' }, redacted: false },
+      {
+        type: 'thinking',
+        text: 'hm',
+        signature: { vendor: 'anthropic', value: 'sig' },
+        redacted: false,
+      },
       { type: 'tool-call', id: 'call_1', name: 'f', arguments: '{}', kind: 'function' },
       { type: 'tool-call', id: 'call_2', name: 'g', arguments: 'x', kind: 'custom' },
     ],
@@ -126,25 +146,34 @@ test('reasoning streams as reasoning_text, a call as its arguments', () => {
     'response.output_item.done',
     'response.completed',
   ]);
-  const call = payloadsOf(frames).find((event) => event.type === 'response.function_call_arguments.done');
+  const call = payloadsOf(frames).find(
+    (event) => event.type === 'response.function_call_arguments.done',
+  );
   assert.deepEqual([call?.item_id, call?.output_index, call?.arguments], ['call_1', 1, '{}']);
 });
 
-test('with an effort set and no reasoning given, a made-up reasoning item comes first', async () => {
-  const answer: Answer = { content: [{ type: 'text', text: 'Hi' }], stop: { reason: 'end', sequence: null }, usage: noUsage };
+test('with an effort and no reasoning, an inserted reasoning item comes first', async () => {
+  const answer: Answer = {
+    content: [{ type: 'text', text: 'Hi' }],
+    stop: { reason: 'end', sequence: null },
+    usage: noUsage,
+  };
   const context = contextFor(effort);
-  const madeUp = { id: 'rs_01kahw_0', type: 'reasoning', summary: [] };
-  assert.deepEqual((writeAnswer(answer, context).output as JsonObject[])[0], madeUp);
+  const inserted = { id: 'rs_01kahw_0', type: 'reasoning', summary: [] };
+  assert.deepEqual((writeAnswer(answer, context).output as JsonObject[])[0], inserted);
   const frames = streamAnswer(answer, context);
   const events = payloadsOf(frames);
   assert.deepEqual(events.slice(2, 5), [
-    { type: 'response.output_item.added', sequence_number: 2, output_index: 0, item: madeUp },
-    { type: 'response.output_item.done', sequence_number: 3, output_index: 0, item: madeUp },
+    { type: 'response.output_item.added', sequence_number: 2, output_index: 0, item: inserted },
+    { type: 'response.output_item.done', sequence_number: 3, output_index: 0, item: inserted },
     { ...events[4], type: 'response.output_item.added', sequence_number: 4, output_index: 1 },
   ]);
   assert.equal((await readWithSdk(frames)).output[1]?.type, 'message');
   const empty = streamAnswer({ ...answer, content: [] }, context);
-  assert.deepEqual(payloadsOf(empty).at(-1)?.response, plain(writeAnswer({ ...answer, content: [] }, context)));
+  assert.deepEqual(
+    payloadsOf(empty).at(-1)?.response,
+    freeAnswer({ ...answer, content: [] }, context),
+  );
 });
 
 test('a function call’s id is its call_id, every other id is unique', () => {
@@ -154,14 +183,17 @@ test('a function call’s id is its call_id, every other id is unique', () => {
     { type: 'tool-call', id: 'toolu_2', name: 'f', arguments: '{}', kind: 'function' },
     { type: 'text', text: 'b' },
   ];
-  const { output } = writeAnswer({ content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage }, contextFor());
+  const { output } = writeAnswer(
+    { content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage },
+    contextFor(),
+  );
   assert.deepEqual(
     (output as JsonObject[]).map(({ id }) => id),
     ['toolu_1', 'msg_01kahw_1', 'toolu_2', 'msg_01kahw_3'],
   );
 });
 
-test('a cut answer is incomplete, and so is its last item alone', () => {
+test('a cut answer is incomplete, and so is only its last item', () => {
   const answer: Answer = {
     content: [
       { type: 'text', text: 'a' },
@@ -171,7 +203,10 @@ test('a cut answer is incomplete, and so is its last item alone', () => {
     usage: noUsage,
   };
   const body = writeAnswer(answer, contextFor());
-  assert.deepEqual([body.status, body.incomplete_details], ['incomplete', { reason: 'max_output_tokens' }]);
+  assert.deepEqual(
+    [body.status, body.incomplete_details],
+    ['incomplete', { reason: 'max_output_tokens' }],
+  );
   assert.deepEqual(
     (body.output as JsonObject[]).map(({ status }) => status),
     ['completed', 'incomplete'],
@@ -179,15 +214,32 @@ test('a cut answer is incomplete, and so is its last item alone', () => {
   assert.equal(typesOf(streamAnswer(answer, contextFor())).at(-1), 'response.incomplete');
 });
 
-test('a refusal without words is told apart from a success', () => {
-  const refused = { content: [], stop: { reason: 'refusal', sequence: null }, usage: noUsage } as const;
+test('a refusal without text is distinguished from a success', () => {
+  const refused = {
+    content: [],
+    stop: { reason: 'refusal', sequence: null },
+    usage: noUsage,
+  } as const;
   const body = writeAnswer(refused, contextFor());
-  assert.deepEqual([body.status, body.incomplete_details], ['incomplete', { reason: 'content_filter' }]);
+  assert.deepEqual(
+    [body.status, body.incomplete_details],
+    ['incomplete', { reason: 'content_filter' }],
+  );
 });
 
 test('usage counts cached tokens once: disjoint inside, included outside', () => {
-  const usage = { ...noUsage, inputTokens: 10, cacheReadTokens: 5, cacheWriteTokens: 3, outputTokens: 7, reasoningTokens: 2 };
-  const body = writeAnswer({ content: [], stop: { reason: 'end', sequence: null }, usage }, contextFor());
+  const usage = {
+    ...noUsage,
+    inputTokens: 10,
+    cacheReadTokens: 5,
+    cacheWriteTokens: 3,
+    outputTokens: 7,
+    reasoningTokens: 2,
+  };
+  const body = writeAnswer(
+    { content: [], stop: { reason: 'end', sequence: null }, usage },
+    contextFor(),
+  );
   assert.deepEqual(body.usage, {
     input_tokens: 18,
     input_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
@@ -197,19 +249,28 @@ test('usage counts cached tokens once: disjoint inside, included outside', () =>
   });
 });
 
-test('an upstream’s absurd usage is not believed', () => {
-  assert.deepEqual(readUsageOf({ input_tokens: -1, output_tokens: 1 }), { ...noUsage, outputTokens: 1 });
-  assert.equal(readUsageOf({ input_tokens: 0, output_tokens: 0 }), null);
-  assert.deepEqual(readUsageOf({ input_tokens: 4, output_tokens: 1.5 }), { ...noUsage, inputTokens: 4 });
-  assert.equal(readUsageOf(null), null);
-  assert.deepEqual(readUsageOf({ input_tokens: 5, output_tokens: 1, input_tokens_details: { cached_tokens: 9 } }), {
+test('an upstream’s implausible usage is ignored', () => {
+  assert.deepEqual(readUsageOf({ input_tokens: -1, output_tokens: 1 }), {
     ...noUsage,
-    cacheReadTokens: 5,
     outputTokens: 1,
   });
+  assert.equal(readUsageOf({ input_tokens: 0, output_tokens: 0 }), null);
+  assert.deepEqual(readUsageOf({ input_tokens: 4, output_tokens: 1.5 }), {
+    ...noUsage,
+    inputTokens: 4,
+  });
+  assert.equal(readUsageOf(null), null);
+  assert.deepEqual(
+    readUsageOf({ input_tokens: 5, output_tokens: 1, input_tokens_details: { cached_tokens: 9 } }),
+    {
+      ...noUsage,
+      cacheReadTokens: 5,
+      outputTokens: 1,
+    },
+  );
 });
 
-test('without an upstream’s usage the client sees our own count, and the gateway none', () => {
+test('without the upstream’s usage the client sees our own count, and the gateway none', () => {
   const answer: Answer = {
     content: [{ type: 'text', text: 'Grüße, 12 bytes' }],
     stop: { reason: 'end', sequence: null },
@@ -221,21 +282,23 @@ test('without an upstream’s usage the client sees our own count, and the gatew
   for (const event of answerEvents(answer)) pipe.push(event);
   assert.equal(pipe.progress.usage, null);
   assert.equal(pipe.progress.output.bytes, 17);
-  assert.deepEqual(pickTokens(payloadsOf(pipe.close('')).at(-1)?.response as JsonObject), own);
+  assert.deepEqual(pickTokens(payloadsOf(pipe.close(0)).at(-1)?.response as JsonObject), own);
 });
 
-test('the comment stands before the last event, and nothing after it', () => {
+test('the last event is held back, and has the cost', () => {
   const pipe = writeStream(contextFor());
-  for (const event of answerEvents({ content: [], stop: { reason: 'end', sequence: null }, usage: noUsage })) pipe.push(event);
+  for (const event of answerEvents({
+    content: [],
+    stop: { reason: 'end', sequence: null },
+    usage: noUsage,
+  }))
+    pipe.push(event);
   assert.equal(pipe.progress.status, 'finished');
   assert.equal(pipe.push({ type: 'text-start' }), '');
-  assert.match(
-    pipe.close(': cost_micros=1 balance_cents=2'),
-    /^: cost_micros=1 balance_cents=2\n\nevent: response\.completed\ndata: .*\n\n$/,
-  );
+  assert.match(pipe.close(0.5), /^event: response\.completed\ndata: .*"cost":0\.5\}.*\n\n$/);
 });
 
-test('a failure is passed on, a missing end is one', () => {
+test('a failure is reported, and a missing end is a failure', () => {
   const failure = { kind: 'status', status: 500, message: 'x', retryAfterSeconds: null } as const;
   const failed = writeStream(contextFor());
   failed.push({ type: 'start', usage: null });
@@ -244,10 +307,13 @@ test('a failure is passed on, a missing end is one', () => {
   const broken = writeStream(contextFor());
   broken.push({ type: 'start', usage: null });
   broken.end();
-  assert.deepEqual([broken.progress.status, broken.progress.failure?.kind], ['failed', 'broken-stream']);
+  assert.deepEqual(
+    [broken.progress.status, broken.progress.failure?.kind],
+    ['failed', 'broken-stream'],
+  );
 });
 
-test('reasoning of any vendor comes back byte for byte through a Responses client, even one that sends no text back', () => {
+test('any vendor’s reasoning returns byte for byte through a Responses client, even one that drops its text', () => {
   for (const vendor of ['anthropic', 'openai', 'google'] as const) {
     const part: AssistantPart = {
       type: 'thinking',
@@ -255,23 +321,39 @@ test('reasoning of any vendor comes back byte for byte through a Responses clien
       signature: { vendor, value: 'Eq/+==' },
       redacted: false,
     };
-    const { output } = writeAnswer({ content: [part], stop: { reason: 'end', sequence: null }, usage: noUsage }, contextFor());
-    const back = readRequest(requestFor({ input: [...(plain(output) as JsonObject[]), { role: 'user', content: 'Go on' }] }));
+    const { output } = writeAnswer(
+      { content: [part], stop: { reason: 'end', sequence: null }, usage: noUsage },
+      contextFor(),
+    );
+    const back = readRequest(
+      requestFor({
+        input: [...(plain(output) as JsonObject[]), { role: 'user', content: 'Go on' }],
+      }),
+    );
     assert.deepEqual(back.messages[0]?.content, [part]);
     const textless = (plain(output) as JsonObject[]).map(({ content: _content, ...item }) => item);
-    const signed = readRequest(requestFor({ input: textless })).messages[0]?.content[0] as typeof part;
+    const signed = readRequest(requestFor({ input: textless })).messages[0]
+      ?.content[0] as typeof part;
     assert.deepEqual(signed.signature, part.signature);
     if (vendor === 'anthropic') assert.equal(signed.text, part.text);
   }
 });
 
-test('`input += response.output` goes up the straight path: reasoning of others is dropped and listed, OpenAI’s is unpacked', () => {
+test('`input += response.output` works on the straight path: other vendors’ reasoning is dropped and listed, OpenAI’s is unpacked', () => {
   const content: AssistantPart[] = [
-    { type: 'thinking', text: 'a', signature: { vendor: 'anthropic', value: 'A' }, redacted: false },
+    {
+      type: 'thinking',
+      text: 'a',
+      signature: { vendor: 'anthropic', value: 'A' },
+      redacted: false,
+    },
     { type: 'thinking', text: '', signature: { vendor: 'openai', value: 'B' }, redacted: false },
     { type: 'tool-call', id: 'toolu_1', name: 'f', arguments: '{}', kind: 'function' },
   ];
-  const { output } = writeAnswer({ content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage }, contextFor());
+  const { output } = writeAnswer(
+    { content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage },
+    contextFor(),
+  );
   const { body, ignored } = relayRequest(requestFor({ input: plain(output) }), target);
   assert.deepEqual(ignored, ['input[0]']);
   assert.deepEqual(body.input, [
@@ -280,7 +362,7 @@ test('`input += response.output` goes up the straight path: reasoning of others 
   ]);
 });
 
-test('an answer that is none, has failed or is not finished is unreadable', () => {
+test('a body that is no answer, or one that failed or has not ended, is unreadable', () => {
   for (const body of [
     null,
     'text',
@@ -295,7 +377,10 @@ test('an answer that is none, has failed or is not finished is unreadable', () =
 });
 
 test('the response has every field of the Open Responses schema', () => {
-  const body = writeAnswer({ content: [], stop: { reason: 'end', sequence: null }, usage: noUsage }, contextFor());
+  const body = writeAnswer(
+    { content: [], stop: { reason: 'end', sequence: null }, usage: noUsage },
+    contextFor(),
+  );
   for (const field of openResponsesFields) assert.notEqual(body[field], undefined, field);
 });
 
@@ -353,10 +438,23 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-test('a citation of a whole text is placed when the text is over, and one of a document is left out', () => {
-  const page = { type: 'url', url: 'https://a.example', title: null, citedText: 'x', span: null, reference: 'E' } as const;
+test('a citation of a whole text gets its span at the end, and one of a document is left out', () => {
+  const page = {
+    type: 'url',
+    url: 'https://a.example',
+    title: null,
+    citedText: 'x',
+    span: null,
+    reference: 'E',
+  } as const;
   const place = { unit: 'char', start: 0, end: 3 } as const;
-  const document = { type: 'document', documentIndex: 0, title: null, citedText: 'x', place } as const;
+  const document = {
+    type: 'document',
+    documentIndex: 0,
+    title: null,
+    citedText: 'x',
+    place,
+  } as const;
   const frames = runPipe(writeStream(contextFor()), [
     { type: 'start', usage: null },
     { type: 'text-start' },
@@ -367,12 +465,21 @@ test('a citation of a whole text is placed when the text is over, and one of a d
     { type: 'finish', stop: { reason: 'end', sequence: null }, usage: null },
   ]);
   const payloads = payloadsOf(frames);
-  const added = payloads.filter((payload) => payload.type === 'response.output_text.annotation.added');
-  const annotation = { type: 'url_citation', url: 'https://a.example', title: '', start_index: 0, end_index: 5 };
+  const added = payloads.filter(
+    (payload) => payload.type === 'response.output_text.annotation.added',
+  );
+  const annotation = {
+    type: 'url_citation',
+    url: 'https://a.example',
+    title: '',
+    start_index: 0,
+    end_index: 5,
+  };
   assert.deepEqual(
     added.map((payload) => [payload.annotation_index, payload.annotation]),
     [[0, annotation]],
   );
-  const part = payloads.find((payload) => payload.type === 'response.content_part.done')!.part as JsonObject;
+  const part = payloads.find((payload) => payload.type === 'response.content_part.done')!
+    .part as JsonObject;
   assert.deepEqual(part.annotations, [annotation]);
 });

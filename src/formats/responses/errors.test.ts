@@ -5,7 +5,9 @@ import { readErrorMessage } from '../error-message.ts';
 import { readFailure, writeError } from './errors.ts';
 
 test('an error has the registry’s code as its type, and its details', () => {
-  const error = new ApiError('key_daily_limit_reached', 'The cap is reached.', { details: { left_micros: 0 } });
+  const error = new ApiError('key_daily_limit_reached', 'The cap is reached.', {
+    details: { left_micros: 0 },
+  });
   assert.deepEqual(writeError(error, 'req_1'), {
     error: {
       message: 'The cap is reached.',
@@ -18,7 +20,7 @@ test('an error has the registry’s code as its type, and its details', () => {
   });
 });
 
-test('the upstream’s words are found in every known shape', () => {
+test('the upstream’s message is found in every known shape', () => {
   const shapes: readonly unknown[] = [
     { error: { message: 'x', code: 429 } },
     { code: 'invalid-argument', error: 'x' },
@@ -31,10 +33,11 @@ test('the upstream’s words are found in every known shape', () => {
     shapes.map(readErrorMessage),
     shapes.map(() => 'x'),
   );
-  for (const body of [null, 3, {}, '', '<html>502</html>', { error: {} }]) assert.equal(readErrorMessage(body), null);
+  for (const body of [null, 3, {}, '', '<html>502</html>', { error: {} }])
+    assert.equal(readErrorMessage(body), null);
 });
 
-test('a stream’s error gets the status it would have had outside', () => {
+test('a stream’s error gets the status that it has outside a stream', () => {
   assert.deepEqual(
     [
       'rate_limit_exceeded',

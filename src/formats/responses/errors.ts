@@ -1,19 +1,20 @@
-// Errors in Responses: `{error:{message,type,code,param}}` as a body, and as the events that end a stream.
+// Errors in Responses: `{error:{message,type,code,param}}` as a body, and the events that end a
+// stream.
 import { readErrorMessage } from '../error-message.ts';
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
-import type { JsonObject } from '../format.ts';
 
-/** The body of an error answer; `type` and `code` are the registry's code. */
+/** Writes the body of an error answer. `type` and `code` are the registry's code. */
 export function writeError(error: ApiError, requestId: string): JsonObject {
   return { error: errorFields(error, requestId) };
 }
 
 /**
- * The events that end a stream which has begun: `error`, which SDKs throw on, then `response.failed`, since Codex knows only that.
- * `response` is what the client has seen of it; `sequence` the next sequence number.
+ * Writes the events that end a stream that has begun: `error`, on which SDKs throw, then
+ * `response.failed`, the only one that Codex knows. `response`: what the client has seen of the
+ * answer. `sequence`: the next sequence number.
  */
 export function writeFailure(failed: {
   readonly error: ApiError;
@@ -23,22 +24,44 @@ export function writeFailure(failed: {
 }): string {
   const { error, requestId, sequence } = failed;
   const { code, message, param } = error;
-  // The published type is flat, what OpenAI sends is nested (recorded 2025-11-18): clients of both kinds exist.
-  const event = { type: 'error', sequence_number: sequence, code, message, param, error: errorFields(error, requestId) };
+  // The published type is flat, but OpenAI sends it nested (recorded 2025-11-18). Clients of both
+  // kinds exist.
+  const event = {
+    type: 'error',
+    sequence_number: sequence,
+    code,
+    message,
+    param,
+    error: errorFields(error, requestId),
+  };
   const response = { ...failed.response, status: 'failed', error: { code, message } };
   const last = { type: 'response.failed', sequence_number: sequence + 1, response };
-  return formatSse('error', JSON.stringify(event)) + formatSse('response.failed', JSON.stringify(last));
+  return (
+    formatSse('error', JSON.stringify(event)) + formatSse('response.failed', JSON.stringify(last))
+  );
 }
 
 function errorFields(error: ApiError, requestId: string): JsonObject {
   const { code, message, param, details } = error;
-  return { message, type: code, code, param, request_id: requestId, ...(details ? { details } : {}) };
+  return {
+    message,
+    type: code,
+    code,
+    param,
+    request_id: requestId,
+    ...(details ? { details } : {}),
+  };
 }
 
-/** An `error` event's or a failed response's error. The codes are put back into the HTTP status that OpenAI gives them outside a stream. */
+/**
+ * Reads the error of an `error` event or a failed response. Maps its code back to the HTTP status
+ * that OpenAI uses outside a stream.
+ */
 export function readFailure(value: unknown): UpstreamFailure {
   const error = isObject(value) && isObject(value.error) ? value.error : value;
-  const code = isObject(error) ? [error.code, error.type].find((name) => typeof name === 'string') : undefined;
+  const code = isObject(error)
+    ? [error.code, error.type].find((name) => typeof name === 'string')
+    : undefined;
   const message = readErrorMessage(error) ?? 'the response failed without a message';
   return { kind: 'status', status: statusOfCode(code ?? ''), message, retryAfterSeconds: null };
 }

@@ -1,5 +1,6 @@
-// What becomes of each field of a Responses request on the straight path, at any depth (formats/field-verdicts.ts says how to read it).
-// The official types are those of `openai`, resources/responses/responses.d.ts.
+// The verdict on each field of a Responses request on the straight path, at any depth;
+// formats/field-verdicts.ts explains the tables. The official types are those of `openai`,
+// resources/responses/responses.d.ts.
 import { pass, refuse, verdicts, type PartKinds, type VerdictTable } from '../field-verdicts.ts';
 
 const stored = (thing: string) =>
@@ -25,14 +26,15 @@ export const partKinds: PartKinds = {
     'local_shell_call local_shell_call_output shell_call shell_call_output apply_patch_call apply_patch_call_output mcp_list_tools ' +
     'mcp_approval_request mcp_approval_response mcp_call custom_tool_call_output custom_tool_call compaction_trigger item_reference ' +
     'program program_output',
-  content: 'input_text input_image input_file input_audio output_text refusal reasoning_text summary_text text',
+  content:
+    'input_text input_image input_file input_audio output_text refusal reasoning_text summary_text text',
   output: 'computer_screenshot input_text input_image input_file output_text refusal',
 };
 
 export const verdictTable: VerdictTable = {
   request: {
     ...verdicts({ rule: 'set' }, 'model stream store max_output_tokens include'),
-    /** The second is what Codex tells OpenAI of the installation that it runs in. */
+    /** Codex sends the second one, about its own installation. */
     ...verdicts({ rule: 'drop' }, 'previous_response_id client_metadata'),
     ...verdicts({ rule: 'tool' }, 'tools max_tool_calls'),
     ...pass(
@@ -40,23 +42,32 @@ export const verdictTable: VerdictTable = {
     ),
     ...pass('temperature top_p top_logprobs metadata user safety_identifier'),
     ...pass('prompt_cache_key prompt_cache_options prompt_cache_retention'),
-    access_programs: refuse("draws on permissions of the operator's account at the provider, which callers do not share."),
+    access_programs: refuse(
+      "uses permissions of the operator's account at the provider, which is not offered here. Leave it out.",
+    ),
     background: refuse(
       'keeps the response at the provider; this endpoint keeps nothing between requests. Use `stream` for long answers.',
     ),
-    conversation: refuse('names a conversation kept at the provider; send the whole conversation in `input`.'),
-    moderation: refuse('runs another model, which has no price in the catalogue.'),
-    prompt: refuse('names a prompt stored at the provider; send its text in `instructions` and `input`.'),
-    service_tier: refuse('is not priced in the catalogue beyond `default`. Send `default` or leave it out.', (value) =>
-      ['auto', 'default'].includes(String(value)),
+    conversation: refuse(
+      'names a conversation kept at the provider; send the whole conversation in `input`.',
+    ),
+    moderation: refuse('runs another model, which has no price in the catalogue. Leave it out.'),
+    prompt: refuse(
+      'names a prompt stored at the provider; send its text in `instructions` and `input`.',
+    ),
+    service_tier: refuse(
+      'is not priced in the catalogue beyond `default`. Send `default` or leave it out.',
+      (value) => ['auto', 'default'].includes(String(value)),
     ),
   },
   anywhere: {
-    /** Schemas, arguments and the like. */
-    ...verdicts({ rule: 'own' }, 'parameters schema arguments output_schema input_schema metadata attributes env'),
-    /** What OpenAI's SDK has read out of an answer that comes back. */
+    ...verdicts(
+      { rule: 'own' },
+      'parameters schema arguments output_schema input_schema metadata attributes env',
+    ),
+    /** OpenAI's SDK adds these when it parses an answer; clients return them. */
     ...verdicts({ rule: 'own' }, 'parsed parsed_arguments'),
-    /** What Codex says of its turns. */
+    /** Codex describes its turns here. */
     ...verdicts({ rule: 'own' }, 'internal_chat_message_metadata_passthrough'),
     file_id: stored('a file'),
     file_ids: stored('files'),
@@ -68,33 +79,50 @@ export const verdictTable: VerdictTable = {
     tunnel_id: stored("a connection of the operator's"),
   },
   input: {
-    ...pass('id type role content status phase output call_id name namespace caller async tools execution operation'),
-    ...pass('summary encrypted_content reasoning text code fingerprint result max_output_length environment action actions'),
-    // Items of answers name who made them; items of requests do not, in the types.
+    ...pass(
+      'id type role content status phase output call_id name namespace caller async tools execution operation',
+    ),
+    ...pass(
+      'summary encrypted_content reasoning text code fingerprint result max_output_length environment action actions',
+    ),
+    // In the types, items of answers name their creator; those of requests do not.
     ...pass('created_by internal_chat_message_metadata_passthrough'),
-    ...pass('pending_safety_checks acknowledged_safety_checks queries results outputs input arguments parsed_arguments'),
+    ...pass(
+      'pending_safety_checks acknowledged_safety_checks queries results outputs input arguments parsed_arguments',
+    ),
     ...pass(
       'server_label error approval_request_id approve reason quality size background output_format revised_prompt svg_usage',
     ),
   },
   message: verdicts({ rule: 'set' }, 'id'),
   function_call: verdicts({ rule: 'set' }, 'id'),
+  /** Removed: only references to reasoning are accepted at all. */
+  item_reference: verdicts({ rule: 'set' }, 'id type'),
   custom_tool_call: verdicts({ rule: 'set' }, 'id'),
   tool_search_call: verdicts({ rule: 'set' }, 'id'),
   reasoning: {
     ...verdicts({ rule: 'set' }, 'id'),
     ...pass('effort context generate_summary summary'),
-    mode: refuse('is not priced in the catalogue beyond `standard`. Leave it out.', (value) => value === 'standard'),
+    mode: refuse(
+      'is not priced in the catalogue beyond `standard`. Leave it out.',
+      (value) => value === 'standard',
+    ),
   },
   file_search_call: {
-    type: refuse('comes from a search in files kept at the provider, which is not possible here. Leave it out.'),
+    type: refuse(
+      'comes from a file search at the provider, which is not offered here. Leave it out.',
+    ),
   },
-  input_audio: { type: refuse('has a price of its own, which is not in the catalogue. Send text, images or files.') },
+  input_audio: {
+    type: refuse(
+      'is billed separately and has no price in the catalogue. Send text, images or files.',
+    ),
+  },
   content: { ...part, ...pass('annotations logprobs refusal parsed') },
   output: { ...part, ...pass('outcome stdout stderr created_by') },
   annotations: {
     ...pass('type index filename start_index end_index title url'),
-    /** Of a tool that an MCP server has listed; the types leave them open. */
+    /** Annotations of an MCP server's tool; the types leave them open. */
     ...pass('read_only readOnlyHint destructiveHint idempotentHint openWorldHint'),
   },
   logprobs: pass('token bytes logprob top_logprobs'),
@@ -105,7 +133,9 @@ export const verdictTable: VerdictTable = {
   acknowledged_safety_checks: pass('id code message'),
   action: {
     ...computerAction,
-    ...pass('query queries sources url pattern command timeout_ms user working_directory commands max_output_length env'),
+    ...pass(
+      'query queries sources url pattern command timeout_ms user working_directory commands max_output_length env',
+    ),
   },
   actions: computerAction,
   path: pass('x y'),
@@ -123,22 +153,27 @@ export const verdictTable: VerdictTable = {
   prompt_cache_options: {
     ...pass('mode'),
     ttl: shortCacheOnly,
-    prewarm: refuse('asks for work without an answer, which is not priced in the catalogue. Leave it out.'),
+    prewarm: refuse(
+      'asks for work without an answer, which is not priced in the catalogue. Leave it out.',
+    ),
     comparison_response_id: stored('a response'),
   },
   context_management: pass('type compact_threshold'),
   stream_options: pass('include_obfuscation'),
   image: pass('context_compression'),
-  /** Codex has tools of namespaces. */
+  /** Codex sends `namespace`. */
   tool_choice: pass('type mode tools server_label name namespace'),
-  // What a tool may hold; whether its kind may come at all is said by toolPlaces.
+  // The fields of a tool. `toolPlaces` decides which kinds of tools may be used.
   tools: {
     ...tool,
     ...verdicts(
       { rule: 'tool' },
       'annotations environment execution external_web_access filters format ranking_options size svg',
     ),
-    ...verdicts({ rule: 'tool' }, 'display_height display_width max_num_results search_context_size search_content_types tools'),
+    ...verdicts(
+      { rule: 'tool' },
+      'display_height display_width max_num_results search_context_size search_content_types tools',
+    ),
     ...verdicts(
       { rule: 'tool' },
       'allowed_tools authorization headers require_approval server_description server_label server_url',
@@ -147,7 +182,10 @@ export const verdictTable: VerdictTable = {
       { rule: 'tool' },
       'container action background complexity frame_count frame_duration_ms input_fidelity model quality',
     ),
-    ...verdicts({ rule: 'tool' }, 'input_image_mask moderation output_compression output_format partial_images user_location'),
+    ...verdicts(
+      { rule: 'tool' },
+      'input_image_mask moderation output_compression output_format partial_images user_location',
+    ),
   },
   environment: verdicts({ rule: 'tool' }, 'type memory_limit network_policy skills'),
   container: verdicts({ rule: 'tool' }, 'type memory_limit network_policy'),

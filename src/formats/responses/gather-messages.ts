@@ -1,24 +1,29 @@
-// Items are flatter than messages: what the assistant said, thought and called in one turn is gathered into one message, and so are the
-// results that follow each other. Messages grow in place: a copy for each item took half a minute for forty thousand of them.
+// Gathers items into messages: what the assistant said, thought and called in one turn becomes one
+// message, and so do consecutive results. Messages grow in place: a copy for each item took half a
+// minute for forty thousand of them.
 import type { AssistantPart, Message, TextPart, ToolResultPart } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
 
 export type Conversation = {
-  /** The system and developer messages ahead of everything else. */
+  /** The system and developer messages before everything else. */
   readonly system: readonly TextPart[];
   readonly messages: readonly Message[];
 };
 
 type ResultContent = ToolResultPart['content'][number][];
 
-/** Takes the message of one item after the other. */
+/** Takes the items' messages one after another. */
 export class MessageGatherer implements Conversation {
   readonly system: TextPart[] = [];
   readonly messages: Message[] = [];
-  /** The content of the last message, where it is the assistant's. */
+  /** The content of the last message, if it is the assistant's. */
   #turn: AssistantPart[] | null = null;
-  /** The last message, where it holds results, and the content of each by its call. */
-  #results: { readonly parts: ToolResultPart[]; readonly byCall: Map<string, ResultContent> } | null = null;
+  /** The last message, if it holds results, and the content of each by call id. */
+  #results: {
+    readonly parts: ToolResultPart[];
+    readonly byCall: Map<string, ResultContent>;
+  } | null = null;
+  /** The call ids whose latest call has a result. */
   readonly #answered = new Set<string>();
 
   add(message: Message): void {
@@ -46,11 +51,12 @@ export class MessageGatherer implements Conversation {
       this.#turn = turn;
     }
     append(this.#turn, content);
+    for (const part of content) if (part.type === 'tool-call') this.#answered.delete(part.id);
   }
 
   /**
-   * One call has one result: Codex sends what a custom tool says while it still runs as a result of its own, ahead of the last or long
-   * after it, and other providers refuse two.
+   * Merges the results of a call into one. Codex sends the output of a running custom tool as extra
+   * results, right before the last one or much earlier, and other providers refuse two results.
    */
   #addResult(result: ToolResultPart): void {
     const sameCall = this.#results?.byCall.get(result.callId);

@@ -1,7 +1,8 @@
-// The Responses wire format, as clients speak it and as OpenAI's API answers it.
+// OpenAI's Responses, for clients and upstreams.
 import { isObject } from '../../lib/json.ts';
 import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
+import { inputCount } from './count-tokens.ts';
 import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
@@ -10,6 +11,7 @@ import { readStream } from './read-stream.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
+import { toolNames } from './relay-tool-names.ts';
 import { writeAnswer } from './write-answer.ts';
 import { outputTokensMin, writeRequest } from './write-request.ts';
 import { readUsage } from './usage.ts';
@@ -26,12 +28,14 @@ export const responses: ClientFormat & UpstreamFormat = {
   writeAnswer,
   writeStream,
   keepAlive: ': keep-alive\n\n',
-  outputLimitField: 'max_output_tokens',
+  outputLimitField: () => 'max_output_tokens',
   writeError,
+  toolNames,
   writeRequest,
   mayThink: ({ reasoning }) => !isObject(reasoning) || reasoning.effort !== 'none',
   readAnswer,
   readBilledAnswer: (body) => readBilledAnswer(body, 'output', ({ usage }) => readUsage(usage)),
   readStream,
+  inputCount,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
 };

@@ -4,13 +4,15 @@ import type { MediaSource } from '../../canonical/request.ts';
 
 const dataUrl = /^data:([^;,]+)(?:;[^;,]*)*;base64,/i;
 
-/** Throws ApiError `invalid_request` for anything but http, https and base64 data URLs. */
 export function readMediaUrl(url: string, path: string): MediaSource {
-  // Only the head is matched: the data may be megabytes.
+  // Matches only the head: the data may be megabytes.
   const head = dataUrl.exec(url.slice(0, 256));
   if (head?.[1]) return { kind: 'base64', mediaType: head[1], data: url.slice(head[0].length) };
   if (/^https?:\/\//i.test(url)) return { kind: 'url', url };
-  throw invalidRequest(path, `${path} must be an http or https URL, or a data URL: \`data:<type>;base64,<data>\`.`);
+  throw invalidRequest(
+    path,
+    `${path} must be an http or https URL, or a data URL: \`data:<type>;base64,<data>\`.`,
+  );
 }
 
 export function writeMediaUrl(source: MediaSource): string {

@@ -1,7 +1,7 @@
-// The items of an answer's `output`, as both writers make them.
+// The items of an answer's `output`, for both writers.
 import type { TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import type { AnswerContext, ClientRequest, JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { AnswerContext, ClientRequest } from '../format.ts';
 import { writeAnnotations } from './annotations.ts';
 import { sealSignature } from './signature.ts';
 import type { ToolOrigin } from './tool-names.ts';
@@ -9,24 +9,37 @@ import { readSearchArguments } from './tool-search.ts';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-/** Unique in an answer and, since it holds the request's id, in a conversation. */
-export function itemId(prefix: 'msg' | 'rs' | 'ctc' | 'tsc', context: AnswerContext, outputIndex: number): string {
+/** Unique in an answer and, because it contains the request id, in a conversation. */
+export function itemId(
+  prefix: 'msg' | 'rs' | 'ctc' | 'tsc',
+  context: AnswerContext,
+  outputIndex: number,
+): string {
   return `${prefix}_${context.requestId}_${outputIndex}`;
 }
 
 export function textPart(part: Pick<TextPart, 'text' | 'citations'>): JsonObject {
-  return { type: 'output_text', text: part.text, annotations: writeAnnotations(part), logprobs: [] };
+  return {
+    type: 'output_text',
+    text: part.text,
+    annotations: writeAnnotations(part),
+    logprobs: [],
+  };
 }
 
 export function refusalPart(refusal: string): JsonObject {
   return { type: 'refusal', refusal };
 }
 
-export function messageItem(id: string, content: readonly JsonObject[], status: ItemStatus): JsonObject {
+export function messageItem(
+  id: string,
+  content: readonly JsonObject[],
+  status: ItemStatus,
+): JsonObject {
   return { id, type: 'message', role: 'assistant', status, content };
 }
 
-/** Has no status: OpenAI refuses one when the item comes back as input. */
+/** Has no status, because OpenAI refuses one when the item returns as input. */
 export function reasoningItem(id: string, part: ThinkingPart): JsonObject {
   const sealed = sealSignature(part);
   return {
@@ -38,32 +51,66 @@ export function reasoningItem(id: string, part: ThinkingPart): JsonObject {
   };
 }
 
-/** A call, as the client knows its tool. A function call's `id` equals its `call_id`: the specification says so. */
-export function callItem(call: ToolCallPart, { status, origin, context, outputIndex }: CallPlace): JsonObject {
+/**
+ * Writes a call under the client's name for the tool. The specification wants a function call's
+ * `id` to equal its `call_id`.
+ */
+export function callItem(
+  call: ToolCallPart,
+  { status, origin, context, outputIndex }: CallItemContext,
+): JsonObject {
   const { id: callId, arguments: text } = call;
   if (origin.type === 'search') {
     const id = itemId('tsc', context, outputIndex);
-    return { id, type: 'tool_search_call', call_id: callId, execution: 'client', arguments: readSearchArguments(text), status };
+    return {
+      id,
+      type: 'tool_search_call',
+      call_id: callId,
+      execution: 'client',
+      arguments: readSearchArguments(text),
+      status,
+    };
   }
-  const named = { name: origin.name, ...(origin.namespace === null ? {} : { namespace: origin.namespace }) };
-  if (call.kind === 'function') return { id: callId, type: 'function_call', call_id: callId, ...named, arguments: text, status };
-  return { id: itemId('ctc', context, outputIndex), type: 'custom_tool_call', call_id: callId, ...named, input: text, status };
+  const named = {
+    name: origin.name,
+    ...(origin.namespace === null ? {} : { namespace: origin.namespace }),
+  };
+  if (call.kind === 'function')
+    return {
+      id: callId,
+      type: 'function_call',
+      call_id: callId,
+      ...named,
+      arguments: text,
+      status,
+    };
+  return {
+    id: itemId('ctc', context, outputIndex),
+    type: 'custom_tool_call',
+    call_id: callId,
+    ...named,
+    input: text,
+    status,
+  };
 }
 
-export type CallPlace = {
+export type CallItemContext = {
   readonly status: ItemStatus;
   readonly origin: ToolOrigin;
   readonly context: AnswerContext;
   readonly outputIndex: number;
 };
 
-/** Whether the answer must hold a reasoning item even if the model gave none. */
+/** Returns true when the answer must hold a reasoning item, even if the model produced none. */
 export function wantsReasoningItem(request: ClientRequest): boolean {
   const { reasoning } = request.body;
   return isObject(reasoning) && (reasoning.effort ?? null) !== null;
 }
 
-/** Stands first where `reasoning.effort` was set and the model gave no reasoning. It carries nothing, and is dropped when it comes back. */
+/**
+ * The first item when `reasoning.effort` was set and the model produced no reasoning. It is empty,
+ * and is dropped when it returns.
+ */
 export function emptyReasoningItem(context: AnswerContext): JsonObject {
   return { id: itemId('rs', context, 0), type: 'reasoning', summary: [] };
 }

@@ -6,41 +6,86 @@ import { parseRequest } from './parse-request.ts';
 const limits = { chatMaxTokens: 2048 };
 const valid = { model: 'm', input: 'hello' };
 
-/** Each row: what is wrong, the body, the field that is named, and what the message says. */
+/** Each row: the fault, the body, the field in the error, and its message. */
 const refused: readonly (readonly [string, unknown, string | null, RegExp])[] = [
   ['an array', [], null, /must be a JSON object/],
   ['null', null, null, /must be a JSON object/],
   ['no model', { input: 'x' }, 'model', /^model is required/],
   ['an empty model', { model: '', input: 'x' }, 'model', /^model must not be empty/],
-  ['a number for a model', { model: 4, input: 'x' }, 'model', /^model must be a non-empty string; got 4/],
+  [
+    'a number for a model',
+    { model: 4, input: 'x' },
+    'model',
+    /^model must be a non-empty string; got 4/,
+  ],
   ['no input', { model: 'm' }, 'input', /^input is required: a string, or an array of items/],
   ['input null', { model: 'm', input: null }, 'input', /^input is required/],
   ['input that is a number', { model: 'm', input: 3 }, 'input', /^input must be/],
   ['no items', { model: 'm', input: [] }, 'input', /^input must have at least 1 item/],
-  ['instructions as an array', { ...valid, instructions: [] }, 'instructions', /^instructions must be a string/],
+  [
+    'instructions as an array',
+    { ...valid, instructions: [] },
+    'instructions',
+    /^instructions must be a string/,
+  ],
   ['stream as text', { ...valid, stream: 'true' }, 'stream', /^stream must be `true` or `false`/],
-  ['no output at all', { ...valid, max_output_tokens: 0 }, 'max_output_tokens', /of at least 1; got 0/],
+  [
+    'no output at all',
+    { ...valid, max_output_tokens: 0 },
+    'max_output_tokens',
+    /of at least 1; got 0/,
+  ],
   ['half a token', { ...valid, max_output_tokens: 1.5 }, 'max_output_tokens', /whole number/],
-  ['a temperature over 2', { ...valid, temperature: 2.1 }, 'temperature', /^temperature must be a number from 0 to 2; got 2.1/],
+  [
+    'a temperature over 2',
+    { ...valid, temperature: 2.1 },
+    'temperature',
+    /^temperature must be a number from 0 to 2; got 2.1/,
+  ],
   ['a negative temperature', { ...valid, temperature: -0.1 }, 'temperature', /from 0 to 2/],
   ['a top_p over 1', { ...valid, top_p: 1.01 }, 'top_p', /from 0 to 1/],
   ['too many top_logprobs', { ...valid, top_logprobs: 21 }, 'top_logprobs', /from 0 to 20/],
-  ['an unknown effort', { ...valid, reasoning: { effort: 'extreme' } }, 'reasoning.effort', /`low`, `medium`, `high`/],
+  [
+    'an unknown effort',
+    { ...valid, reasoning: { effort: 'extreme' } },
+    'reasoning.effort',
+    /`low`, `medium`, `high`/,
+  ],
   ['reasoning as text', { ...valid, reasoning: 'high' }, 'reasoning', /must be an object/],
   ['an unknown truncation', { ...valid, truncation: 'some' }, 'truncation', /`auto` or `disabled`/],
-  ['previous_response_id as a number', { ...valid, previous_response_id: 7 }, 'previous_response_id', /must be a string/],
+  [
+    'previous_response_id as a number',
+    { ...valid, previous_response_id: 7 },
+    'previous_response_id',
+    /must be a string/,
+  ],
   ['store as text', { ...valid, store: 'no' }, 'store', /`true` or `false`/],
-  ['parallel_tool_calls as text', { ...valid, parallel_tool_calls: 'yes' }, 'parallel_tool_calls', /`true` or `false`/],
+  [
+    'parallel_tool_calls as text',
+    { ...valid, parallel_tool_calls: 'yes' },
+    'parallel_tool_calls',
+    /`true` or `false`/,
+  ],
   ['metadata with a number', { ...valid, metadata: { a: 1 } }, 'metadata.a', /must be a string/],
   ['a tool without a type', { ...valid, tools: [{ name: 'f' }] }, 'tools[0].type', /required/],
-  ['a function without a name', { ...valid, tools: [{ type: 'function' }] }, 'tools[0].name', /is required/],
+  [
+    'a function without a name',
+    { ...valid, tools: [{ type: 'function' }] },
+    'tools[0].name',
+    /is required/,
+  ],
   [
     'parameters that are text',
     { ...valid, tools: [{ type: 'function', name: 'f', parameters: '{}' }] },
     'tools[0].parameters',
     /must be an object/,
   ],
-  ['a namespace without tools', { ...valid, tools: [{ type: 'namespace', name: 'n' }] }, 'tools[0].tools', /is required/],
+  [
+    'a namespace without tools',
+    { ...valid, tools: [{ type: 'namespace', name: 'n' }] },
+    'tools[0].tools',
+    /is required/,
+  ],
   [
     'a function of a namespace without a name',
     { ...valid, tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function' }] }] },
@@ -49,7 +94,10 @@ const refused: readonly (readonly [string, unknown, string | null, RegExp])[] = 
   ],
   [
     'a grammar without a definition',
-    { ...valid, tools: [{ type: 'custom', name: 'c', format: { type: 'grammar', syntax: 'lark' } }] },
+    {
+      ...valid,
+      tools: [{ type: 'custom', name: 'c', format: { type: 'grammar', syntax: 'lark' } }],
+    },
     'tools[0].format.definition',
     /is required/,
   ],
@@ -60,7 +108,12 @@ const refused: readonly (readonly [string, unknown, string | null, RegExp])[] = 
     /is required/,
   ],
   ['an unknown tool choice', { ...valid, tool_choice: 'any' }, 'tool_choice', /must be/],
-  ['a tool choice without a name', { ...valid, tool_choice: { type: 'function' } }, 'tool_choice.name', /is required/],
+  [
+    'a tool choice without a name',
+    { ...valid, tool_choice: { type: 'function' } },
+    'tool_choice.name',
+    /is required/,
+  ],
   [
     'a schema format without a schema',
     { ...valid, text: { format: { type: 'json_schema', name: 'n' } } },
@@ -68,8 +121,18 @@ const refused: readonly (readonly [string, unknown, string | null, RegExp])[] = 
     /is required/,
   ],
   ['an item that is text', { model: 'm', input: ['hello'] }, 'input[0]', /must be an object/],
-  ['an unknown role', { model: 'm', input: [{ role: 'critic', content: 'x' }] }, 'input[0].role', /`user`, `assistant`/],
-  ['a message without content', { model: 'm', input: [{ role: 'user' }] }, 'input[0].content', /is required/],
+  [
+    'an unknown role',
+    { model: 'm', input: [{ role: 'critic', content: 'x' }] },
+    'input[0].role',
+    /`user`, `assistant`/,
+  ],
+  [
+    'a message without content',
+    { model: 'm', input: [{ role: 'user' }] },
+    'input[0].content',
+    /is required/,
+  ],
   [
     'a text part without text',
     { model: 'm', input: [{ role: 'user', content: [{ type: 'input_text' }] }] },
@@ -78,13 +141,19 @@ const refused: readonly (readonly [string, unknown, string | null, RegExp])[] = 
   ],
   [
     'a number for a text',
-    { model: 'm', input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 4 }] }] },
+    {
+      model: 'm',
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 4 }] }],
+    },
     'input[0].content[0].text',
     /must be a string; got 4/,
   ],
   [
     'an image address that is an object',
-    { model: 'm', input: [{ role: 'user', content: [{ type: 'input_image', image_url: { url: 'x' } }] }] },
+    {
+      model: 'm',
+      input: [{ role: 'user', content: [{ type: 'input_image', image_url: { url: 'x' } }] }],
+    },
     'input[0].content[0].image_url',
     /must be a string/,
   ],
@@ -106,8 +175,24 @@ const refused: readonly (readonly [string, unknown, string | null, RegExp])[] = 
     'input[0].output',
     /is required/,
   ],
-  ['a reference', { model: 'm', input: ['x', { type: 'item_reference', id: 'msg_1' }] }, 'input[1]', /send the item itself/],
-  ['a reference without a type', { model: 'm', input: [{ id: 'msg_1' }] }, 'input[0]', /send the item itself/],
+  [
+    'a reference',
+    { model: 'm', input: ['x', { type: 'item_reference', id: 'msg_1' }] },
+    'input[1]',
+    /send the item itself/,
+  ],
+  [
+    'a reference behind one to reasoning',
+    { model: 'm', input: [{ id: 'rs_1' }, { id: 'msg_1' }] },
+    'input[1]',
+    /store: false/,
+  ],
+  [
+    'a reference without a type',
+    { model: 'm', input: [{ id: 'msg_1' }] },
+    'input[0]',
+    /send the item itself/,
+  ],
 ];
 
 test('each malformed request is refused with a 400 that names the field', async (t) => {
@@ -127,7 +212,7 @@ test('each malformed request is refused with a 400 that names the field', async 
   }
 });
 
-test('what the official SDK can send is accepted', async (t) => {
+test('every request of the official SDK is accepted', async (t) => {
   const accepted: Readonly<Record<string, object>> = {
     'a string': {},
     'null for every optional field': {
@@ -156,8 +241,16 @@ test('what the official SDK can send is accepted', async (t) => {
     'a whole conversation': {
       input: [
         { type: 'message', role: 'system', content: 'x', id: 'msg_1', status: 'completed' },
-        { role: 'user', content: [{ type: 'input_image', image_url: 'https://a.b/c.png', detail: 'low' }] },
-        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 's' }], encrypted_content: null },
+        {
+          role: 'user',
+          content: [{ type: 'input_image', image_url: 'https://a.b/c.png', detail: 'low' }],
+        },
+        {
+          type: 'reasoning',
+          id: 'rs_1',
+          summary: [{ type: 'summary_text', text: 's' }],
+          encrypted_content: null,
+        },
         {
           type: 'message',
           role: 'assistant',
@@ -195,10 +288,17 @@ test('what the official SDK can send is accepted', async (t) => {
   }
 });
 
-test('a request tells the gateway its model, stream flag and maximum', () => {
+test('model, stream flag and maximum are read from a request', () => {
   const request = parseRequest({ ...valid, stream: true, max_output_tokens: 5 }, limits);
   assert.deepEqual(
     { ...request, body: null },
-    { body: null, model: 'm', stream: true, maxOutputTokens: 5, choices: 1, thinkingBudgetTokens: 0 },
+    {
+      body: null,
+      model: 'm',
+      stream: true,
+      maxOutputTokens: 5,
+      choices: 1,
+      thinkingBudgetTokens: 0,
+    },
   );
 });

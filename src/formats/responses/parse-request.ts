@@ -1,6 +1,6 @@
-// The client's body, checked: every later step may rely on the schema.
+// Validates the client's body, so that later steps can rely on the schema.
 import { invalidRequest, type ApiError } from '../../canonical/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
 import { RequestSchema, type ResponsesRequest } from './schema.ts';
@@ -8,38 +8,66 @@ import { RequestSchema, type ResponsesRequest } from './schema.ts';
 const findProblem = compileSchema(RequestSchema);
 
 /**
- * Validates a body of `POST /v1/responses`. Throws ApiError `invalid_request` that names the field:
- * `temperature must be a number from 0 to 2; got 3`.
+ * Throws ApiError `invalid_request` that names the field: `temperature must be a number from 0 to
+ * 2; got 3`.
  */
-export function parseRequest(body: unknown, _limits: RequestLimits): ClientRequest {
-  if (!isObject(body)) throw invalidRequest(null, 'the body must be a JSON object');
-  refuseReferences(body.input);
+export function parseRequest(
+  given: unknown,
+  _limits: RequestLimits,
+): ClientRequest<ResponsesRequest> {
+  if (!isObject(given)) throw invalidRequest(null, 'the body must be a JSON object');
+  const body = checkReferences(given);
   const problem = findProblem(body);
-  if (problem) throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
+  if (problem)
+    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
   requireInput(body);
+  const request = body as ResponsesRequest & JsonObject;
   return {
-    body,
-    model: body.model as string,
-    stream: body.stream === true,
-    maxOutputTokens: (body as ResponsesRequest).max_output_tokens ?? null,
+    body: request,
+    model: request.model,
+    stream: request.stream ?? false,
+    maxOutputTokens: request.max_output_tokens ?? null,
     choices: 1,
     thinkingBudgetTokens: 0,
   };
 }
 
-/** Items by reference live in a conversation kept at the provider, and this endpoint keeps none. */
-function refuseReferences(input: unknown): void {
-  if (!Array.isArray(input)) return;
-  const index = input.findIndex(isReference);
+/**
+ * A reference names an item of a conversation kept at the provider, and this endpoint keeps none. A
+ * reference to reasoning, which the Vercel AI SDK sends by default, is left out later, like
+ * reasoning without its content: the answer does not need it. All others are refused.
+ */
+function checkReferences(body: JsonObject): JsonObject {
+  const { input } = body;
+  if (!Array.isArray(input)) return body;
+  const index = input.findIndex((item) => isReference(item) && !isReasoningReference(item));
   if (index !== -1) throw referenceError(`input[${index}]`);
+  // The official types make `type` optional in a reference; the next steps need it.
+  return input.some(isUntyped)
+    ? { ...body, input: input.map((item) => (isUntyped(item) ? withType(item) : item)) }
+    : body;
 }
 
-/** The official types let a reference leave out its `type`. */
-function isReference(item: unknown): boolean {
-  if (!isObject(item)) return false;
+function isReference(item: unknown): item is JsonObject {
+  return isObject(item) && (item.type === 'item_reference' || isUntyped(item));
+}
+
+function isUntyped(item: unknown): item is JsonObject {
   return (
-    item.type === 'item_reference' || ((item.type ?? null) === null && typeof item.id === 'string' && item.role === undefined)
+    isObject(item) &&
+    (item.type ?? null) === null &&
+    typeof item.id === 'string' &&
+    item.role === undefined
   );
+}
+
+function withType(reference: JsonObject): JsonObject {
+  return { ...reference, type: 'item_reference' };
+}
+
+/** The prefix of reasoning ids, OpenAI's and our own. */
+function isReasoningReference({ id }: JsonObject): boolean {
+  return typeof id === 'string' && id.startsWith('rs_');
 }
 
 function referenceError(path: string): ApiError {
@@ -50,8 +78,11 @@ function referenceError(path: string): ApiError {
   );
 }
 
-/** A stored prompt could stand in for the input; it is refused later, with the reason. */
+/** A stored prompt could replace the input; it is refused later, with the reason. */
 function requireInput(body: Record<string, unknown>): void {
   if ((body.input ?? null) !== null || (body.prompt ?? null) !== null) return;
-  throw invalidRequest('input', 'input is required: a string, or an array of items with the whole conversation.');
+  throw invalidRequest(
+    'input',
+    'input is required: a string, or an array of items with the whole conversation.',
+  );
 }

@@ -1,8 +1,8 @@
-// A whole answer of a Responses upstream. Items of tools that run at the provider are not ours to show, and are left out.
+// Reads a whole answer. Items of tools that run at the provider are left out.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer } from '../format.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { requireObjects } from '../require-objects.ts';
 import { readAnnotations } from './annotations.ts';
@@ -10,37 +10,50 @@ import { readReasoning } from './reasoning.ts';
 import { readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
 
-/** Throws UnreadableAnswer when the body is no response, or one that has failed or not ended. */
+/** Throws UnreadableAnswer when the body is no response, or one that failed or has not ended. */
 export function readAnswer(body: unknown): Answer {
   const response = requireResponse(body);
   const content = response.output.flatMap(readItem);
-  // Nobody can run a call without a name.
-  if (content.some((part) => part.type === 'tool-call' && part.name === '')) throw new UnreadableAnswer(namelessCall);
-  return { content, stop: readStop(response, inspectContent(content)), usage: readUsage(response.usage) };
+  // A call without a name cannot be run.
+  if (content.some((part) => part.type === 'tool-call' && part.name === ''))
+    throw new UnreadableAnswer(namelessCall);
+  return {
+    content,
+    stop: readStop(response, inspectContent(content)),
+    usage: readUsage(response.usage),
+  };
 }
 
-/** An object that is a response and has ended, with its output. */
-export function requireResponse(body: unknown): JsonObject & { readonly output: readonly unknown[] } {
+/** Returns a response that has ended, with its output. */
+export function requireResponse(
+  body: unknown,
+): JsonObject & { readonly output: readonly unknown[] } {
   if (!isObject(body)) throw new UnreadableAnswer('the answer is not a JSON object');
   if ((body.error ?? null) !== null || body.status === 'failed' || body.status === 'cancelled') {
     throw new UnreadableAnswer(`the response failed: ${readErrorMessage(body) ?? 'no message'}`);
   }
-  if (!Array.isArray(body.output)) throw new UnreadableAnswer('the answer has no `output`');
-  requireObjects(body.output, '`output`');
-  for (const { content } of body.output as JsonObject[]) requireObjects(content, 'a message');
+  // A response that a filter or the limit ended before any output may lack its output. It is billed
+  // anyway.
+  const output = body.output ?? (body.status === 'incomplete' ? [] : null);
+  if (!Array.isArray(output)) throw new UnreadableAnswer('the answer has no `output`');
+  requireObjects(output, '`output`');
+  for (const { content } of output as JsonObject[]) requireObjects(content, 'a message');
   if (body.status === 'queued' || body.status === 'in_progress')
     throw new UnreadableAnswer(`the response is still ${body.status}`);
-  return body as JsonObject & { output: unknown[] };
+  return { ...body, output };
 }
 
-export function inspectContent(content: readonly AssistantPart[]): { calls: boolean; refusal: boolean } {
+export function inspectContent(content: readonly AssistantPart[]): {
+  calls: boolean;
+  refusal: boolean;
+} {
   return {
     calls: content.some((part) => part.type === 'tool-call'),
     refusal: content.some((part) => part.type === 'refusal'),
   };
 }
 
-/** The parts of one output item; none for kinds that have no canonical form. */
+/** Returns the parts of one output item; none for kinds without a canonical form. */
 export function readItem(item: unknown): AssistantPart[] {
   if (!isObject(item)) return [];
   switch (item.type) {
@@ -51,9 +64,23 @@ export function readItem(item: unknown): AssistantPart[] {
       return thinking ? [thinking] : [];
     }
     case 'function_call':
-      return [{ type: 'tool-call', ...readCallNames(item), arguments: readArguments(item.arguments), kind: 'function' }];
+      return [
+        {
+          type: 'tool-call',
+          ...readCallNames(item),
+          arguments: readArguments(item.arguments),
+          kind: 'function',
+        },
+      ];
     case 'custom_tool_call':
-      return [{ type: 'tool-call', ...readCallNames(item), arguments: textOf(item.input), kind: 'custom' }];
+      return [
+        {
+          type: 'tool-call',
+          ...readCallNames(item),
+          arguments: textOf(item.input),
+          kind: 'custom',
+        },
+      ];
     default:
       return [];
   }
@@ -61,7 +88,8 @@ export function readItem(item: unknown): AssistantPart[] {
 
 function readPart(part: unknown): AssistantPart[] {
   if (!isObject(part)) return [];
-  if (part.type === 'output_text') return [{ type: 'text', text: textOf(part.text), ...readAnnotations(part.annotations) }];
+  if (part.type === 'output_text')
+    return [{ type: 'text', text: textOf(part.text), ...readAnnotations(part.annotations) }];
   if (part.type === 'refusal') return [{ type: 'refusal', text: textOf(part.refusal) }];
   return [];
 }
@@ -73,7 +101,7 @@ export function readCallNames(item: JsonObject): { id: string; name: string } {
 
 export const namelessCall = 'a tool call of the answer has no name';
 
-/** JSON text; some hosts send the object itself. */
+/** Returns JSON text; some hosts send the object itself. */
 export function readArguments(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : textOf(value);
 }

@@ -1,4 +1,4 @@
-// The input items to messages: one item's message each, gathered in gather-messages.ts.
+// Reads the input items as messages: one each, which gather-messages.ts then joins.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type {
   AssistantPart,
@@ -18,9 +18,9 @@ import type { ContentPart, InputItem, ResponsesRequest } from './schema.ts';
 import type { ToolNames } from './tool-names.ts';
 import { describeFoundTools, readSearchCall, searchCallId } from './tool-search.ts';
 
-/** Throws ApiError `invalid_request` that names the item. */
 export function readInput(input: ResponsesRequest['input'], names: ToolNames): Conversation {
-  if (typeof input === 'string') return { system: [], messages: [userMessage([{ type: 'text', text: input }])] };
+  if (typeof input === 'string')
+    return { system: [], messages: [userMessage([{ type: 'text', text: input }])] };
   const gatherer = new MessageGatherer();
   for (const [index, item] of (input ?? []).entries()) {
     if (!isLeftOut(item)) gatherer.add(readItem(item, `input[${index}]`, names));
@@ -29,18 +29,31 @@ export function readInput(input: ResponsesRequest['input'], names: ToolNames): C
 }
 
 /**
- * Tools that travel as items are not part of the conversation. That a search of the web was made elsewhere says nothing: what it found
- * is in the message that follows it.
+ * Returns true for items that are not part of the conversation. Tools are read elsewhere. A web
+ * search made elsewhere is not needed: the next message has its results. The only references that
+ * get this far are to reasoning.
  */
-export function isLeftOut(item: InputItem): item is Extract<InputItem, { type: 'additional_tools' }> {
-  return item.type === 'additional_tools' || (item.type as string) === 'web_search_call';
+export function isLeftOut(
+  item: InputItem,
+): item is Extract<InputItem, { type: 'additional_tools' }> {
+  return leftOut.has(item.type ?? 'message');
 }
+
+const leftOut: ReadonlySet<string> = new Set([
+  'additional_tools',
+  'web_search_call',
+  'item_reference',
+]);
 
 function userMessage(content: readonly UserPart[]): Message {
   return { role: 'user', content };
 }
 
-function readItem(item: Exclude<InputItem, { type: 'additional_tools' }>, path: string, names: ToolNames): Message {
+function readItem(
+  item: Exclude<InputItem, { type: 'additional_tools' }>,
+  path: string,
+  names: ToolNames,
+): Message {
   switch (item.type) {
     case undefined:
     case null:
@@ -51,24 +64,42 @@ function readItem(item: Exclude<InputItem, { type: 'additional_tools' }>, path: 
       return { role: 'assistant', content: thinking ? [thinking] : [] };
     }
     case 'function_call':
-      return call({ id: item.call_id, name: nameOf(item, names), arguments: item.arguments, kind: 'function' });
+      return call({
+        id: item.call_id,
+        name: nameOf(item, names),
+        arguments: item.arguments,
+        kind: 'function',
+      });
     case 'custom_tool_call':
-      return call({ id: item.call_id, name: nameOf(item, names), arguments: item.input, kind: 'custom' });
+      return call({
+        id: item.call_id,
+        name: nameOf(item, names),
+        arguments: item.input,
+        kind: 'custom',
+      });
     case 'tool_search_call':
       return call({ ...readSearchCall(item, path), name: names.searchName, kind: 'function' });
     case 'function_call_output':
     case 'custom_tool_call_output':
       return result(item.call_id, readOutput(item.output, `${path}.output`));
     case 'tool_search_output':
-      return result(searchCallId(item, path), [{ type: 'text', text: describeFoundTools(item, names) }]);
+      return result(searchCallId(item, path), [
+        { type: 'text', text: describeFoundTools(item, names) },
+      ]);
     default: {
       const { type } = item as { type: string };
-      throw invalidRequest(`${path}.type`, `${path}.type '${type}' is not available on this model. Leave the item out.`);
+      throw invalidRequest(
+        `${path}.type`,
+        `${path}.type '${type}' is not available on this model. Leave the item out.`,
+      );
     }
   }
 }
 
-function nameOf({ namespace, name }: { namespace?: string | null; name: string }, names: ToolNames): string {
+function nameOf(
+  { namespace, name }: { namespace?: string | null; name: string },
+  names: ToolNames,
+): string {
   return names.nameOf({ namespace: namespace ?? null, name });
 }
 
@@ -80,7 +111,10 @@ function result(callId: string, content: ToolResultPart['content']): Message {
   return { role: 'tool', content: [{ type: 'tool-result', callId, content, isError: false }] };
 }
 
-function readMessage({ role, content }: { role: string; content: string | ContentPart[] }, path: string): Message {
+function readMessage(
+  { role, content }: { role: string; content: string | ContentPart[] },
+  path: string,
+): Message {
   switch (role) {
     case 'assistant':
       return { role, content: readParts(content, path, readAssistantPart) };
@@ -91,7 +125,10 @@ function readMessage({ role, content }: { role: string; content: string | Conten
   }
 }
 
-function readOutput(output: string | ContentPart[], path: string): (TextPart | ImagePart | DocumentPart)[] {
+function readOutput(
+  output: string | ContentPart[],
+  path: string,
+): (TextPart | ImagePart | DocumentPart)[] {
   return output === '' ? [] : readParts(output, path, readUserPart);
 }
 
@@ -105,13 +142,17 @@ function readParts<T>(
 }
 
 function readTextPart(part: ContentPart, path: string): TextPart {
-  if (part.type === 'input_text' || part.type === 'output_text') return { type: 'text', text: part.text };
+  if (part.type === 'input_text' || part.type === 'output_text')
+    return { type: 'text', text: part.text };
   throw misplaced(part, path);
 }
 
 function readAssistantPart(part: ContentPart, path: string): AssistantPart {
   if (part.type === 'refusal') return { type: 'refusal', text: part.refusal };
-  return { ...readTextPart(part, path), ...('annotations' in part ? readAnnotations(part.annotations) : {}) };
+  return {
+    ...readTextPart(part, path),
+    ...('annotations' in part ? readAnnotations(part.annotations) : {}),
+  };
 }
 
 function readUserPart(part: ContentPart, path: string): UserPart {
@@ -125,18 +166,37 @@ function readUserPart(part: ContentPart, path: string): UserPart {
   }
 }
 
-function readImage({ image_url: url, detail }: Extract<ContentPart, { type: 'input_image' }>, path: string): ImagePart {
-  if (!url) throw invalidRequest(`${path}.image_url`, `${path}.image_url is required: a URL or a data URL.`);
-  return { type: 'image', source: readMediaUrl(url, `${path}.image_url`), ...(detail ? { detail } : {}) };
+function readImage(
+  { image_url: url, detail }: Extract<ContentPart, { type: 'input_image' }>,
+  path: string,
+): ImagePart {
+  if (!url)
+    throw invalidRequest(
+      `${path}.image_url`,
+      `${path}.image_url is required: a URL or a data URL.`,
+    );
+  return {
+    type: 'image',
+    source: readMediaUrl(url, `${path}.image_url`),
+    ...(detail ? { detail } : {}),
+  };
 }
 
 function readFile(part: Extract<ContentPart, { type: 'input_file' }>, path: string): DocumentPart {
   const field = part.file_data ? 'file_data' : 'file_url';
   const url = part[field];
-  if (!url) throw invalidRequest(`${path}.file_data`, `${path}.file_data or ${path}.file_url is required.`);
-  return { type: 'document', source: readMediaUrl(url, `${path}.${field}`), ...(part.filename ? { name: part.filename } : {}) };
+  if (!url)
+    throw invalidRequest(`${path}.file_data`, `${path}.file_data or ${path}.file_url is required.`);
+  return {
+    type: 'document',
+    source: readMediaUrl(url, `${path}.${field}`),
+    ...(part.filename ? { name: part.filename } : {}),
+  };
 }
 
 function misplaced({ type }: { type: string }, path: string) {
-  return invalidRequest(`${path}.type`, `${path}.type '${type}' cannot be used here on this model.`);
+  return invalidRequest(
+    `${path}.type`,
+    `${path}.type '${type}' cannot be used here on this model. Leave it out.`,
+  );
 }

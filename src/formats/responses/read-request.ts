@@ -1,5 +1,6 @@
-// The client's body to a canonical request, for upstreams of another format. What no canonical request can say is refused by name;
-// harmless fields without a canonical form are named by `ignoredFields`.
+// Reads the client's body as a canonical request, for upstreams of another format. Fields that it
+// cannot express are refused by name if they would change the answer, else `ignoredFields` lists
+// them.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../canonical/request.ts';
 import type { OpenedFields } from '../field-verdicts.ts';
@@ -12,16 +13,20 @@ import { refuseUnshareable } from './shared-credential.ts';
 import { toolNamesOf } from './tool-names.ts';
 
 /** Throws ApiError `invalid_request` that names the field. */
-export function readRequest({ body }: ClientRequest, opened?: OpenedFields): CanonicalRequest {
-  const request = body as ResponsesRequest;
+export function readRequest(
+  { body: request }: ClientRequest<ResponsesRequest>,
+  opened?: OpenedFields,
+): CanonicalRequest {
   const names = toolNamesOf(request);
-  // Ahead of the next check: that a tool has no price is not what is wrong with it here.
+  // Before the next check, whose message (the tool has no price) would be the wrong one.
   const tools = readTools(request, names);
-  refuseUnshareable(body, { opened });
+  refuseUnshareable(request, { opened });
   refuseLogprobs(request);
   const { system, messages } = readInput(request.input, names);
   return {
-    system: request.instructions ? [{ type: 'text', text: request.instructions }, ...system] : system,
+    system: request.instructions
+      ? [{ type: 'text', text: request.instructions }, ...system]
+      : system,
     messages,
     ...readToolChoice(request.tool_choice, tools, names),
     parallelToolCalls: request.parallel_tool_calls ?? null,
@@ -42,7 +47,10 @@ export function readRequest({ body }: ClientRequest, opened?: OpenedFields): Can
   };
 }
 
-/** What `readRequest` reads, and what says nothing elsewhere: every answer's reasoning is sent back signed, and nothing is ever stored. */
+/**
+ * Fields that `readRequest` reads or that have no effect elsewhere: every answer's reasoning is
+ * returned signed, and nothing is ever stored.
+ */
 const readFields = new Set([
   'model',
   'input',
@@ -65,32 +73,49 @@ const readFields = new Set([
   'top_logprobs',
 ]);
 
-/** The body's fields that are lost in translation without changing the meaning: `truncation`, unknown ones. */
-export function ignoredFields({ body }: ClientRequest): readonly string[] {
-  const ignored = Object.keys(body).filter((field) => !readFields.has(field) && asksForSomething(field, body[field]));
-  const request = body as ResponsesRequest;
+/** Lists the fields that are lost without changing the meaning: `truncation` and unknown ones. */
+export function ignoredFields({
+  body: request,
+}: ClientRequest<ResponsesRequest>): readonly string[] {
+  const ignored = Object.keys(request).filter(
+    (field) => !readFields.has(field) && asksForSomething(field, request[field]),
+  );
   if (request.safety_identifier && request.user) ignored.push('user');
   return [...ignored, ...ignoredToolFields(request), ...ignoredItems(request.input)];
 }
 
-/** Reasoning items that hold nothing, as those that we make up, and what `readInput` leaves out. */
+/**
+ * Lists empty reasoning items, like those that we insert, and the items that `readInput` leaves
+ * out.
+ */
 function ignoredItems(input: ResponsesRequest['input']): string[] {
   if (!Array.isArray(input)) return [];
   const isIgnored = (item: InputItem) =>
-    item.type === 'reasoning' ? readReasoningItem(item) === null : isLeftOut(item) && item.type !== 'additional_tools';
-  return [...input.entries()].flatMap(([index, item]) => (isIgnored(item) ? [`input[${index}]`] : []));
+    item.type === 'reasoning'
+      ? readReasoningItem(item) === null
+      : isLeftOut(item) && item.type !== 'additional_tools';
+  return [...input.entries()].flatMap(([index, item]) =>
+    isIgnored(item) ? [`input[${index}]`] : [],
+  );
 }
 
-/** `store: false` and `truncation: "disabled"` are how things are anyway. */
+/** `store: false` and `truncation: "disabled"` are always true here. */
 function asksForSomething(field: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false) return false;
   return !(field === 'truncation' && value === 'disabled');
 }
 
 function refuseLogprobs({ top_logprobs: count, include }: ResponsesRequest): void {
-  if (count) throw invalidRequest('top_logprobs', 'top_logprobs is not available on this model. Leave it out.');
+  if (count)
+    throw invalidRequest(
+      'top_logprobs',
+      'top_logprobs is not available on this model. Leave it out.',
+    );
   if (!include?.includes('message.output_text.logprobs')) return;
-  throw invalidRequest('include', 'include: `message.output_text.logprobs` is not available on this model. Leave it out.');
+  throw invalidRequest(
+    'include',
+    'include: `message.output_text.logprobs` is not available on this model. Leave it out.',
+  );
 }
 
 function readReasoning(reasoning: ResponsesRequest['reasoning']): Reasoning | null {

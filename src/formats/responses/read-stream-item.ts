@@ -1,21 +1,24 @@
-// One output item of a stream as it arrives: a message with its parts, reasoning with its sections, a call with its arguments.
-// Each keeps count of what has come in deltas, so that a `done` text adds only what is missing.
+// Reads one output item of a stream: a message with its parts, reasoning with its sections, a call
+// with its arguments. Each tracks its deltas, so that a `done` text adds only what is missing.
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer } from '../format.ts';
 import { readAnnotation } from './annotations.ts';
 import { namelessCall, readArguments, readCallNames, textOf } from './read-answer.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
 import { openSignature } from './signature.ts';
 
-/** Each method returns the events to say now. */
+/** Each method returns the events to emit now. */
 export type ItemReader = {
-  /** The item as `output_item.added` announces it. */
+  /** Takes the item as `output_item.added` announces it. */
   readonly start: (item: JsonObject) => readonly StreamEvent[];
-  /** Any other event of the item. */
+  /** Takes any other event of the item. */
   readonly read: (type: string, payload: JsonObject) => readonly StreamEvent[];
-  /** The finished item; {} when it is not known. Throws UnreadableAnswer on a call without a name. */
+  /**
+   * Takes the finished item, or {} when it is unknown. Throws UnreadableAnswer on a call without a
+   * name.
+   */
   readonly finish: (item: JsonObject) => readonly StreamEvent[];
 };
 
@@ -37,7 +40,12 @@ export function createItemReader(type: string): ItemReader {
 type PartKind = 'text' | 'refusal';
 
 function createMessageReader(): ItemReader {
-  let open: { readonly index: number; readonly kind: PartKind; length: number; annotations: number } | null = null;
+  let open: {
+    readonly index: number;
+    readonly kind: PartKind;
+    length: number;
+    annotations: number;
+  } | null = null;
   let nextIndex = 0;
 
   function close(): StreamEvent[] {
@@ -62,10 +70,12 @@ function createMessageReader(): ItemReader {
     return [...events, { type: `${kind}-delta`, text }];
   }
 
-  /** The whole text of a part: adds what no delta has brought. */
+  /** Completes a part with its whole text: adds what no delta has brought. */
   function complete(index: number, kind: PartKind, text: string): StreamEvent[] {
     const events = openPart(index, kind);
-    return open?.index === index ? [...events, ...add(index, kind, text.slice(open.length))] : events;
+    return open?.index === index
+      ? [...events, ...add(index, kind, text.slice(open.length))]
+      : events;
   }
 
   function annotate(index: number, annotations: readonly unknown[]): StreamEvent[] {
@@ -85,7 +95,10 @@ function createMessageReader(): ItemReader {
   return {
     start: () => [],
     read(type, payload) {
-      const index = typeof payload.content_index === 'number' ? payload.content_index : (open?.index ?? nextIndex);
+      const index =
+        typeof payload.content_index === 'number'
+          ? payload.content_index
+          : (open?.index ?? nextIndex);
       switch (type) {
         case 'response.content_part.added': {
           const kind = kindOfPart(payload.part);
@@ -109,7 +122,9 @@ function createMessageReader(): ItemReader {
     },
     finish(item) {
       const parts: unknown[] = Array.isArray(item.content) ? item.content : [];
-      const missing = parts.flatMap((part, index) => (index < nextIndex ? [] : completePart(index, part)));
+      const missing = parts.flatMap((part, index) =>
+        index < nextIndex ? [] : completePart(index, part),
+      );
       return [...missing, ...close()];
     },
   };
@@ -131,7 +146,7 @@ function textOfPart(part: unknown): string {
 
 function createReasoningReader(): ItemReader {
   let isOpen = false;
-  /** Raw text or summary, whichever came first: showing both would say everything twice. */
+  /** Raw text or summary, whichever came first: showing both would repeat everything. */
   let kind: SectionKind | null = null;
   let section = { index: 0, length: 0 };
 
@@ -139,7 +154,8 @@ function createReasoningReader(): ItemReader {
     if (text === '' || (kind !== null && kind !== deltaKind) || index < section.index) return [];
     kind = deltaKind;
     const events: StreamEvent[] = isOpen ? [] : [{ type: 'thinking-start', redacted: false }];
-    if (isOpen && index > section.index) events.push({ type: 'thinking-delta', text: sectionSeparator });
+    if (isOpen && index > section.index)
+      events.push({ type: 'thinking-delta', text: sectionSeparator });
     if (index > section.index) section = { index, length: 0 };
     isOpen = true;
     section.length += text.length;
@@ -153,7 +169,9 @@ function createReasoningReader(): ItemReader {
   function sign(item: JsonObject): StreamEvent[] {
     const opened = openSignature(item.encrypted_content);
     if (!opened) return [];
-    const events: StreamEvent[] = isOpen ? [] : [{ type: 'thinking-start', redacted: opened.redacted }];
+    const events: StreamEvent[] = isOpen
+      ? []
+      : [{ type: 'thinking-start', redacted: opened.redacted }];
     isOpen = true;
     return [...events, { type: 'thinking-signature', signature: opened.signature }];
   }
@@ -178,7 +196,9 @@ function createReasoningReader(): ItemReader {
     },
     finish(item) {
       const known = kind ?? chooseSections(item);
-      const text = readSections(item, known).flatMap((sectionText, index) => complete(known, index, sectionText));
+      const text = readSections(item, known).flatMap((sectionText, index) =>
+        complete(known, index, sectionText),
+      );
       const events = [...text, ...sign(item)];
       return isOpen ? [...events, { type: 'thinking-end' }] : events;
     },
@@ -188,10 +208,10 @@ function createReasoningReader(): ItemReader {
 function createCallReader(kind: ToolCallPart['kind']): ItemReader {
   let hasStarted = false;
   let length = 0;
-  /** What came ahead of the name. */
+  /** Arguments that arrived before the name. */
   let early = '';
 
-  /** A call is only announced with its name, which some hosts give at its end. */
+  /** A call is announced once it has its name, which some hosts send at the end. */
   function start(item: JsonObject): StreamEvent[] {
     const names = readCallNames(item);
     if (hasStarted || names.name === '') return [];

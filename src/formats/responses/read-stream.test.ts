@@ -3,9 +3,16 @@ import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import { collect } from '../../../tests/support/canonical/answers.ts';
 import type { SseEvent } from '../../lib/sse.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer } from '../format.ts';
 import { ApiError } from '../../canonical/errors.ts';
-import { contextFor, payloadsOf, readAll, runPipe, sseEvent } from '../../../tests/support/formats/responses.ts';
+import {
+  contextFor,
+  payloadsOf,
+  readAll,
+  runPipe,
+  sseEvent,
+} from '../../../tests/support/formats/responses.ts';
 import { readAnswer } from './read-answer.ts';
 import { relayStream } from './relay-stream.ts';
 import { writeStream } from './write-stream.ts';
@@ -15,12 +22,15 @@ const completed = (fields: JsonObject = {}) =>
 const contentOf = (events: Parameters<typeof readAll>[0]) => collect(readAll(events))?.content;
 const text = (value: string) => ({ type: 'text', text: value });
 
-test('a text stream becomes its deltas', () => {
+test('a text stream is read as deltas', () => {
   const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
   assert.deepEqual(
     readAll([
       sseEvent('response.created', { response: {} }),
-      sseEvent('response.output_item.added', { output_index: 0, item: { type: 'message', id: 'msg_1', content: [] } }),
+      sseEvent('response.output_item.added', {
+        output_index: 0,
+        item: { type: 'message', id: 'msg_1', content: [] },
+      }),
       sseEvent('response.content_part.added', { ...at, part: { type: 'output_text', text: '' } }),
       sseEvent('response.output_text.delta', { ...at, delta: 'He' }),
       sseEvent('response.something.new', { ...at, delta: '?' }),
@@ -32,7 +42,9 @@ test('a text stream becomes its deltas', () => {
         item: { type: 'message', content: [{ type: 'output_text', text: 'Hey' }] },
       }),
       completed({ usage: { input_tokens: 1, output_tokens: 2 } }),
-    ]).map((event) => (event.type === 'finish' ? { type: 'finish', usage: event.usage?.outputTokens } : event)),
+    ]).map((event) =>
+      event.type === 'finish' ? { type: 'finish', usage: event.usage?.outputTokens } : event,
+    ),
     [
       { type: 'start', usage: null },
       { type: 'text-start' },
@@ -44,13 +56,18 @@ test('a text stream becomes its deltas', () => {
   );
 });
 
-test('fields that only a later event carries are read from it', async (t) => {
+test('fields that only a later event has are read from it', async (t) => {
   const item = { type: 'message', content: [{ type: 'output_text', text: 'Hey' }] };
   const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
   const called = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":1}', kind: 'function' };
-  const streams: Readonly<Record<string, readonly [readonly ReturnType<typeof sseEvent>[], readonly object[]]>> = {
+  const streams: Readonly<
+    Record<string, readonly [readonly ReturnType<typeof sseEvent>[], readonly object[]]>
+  > = {
     'a text only in its done event': [
-      [sseEvent('response.output_text.done', { output_index: 0, content_index: 0, text: 'Hey' }), completed()],
+      [
+        sseEvent('response.output_text.done', { output_index: 0, content_index: 0, text: 'Hey' }),
+        completed(),
+      ],
       [text('Hey')],
     ],
     'the rest of a text in its done event': [
@@ -65,10 +82,16 @@ test('fields that only a later event carries are read from it', async (t) => {
       [sseEvent('response.output_item.done', { output_index: 0, item }), completed()],
       [text('Hey')],
     ],
-    'everything only in the final response': [[completed({ output: [item, call] })], [text('Hey'), called]],
+    'everything only in the final response': [
+      [completed({ output: [item, call] })],
+      [text('Hey'), called],
+    ],
     'a call without deltas': [
       [
-        sseEvent('response.output_item.added', { output_index: 0, item: { ...call, arguments: '' } }),
+        sseEvent('response.output_item.added', {
+          output_index: 0,
+          item: { ...call, arguments: '' },
+        }),
         sseEvent('response.output_item.done', { output_index: 0, item: call }),
         completed({ output: [call] }),
       ],
@@ -77,7 +100,10 @@ test('fields that only a later event carries are read from it', async (t) => {
     'a call that is announced whole': [
       [
         sseEvent('response.output_item.added', { output_index: 0, item: call }),
-        sseEvent('response.function_call_arguments.done', { output_index: 0, arguments: '{"a":1}' }),
+        sseEvent('response.function_call_arguments.done', {
+          output_index: 0,
+          arguments: '{"a":1}',
+        }),
         sseEvent('response.output_item.done', { output_index: 0, item: call }),
         completed(),
       ],
@@ -85,7 +111,10 @@ test('fields that only a later event carries are read from it', async (t) => {
     ],
     'a call that is named at its end': [
       [
-        sseEvent('response.output_item.added', { output_index: 0, item: { type: 'function_call', call_id: 'c' } }),
+        sseEvent('response.output_item.added', {
+          output_index: 0,
+          item: { type: 'function_call', call_id: 'c' },
+        }),
         sseEvent('response.function_call_arguments.delta', { output_index: 0, delta: '{"a' }),
         sseEvent('response.output_item.done', { output_index: 0, item: call }),
         completed(),
@@ -94,8 +123,16 @@ test('fields that only a later event carries are read from it', async (t) => {
     ],
     'a summary in sections': [
       [
-        sseEvent('response.reasoning_summary_text.delta', { output_index: 0, summary_index: 0, delta: 'one' }),
-        sseEvent('response.reasoning_summary_text.done', { output_index: 0, summary_index: 1, text: 'two' }),
+        sseEvent('response.reasoning_summary_text.delta', {
+          output_index: 0,
+          summary_index: 0,
+          delta: 'one',
+        }),
+        sseEvent('response.reasoning_summary_text.done', {
+          output_index: 0,
+          summary_index: 1,
+          text: 'two',
+        }),
         sseEvent('response.output_item.done', {
           output_index: 0,
           item: {
@@ -106,28 +143,52 @@ test('fields that only a later event carries are read from it', async (t) => {
         }),
         completed(),
       ],
-      [{ type: 'thinking', text: 'one\n\ntwo\n\nthree', signature: { vendor: 'openai', value: 'gAAA' }, redacted: false }],
+      [
+        {
+          type: 'thinking',
+          text: 'one\n\ntwo\n\nthree',
+          signature: { vendor: 'openai', value: 'gAAA' },
+          redacted: false,
+        },
+      ],
     ],
     'raw reasoning, and not its summary too': [
       [
-        sseEvent('response.reasoning_text.delta', { output_index: 0, content_index: 0, delta: 'hm' }),
-        sseEvent('response.reasoning_summary_text.delta', { output_index: 0, summary_index: 0, delta: 'short' }),
+        sseEvent('response.reasoning_text.delta', {
+          output_index: 0,
+          content_index: 0,
+          delta: 'hm',
+        }),
+        sseEvent('response.reasoning_summary_text.delta', {
+          output_index: 0,
+          summary_index: 0,
+          delta: 'short',
+        }),
         completed(),
       ],
       [{ type: 'thinking', text: 'hm', signature: null, redacted: false }],
     ],
     'reasoning that shows nothing': [
-      [sseEvent('response.output_item.done', { output_index: 0, item: { type: 'reasoning', summary: [] } }), completed()],
+      [
+        sseEvent('response.output_item.done', {
+          output_index: 0,
+          item: { type: 'reasoning', summary: [] },
+        }),
+        completed(),
+      ],
       [],
     ],
-    'tools that ran at the provider': [[completed({ output: [{ type: 'web_search_call', id: 'ws_1' }, item] })], [text('Hey')]],
+    'tools that ran at the provider': [
+      [completed({ output: [{ type: 'web_search_call', id: 'ws_1' }, item] })],
+      [text('Hey')],
+    ],
   };
   for (const [what, [events, content]] of Object.entries(streams)) {
     await t.test(what, () => assert.deepEqual(contentOf(events), content));
   }
 });
 
-test('items that overlap are told one after the other', () => {
+test('overlapping items are emitted one after another', () => {
   const events = readAll([
     textDelta(0, 'a'),
     textDelta(1, 'x'),
@@ -142,7 +203,7 @@ test('items that overlap are told one after the other', () => {
   );
 });
 
-test('each way to end is told apart', () => {
+test('each way to end is distinguished', () => {
   const called = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' };
   const refused = { type: 'message', content: [{ type: 'refusal', refusal: 'no' }] };
   assert.equal(endOf([completed()]), 'end');
@@ -150,21 +211,32 @@ test('each way to end is told apart', () => {
   assert.equal(endOf([completed({ output: [refused] })]), 'refusal');
   assert.equal(endOf([incomplete('max_output_tokens')]), 'length');
   assert.equal(endOf([incomplete('content_filter')]), 'content-filter');
-  assert.equal(endOf([sseEvent('response.failed', { response: { error: { code: 'server_error', message: 'x' } } })]), 'status');
+  assert.equal(
+    endOf([
+      sseEvent('response.failed', { response: { error: { code: 'server_error', message: 'x' } } }),
+    ]),
+    'status',
+  );
   assert.equal(endOf([{ event: '', data: '{"error":{"message":"proxy"}}' }]), 'status');
   assert.equal(endOf([{ event: '', data: 'oops' }]), 'unreadable');
   assert.equal(endOf([sseEvent('response.created')]), 'broken-stream');
 });
 
 function textDelta(index: number, value: string) {
-  return sseEvent('response.output_text.delta', { output_index: index, content_index: 0, delta: value });
+  return sseEvent('response.output_text.delta', {
+    output_index: index,
+    content_index: 0,
+    delta: value,
+  });
 }
 
 function incomplete(reason: string) {
-  return sseEvent('response.incomplete', { response: { output: [], incomplete_details: { reason } } });
+  return sseEvent('response.incomplete', {
+    response: { output: [], incomplete_details: { reason } },
+  });
 }
 
-/** The reason of a finish, or the kind of a failure. */
+/** The stop reason of a finish, or the kind of a failure. */
 function endOf(events: readonly SseEvent[]): string {
   const last = readAll(events).at(-1);
   if (last?.type === 'finish') return last.stop.reason;
@@ -173,7 +245,12 @@ function endOf(events: readonly SseEvent[]): string {
 }
 
 test('nothing follows the end', () => {
-  const events = readAll([completed(), sseEvent('error', { message: 'late' }), completed(), { event: '', data: '[DONE]' }]);
+  const events = readAll([
+    completed(),
+    sseEvent('error', { message: 'late' }),
+    completed(),
+    { event: '', data: '[DONE]' },
+  ]);
   assert.deepEqual(
     events.map(({ type }) => type),
     ['start', 'finish'],
@@ -206,7 +283,11 @@ const anyItem = fc.record(
     call_id: fc.constantFrom('c', 'd', 7),
     name: fc.constantFrom('f', '', null),
     arguments: fc.constantFrom('{}', null),
-    content: fc.constantFrom([], null, 'x', [{ type: 'output_text', text: 'abc' }, 3, { type: 'refusal' }]),
+    content: fc.constantFrom([], null, 'x', [
+      { type: 'output_text', text: 'abc' },
+      3,
+      { type: 'refusal' },
+    ]),
     encrypted_content: fc.constantFrom('gAAA', '', 3),
   },
   { requiredKeys: [] },
@@ -219,7 +300,12 @@ const anyPayload = fc.record(
     item_id: fc.constantFrom('a', 'b', 4),
     delta: fc.constantFrom('x', '', 5, {}),
     text: fc.constantFrom('xy', null),
-    part: fc.constantFrom(null, 3, { type: 'output_text', text: 'x' }, { type: 'refusal', refusal: 'x' }),
+    part: fc.constantFrom(
+      null,
+      3,
+      { type: 'output_text', text: 'x' },
+      { type: 'refusal', refusal: 'x' },
+    ),
     item: fc.oneof(anyItem, fc.constant(null)),
     response: fc.constantFrom(
       null,
@@ -236,7 +322,7 @@ const anyUpstreamEvents = fc.array(
   { maxLength: 12 },
 );
 
-test('whatever an upstream sends, the reader’s blocks never overlap and there is one end', () => {
+test('for any upstream events, the reader’s blocks never overlap and there is one end', () => {
   fc.assert(
     fc.property(anyUpstreamEvents, (upstreamEvents) => {
       const events = readAll(upstreamEvents);
@@ -254,7 +340,7 @@ test('whatever an upstream sends, the reader’s blocks never overlap and there 
   );
 });
 
-test('whatever an upstream sends, both ways down number their events without a gap', () => {
+test('for any upstream events, both paths number their events without a gap', () => {
   fc.assert(
     fc.property(anyUpstreamEvents, fc.constantFrom(null, 'low'), (upstreamEvents, effort) => {
       const context = contextFor({ reasoning: { effort } });
@@ -266,7 +352,10 @@ test('whatever an upstream sends, both ways down number their events without a g
         [relayed, relay],
         [written, writer],
       ] as const) {
-        const end = pipe.progress.status === 'failed' ? pipe.fail(new ApiError('upstream_error', 'x'), 'req_1') : '';
+        const end =
+          pipe.progress.status === 'failed'
+            ? pipe.fail(new ApiError('upstream_error', 'x'), 'req_1')
+            : '';
         const events = payloadsOf(frames + end);
         events.forEach((event, index) => assert.equal(event.sequence_number, index));
         assert.match(String(events.at(-1)?.type), /^response\.(?:completed|incomplete|failed)$/);
@@ -276,11 +365,24 @@ test('whatever an upstream sends, both ways down number their events without a g
 });
 
 test('a citation is read once, from its own event or from the finished part', () => {
-  const annotation = { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 };
+  const annotation = {
+    type: 'url_citation',
+    url: 'https://a.example',
+    title: 'A',
+    start_index: 0,
+    end_index: 2,
+  };
   const at = { output_index: 0, content_index: 0 };
   const done = (annotations: object[]) =>
-    sseEvent('response.content_part.done', { ...at, part: { type: 'output_text', text: 'Hi', annotations } });
-  const added = sseEvent('response.output_text.annotation.added', { ...at, annotation_index: 0, annotation });
+    sseEvent('response.content_part.done', {
+      ...at,
+      part: { type: 'output_text', text: 'Hi', annotations },
+    });
+  const added = sseEvent('response.output_text.annotation.added', {
+    ...at,
+    annotation_index: 0,
+    annotation,
+  });
   const delta = sseEvent('response.output_text.delta', { ...at, delta: 'Hi' });
   const end = sseEvent('response.completed', { response: { status: 'completed', output: [] } });
   for (const events of [
@@ -296,7 +398,7 @@ test('a citation is read once, from its own event or from the finished part', ()
   }
 });
 
-test('a call that is never named fails the answer, whole and streamed, and passes the straight path', () => {
+test('a call without a name fails the answer, whole and streamed, and passes the straight path', () => {
   const nameless = { type: 'function_call', call_id: 'c', arguments: '{}' };
   const events = readAll([
     sseEvent('response.output_item.added', { output_index: 0, item: nameless }),
@@ -308,9 +410,11 @@ test('a call that is never named fails the answer, whole and streamed, and passe
   assert.throws(() => readAnswer({ status: 'completed', output: [nameless] }), UnreadableAnswer);
 });
 
-test('arguments that come ahead of their call’s name are kept, and an object of them is JSON', () => {
+test('arguments before their call’s name are kept, and arguments sent as an object become JSON', () => {
   const item = { type: 'function_call', call_id: 'c', name: 'f' };
-  const called = (json: string) => [{ type: 'tool-call', id: 'c', name: 'f', arguments: json, kind: 'function' }];
+  const called = (json: string) => [
+    { type: 'tool-call', id: 'c', name: 'f', arguments: json, kind: 'function' },
+  ];
   const deltas = [
     sseEvent('response.output_item.added', { output_index: 0, item: { type: 'function_call' } }),
     sseEvent('response.function_call_arguments.delta', { output_index: 0, delta: '{"a"' }),
@@ -321,7 +425,10 @@ test('arguments that come ahead of their call’s name are kept, and an object o
   assert.deepEqual(contentOf(deltas), called('{"a":1}'));
   const whole = { ...item, arguments: { b: 2 } };
   assert.deepEqual(
-    contentOf([sseEvent('response.output_item.done', { output_index: 0, item: whole }), completed()]),
+    contentOf([
+      sseEvent('response.output_item.done', { output_index: 0, item: whole }),
+      completed(),
+    ]),
     called('{"b":2}'),
   );
   assert.deepEqual(readAnswer({ status: 'completed', output: [whole] }).content, called('{"b":2}'));

@@ -1,34 +1,39 @@
-// An upstream's Responses stream to canonical events. Tolerant of hosts that leave events out: what only a `done` event, a finished item or
-// the final response tells is taken from there. Blocks never overlap: an item that starts before the last one ended waits for it.
+// Reads an upstream's Responses stream as canonical events. Hosts may leave out events: values that
+// only a `done` event, a finished item or the final response has are taken from there. Blocks never
+// overlap: an item that starts before the last one ended waits for it.
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
-import { UnreadableAnswer, type JsonObject, type StreamReader } from '../format.ts';
+import { UnreadableAnswer, type StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { textOf } from './read-answer.ts';
 import { createItemReader, type ItemReader } from './read-stream-item.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
-import { brokenStream, spoiltStream, unreadableEvent } from '../stream-progress.ts';
+import { brokenStream, invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import { readUsage } from './usage.ts';
 
-/** Reads the events of an OpenAI-style stream; unknown ones are ignored. */
+/** Unknown events are ignored. */
 export function readStream(): StreamReader {
   const reader = new ResponseStreamReader();
-  return { push: (event) => reader.push(event), end: () => reader.end(), usageSoFar: () => reader.usageSoFar };
+  return {
+    push: (event) => reader.push(event),
+    end: () => reader.end(),
+    usageSoFar: () => reader.usageSoFar,
+  };
 }
 
-/** An item in the order of its start, with what it has to say once its turn comes. */
-type Turn = { readonly item: ItemReader; readonly waiting: StreamEvent[]; isDone: boolean };
+/** An item in the queue, with the events that wait until the items before it have ended. */
+type QueuedItem = { readonly item: ItemReader; readonly waiting: StreamEvent[]; isDone: boolean };
 
 class ResponseStreamReader {
-  /** Only the last event has one. */
+  /** Only the last event has usage. */
   usageSoFar: Usage | null = null;
   #events: StreamEvent[] = [];
-  readonly #turns = new Map<number, Turn>();
-  /** Turns that are not over; only the first may speak. */
-  #queue: Turn[] = [];
+  readonly #queuedItems = new Map<number, QueuedItem>();
+  /** Items that have not ended. Only the first may emit events. */
+  #queue: QueuedItem[] = [];
   #hasStarted = false;
   #hasEnded = false;
   readonly #has = { calls: false, refusal: false };
@@ -52,10 +57,12 @@ class ResponseStreamReader {
         this.#start();
         return;
       case 'response.output_item.added':
-        this.#say(this.#turnOf(payload, payload.item), (item) => item.start(itemOf(payload)));
+        this.#readItem(this.#queuedItemOf(payload, payload.item), (item) =>
+          item.start(itemOf(payload)),
+        );
         return;
       case 'response.output_item.done':
-        this.#close(this.#turnOf(payload, payload.item), itemOf(payload));
+        this.#close(this.#queuedItemOf(payload, payload.item), itemOf(payload));
         return;
       case 'response.completed':
       case 'response.incomplete':
@@ -68,7 +75,9 @@ class ResponseStreamReader {
         this.#fail(readFailure(payload.response ?? payload));
         return;
       default:
-        this.#say(this.#turnOf(payload, impliedItem(type)), (item) => item.read(type, payload));
+        this.#readItem(this.#queuedItemOf(payload, impliedItem(type)), (item) =>
+          item.read(type, payload),
+        );
     }
   }
 
@@ -76,12 +85,16 @@ class ResponseStreamReader {
     this.#start();
     const output = Array.isArray(response.output) ? response.output : [];
     for (const [index, item] of output.entries()) {
-      if (isObject(item)) this.#close(this.#turnOf({ output_index: index }, item), item);
+      if (isObject(item)) this.#close(this.#queuedItemOf({ output_index: index }, item), item);
     }
-    // Closing takes a turn out of the queue.
-    for (const turn of this.#queue.slice()) this.#close(turn, {});
+    // Closing removes an item from the queue.
+    for (const queued of this.#queue.slice()) this.#close(queued, {});
     const status = type.slice('response.'.length);
-    this.#events.push({ type: 'finish', stop: readStop({ ...response, status }, this.#has), usage: readUsage(response.usage) });
+    this.#events.push({
+      type: 'finish',
+      stop: readStop({ ...response, status }, this.#has),
+      usage: readUsage(response.usage),
+    });
     this.#hasEnded = true;
   }
 
@@ -96,7 +109,7 @@ class ResponseStreamReader {
       read();
     } catch (error) {
       if (!(error instanceof UnreadableAnswer)) throw error;
-      this.#fail(spoiltStream(error.message));
+      this.#fail(invalidOutput(error.message));
     }
   }
 
@@ -105,30 +118,34 @@ class ResponseStreamReader {
     this.#hasStarted = true;
   }
 
-  /** The turn that an event belongs to; a new one where the event is the first that is heard of its item. */
-  #turnOf(payload: JsonObject, item: unknown): Turn | null {
+  /** Returns the queued item of an event, and queues a new one for the first event of an item. */
+  #queuedItemOf(payload: JsonObject, item: unknown): QueuedItem | null {
     const { output_index: index } = payload;
     if (typeof index !== 'number') return this.#queue.at(-1) ?? null;
-    const known = this.#turns.get(index);
+    const known = this.#queuedItems.get(index);
     if (known || !isObject(item)) return known ?? null;
-    const turn: Turn = { item: createItemReader(textOf(item.type)), waiting: [], isDone: false };
-    this.#turns.set(index, turn);
-    this.#queue.push(turn);
-    return turn;
+    const queued: QueuedItem = {
+      item: createItemReader(textOf(item.type)),
+      waiting: [],
+      isDone: false,
+    };
+    this.#queuedItems.set(index, queued);
+    this.#queue.push(queued);
+    return queued;
   }
 
-  #say(turn: Turn | null, speak: (item: ItemReader) => readonly StreamEvent[]): void {
-    if (!turn || turn.isDone) return;
+  #readItem(queued: QueuedItem | null, read: (item: ItemReader) => readonly StreamEvent[]): void {
+    if (!queued || queued.isDone) return;
     this.#start();
-    const events = speak(turn.item);
-    if (turn === this.#queue[0]) this.#emit(events);
-    else turn.waiting.push(...events);
+    const events = read(queued.item);
+    if (queued === this.#queue[0]) this.#emit(events);
+    else queued.waiting.push(...events);
   }
 
-  #close(turn: Turn | null, item: JsonObject): void {
-    if (!turn || turn.isDone) return;
-    this.#say(turn, (reader) => reader.finish(item));
-    turn.isDone = true;
+  #close(queued: QueuedItem | null, item: JsonObject): void {
+    if (!queued || queued.isDone) return;
+    this.#readItem(queued, (reader) => reader.finish(item));
+    queued.isDone = true;
     while (this.#queue[0]?.isDone) {
       this.#queue.shift();
       this.#emit(this.#queue[0]?.waiting.splice(0) ?? []);
@@ -154,7 +171,10 @@ function itemOf(payload: JsonObject): JsonObject {
   return isObject(payload.item) ? payload.item : {};
 }
 
-/** The kind of item that an event speaks of, for hosts that announce none. Calls are not among them: without a name they are nothing. */
+/**
+ * Returns the kind of item that an event implies, for hosts that announce none. Never a call, which
+ * needs a name.
+ */
 function impliedItem(type: string): JsonObject | null {
   if (/^response\.(?:output_text|refusal)\./.test(type)) return { type: 'message' };
   if (/^response\.reasoning_(?:text|summary_text)\./.test(type)) return { type: 'reasoning' };

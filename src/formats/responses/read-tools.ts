@@ -1,5 +1,6 @@
-// The tools of a request and the choice among them, for upstreams of another format: one flat list of functions and custom tools. What runs
-// at OpenAI, or what its models alone know, is refused by name.
+// Reads a request's tools and tool choice for upstreams of another format: one flat list of
+// functions and custom tools. Tools that run at OpenAI, or that only its models know, are refused
+// by name.
 import { invalidRequest, type ApiError } from '../../canonical/errors.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
 import { isAskedFor } from '../field-verdicts.ts';
@@ -11,7 +12,10 @@ type FunctionTool = Extract<ToolDefinition, { type: 'function' }>;
 type CustomTool = Extract<ToolDefinition, { type: 'custom' }>;
 type NamespaceTool = Extract<ToolDefinition, { type: 'namespace' }>;
 
-/** Throws ApiError `invalid_request` that names the tool. A tool that is loaded again, by another item, counts once. */
+/**
+ * Throws ApiError `invalid_request` that names the tool. A tool that a later item loads again
+ * counts once.
+ */
 export function readTools(request: ResponsesRequest, names: ToolNames): Tool[] {
   const [own = [], ...loaded] = toolListsOf(request).map(({ tools, path }) =>
     tools.flatMap((tool, index) => readTool(tool, `${path}[${index}]`, names)),
@@ -31,7 +35,10 @@ function readTool(tool: ToolDefinition, path: string, names: ToolNames): Tool[] 
       return readNamespace(tool, path, names);
     case 'tool_search':
       if (tool.execution === 'client') return [readSearchTool(tool, names.searchName)];
-      throw notAvailable(`${path}.execution`, 'tool_search runs at the provider unless `execution` is `client`');
+      throw notAvailable(
+        `${path}.execution`,
+        'tool_search runs at the provider unless `execution` is `client`',
+      );
     default:
       throw foreignTool(`${path}.type`, (tool as { type: string }).type);
   }
@@ -55,32 +62,50 @@ function readCustomTool({ name, description, format }: CustomTool): Tool {
     parameters: null,
     strict: null,
     kind: 'custom',
-    ...(format?.type === 'grammar' ? { grammar: { syntax: format.syntax, definition: format.definition } } : {}),
+    ...(format?.type === 'grammar'
+      ? { grammar: { syntax: format.syntax, definition: format.definition } }
+      : {}),
   };
 }
 
-/** What is said of the whole namespace is said with its first tool. */
-function readNamespace({ name: namespace, description, tools }: NamespaceTool, path: string, names: ToolNames): Tool[] {
+/** The namespace's description goes to its first tool. */
+function readNamespace(
+  { name: namespace, description, tools }: NamespaceTool,
+  path: string,
+  names: ToolNames,
+): Tool[] {
   const read = tools.flatMap((tool, index) => {
     const toolPath = `${path}.tools[${index}]`;
-    return readTool(tool, toolPath, names).map((member) => ({ ...member, name: names.nameOf({ namespace, name: member.name }) }));
+    return readTool(tool, toolPath, names).map((member) => ({
+      ...member,
+      name: names.nameOf({ namespace, name: member.name }),
+    }));
   });
   const [first, ...others] = read;
   if (!first || !description) return read;
   const about = `About the tools of ${namespace}: ${description}`;
-  return [{ ...first, description: first.description === null ? about : `${about}\n\n${first.description}` }, ...others];
+  return [
+    {
+      ...first,
+      description: first.description === null ? about : `${about}\n\n${first.description}`,
+    },
+    ...others,
+  ];
 }
 
-/** Options of tools that say nothing elsewhere. */
+/** Lists tool options that have no meaning elsewhere. */
 export function ignoredToolFields(request: ResponsesRequest): string[] {
   const tools = toolListsOf(request).flatMap((list) =>
     list.tools.flatMap((tool) => (tool.type === 'namespace' ? tool.tools : [tool])),
   );
-  const isSet = (field: string) => tools.some((tool: object) => isAskedFor((tool as Readonly<Record<string, unknown>>)[field]));
-  return ['allowed_callers', 'async', 'defer_loading', 'output_schema'].filter(isSet).map((field) => `tools.${field}`);
+  const isSet = (field: string) =>
+    tools.some((tool: object) => isAskedFor((tool as Readonly<Record<string, unknown>>)[field]));
+  return ['allowed_callers', 'async', 'defer_loading', 'output_schema']
+    .filter(isSet)
+    .map((field) => `tools.${field}`);
 }
 
-/** A choice among some of the tools is a choice among all, where the request has no others. */
+/** Limiting the choice to some tools is supported only when they are all tools of the request. */
 export function readToolChoice(
   choice: ResponsesRequest['tool_choice'],
   tools: readonly Tool[],
@@ -94,35 +119,50 @@ export function readToolChoice(
       return { tools, toolChoice: { type: 'tool', name: nameOfChoice(choice, names) } };
     case 'allowed_tools': {
       const allowed = new Set(choice.tools.map((tool) => nameOfAllowed(tool, names)));
-      return { tools: tools.filter((tool) => allowed.has(tool.name)), toolChoice: { type: choice.mode } };
+      return {
+        tools: tools.filter((tool) => allowed.has(tool.name)),
+        toolChoice: { type: choice.mode },
+      };
     }
     default:
       throw notAvailable('tool_choice.type', `'${(choice as { type: string }).type}'`);
   }
 }
 
-function nameOfAllowed(tool: { type: string; name?: string | null }, names: ToolNames): string | undefined {
+function nameOfAllowed(
+  tool: { type: string; name?: string | null },
+  names: ToolNames,
+): string | undefined {
   if (tool.type === 'tool_search') return names.searchName;
-  return typeof tool.name === 'string' ? nameOfChoice({ ...tool, name: tool.name }, names) : undefined;
+  return typeof tool.name === 'string'
+    ? nameOfChoice({ ...tool, name: tool.name }, names)
+    : undefined;
 }
 
-/** OpenAI's types have no namespace here; it is taken where it is given. */
+/** OpenAI's types have no namespace here; one that is sent is used. */
 function nameOfChoice(choice: { name: string; namespace?: unknown }, names: ToolNames): string {
   const { name, namespace } = choice;
   return names.nameOfChoice({ namespace: typeof namespace === 'string' ? namespace : null, name });
 }
 
-/** Codex sends it unasked. */
+/** Codex always sends it. */
 const webSearch = /^web_search/;
 const atCaller = new Set(['local_shell', 'shell', 'apply_patch']);
 
 function foreignTool(path: string, type: string): ApiError {
   if (webSearch.test(type)) {
     const remedy = 'Leave the tool out; in Codex, set `web_search = "disabled"` in config.toml';
-    return invalidRequest(path, `${path} '${type}' runs at OpenAI, with a live key and a model of OpenAI's own. ${remedy}.`);
+    return invalidRequest(
+      path,
+      `${path} '${type}' runs at OpenAI only: it needs a live key and a model of OpenAI's. ${remedy}.`,
+    );
   }
   if (atCaller.has(type))
-    return notAvailable(path, `'${type}' is known to OpenAI's models alone and`, 'Define a function instead');
+    return notAvailable(
+      path,
+      `'${type}' exists only for OpenAI's models and`,
+      'Define a function instead',
+    );
   return notAvailable(path, `'${type}' runs at OpenAI and`, 'Use a function of your own');
 }
 

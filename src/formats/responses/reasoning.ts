@@ -1,22 +1,29 @@
-// What a reasoning item holds, for both directions: OpenAI shows summaries, other hosts (DeepSeek, gpt-oss) the raw text.
+// The content of a reasoning item, for readers and writers: OpenAI shows summaries, other hosts
+// (DeepSeek, gpt-oss) the raw text.
 import type { ThinkingPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { openSignature } from './signature.ts';
 
-/** Between the sections of a summary: each reads as a paragraph of its own. */
+/** Separates the sections of a summary, each a paragraph. */
 export const sectionSeparator = '\n\n';
 
 export type SectionKind = 'content' | 'summary';
 
-/** null: nothing is in it that a later turn could use or a reader see, as in the item that we make up. */
+/** Returns null when the item holds nothing to use or show, like the one that we insert. */
 export function readReasoning(item: Readonly<Record<string, unknown>>): ThinkingPart | null {
   const opened = openSignature(item.encrypted_content);
-  const text = opened?.text ?? readSections(item, chooseSections(item)).filter(Boolean).join(sectionSeparator);
+  const text =
+    opened?.text ?? readSections(item, chooseSections(item)).filter(Boolean).join(sectionSeparator);
   if (text === '' && !opened) return null;
-  return { type: 'thinking', text, signature: opened?.signature ?? null, redacted: opened?.redacted ?? false };
+  return {
+    type: 'thinking',
+    text,
+    signature: opened?.signature ?? null,
+    redacted: opened?.redacted ?? false,
+  };
 }
 
-/** The raw text, where there is one, says more than its summary. */
+/** Prefers the raw text to its summary. */
 export function chooseSections(item: Readonly<Record<string, unknown>>): SectionKind {
   return readSections(item, 'content').some((text) => text !== '') ? 'content' : 'summary';
 }
@@ -24,5 +31,7 @@ export function chooseSections(item: Readonly<Record<string, unknown>>): Section
 export function readSections(item: Readonly<Record<string, unknown>>, kind: SectionKind): string[] {
   const sections = item[kind];
   if (!Array.isArray(sections)) return [];
-  return sections.map((section: unknown) => (isObject(section) && typeof section.text === 'string' ? section.text : ''));
+  return sections.map((section: unknown) =>
+    isObject(section) && typeof section.text === 'string' ? section.text : '',
+  );
 }

@@ -1,25 +1,47 @@
-// What the straight path changes in an answer, streamed or not: the model is the catalogue's, a function call's id is its `call_id`.
+// What the straight path changes in an answer, streamed or not: the model is the catalogue's, a
+// function call's id is its `call_id`, and tools have the client's names.
 import type { AssistantPart } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
-import type { AnswerContext, JsonObject } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { AnswerContext } from '../format.ts';
+import type { ToolNames } from '../tool-names.ts';
+import { withoutCost } from '../usage-cost.ts';
 import { inspectContent, readItem } from './read-answer.ts';
+import { renameItem, renameTools } from './relay-tool-names.ts';
+import { writeWarnings } from './response-body.ts';
 
-export function relayItem(item: unknown): unknown {
-  if (!isObject(item) || item.type !== 'function_call' || typeof item.call_id !== 'string' || item.call_id === '') return item;
-  return item.id === item.call_id ? item : { ...item, id: item.call_id };
+/** `names`: the names under which the request's tools were sent. */
+export function relayItem(item: unknown, names: ToolNames | null): unknown {
+  if (!isObject(item)) return item;
+  const named = names ? renameItem(item, names.toClient) : item;
+  if (named.type !== 'function_call' || typeof named.call_id !== 'string' || named.call_id === '')
+    return named;
+  return named.id === named.call_id ? named : { ...named, id: named.call_id };
 }
 
-/** A response object with the catalogue's model, `output`, and the client's own names where the provider was told others. */
-export function relayResponse(response: JsonObject, output: readonly unknown[], context: AnswerContext): JsonObject {
-  return { ...response, ...clientNames(response, context.request.body), model: context.model, output };
+/**
+ * Returns a response with the catalogue's model, `output`, our warnings, no cost, and the client's
+ * own tool names.
+ */
+export function relayResponse(
+  response: JsonObject,
+  output: readonly unknown[],
+  { context, names }: { readonly context: AnswerContext; readonly names: ToolNames | null },
+): JsonObject {
+  const { body } = context.request;
+  const named = names ? renameTools(response, names.toClient) : response;
+  const usage = response.usage === undefined ? null : { usage: withoutCost(response.usage) };
+  const ours = { model: context.model, output, ...writeWarnings(body, response.warnings) };
+  return { ...named, ...clientNames(response, body), ...usage, ...ours };
 }
 
 function clientNames(response: JsonObject, request: JsonObject): JsonObject {
-  const echoed = ['user', 'safety_identifier', 'prompt_cache_key'].filter((name) => name in response);
+  const echoed = ['user', 'safety_identifier', 'prompt_cache_key'].filter(
+    (name) => name in response,
+  );
   return Object.fromEntries(echoed.map((name) => [name, request[name] ?? null]));
 }
 
-/** What the gateway must know of a finished output. */
+/** Returns what the gateway needs to know about a finished output. */
 export function inspectOutput(output: readonly unknown[]): {
   calls: boolean;
   refusal: boolean;

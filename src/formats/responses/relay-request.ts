@@ -1,21 +1,35 @@
-// The straight path up: the client's body as it came, but for what the gateway must set, what a shared credential forbids, and the ids of
-// items that the provider never gave.
+// The straight path for a request: the client's body, except for what the gateway must set, what a
+// shared credential forbids, and item ids that the provider did not create.
+import { nothingToAnswer } from '../adapting/answerable.ts';
 import { effortLevels } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
-import type { ClientRequest, JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { editFields } from '../edit-json.ts';
+import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { fitKnownEffort } from '../openai-models.ts';
+import { relayedNames, renameTools } from './relay-tool-names.ts';
+import { relayTools } from './relay-tools.ts';
 import { refuseUnshareable } from './shared-credential.ts';
 import { openSignature } from './signature.ts';
 import { encryptedReasoning, outputTokensMin } from './write-request.ts';
 
-/** Throws ApiError `invalid_request`. `ignored`: `previous_response_id`, `client_metadata`, `store`, `reasoning`, and items such as `input[3]`. */
-export function relayRequest({ body: clientBody }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
+/**
+ * Throws ApiError `invalid_request`. `ignored`: `previous_response_id`, `client_metadata`, `store`,
+ * `reasoning`, and items such as `input[3]`.
+ */
+export function relayRequest(
+  { body: clientBody }: ClientRequest,
+  target: UpstreamTarget,
+): UpstreamRequest {
   refuseUnshareable(clientBody, {
     search: target.searchesMax === undefined ? 'unpriced' : 'priced',
     opened: target.passFields,
   });
-  const { previous_response_id: previousResponseId, client_metadata: clientMetadata, ...rest } = clientBody;
+  const {
+    previous_response_id: previousResponseId,
+    client_metadata: clientMetadata,
+    ...rest
+  } = clientBody;
   const body: Record<string, unknown> = rest;
   const ignored: string[] = [];
   if ((previousResponseId ?? null) !== null) ignored.push('previous_response_id');
@@ -29,26 +43,31 @@ export function relayRequest({ body: clientBody }: ClientRequest, target: Upstre
   body.include = relayInclude(body.include, target);
   if (!target.thinking && dropReasoning(body)) ignored.push('reasoning');
   else if (isObject(body.reasoning)) body.reasoning = fitReasoning(body.reasoning, target.model);
+  if (body.tools) body.tools = relayTools(body.tools);
   if (Array.isArray(body.input)) body.input = relayInput(body.input, ignored);
-  return { body, ignored };
+  const names = relayedNames(clientBody);
+  return { body: names ? renameTools(body, names.toSent) : body, ignored };
 }
 
 /**
- * Encrypted reasoning is asked for always: without it, the next turn's `input += response.output` would name what is not stored.
- * A model that does not think refuses to be asked, though clients such as Codex do so everywhere.
+ * Always asks for encrypted reasoning: without it, a client's `input += response.output` would
+ * refer to items that are not stored. A model that does not think refuses the request for it, but
+ * clients such as Codex always send it.
  */
 function relayInclude(include: unknown, { thinking }: UpstreamTarget): unknown[] {
-  const others = Array.isArray(include) ? include.filter((value) => value !== encryptedReasoning) : [];
+  const others = Array.isArray(include)
+    ? include.filter((value) => value !== encryptedReasoning)
+    : [];
   return thinking ? [...others, encryptedReasoning] : others;
 }
 
-/** A level that the model does not know becomes the nearest that it knows. */
+/** An unknown level becomes the nearest one that the model accepts. */
 function fitReasoning(reasoning: JsonObject, model: string): JsonObject {
   const effort = effortLevels.find((level) => level === reasoning.effort);
   return effort ? { ...reasoning, effort: fitKnownEffort(effort, model) } : reasoning;
 }
 
-/** A model that does not think refuses the field. Whether the caller loses anything by it. */
+/** A model that does not think refuses the field. Returns true when the client loses something. */
 function dropReasoning(body: Record<string, unknown>): boolean {
   const { reasoning } = body;
   delete body.reasoning;
@@ -62,6 +81,7 @@ function relayInput(input: readonly unknown[], ignored: string[]): unknown[] {
     if (relayed === null) ignored.push(`input[${index}]`);
     else items.push(relayed);
   }
+  if (items.length === 0) throw nothingToAnswer('input');
   return items;
 }
 
@@ -71,11 +91,14 @@ function withFittingCallId(item: JsonObject): JsonObject {
   return callId === item.call_id ? item : { ...item, call_id: callId };
 }
 
-/** null: the item means nothing to this upstream. */
+/** Returns null when the item means nothing to this upstream. */
 function relayItem(item: JsonObject): JsonObject | null {
   switch (item.type ?? 'message') {
     case 'reasoning':
       return relayReasoning(item);
+    // Only references to reasoning get this far.
+    case 'item_reference':
+      return null;
     case 'function_call':
       return keepOwnId(item, 'fc_');
     case 'custom_tool_call':
@@ -84,22 +107,36 @@ function relayItem(item: JsonObject): JsonObject | null {
       return keepOwnId(item, 'tsc_');
     case 'message':
       return keepOwnId(item, 'msg_');
+    case 'additional_tools':
+    case 'tool_search_output':
+      return editFields(item, { tools: relayTools(item.tools) });
     default:
       return item;
   }
 }
 
-/** OpenAI refuses an id that does not start as its own ids of that kind do; without one the item is taken for new. */
+/**
+ * OpenAI refuses an id without its own prefix for the kind of item. An item without an id counts as
+ * new.
+ */
 function keepOwnId(item: JsonObject, prefix: string): JsonObject {
-  if (item.id === undefined || (typeof item.id === 'string' && item.id.startsWith(prefix))) return item;
+  if (item.id === undefined || (typeof item.id === 'string' && item.id.startsWith(prefix)))
+    return item;
   const { id: _id, ...rest } = item;
   return rest;
 }
 
-/** Reasoning without its encrypted content would be looked up by its id, in vain; other vendors' would be refused. */
+/**
+ * OpenAI would look up reasoning without encrypted content by its id, in vain, and refuses that of
+ * other vendors.
+ */
 function relayReasoning(item: JsonObject): JsonObject | null {
   const opened = openSignature(item.encrypted_content);
   if (opened?.signature.vendor !== 'openai') return null;
   if (!opened.isOurs) return keepOwnId(item, 'rs_');
-  return { type: 'reasoning', summary: item.summary ?? [], encrypted_content: opened.signature.value };
+  return {
+    type: 'reasoning',
+    summary: item.summary ?? [],
+    encrypted_content: opened.signature.value,
+  };
 }

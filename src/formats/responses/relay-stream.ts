@@ -1,31 +1,39 @@
-// The straight path down, streamed. An event that needs no edit is passed on as the text it came in. The edits: the catalogue's model, a
-// function call's id, a made-up reasoning item ahead of the first item with the indices after it moved up, and gapless numbers.
+// The straight path for a stream. An event that needs no edit is sent on as the text it arrived in.
+// The edits: the catalogue's model, a function call's id, an inserted reasoning item before the
+// first item, which moves up all later indices, and gapless sequence numbers.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
-import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
+import { editText } from '../edit-json.ts';
+import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { readFailure, writeFailure } from './errors.ts';
 import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
 import { textOf } from './read-answer.ts';
 import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
 import { OpenItems } from './open-items.ts';
 import { inProgress, writeResponse } from './response-body.ts';
+import { relayedNames } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage, writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
+import type { ToolNames } from '../tool-names.ts';
+import { withCost } from '../usage-cost.ts';
 import { readUsage, writeUsage } from './usage.ts';
 import { countSearches, isSearchDone } from './web-search.ts';
 
-/** The final event, `response.completed` or `response.incomplete`, is kept back for `close`; a failure is never passed on. */
+/**
+ * The final event, `response.completed` or `response.incomplete`, is held back for `close`. A
+ * failure is never sent on.
+ */
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   const relay = new ResponseStreamRelay(context);
   return {
     push: (event) => relay.push(event),
     end: () => relay.end(),
     limit: () => relay.limit(),
-    close: (comment) => relay.close(comment),
+    close: (costUsd) => relay.close(costUsd),
     fail: (error, requestId) => relay.fail(error, requestId),
     progress: relay.progress,
   };
@@ -34,20 +42,29 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
 class ResponseStreamRelay {
   readonly progress: StreamProgress = newProgress();
   readonly #context: AnswerContext;
+  readonly #names: ToolNames | null;
   #sequence = 0;
   /** The response as the client last saw it. */
   #response: JsonObject | null = null;
-  /** Finished items by the client's index, for hosts whose final response is empty and for a failure. */
+  /**
+   * Finished items by the client's index: for failures, and for hosts whose final response is
+   * empty.
+   */
   readonly #items = new Map<number, unknown>();
   readonly #open = new OpenItems();
-  /** The upstream's ids of function calls, and the client's. */
+  /** The client's ids of function calls, by the upstream's. */
   readonly #callIds = new Map<string, string>();
-  /** How many items stand before the upstream's first; null until its first item has come. */
+  /** The number of items before the upstream's first; null until that has arrived. */
   #shift: 0 | 1 | null = null;
   #last: { readonly type: string; readonly response: JsonObject } | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#names = relayedNames(context.request.body);
+  }
+
+  get #relaying() {
+    return { context: this.#context, names: this.#names };
   }
 
   push(event: SseEvent): string {
@@ -68,7 +85,7 @@ class ResponseStreamRelay {
       case 'response.output_item.added':
         return this.#beforeItem(payload.item) + this.#pass(message, event.data);
       case 'response.created':
-        // Clients take a second start for a fault of their own.
+        // Clients report a second start as their own bug.
         return this.#response ? this.#fail(repeatedStart()) : this.#pass(message, event.data);
       default:
         return this.#pass(message, event.data);
@@ -81,15 +98,25 @@ class ResponseStreamRelay {
 
   limit(): string {
     const begin = this.#begin();
-    const frames = this.#open.closingEvents().map(({ type, payload }) => this.#pass({ type, payload: { type, ...payload } }, ''));
-    const response = { ...this.#response, incomplete_details: { reason: 'max_output_tokens' }, output: [], usage: null };
+    const frames = this.#open
+      .closingEvents()
+      .map(({ type, payload }) => this.#pass({ type, payload: { type, ...payload } }, ''));
+    const response = {
+      ...this.#response,
+      incomplete_details: { reason: 'max_output_tokens' },
+      output: [],
+      usage: null,
+    };
     return begin + frames.join('') + this.#finish('response.incomplete', response);
   }
 
-  close(comment: string): string {
-    // Not counted: `fail` may take its place.
-    const last = this.#last ? writeEvent(this.#last.type, this.#sequence, { response: this.#last.response }) : '';
-    return comment === '' ? last : `${comment}\n\n${last}`;
+  close(costUsd: number): string {
+    if (!this.#last) return '';
+    const { type, response } = this.#last;
+    // Does not advance the sequence: `fail` may send another event instead.
+    return writeEvent(type, this.#sequence, {
+      response: { ...response, usage: withCost(response.usage, costUsd) },
+    });
   }
 
   fail(error: ApiError, requestId: string): string {
@@ -98,7 +125,7 @@ class ResponseStreamRelay {
     return begin + writeFailure({ error, requestId, response, sequence: this.#sequence });
   }
 
-  /** What is missing of the start of a stream that ends here: its first two events, or the second. */
+  /** Writes what the start lacks when a stream ends here: its first two events, or the second. */
   #begin(): string {
     const hasCreated = this.#response !== null;
     const response = (this.#response ??= writeResponse(this.#context, inProgress));
@@ -107,16 +134,16 @@ class ResponseStreamRelay {
     return created + this.#event('response.in_progress', { response });
   }
 
-  /** Writes the made-up reasoning item if the first item is no reasoning. */
+  /** Inserts a reasoning item if the first item is not reasoning. */
   #beforeItem(item: unknown): string {
     if (this.#shift !== null) return '';
     this.#shift = wantsReasoningItem(this.#context.request) && !isReasoning(item) ? 1 : 0;
     if (this.#shift === 0) return '';
-    const madeUp = emptyReasoningItem(this.#context);
-    this.#items.set(0, madeUp);
+    const inserted = emptyReasoningItem(this.#context);
+    this.#items.set(0, inserted);
     return (
-      this.#event('response.output_item.added', { output_index: 0, item: madeUp }) +
-      this.#event('response.output_item.done', { output_index: 0, item: madeUp })
+      this.#event('response.output_item.added', { output_index: 0, item: inserted }) +
+      this.#event('response.output_item.done', { output_index: 0, item: inserted })
     );
   }
 
@@ -131,9 +158,13 @@ class ResponseStreamRelay {
     return formatSse(type, JSON.stringify({ ...payload, ...edits }));
   }
 
-  /** What a client that leaves has been given so far; the reasoning that OpenAI hides comes sealed with its finished item. */
+  /**
+   * Measures what the client has received so far. Reasoning that OpenAI hides arrives sealed, with
+   * its finished item.
+   */
   #meterEvent(type: string, { delta, item }: JsonObject): void {
-    if (typeof delta === 'string' && type.startsWith('response.reasoning')) this.progress.output.addReasoning(delta);
+    if (typeof delta === 'string' && type.startsWith('response.reasoning'))
+      this.progress.output.addReasoning(delta);
     else if (typeof delta === 'string') this.progress.output.addText(delta);
     else if (type === 'response.output_item.done' && isObject(item))
       this.progress.output.addSealed(textOf(item.encrypted_content));
@@ -142,19 +173,34 @@ class ResponseStreamRelay {
   #editsOf(type: string, payload: JsonObject): Record<string, unknown> {
     const edits: Record<string, unknown> = {};
     if (payload.type !== type) edits.type = type;
-    if (this.#shift === 1 && typeof payload.output_index === 'number') edits.output_index = payload.output_index + 1;
-    const callId = typeof payload.item_id === 'string' ? this.#callIds.get(payload.item_id) : undefined;
+    if (this.#shift === 1 && typeof payload.output_index === 'number')
+      edits.output_index = payload.output_index + 1;
+    const callId =
+      typeof payload.item_id === 'string' ? this.#callIds.get(payload.item_id) : undefined;
     if (callId !== undefined) edits.item_id = callId;
+    // OpenAI repeats the function's name with the whole arguments.
+    const { name } = payload;
+    const clientName = editText(name, (sent) => this.#names?.toClient(sent) ?? sent);
+    if (type === 'response.function_call_arguments.done' && clientName !== name)
+      edits.name = clientName;
     if (payload.item !== undefined) this.#editItem(type, payload, edits);
     if (isObject(payload.response)) {
-      this.#response = relayResponse(payload.response, this.#relayOutput(payload.response), this.#context);
+      this.#response = relayResponse(
+        payload.response,
+        this.#relayOutput(payload.response),
+        this.#relaying,
+      );
       edits.response = this.#response;
     }
     return edits;
   }
 
-  #editItem(type: string, { item, output_index: index }: JsonObject, edits: Record<string, unknown>): void {
-    const relayed = relayItem(item);
+  #editItem(
+    type: string,
+    { item, output_index: index }: JsonObject,
+    edits: Record<string, unknown>,
+  ): void {
+    const relayed = relayItem(item, this.#names);
     if (relayed !== item) {
       edits.item = relayed;
       const { id } = item as JsonObject;
@@ -169,13 +215,14 @@ class ResponseStreamRelay {
 
   #relayOutput(response: JsonObject): unknown[] {
     const output: unknown[] = Array.isArray(response.output) ? response.output : [];
-    const items = output.map(relayItem);
+    const items = output.map((item) => relayItem(item, this.#names));
     return this.#shift === 1 ? [this.#items.get(0), ...items] : items;
   }
 
   #finish(type: string, final: JsonObject): string {
-    // Some hosts end with the usage alone.
-    const response: JsonObject = final.id === undefined ? { ...this.#response, output: [], ...final } : final;
+    // Some hosts send only the usage in the last event.
+    const response: JsonObject =
+      final.id === undefined ? { ...this.#response, output: [], ...final } : final;
     const hasOutput = Array.isArray(response.output) && response.output.length > 0;
     const firstItem: unknown = hasOutput ? (response.output as unknown[])[0] : undefined;
     const frames = this.#beforeItem(firstItem);
@@ -187,10 +234,13 @@ class ResponseStreamRelay {
     this.progress.searches = countSearches(response, output);
     this.progress.stop = readStop({ ...response, status }, has);
     this.progress.status = 'finished';
-    const { usage: told, output: written } = this.progress;
-    const counted = countUsage(told, { ...this.#context, outputBytes: written.bytes });
-    const usage = counted === told && response.usage ? response.usage : writeUsage(counted);
-    this.#last = { type, response: { ...relayResponse(response, output, this.#context), status, usage } };
+    const { usage: reported, output: written } = this.progress;
+    const counted = countUsage(reported, { ...this.#context, outputBytes: written.bytes });
+    const usage = counted === reported && response.usage ? response.usage : writeUsage(counted);
+    this.#last = {
+      type,
+      response: { ...relayResponse(response, output, this.#relaying), status, usage },
+    };
     return frames;
   }
 

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
-import { contextFor, payloadsOf, requestFor, runPipe, sseEvent, target } from '../../../tests/support/formats/responses.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer } from '../format.ts';
+import {
+  contextFor,
+  payloadsOf,
+  requestFor,
+  runPipe,
+  sseEvent,
+  target,
+} from '../../../tests/support/formats/responses.ts';
 import { readWithSdk } from '../../../tests/support/formats/responses-sdk.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
@@ -10,7 +18,14 @@ import { relayStream } from './relay-stream.ts';
 
 const effort = { reasoning: { effort: 'low' } };
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
-const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}', status: 'completed' };
+const call = {
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'call_1',
+  name: 'f',
+  arguments: '{}',
+  status: 'completed',
+};
 const message = {
   type: 'message',
   id: 'msg_1',
@@ -27,9 +42,9 @@ const response = {
   usage: null,
   extra: 1,
 };
-const madeUp = { id: 'rs_01kahw_0', type: 'reasoning', summary: [] };
+const inserted = { id: 'rs_01kahw_0', type: 'reasoning', summary: [] };
 
-test('what the operator has opened goes up untouched, the gateway’s own fields are set', () => {
+test('opened fields are sent unchanged, and the gateway’s own fields are set', () => {
   const { body, ignored } = relayRequest(
     requestFor({
       stream: true,
@@ -55,21 +70,27 @@ test('what the operator has opened goes up untouched, the gateway’s own fields
 });
 
 test('the client’s own body is not changed', () => {
-  const request = requestFor({ previous_response_id: 'resp_1', input: [{ ...call, id: 'call_1' }] });
+  const request = requestFor({
+    previous_response_id: 'resp_1',
+    input: [{ ...call, id: 'call_1' }],
+  });
   const before = structuredClone(request.body);
   relayRequest(request, target);
   assert.deepEqual(request.body, before);
 });
 
-test('a model that does not think is not asked to', () => {
-  const { body, ignored } = relayRequest(requestFor({ ...effort, include: ['reasoning.encrypted_content'] }), {
-    ...target,
-    thinking: false,
-  });
+test('a model that does not think gets no thinking fields', () => {
+  const { body, ignored } = relayRequest(
+    requestFor({ ...effort, include: ['reasoning.encrypted_content'] }),
+    {
+      ...target,
+      thinking: false,
+    },
+  );
   assert.deepEqual([body.reasoning, body.include, ignored], [undefined, [], ['reasoning']]);
 });
 
-test('ids that the provider never gave are left out, its own stay', () => {
+test('ids that the provider did not create are left out, and its own are kept', () => {
   const kept = [
     call,
     message,
@@ -85,15 +106,20 @@ test('ids that the provider never gave are left out, its own stay', () => {
   );
 });
 
-test('reasoning without anything to replay is dropped and listed', () => {
+test('reasoning without content to replay is dropped and listed', () => {
   const { body, ignored } = relayRequest(
     requestFor({
       input: [
         'reasoning',
         { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'x' }] },
-        { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'tg1.anthropic.{"value":"x"}' },
+        {
+          type: 'reasoning',
+          id: 'rs_2',
+          summary: [],
+          encrypted_content: 'tg1.anthropic.{"value":"x"}',
+        },
         { type: 'reasoning', id: 'rs_3', summary: [], encrypted_content: 'tg1.damaged' },
-        madeUp,
+        inserted,
         { role: 'user', content: 'Hi' },
       ].filter((item) => typeof item !== 'string'),
     }),
@@ -103,52 +129,90 @@ test('reasoning without anything to replay is dropped and listed', () => {
   assert.deepEqual(body.input, [{ role: 'user', content: 'Hi' }]);
 });
 
-test('an answer keeps all but the model, a call’s id and, with an effort, a reasoning item', () => {
+test('an answer stays unchanged except for the model, call ids and, with an effort, a reasoning item', () => {
   const body = { ...response, status: 'completed', output: [call, message], usage };
   const relayed = relayAnswer(body, contextFor());
-  assert.deepEqual(relayed.body, { ...body, model: 'catalogue/model', output: [{ ...call, id: 'call_1' }, message] });
-  assert.deepEqual([relayed.stop?.reason, relayed.usage?.inputTokens, relayed.outputBytes], ['tool-calls', 3, 4]);
+  assert.deepEqual(relayed.body, {
+    ...body,
+    model: 'catalogue/model',
+    output: [{ ...call, id: 'call_1' }, message],
+  });
+  assert.deepEqual(
+    [relayed.stop?.reason, relayed.usage?.inputTokens, relayed.outputBytes],
+    ['tool-calls', 3, 4],
+  );
   const withEffort = relayAnswer(body, contextFor(effort));
-  assert.deepEqual(withEffort.body.output, [madeUp, { ...call, id: 'call_1' }, message]);
+  assert.deepEqual(withEffort.body.output, [inserted, { ...call, id: 'call_1' }, message]);
   const own = { type: 'reasoning', id: 'rs_up', summary: [] };
-  assert.deepEqual(relayAnswer({ ...body, output: [own, message] }, contextFor(effort)).body.output, [own, message]);
+  assert.deepEqual(
+    relayAnswer({ ...body, output: [own, message] }, contextFor(effort)).body.output,
+    [own, message],
+  );
 });
 
-test('an answer without usage, or with none that can be believed, shows our own count', () => {
+test('an answer without plausible usage shows our own count', () => {
   for (const given of [undefined, null, { input_tokens: 0, output_tokens: 0, total_tokens: 0 }]) {
-    const relayed = relayAnswer({ ...response, status: 'completed', output: [message], usage: given }, contextFor());
+    const relayed = relayAnswer(
+      { ...response, status: 'completed', output: [message], usage: given },
+      contextFor(),
+    );
     assert.equal(relayed.usage, null);
     assert.deepEqual((relayed.body.usage as JsonObject).total_tokens, 8);
   }
 });
 
 test('a failed answer is not relayed', () => {
-  assert.throws(() => relayAnswer({ ...response, status: 'failed', error: { message: 'x' } }, contextFor()), UnreadableAnswer);
+  assert.throws(
+    () => relayAnswer({ ...response, status: 'failed', error: { message: 'x' } }, contextFor()),
+    UnreadableAnswer,
+  );
 });
 
-/** A stream of a call and a message, numbered as OpenAI does. */
+/** A stream of a call and a message, numbered like OpenAI's. */
 function callStream() {
   const events: readonly (readonly [string, JsonObject])[] = [
     ['response.created', { response }],
     ['response.in_progress', { response }],
-    ['response.output_item.added', { output_index: 0, item: { ...call, arguments: '', status: 'in_progress' } }],
+    [
+      'response.output_item.added',
+      { output_index: 0, item: { ...call, arguments: '', status: 'in_progress' } },
+    ],
     ['response.function_call_arguments.delta', { item_id: 'fc_1', output_index: 0, delta: '{}' }],
-    ['response.function_call_arguments.done', { item_id: 'fc_1', output_index: 0, arguments: '{}' }],
+    [
+      'response.function_call_arguments.done',
+      { item_id: 'fc_1', output_index: 0, arguments: '{}' },
+    ],
     ['response.output_item.done', { output_index: 0, item: call }],
     ['response.output_item.added', { output_index: 1, item: { ...message, content: [] } }],
     [
       'response.content_part.added',
-      { item_id: 'msg_1', output_index: 1, content_index: 0, part: { type: 'output_text', text: '', annotations: [] } },
+      {
+        item_id: 'msg_1',
+        output_index: 1,
+        content_index: 0,
+        part: { type: 'output_text', text: '', annotations: [] },
+      },
     ],
-    ['response.output_text.delta', { item_id: 'msg_1', output_index: 1, content_index: 0, delta: 'Hi', obfuscation: 'x' }],
-    ['response.content_part.done', { item_id: 'msg_1', output_index: 1, content_index: 0, part: message.content[0] }],
+    [
+      'response.output_text.delta',
+      { item_id: 'msg_1', output_index: 1, content_index: 0, delta: 'Hi', obfuscation: 'x' },
+    ],
+    [
+      'response.content_part.done',
+      { item_id: 'msg_1', output_index: 1, content_index: 0, part: message.content[0] },
+    ],
     ['response.output_item.done', { output_index: 1, item: message }],
-    ['response.completed', { response: { ...response, status: 'completed', output: [call, message], usage } }],
+    [
+      'response.completed',
+      { response: { ...response, status: 'completed', output: [call, message], usage } },
+    ],
   ];
-  return events.map(([type, fields], index) => sseEvent(type, { sequence_number: index, ...fields }));
+  return events.map(([type, fields], index) =>
+    sseEvent(type, { sequence_number: index, ...fields }),
+  );
 }
 
-test('a stream’s events pass but for the documented edits, and the last one waits for the charge', async () => {
+test('a stream’s events pass with only the documented edits, and the last one waits for the charge', async () => {
   const pipe = relayStream(contextFor());
   const frames = callStream().map((event) => pipe.push(event));
   assert.equal(frames.at(-1), '');
@@ -157,11 +221,15 @@ test('a stream’s events pass but for the documented edits, and the last one wa
     [pipe.progress.usage?.outputTokens, pipe.progress.stop?.reason, pipe.progress.output.bytes],
     [2, 'tool-calls', 4],
   );
-  const last = pipe.close(': cost_micros=1');
-  assert.match(last, /^: cost_micros=1\n\nevent: response\.completed\n/);
+  const last = pipe.close(0.5);
+  assert.match(last, /^event: response\.completed\n/);
   const events = payloadsOf(frames.join('') + last);
   assert.deepEqual(
-    events.map((event) => [event.type, event.item_id ?? (event.item as JsonObject | undefined)?.id, event.output_index]),
+    events.map((event) => [
+      event.type,
+      event.item_id ?? (event.item as JsonObject | undefined)?.id,
+      event.output_index,
+    ]),
     [
       ['response.created', undefined, undefined],
       ['response.in_progress', undefined, undefined],
@@ -186,17 +254,20 @@ function lastOutputOf(events: readonly JsonObject[]): JsonObject[] {
   return output as JsonObject[];
 }
 
-test('an event with nothing to change is passed on as it came', () => {
+test('an event without edits is sent on unchanged', () => {
   const pipe = relayStream(contextFor());
   const [created, inProgress, ...rest] = callStream();
   pipe.push(created!);
   pipe.push(inProgress!);
   const delta = rest.find(({ event }) => event === 'response.output_text.delta')!;
   const data = delta.data.replace('"sequence_number":8', '"sequence_number":2').replace('{', '{ ');
-  assert.equal(pipe.push({ event: delta.event, data }), `event: response.output_text.delta\ndata: ${data}\n\n`);
+  assert.equal(
+    pipe.push({ event: delta.event, data }),
+    `event: response.output_text.delta\ndata: ${data}\n\n`,
+  );
 });
 
-test('with an effort and no reasoning first, an item is put in and everything after it moves up', async () => {
+test('with an effort and no reasoning first, an item is inserted and all later indices move up', async () => {
   const frames = runPipe(relayStream(contextFor(effort)), callStream());
   const events = payloadsOf(frames);
   assert.deepEqual(
@@ -204,8 +275,8 @@ test('with an effort and no reasoning first, an item is put in and everything af
     events.map((_, index) => index),
   );
   assert.deepEqual(events.slice(2, 4), [
-    { type: 'response.output_item.added', sequence_number: 2, output_index: 0, item: madeUp },
-    { type: 'response.output_item.done', sequence_number: 3, output_index: 0, item: madeUp },
+    { type: 'response.output_item.added', sequence_number: 2, output_index: 0, item: inserted },
+    { type: 'response.output_item.done', sequence_number: 3, output_index: 0, item: inserted },
   ]);
   assert.deepEqual(events[4]?.output_index, 1);
   const final = lastOutputOf(events);
@@ -216,21 +287,30 @@ test('with an effort and no reasoning first, an item is put in and everything af
   assert.equal((await readWithSdk(frames)).output.length, 3);
 });
 
-test('with an effort and no item at all, the made-up one comes before the end', () => {
+test('with an effort and no items, the inserted one comes before the end', () => {
   const events = callStream();
-  const empty = [events[0]!, sseEvent('response.completed', { response: { ...response, status: 'completed', usage } })];
+  const empty = [
+    events[0]!,
+    sseEvent('response.completed', { response: { ...response, status: 'completed', usage } }),
+  ];
   const payloads = payloadsOf(runPipe(relayStream(contextFor(effort)), empty));
   assert.deepEqual(
     payloads.map(({ type }) => type),
-    ['response.created', 'response.output_item.added', 'response.output_item.done', 'response.completed'],
+    [
+      'response.created',
+      'response.output_item.added',
+      'response.output_item.done',
+      'response.completed',
+    ],
   );
-  assert.deepEqual(lastOutputOf(payloads), [madeUp]);
+  assert.deepEqual(lastOutputOf(payloads), [inserted]);
 });
 
-test('a host without numbers gets them, and one whose final output is empty is completed', () => {
+test('missing sequence numbers are added, and an empty final output is completed', () => {
   const events = callStream().map(({ event, data }) => {
     const { sequence_number: _number, ...payload } = JSON.parse(data) as Record<string, unknown>;
-    if (event === 'response.completed') payload.response = { ...(payload.response as JsonObject), output: [] };
+    if (event === 'response.completed')
+      payload.response = { ...(payload.response as JsonObject), output: [] };
     return { event: '', data: JSON.stringify(payload, null, 1) };
   });
   const payloads = payloadsOf(runPipe(relayStream(contextFor()), events));
@@ -241,24 +321,33 @@ test('a host without numbers gets them, and one whose final output is empty is c
   assert.deepEqual(lastOutputOf(payloads), [{ ...call, id: 'call_1' }, message]);
 });
 
-test('a host that ends with the usage alone gets a whole response', () => {
-  const events = [...callStream().slice(0, -1), sseEvent('response.completed', { response: { usage } })];
+test('a last event with only the usage becomes a whole response', () => {
+  const events = [
+    ...callStream().slice(0, -1),
+    sseEvent('response.completed', { response: { usage } }),
+  ];
   const last = payloadsOf(runPipe(relayStream(contextFor()), events)).at(-1);
   assert.deepEqual(last?.response, {
     ...response,
     status: 'completed',
     model: 'catalogue/model',
     output: [{ ...call, id: 'call_1' }, message],
-    usage,
+    usage: { ...usage, cost: 0 },
   });
 });
 
-test('a stream’s failure is never passed on, and ends as the format’s own', async (t) => {
+test('a stream’s failure is never relayed, and ends with the format’s own events', async (t) => {
   const failures: readonly (readonly [string, string, object, number | null])[] = [
     [
       'failed',
       'response.failed',
-      { response: { ...response, status: 'failed', error: { code: 'rate_limit_exceeded', message: 'slow' } } },
+      {
+        response: {
+          ...response,
+          status: 'failed',
+          error: { code: 'rate_limit_exceeded', message: 'slow' },
+        },
+      },
       429,
     ],
     ['nested', 'error', { error: { type: 'server_error', code: null, message: 'slow' } }, 500],
@@ -277,7 +366,9 @@ test('a stream’s failure is never passed on, and ends as the format’s own', 
         ['failed', status, 'slow'],
       );
       assert.equal(pipe.push(callStream()[6]!), '');
-      const events = payloadsOf(begin + pipe.fail(new ApiError('upstream_error', 'It broke.'), 'req_1'));
+      const events = payloadsOf(
+        begin + pipe.fail(new ApiError('upstream_error', 'It broke.'), 'req_1'),
+      );
       const [error, failed] = events.slice(-2) as [JsonObject, JsonObject];
       assert.deepEqual(
         [
@@ -292,21 +383,33 @@ test('a stream’s failure is never passed on, and ends as the format’s own', 
       const last = failed.response as JsonObject;
       assert.deepEqual(
         [failed.type, failed.sequence_number, last.id, last.status, last.error],
-        ['response.failed', 7, 'resp_up', 'failed', { code: 'upstream_error', message: 'It broke.' }],
+        [
+          'response.failed',
+          7,
+          'resp_up',
+          'failed',
+          { code: 'upstream_error', message: 'It broke.' },
+        ],
       );
       assert.deepEqual(last.output, [{ ...call, id: 'call_1' }]);
     });
   }
 });
 
-test('a stream that breaks off, or speaks no JSON, has failed', () => {
+test('a stream that breaks off or is not JSON fails', () => {
   const broken = relayStream(contextFor());
   for (const event of callStream().slice(0, 5)) broken.push(event);
   broken.end();
-  assert.deepEqual([broken.progress.status, broken.progress.failure?.kind], ['failed', 'broken-stream']);
+  assert.deepEqual(
+    [broken.progress.status, broken.progress.failure?.kind],
+    ['failed', 'broken-stream'],
+  );
   const unreadable = relayStream(contextFor());
   unreadable.push({ event: 'x', data: '<html>' });
-  assert.deepEqual([unreadable.progress.status, unreadable.progress.failure?.kind], ['failed', 'unreadable']);
+  assert.deepEqual(
+    [unreadable.progress.status, unreadable.progress.failure?.kind],
+    ['failed', 'unreadable'],
+  );
   const events = payloadsOf(unreadable.fail(new ApiError('upstream_error', 'x'), 'req_1'));
   assert.deepEqual(
     events.map(({ type, sequence_number }) => [type, sequence_number]),
@@ -327,24 +430,38 @@ test('a finished stream does not fail when the connection closes', () => {
   assert.equal(pipe.progress.status, 'finished');
 });
 
-test('a type with a line break cannot start a line of its own', () => {
+test('an event type with a line break cannot start a new line', () => {
   const pipe = relayStream(contextFor());
-  const frame = pipe.push({ event: 'response.brand_new', data: '{"type":"a\\nevent: response.completed"}' });
-  assert.equal(frame, 'event: response.brand_new\ndata: {"type":"response.brand_new","sequence_number":0}\n\n');
+  const frame = pipe.push({
+    event: 'response.brand_new',
+    data: '{"type":"a\\nevent: response.completed"}',
+  });
+  assert.equal(
+    frame,
+    'event: response.brand_new\ndata: {"type":"response.brand_new","sequence_number":0}\n\n',
+  );
 });
 
-test('an item nested so deep that it could not be written again fails the stream, which can be told', () => {
+test('an item that is nested too deep fails the stream, and the failure can be written', () => {
   const pipe = relayStream(contextFor());
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   const item = `{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":${deep}}}`;
   assert.equal(pipe.push({ event: '', data: item }), '');
   assert.equal(pipe.progress.failure?.kind, 'unreadable');
-  assert.match(pipe.fail(new ApiError('upstream_error', 'The provider failed.'), 'req_1'), /event: response\.failed\n/);
+  assert.match(
+    pipe.fail(new ApiError('upstream_error', 'The provider failed.'), 'req_1'),
+    /event: response\.failed\n/,
+  );
 });
 
-test('a client that leaves is charged the reasoning that OpenAI hides', () => {
+test('a client that disconnects is charged for the reasoning that OpenAI hides', () => {
   const pipe = relayStream(contextFor());
-  pipe.push(sseEvent('response.output_item.added', { output_index: 0, item: { type: 'reasoning', id: 'rs_1' } }));
+  pipe.push(
+    sseEvent('response.output_item.added', {
+      output_index: 0,
+      item: { type: 'reasoning', id: 'rs_1' },
+    }),
+  );
   pipe.push(sseEvent('response.reasoning_summary_text.delta', { output_index: 0, delta: 'short' }));
   assert.equal(pipe.progress.output.bytes, 5);
   const item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'A'.repeat(4_000) };
@@ -352,19 +469,30 @@ test('a client that leaves is charged the reasoning that OpenAI hides', () => {
   assert.equal(pipe.progress.output.bytes, 3_000);
 });
 
-test('an effort that the model does not know becomes the nearest that it knows', () => {
+test('an unknown effort becomes the nearest one that the model accepts', () => {
   const sentTo = (model: string) =>
-    relayRequest(requestFor({ reasoning: { effort: 'xhigh', summary: 'auto' } }), { ...target, model }).body.reasoning;
+    relayRequest(requestFor({ reasoning: { effort: 'xhigh', summary: 'auto' } }), {
+      ...target,
+      model,
+    }).body.reasoning;
   assert.deepEqual(sentTo('gpt-5'), { effort: 'high', summary: 'auto' });
   assert.deepEqual(sentTo('gpt-5.2'), { effort: 'xhigh', summary: 'auto' });
 });
 
-test('reasoning that streamed without a part ends without one at the limit', () => {
+test('reasoning that streams without a part ends without one at the limit', () => {
   const pipe = relayStream(contextFor());
   pipe.push(sseEvent('response.created', { response: { id: 'r', status: 'in_progress' } }));
-  pipe.push(sseEvent('response.output_item.added', { output_index: 0, item: { id: 'i', type: 'reasoning', summary: [] } }));
+  pipe.push(
+    sseEvent('response.output_item.added', {
+      output_index: 0,
+      item: { id: 'i', type: 'reasoning', summary: [] },
+    }),
+  );
   const place = { item_id: 'i', output_index: 0, content_index: 0 };
   pipe.push(sseEvent('response.reasoning_text.delta', { ...place, delta: 'so' }));
   const types = payloadsOf(pipe.limit()).map(({ type }) => type);
-  assert.deepEqual(types.slice(0, 2), ['response.reasoning_text.done', 'response.output_item.done']);
+  assert.deepEqual(types.slice(0, 2), [
+    'response.reasoning_text.done',
+    'response.output_item.done',
+  ]);
 });

@@ -10,7 +10,10 @@ import { writeRequest } from './write-request.ts';
 test('a canonical request survives being written and read', () => {
   fc.assert(
     fc.property(anyRequest, (request) => {
-      const { body, ignored } = writeRequest(request, { ...target, maxOutputTokens: request.maxOutputTokens ?? 0 });
+      const { body, ignored } = writeRequest(request, {
+        ...target,
+        maxOutputTokens: request.maxOutputTokens ?? 0,
+      });
       assert.deepEqual(ignored, []);
       const sent = parseRequest(JSON.parse(JSON.stringify(body)), { chatMaxTokens: null });
       assert.deepEqual(readRequest(sent), request);
@@ -18,7 +21,7 @@ test('a canonical request survives being written and read', () => {
   );
 });
 
-test('sampling survives on a model that does not think, and is dropped by name on one that does', () => {
+test('sampling is kept for a model that does not think, and dropped and listed for one that does', () => {
   const request = readRequest(requestFor({ temperature: 0.5, top_p: 0.9 }));
   const plain = writeRequest(request, { ...target, thinking: false });
   assert.deepEqual([plain.body.temperature, plain.body.top_p, plain.ignored], [0.5, 0.9, []]);
@@ -27,16 +30,32 @@ test('sampling survives on a model that does not think, and is dropped by name o
   assert.deepEqual(thinking.ignored, ['temperature', 'top_p']);
 });
 
-test('an upstream body is never stored, always bounded, and asks a thinking model for encrypted reasoning', () => {
+test('an upstream request is never stored, always has a limit, and asks a thinking model for encrypted reasoning', () => {
   const { body } = writeRequest(readRequest(requestFor()), { ...target, maxOutputTokens: 1 });
-  assert.deepEqual([body.store, body.max_output_tokens, body.include], [false, 16, ['reasoning.encrypted_content']]);
-  const plain = writeRequest(readRequest(requestFor({ reasoning: { effort: 'high' } })), { ...target, thinking: false });
-  assert.deepEqual([plain.body.include, plain.body.reasoning, plain.ignored], [undefined, undefined, ['reasoning']]);
+  assert.deepEqual(
+    [body.store, body.max_output_tokens, body.include],
+    [false, 16, ['reasoning.encrypted_content']],
+  );
+  const plain = writeRequest(readRequest(requestFor({ reasoning: { effort: 'high' } })), {
+    ...target,
+    thinking: false,
+  });
+  assert.deepEqual(
+    [plain.body.include, plain.body.reasoning, plain.ignored],
+    [undefined, undefined, ['reasoning']],
+  );
 });
 
-test('what this format cannot say is refused or listed', () => {
+test('stop sequences are emulated, because this format has none', () => {
   const request = readRequest(requestFor());
-  assert.throws(() => writeRequest({ ...request, stopSequences: ['x'] }, target), isRefusal('stop'));
+  assert.deepEqual(writeRequest({ ...request, stopSequences: ['x', ''] }, target).emulated, {
+    stopSequences: ['x'],
+  });
+  assert.equal(writeRequest(request, target).emulated, undefined);
+});
+
+test('what this format cannot express is refused or listed', () => {
+  const request = readRequest(requestFor());
   const { body, ignored } = writeRequest(
     {
       ...request,
@@ -48,11 +67,19 @@ test('what this format cannot say is refused or listed', () => {
         {
           role: 'assistant',
           content: [
-            { type: 'thinking', text: 'hm', signature: { vendor: 'anthropic', value: 'x' }, redacted: false },
+            {
+              type: 'thinking',
+              text: 'hm',
+              signature: { vendor: 'anthropic', value: 'x' },
+              redacted: false,
+            },
             { type: 'text', text: 'a' },
           ],
         },
-        { role: 'tool', content: [{ type: 'tool-result', callId: 'c', content: [], isError: true }] },
+        {
+          role: 'tool',
+          content: [{ type: 'tool-result', callId: 'c', content: [], isError: true }],
+        },
       ],
     },
     target,
@@ -67,22 +94,34 @@ test('what this format cannot say is refused or listed', () => {
 test('a thinking budget becomes the nearest effort', () => {
   const request = readRequest(requestFor());
   const effortOf = (budgetTokens: number) =>
-    (writeRequest({ ...request, reasoning: { effort: null, budgetTokens } }, target).body.reasoning as { effort: string }).effort;
+    (
+      writeRequest({ ...request, reasoning: { effort: null, budgetTokens } }, target).body
+        .reasoning as { effort: string }
+    ).effort;
   assert.deepEqual([0, 1_024, 8_192, 24_576].map(effortOf), ['none', 'low', 'medium', 'high']);
 });
 
-test('items become turns: what the assistant does before the next result is one message', () => {
+test('items become turns: all assistant items before the next result form one message', () => {
   const { system, messages } = readRequest(
     requestFor({
       instructions: 'Be terse.',
       input: [
         { role: 'developer', content: 'Use tools.' },
         { role: 'user', content: 'Weather?' },
-        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'think' }], encrypted_content: 'gAAA' },
+        {
+          type: 'reasoning',
+          id: 'rs_1',
+          summary: [{ type: 'summary_text', text: 'think' }],
+          encrypted_content: 'gAAA',
+        },
         { type: 'function_call', id: 'c1', call_id: 'c1', name: 'f', arguments: '{}' },
         { type: 'function_call', call_id: 'c2', name: 'f', arguments: '{}' },
         { type: 'function_call_output', call_id: 'c1', output: 'sun' },
-        { type: 'function_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'rain' }] },
+        {
+          type: 'function_call_output',
+          call_id: 'c2',
+          output: [{ type: 'input_text', text: 'rain' }],
+        },
         { type: 'reasoning', id: 'rs_2', summary: [] },
         { role: 'system', content: 'Now answer.' },
       ],
@@ -97,7 +136,12 @@ test('items become turns: what the assistant does before the next result is one 
     {
       role: 'assistant',
       content: [
-        { type: 'thinking', text: 'think', signature: { vendor: 'openai', value: 'gAAA' }, redacted: false },
+        {
+          type: 'thinking',
+          text: 'think',
+          signature: { vendor: 'openai', value: 'gAAA' },
+          redacted: false,
+        },
         { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', kind: 'function' },
         { type: 'tool-call', id: 'c2', name: 'f', arguments: '{}', kind: 'function' },
       ],
@@ -105,15 +149,25 @@ test('items become turns: what the assistant does before the next result is one 
     {
       role: 'tool',
       content: [
-        { type: 'tool-result', callId: 'c1', content: [{ type: 'text', text: 'sun' }], isError: false },
-        { type: 'tool-result', callId: 'c2', content: [{ type: 'text', text: 'rain' }], isError: false },
+        {
+          type: 'tool-result',
+          callId: 'c1',
+          content: [{ type: 'text', text: 'sun' }],
+          isError: false,
+        },
+        {
+          type: 'tool-result',
+          callId: 'c2',
+          content: [{ type: 'text', text: 'rain' }],
+          isError: false,
+        },
       ],
     },
     { role: 'system', content: [{ type: 'text', text: 'Now answer.' }] },
   ]);
 });
 
-test('Codex: tools that travel as an item are tools, with their grammar', () => {
+test('Codex: tools in an item are read, with their grammar', () => {
   const request = requestFor({
     input: [
       {
@@ -140,37 +194,65 @@ test('Codex: tools that travel as an item are tools, with their grammar', () => 
       ['apply_patch', 'custom'],
     ],
   );
-  assert.deepEqual([tools[1]?.description, tools[1]?.grammar], ['Edits.', { syntax: 'lark', definition: 'start: x' }]);
+  assert.deepEqual(
+    [tools[1]?.description, tools[1]?.grammar],
+    ['Edits.', { syntax: 'lark', definition: 'start: x' }],
+  );
 });
 
-test('what no canonical request can say is refused by name', async (t) => {
+test('what the canonical request cannot express is refused by name', async (t) => {
   const refused: readonly (readonly [JsonFields, string])[] = [
     [{ top_logprobs: 2 }, 'top_logprobs'],
     [{ include: ['message.output_text.logprobs'] }, 'include'],
     [{ input: [{ type: 'compaction', encrypted_content: 'x' }] }, 'input[0].type'],
     [{ input: [{ role: 'user', content: [{ type: 'input_audio' }] }] }, 'input[0].content[0].type'],
-    [{ input: [{ role: 'user', content: [{ type: 'refusal', refusal: 'x' }] }] }, 'input[0].content[0].type'],
     [
-      { input: [{ role: 'assistant', content: [{ type: 'input_image', image_url: 'https://a.b' }] }] },
+      { input: [{ role: 'user', content: [{ type: 'refusal', refusal: 'x' }] }] },
       'input[0].content[0].type',
     ],
-    [{ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }, 'input[0].content[0].image_url'],
+    [
+      {
+        input: [
+          { role: 'assistant', content: [{ type: 'input_image', image_url: 'https://a.b' }] },
+        ],
+      },
+      'input[0].content[0].type',
+    ],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_image' }] }] },
+      'input[0].content[0].image_url',
+    ],
     [
       { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'file:///etc' }] }] },
       'input[0].content[0].image_url',
     ],
-    [{ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 'input[0].content[0].file_data'],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_file' }] }] },
+      'input[0].content[0].file_data',
+    ],
     [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
-    [{ input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] }, 'input[0].tools[0].type'],
-    [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] }, 'tools[0].tools[0].type'],
+    [
+      { input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] },
+      'input[0].tools[0].type',
+    ],
+    [
+      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] },
+      'tools[0].tools[0].type',
+    ],
     [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'tools[0].type'],
     [{ tools: [{ type: 'code_interpreter', container: 'c' }] }, 'tools[0].type'],
     [{ tools: [{ type: 'local_shell' }] }, 'tools[0].type'],
     [{ tools: [{ type: 'shell', environment: { type: 'local' } }] }, 'tools[0].type'],
     [{ tools: [{ type: 'apply_patch' }] }, 'tools[0].type'],
     [{ tools: [{ type: 'tool_search' }] }, 'tools[0].execution'],
-    [{ input: [{ type: 'tool_search_call', arguments: {}, execution: 'server' }] }, 'input[0].call_id'],
-    [{ input: [{ type: 'tool_search_output', call_id: 'c', execution: 'server', tools: [] }] }, 'input[0].call_id'],
+    [
+      { input: [{ type: 'tool_search_call', arguments: {}, execution: 'server' }] },
+      'input[0].call_id',
+    ],
+    [
+      { input: [{ type: 'tool_search_output', call_id: 'c', execution: 'server', tools: [] }] },
+      'input[0].call_id',
+    ],
     [{ tool_choice: { type: 'web_search_preview' } }, 'tool_choice.type'],
     [{ text: { format: { type: 'grammar' } } }, 'text.format.type'],
     [{ background: true }, 'background'],
@@ -210,7 +292,10 @@ test('harmless fields that are lost in translation are listed', () => {
     'input[1]',
     'input[2]',
   ]);
-  assert.deepEqual(ignoredFields(requestFor({ truncation: 'disabled', store: false, previous_response_id: null })), []);
+  assert.deepEqual(
+    ignoredFields(requestFor({ truncation: 'disabled', store: false, previous_response_id: null })),
+    [],
+  );
 });
 
 type JsonFields = Readonly<Record<string, unknown>>;

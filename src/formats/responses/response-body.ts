@@ -1,17 +1,46 @@
-// The response object around the output: the fields that OpenAI's type and the Open Responses schema require, most of them echoes of the request.
-import { isObject } from '../../lib/json.ts';
-import type { AnswerContext, JsonObject } from '../format.ts';
+// The response object around the output: the fields that OpenAI's type and the Open Responses
+// schema require. Most echo the request.
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { AnswerContext } from '../format.ts';
 import type { ResponsesRequest } from './schema.ts';
 import type { EndStatus } from './stop.ts';
 
-export type ResponseState = {
+type ResponseState = {
   readonly status: EndStatus['status'] | 'in_progress';
   readonly incomplete_details: EndStatus['incomplete_details'];
   readonly output: readonly JsonObject[];
   readonly usage: JsonObject | null;
 };
 
-export const inProgress: ResponseState = { status: 'in_progress', incomplete_details: null, output: [], usage: null };
+export const inProgress: ResponseState = {
+  status: 'in_progress',
+  incomplete_details: null,
+  output: [],
+  usage: null,
+};
+
+/** `warnings` of the response object: what was not done as requested. Left out when empty. */
+type Warning = { readonly code: string; readonly message: string; readonly param: string };
+
+/** `kept`: the provider's own warnings. */
+export function writeWarnings(
+  request: JsonObject,
+  kept: unknown = [],
+): { readonly warnings?: readonly unknown[] } {
+  if ((request.previous_response_id ?? null) === null) return {};
+  const others: readonly unknown[] = Array.isArray(kept) ? kept : [];
+  return {
+    warnings: [previousIgnored, ...others.filter((warning) => warning !== previousIgnored)],
+  };
+}
+
+const previousIgnored: Warning = {
+  code: 'previous_response_id_ignored',
+  message:
+    '`previous_response_id` was ignored: nothing is kept between requests, so the model has not seen the earlier turns. ' +
+    'Send the whole conversation in `input`, with the output of each response.',
+  param: 'previous_response_id',
+};
 
 function responseId(context: AnswerContext): string {
   return `resp_${context.requestId}`;
@@ -37,6 +66,7 @@ export function writeResponse(context: AnswerContext, state: ResponseState): Jso
     access_programs: null,
     ...echoPrompt(request),
     ...echoSampling(request),
+    ...writeWarnings(context.request.body),
   };
 }
 
@@ -64,11 +94,14 @@ function echoSampling(request: ResponsesRequest): JsonObject {
     top_logprobs: request.top_logprobs ?? 0,
     presence_penalty: 0,
     frequency_penalty: 0,
-    reasoning: { effort: request.reasoning?.effort ?? null, summary: request.reasoning?.summary ?? null },
+    reasoning: {
+      effort: request.reasoning?.effort ?? null,
+      summary: request.reasoning?.summary ?? null,
+    },
   };
 }
 
-/** The published type has these fields always, a request often has not. */
+/** The published type always has these fields; a request often does not. */
 function echoTool(tool: unknown): unknown {
   if (!isObject(tool) || tool.type !== 'function') return tool;
   return { description: null, parameters: null, ...tool, strict: tool.strict ?? null };

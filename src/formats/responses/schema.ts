@@ -1,5 +1,6 @@
-// What a Responses request must look like. Unknown fields, items, parts and tools pass: the straight path hands them on as they are.
-// The official types are those of the npm package `openai` (resources/responses/responses.d.ts, read 2026-11-20).
+// The schema of a Responses request. Unknown fields, items, parts and tools pass here: later checks
+// decide about them. The official types are those of the npm package `openai`
+// (resources/responses/responses.d.ts, read 2026-11-20).
 import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
 import { addressText, dataOrAddressText } from '../../lib/address-text.ts';
@@ -37,7 +38,12 @@ const content = Type.Union([Type.String(), Type.Array(contentPart)]);
 
 const message = Type.Object({
   type: optional(Type.Literal('message')),
-  role: Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system'), Type.Literal('developer')]),
+  role: Type.Union([
+    Type.Literal('user'),
+    Type.Literal('assistant'),
+    Type.Literal('system'),
+    Type.Literal('developer'),
+  ]),
   content,
 });
 const functionCall = Type.Object({
@@ -47,7 +53,11 @@ const functionCall = Type.Object({
   namespace: optional(Type.String()),
   arguments: Type.String(),
 });
-const functionCallOutput = Type.Object({ type: Type.Literal('function_call_output'), call_id: name, output: content });
+const functionCallOutput = Type.Object({
+  type: Type.Literal('function_call_output'),
+  call_id: name,
+  output: content,
+});
 const customToolCall = Type.Object({
   type: Type.Literal('custom_tool_call'),
   call_id: name,
@@ -55,7 +65,11 @@ const customToolCall = Type.Object({
   namespace: optional(Type.String()),
   input: Type.String(),
 });
-const customToolCallOutput = Type.Object({ type: Type.Literal('custom_tool_call_output'), call_id: name, output: content });
+const customToolCallOutput = Type.Object({
+  type: Type.Literal('custom_tool_call_output'),
+  call_id: name,
+  output: content,
+});
 const reasoningText = Type.Object({ type: Type.String(), text: Type.String() });
 const reasoningItem = Type.Object({
   type: Type.Literal('reasoning'),
@@ -102,7 +116,10 @@ const tool = Type.Union([
   unknownKind('function', 'custom', 'namespace', 'tool_search'),
 ]);
 
-const additionalTools = Type.Object({ type: Type.Literal('additional_tools'), tools: Type.Array(tool) });
+const additionalTools = Type.Object({
+  type: Type.Literal('additional_tools'),
+  tools: Type.Array(tool),
+});
 const toolSearchCall = Type.Object({
   type: Type.Literal('tool_search_call'),
   call_id: optional(Type.String()),
@@ -188,7 +205,9 @@ export const RequestSchema = Type.Object({
   text: optional(
     Type.Object({
       format: optional(textFormat),
-      verbosity: optional(Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')])),
+      verbosity: optional(
+        Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')]),
+      ),
     }),
   ),
   metadata: optional(Type.Record(Type.String(), Type.String())),
@@ -200,7 +219,6 @@ export const RequestSchema = Type.Object({
   top_logprobs: optional(Type.Integer({ minimum: 0, maximum: 20 })),
 });
 
-/** A body that has passed the schema. */
 export type ResponsesRequest = Static<typeof RequestSchema>;
 export type InputItem = Static<typeof inputItem>;
 export type ToolDefinition = Static<typeof tool>;

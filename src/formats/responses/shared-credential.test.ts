@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import type { JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { requestFor, target } from '../../../tests/support/formats/responses.ts';
 import { relayRequest } from './relay-request.ts';
 import { toolPlaces } from './shared-credential.ts';
@@ -12,14 +12,17 @@ const sdkTypes = readFileSync(
   'utf8',
 );
 
-test('every tool of the official SDK has a place', () => {
+test('the table knows where every tool of the official SDK runs', () => {
   const union = /^export type Tool = (.*);$/m.exec(sdkTypes)?.[1]?.split(' | ') ?? [];
   const types = union.flatMap((name) => typesOf(name.replace('Tool.', '')));
-  assert.ok(union.length >= 16 && types.length >= union.length, `${union.length} tools, ${types.length} types`);
+  assert.ok(
+    union.length >= 16 && types.length >= union.length,
+    `${union.length} tools, ${types.length} types`,
+  );
   assert.deepEqual(Object.keys(toolPlaces).toSorted(), types.toSorted());
 });
 
-test('a field that is refused names itself and says why', async (t) => {
+test('a refusal names the field and the reason', async (t) => {
   const file = { type: 'input_file', file_id: 'file-1' };
   const refused: readonly (readonly [object, string, RegExp])[] = [
     [{ background: true }, 'background', /keeps the response at the provider/],
@@ -48,27 +51,69 @@ test('a field that is refused names itself and says why', async (t) => {
         input: [
           {
             role: 'user',
-            content: [{ type: 'input_text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }],
+            content: [
+              {
+                type: 'input_text',
+                text: 'x',
+                prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' },
+              },
+            ],
           },
         ],
       },
       'input[0].content[0].prompt_cache_breakpoint.ttl',
       /not priced/,
     ],
-    [{ input: [{ type: 'function_call_output', call_id: 'c', output: [file] }] }, 'input[0].output[0].file_id', /kept at/],
-    [{ input: [{ type: 'configuration_update', reasoning: { mode: 'pro' } }] }, 'input[0].reasoning.mode', /not priced/],
-    [{ input: [{ type: 'image_generation_call', id: 'ig_1' }] }, 'input[0].result', /kept at the provider/],
-    [{ input: [{ type: 'compaction', id: 'cmp_1' }] }, 'input[0].encrypted_content', /kept at the provider/],
-    [{ input: [{ type: 'file_search_call', id: 'fs_1', queries: [] }] }, 'input[0].type', /files kept at the provider/],
-    [{ input: [{ role: 'user', content: [{ type: 'input_audio' }] }] }, 'input[0].content[0].type', /price/],
+    [
+      { input: [{ type: 'function_call_output', call_id: 'c', output: [file] }] },
+      'input[0].output[0].file_id',
+      /kept at/,
+    ],
+    [
+      { input: [{ type: 'configuration_update', reasoning: { mode: 'pro' } }] },
+      'input[0].reasoning.mode',
+      /not priced/,
+    ],
+    [
+      { input: [{ type: 'image_generation_call', id: 'ig_1' }] },
+      'input[0].result',
+      /kept at the provider/,
+    ],
+    [
+      { input: [{ type: 'compaction', id: 'cmp_1' }] },
+      'input[0].encrypted_content',
+      /kept at the provider/,
+    ],
+    [
+      { input: [{ type: 'file_search_call', id: 'fs_1', queries: [] }] },
+      'input[0].type',
+      /file search at the provider/,
+    ],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_audio' }] }] },
+      'input[0].content[0].type',
+      /price/,
+    ],
     [
       { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'file_search' }] }] },
       'tools[0].tools[0].type',
       /runs at the provider/,
     ],
-    [{ input: [{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' }] }, 'input[0].container_id', /a container/],
     [
-      { input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'file-1' } }] },
+      { input: [{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' }] },
+      'input[0].container_id',
+      /a container/,
+    ],
+    [
+      {
+        input: [
+          {
+            type: 'computer_call_output',
+            call_id: 'c',
+            output: { type: 'computer_screenshot', file_id: 'file-1' },
+          },
+        ],
+      },
       'input[0].output.file_id',
       /a file/,
     ],
@@ -77,12 +122,27 @@ test('a field that is refused names itself and says why', async (t) => {
       'input[0].tools[0].type',
       /not priced/,
     ],
-    [{ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 'tools[0].type', /runs at the provider/],
+    [
+      { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
+      'tools[0].type',
+      /runs at the provider/,
+    ],
     [{ tools: [{ type: 'tool_search' }] }, 'tools[0].type', /runs at the provider/],
-    [{ tools: [{ type: 'something_new' }] }, 'tools[0].type', /'something_new' runs at the provider and is not priced/],
+    [
+      { tools: [{ type: 'something_new' }] },
+      'tools[0].type',
+      /'something_new' runs at the provider and is not priced/,
+    ],
     ...Object.keys(toolPlaces)
       .filter((type) => toolPlaces[type] === 'provider')
-      .map((type) => [{ tools: [{ type: 'function', name: 'f' }, { type }] }, 'tools[1].type', /not priced/] as const),
+      .map(
+        (type) =>
+          [
+            { tools: [{ type: 'function', name: 'f' }, { type }] },
+            'tools[1].type',
+            /not priced/,
+          ] as const,
+      ),
   ];
   for (const [fields, param, message] of refused) {
     await t.test(JSON.stringify(fields).slice(0, 100), () => {
@@ -100,7 +160,7 @@ test('a field that is refused names itself and says why', async (t) => {
   }
 });
 
-test('what runs at the caller, costs nothing or asks for nothing passes', () => {
+test('values pass that run at the caller, cost nothing or ask for nothing', () => {
   const fields = {
     background: false,
     conversation: null,
@@ -108,7 +168,11 @@ test('what runs at the caller, costs nothing or asks for nothing passes', () => 
     reasoning: { mode: 'standard' },
     prompt_cache_options: { ttl: '30m', mode: 'explicit' },
     tools: [
-      { type: 'function', name: 'f', parameters: { type: 'object', properties: { file_id: { type: 'string' } } } },
+      {
+        type: 'function',
+        name: 'f',
+        parameters: { type: 'object', properties: { file_id: { type: 'string' } } },
+      },
       { type: 'namespace', name: 'n', description: '', tools: [] },
       { type: 'tool_search', execution: 'client' },
       { type: 'shell', environment: { type: 'local' } },
@@ -117,7 +181,10 @@ test('what runs at the caller, costs nothing or asks for nothing passes', () => 
     ],
     input: [
       { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"file_id":"x"}' },
-      { role: 'user', content: [{ type: 'input_file', file_url: 'https://a.b/c.pdf', file_id: null }] },
+      {
+        role: 'user',
+        content: [{ type: 'input_file', file_url: 'https://a.b/c.pdf', file_id: null }],
+      },
     ],
   };
   const { body, ignored } = relayRequest(requestFor(fields), target);
@@ -126,7 +193,7 @@ test('what runs at the caller, costs nothing or asks for nothing passes', () => 
   assert.deepEqual(body.input, fields.input);
 });
 
-/** The literals of a tool's `type`, which is the first field of that name. */
+/** The literals of a tool's `type`: the first field of that name. */
 function typesOf(name: string): string[] {
   const start = sdkTypes.search(new RegExp(`interface ${name} \\{`));
   assert.notEqual(start, -1, name);
@@ -134,9 +201,16 @@ function typesOf(name: string): string[] {
   return [...literals.matchAll(/'(\w+)'/g)].map((match) => match[1]!);
 }
 
-test('names that every object has are no rules: not as a field of an item, nor as its type', () => {
+test('names that every object has are unknown, as a field of an item and as its type', () => {
   const item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
-  const write = (changes: JsonObject) => () => relayRequest(requestFor({ input: [{ ...item, ...changes }] }), target);
-  assert.throws(write({ constructor: 'Fiat' }), /^Error: input\[0\]\.constructor is not a field/);
-  assert.throws(write({ type: 'constructor' }), /^Error: input\[0\]\.type `constructor` is not a kind of content/);
+  const write = (changes: JsonObject) => () =>
+    relayRequest(requestFor({ input: [{ ...item, ...changes }] }), target);
+  assert.throws(
+    write({ constructor: 'Fiat' }),
+    /^Error: input\[0\]\.constructor is an unknown field/,
+  );
+  assert.throws(
+    write({ type: 'constructor' }),
+    /^Error: input\[0\]\.type `constructor` is an unknown kind of content/,
+  );
 });

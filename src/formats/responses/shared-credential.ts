@@ -1,15 +1,17 @@
-// All callers share the operator's credential at the provider: what names state kept there, or changes the price in a way the catalogue
-// does not know, is refused. The tables cover every field and tool of the official SDK; a test keeps them complete.
+// All tenants share the operator's credential at the provider. Refuses what names state kept there
+// or changes the price in a way that the catalogue does not know. The tables cover every field and
+// tool of the official SDK; a test keeps them complete.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileVerdicts, type OpenedFields } from '../field-verdicts.ts';
-import type { JsonObject } from '../format.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
 import { isSearchTool } from './web-search.ts';
 
 const refuseFields = compileVerdicts(verdictTable, partKinds);
 
-/** Where a tool runs. What runs at the caller costs nothing beyond its tokens; what runs at the provider is billed apart. */
+/**
+ * Where a tool runs. At the caller it costs only its tokens; at the provider it is billed apart.
+ */
 export const toolPlaces: Readonly<Record<string, 'caller' | 'provider' | 'depends'>> = {
   apply_patch: 'caller',
   code_interpreter: 'provider',
@@ -31,17 +33,20 @@ export const toolPlaces: Readonly<Record<string, 'caller' | 'provider' | 'depend
   web_search_preview_2025_03_11: 'provider',
 };
 
-type Going = {
-  /** Whether the provider runs a web search here, and at what price. */
+type Destination = {
+  /** Whether the provider's web search has a price here. */
   readonly search?: SearchOffer;
   readonly opened?: OpenedFields;
 };
 
 /**
- * Throws ApiError `invalid_request` for what a shared credential must not pass. Translation asks too: what it refuses has no
- * meaning elsewhere either. Call it with a body that has passed the schema.
+ * Throws ApiError `invalid_request` for what a shared credential must not pass. Translation calls
+ * it too, because what it refuses has no meaning elsewhere. The body must have passed the schema.
  */
-export function refuseUnshareable(body: JsonObject, { search = 'elsewhere', opened }: Going = {}): void {
+export function refuseUnshareable(
+  body: JsonObject,
+  { search = 'elsewhere', opened }: Destination = {},
+): void {
   refuseFields(body, opened);
   refuseTools(body.tools, 'tools', search);
   if (Array.isArray(body.input)) {
@@ -49,7 +54,7 @@ export function refuseUnshareable(body: JsonObject, { search = 'elsewhere', open
   }
 }
 
-/** `elsewhere`: the model runs at a provider of another format, which has no such tool. */
+/** `elsewhere`: the model's provider speaks another format, which has no such tool. */
 type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
 
 function refuseTools(tools: unknown, path: string, search: SearchOffer): void {
@@ -62,20 +67,26 @@ function refuseTools(tools: unknown, path: string, search: SearchOffer): void {
       refuseSearch(search, `${path}[${index}].type`, String(tool.type));
       continue;
     }
-    throw unpriced(`${path}[${index}].type`, `'${String(tool.type)}' runs at the provider and`, 'Use a function of your own');
+    throw unpriced(
+      `${path}[${index}].type`,
+      `'${String(tool.type)}' runs at the provider and`,
+      'Use a function of your own',
+    );
   }
 }
 
 function refuseSearch(search: SearchOffer, path: string, type: string): void {
   if (search === 'priced') return;
-  if (search === 'unpriced') throw unpriced(path, `'${type}' runs at the provider and`, unpricedSearchRemedy);
+  if (search === 'unpriced')
+    throw unpriced(path, `'${type}' runs at the provider and`, unpricedSearchRemedy);
   throw invalidRequest(
     path,
-    `${path}: '${type}' runs at OpenAI, and this model does not run there in this format. Use a function of your own.`,
+    `${path}: '${type}' runs at OpenAI, but this model does not run there in this format. Use a function of your own.`,
   );
 }
 
-const unpricedSearchRemedy = 'Use a function of your own, or ask the operator to price it with `tool_prices`';
+const unpricedSearchRemedy =
+  'Use a function of your own, or ask the operator to set a price in `tool_prices`';
 
 /** Unknown kinds may cost anything. */
 function runsAtCaller(tool: JsonObject): boolean {
@@ -85,8 +96,11 @@ function runsAtCaller(tool: JsonObject): boolean {
   return isObject(tool.environment) && tool.environment.type === 'local';
 }
 
-/** What a kind of item is nothing without: by its id alone it would be looked up at the provider. */
-const itemContents: Readonly<Record<string, string>> = { image_generation_call: 'result', compaction: 'encrypted_content' };
+/** The field without which the provider would look up an item by its id. */
+const itemContents: Readonly<Record<string, string>> = {
+  image_generation_call: 'result',
+  compaction: 'encrypted_content',
+};
 
 function refuseItem(item: unknown, path: string, search: SearchOffer): void {
   if (!isObject(item)) return;
@@ -94,17 +108,20 @@ function refuseItem(item: unknown, path: string, search: SearchOffer): void {
   if (content !== undefined && typeof item[content] !== 'string') {
     throw invalidRequest(
       `${path}.${content}`,
-      `${path}.${content} is required: without it the item names what is kept at the provider, in an account that all callers share.`,
+      `${path}.${content} is required: without it, the item refers to state kept at the provider, which is not offered here.`,
     );
   }
   if (item.type !== 'mcp_list_tools') refuseTools(item.tools, `${path}.tools`, search);
 }
 
-/** Names from a request may be those that every object has, such as `constructor`. */
+/** A request may contain names that every object has, such as `constructor`. */
 function lookUp<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 function unpriced(path: string, what: string, remedy: string) {
-  return invalidRequest(path, `${path}: ${what} is not priced in the catalogue, so it cannot be charged. ${remedy}.`);
+  return invalidRequest(
+    path,
+    `${path}: ${what} is not priced in the catalogue, so it cannot be charged. ${remedy}.`,
+  );
 }

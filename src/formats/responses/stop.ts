@@ -1,11 +1,14 @@
-// Why an answer ended. Responses knows a status and, for `incomplete`, a reason; calls and refusals show in the output alone.
+// Why an answer ended. Responses has a status and, for `incomplete`, a reason. Only the output
+// shows calls and refusals.
 import type { Stop } from '../../canonical/event.ts';
-import type { JsonObject } from '../format.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
-export type EndStatus = { readonly status: 'completed' | 'incomplete'; readonly incomplete_details: JsonObject | null };
+export type EndStatus = {
+  readonly status: 'completed' | 'incomplete';
+  readonly incomplete_details: JsonObject | null;
+};
 
-/** A refusal without words of its own would look like a success, so it is reported as filtered. */
+/** A refusal without text would look like a success, so it is reported as filtered. */
 export function writeStop(stop: Stop, hasRefusal: boolean): EndStatus {
   switch (stop.reason) {
     case 'length':
@@ -13,7 +16,9 @@ export function writeStop(stop: Stop, hasRefusal: boolean): EndStatus {
     case 'content-filter':
       return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
     case 'refusal':
-      return hasRefusal ? completed : { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
+      return hasRefusal
+        ? completed
+        : { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
     case 'end':
     case 'stop-sequence':
     case 'tool-calls':
@@ -24,15 +29,21 @@ export function writeStop(stop: Stop, hasRefusal: boolean): EndStatus {
 
 const completed: EndStatus = { status: 'completed', incomplete_details: null };
 
-/** `response` is one that has ended; `has` tells what its output holds. */
-export function readStop(response: JsonObject, has: { readonly calls: boolean; readonly refusal: boolean }): Stop {
+/** `response`: one that has ended. `has`: what its output contains. */
+export function readStop(
+  response: JsonObject,
+  has: { readonly calls: boolean; readonly refusal: boolean },
+): Stop {
   return { reason: readReason(response, has), sequence: null };
 }
 
-function readReason(response: JsonObject, has: { readonly calls: boolean; readonly refusal: boolean }): Stop['reason'] {
+function readReason(
+  response: JsonObject,
+  has: { readonly calls: boolean; readonly refusal: boolean },
+): Stop['reason'] {
   if (response.status === 'incomplete') {
     const details = response.incomplete_details;
-    // Other reasons (`max_messages`, `steered`) cut an answer short as well.
+    // Other reasons (`max_messages`, `steered`) cut an answer short too.
     return isObject(details) && details.reason === 'content_filter' ? 'content-filter' : 'length';
   }
   if (has.calls) return 'tool-calls';

@@ -1,17 +1,21 @@
-// One event of a stream: an upstream's, parsed, from which both the reader and the straight path start, and one of ours, written.
-import { isObject, isTooDeep } from '../../lib/json.ts';
+// Parses an upstream's stream event, for the reader and the straight path, and writes one of ours.
+import { isObject, isTooDeep, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
-import type { JsonObject } from '../format.ts';
 
-/** More than a request may be nested, since events echo its tools, and far less than V8 can write. */
+/**
+ * More than a request may be nested, because events echo its tools, and far less than V8 can write.
+ */
 const eventDepthMax = 200;
 
 export type StreamMessage = { readonly type: string; readonly payload: JsonObject };
 
-/** null: nothing to act on, as `[DONE]`. `'unreadable'`: not JSON, or nested absurdly deep. */
+/**
+ * Returns null when there is nothing to act on, as in `[DONE]`, and `'unreadable'` for data that is
+ * not JSON or is nested too deep.
+ */
 export function parseStreamEvent({ event, data }: SseEvent): StreamMessage | null | 'unreadable' {
   if (data === '[DONE]') return null;
-  // Items are kept and written again, in a failure too, which must not fail itself.
+  // Items are kept and written again, also in a failure, which must not fail itself.
   if (isTooDeep(data, eventDepthMax)) return 'unreadable';
   let payload: unknown;
   try {
@@ -21,22 +25,22 @@ export function parseStreamEvent({ event, data }: SseEvent): StreamMessage | nul
   }
   if (!isObject(payload)) return null;
   const type = isTypeName(payload.type) ? payload.type : event;
-  // Proxies before a host put bare errors into a stream.
+  // Proxies in front of a host send bare errors in a stream.
   if (type === '') return isObject(payload.error) ? { type: 'error', payload } : null;
   return { type, payload };
 }
 
-/** A type with a line break would start a line of its own when it is written. */
+/** A type with a line break would start a new line when written. */
 function isTypeName(type: unknown): type is string {
   return typeof type === 'string' && type !== '' && !/[\r\n]/.test(type);
 }
 
-/** The response object of a lifecycle event; {} when it is missing. */
+/** Returns the response object of a lifecycle event; {} when it is missing. */
 export function responseOf({ response }: JsonObject): JsonObject {
   return isObject(response) ? response : {};
 }
 
-/** One event of a stream, with its number in it. */
+/** Writes one event of a stream with its sequence number. */
 export function writeEvent(type: string, sequence: number, fields: JsonObject): string {
   return formatSse(type, JSON.stringify({ type, sequence_number: sequence, ...fields }));
 }

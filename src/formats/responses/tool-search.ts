@@ -1,5 +1,5 @@
-// A search for tools that the caller runs: elsewhere a function, whose result names what was found. The tools themselves are then among
-// the request's (tool-names.ts).
+// Translates a tool search that the client runs into a function call. Its result names the found
+// tools; the tools themselves are then part of the request (tool-names.ts).
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Tool, ToolCallPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
@@ -12,8 +12,13 @@ type SearchItem = Extract<InputItem, { type: 'tool_search_call' | 'tool_search_o
 export function readSearchTool({ description, parameters }: SearchTool, name: string): Tool {
   return {
     name,
-    description: description ?? 'Searches for tools. The tools that it finds can be called from then on.',
-    parameters: parameters ?? { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+    description:
+      description ?? 'Searches for tools. The tools that it finds can be called from then on.',
+    parameters: parameters ?? {
+      type: 'object',
+      properties: { query: { type: 'string' } },
+      required: ['query'],
+    },
     strict: null,
     kind: 'function',
   };
@@ -24,7 +29,10 @@ export function readSearchCall(
   path: string,
 ): Pick<ToolCallPart, 'id' | 'arguments'> {
   const { arguments: value } = item;
-  return { id: searchCallId(item, path), arguments: typeof value === 'string' ? value : JSON.stringify(value ?? {}) };
+  return {
+    id: searchCallId(item, path),
+    arguments: typeof value === 'string' ? value : JSON.stringify(value ?? {}),
+  };
 }
 
 /** A search that ran at the provider has no call to answer. */
@@ -32,12 +40,15 @@ export function searchCallId({ call_id: callId, execution }: SearchItem, path: s
   if (callId && execution !== 'server') return callId;
   throw invalidRequest(
     `${path}.call_id`,
-    `${path}.call_id is required: only a tool search that runs at the caller (\`execution: "client"\`) is available on this model.`,
+    `${path}.call_id is required: only a tool search that runs in the client (\`execution: "client"\`) is available on this model.`,
   );
 }
 
-/** The result that the model reads. */
-export function describeFoundTools({ tools }: { readonly tools: readonly ToolDefinition[] }, names: ToolNames): string {
+/** Returns the result that the model reads. */
+export function describeFoundTools(
+  { tools }: { readonly tools: readonly ToolDefinition[] },
+  names: ToolNames,
+): string {
   const found = tools.flatMap((tool) => {
     if (tool.type === 'namespace') {
       return tool.tools.flatMap((member) =>
@@ -46,10 +57,15 @@ export function describeFoundTools({ tools }: { readonly tools: readonly ToolDef
     }
     return tool.type === 'function' || tool.type === 'custom' ? [tool.name] : [];
   });
-  return found.length === 0 ? 'No tools were found.' : `These tools can be called now: ${found.join(', ')}`;
+  return found.length === 0
+    ? 'No tools were found.'
+    : `These tools can be called now: ${found.join(', ')}`;
 }
 
-/** Arguments that are no JSON object, as a call that was cut off has, stay text: the official type allows anything. */
+/**
+ * Arguments that are not a JSON object, for example of a call that was cut off, stay text: the
+ * official type allows anything.
+ */
 export function readSearchArguments(text: string): unknown {
   if (text.trim() === '') return {};
   try {

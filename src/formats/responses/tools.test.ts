@@ -5,22 +5,38 @@ import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { noUsage } from '../../canonical/usage.ts';
-import type { JsonObject } from '../format.ts';
-import { anyAnswer, contextFor, payloadsOf, requestFor, streamAnswer, target } from '../../../tests/support/formats/responses.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  anyAnswer,
+  contextFor,
+  payloadsOf,
+  requestFor,
+  streamAnswer,
+  target,
+} from '../../../tests/support/formats/responses.ts';
 import { readRequest } from './read-request.ts';
 import { relayRequest } from './relay-request.ts';
-import type { ResponsesRequest } from './schema.ts';
 import { toolNamesOf } from './tool-names.ts';
 import { writeAnswer } from './write-answer.ts';
 
-const list = { type: 'function', name: 'list', description: 'Lists.', parameters: { type: 'object' } };
+const list = {
+  type: 'function',
+  name: 'list',
+  description: 'Lists.',
+  parameters: { type: 'object', properties: {} },
+};
 const patch = { type: 'custom', name: 'patch' };
 const crm = { type: 'namespace', name: 'crm', description: 'Customers.', tools: [list, patch] };
-const search = { type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters: { type: 'object' } };
+const search = {
+  type: 'tool_search',
+  execution: 'client',
+  description: 'Finds tools.',
+  parameters: { type: 'object' },
+};
 const fields = { tools: [{ type: 'function', name: 'list' }, crm, search] };
 
 function namesFor(request: JsonObject) {
-  return toolNamesOf(requestFor(request).body as ResponsesRequest);
+  return toolNamesOf(requestFor(request).body);
 }
 
 function callsOf(...calls: Omit<ToolCallPart, 'type'>[]): Answer {
@@ -28,7 +44,7 @@ function callsOf(...calls: Omit<ToolCallPart, 'type'>[]): Answer {
   return { content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage };
 }
 
-test('the tools of a namespace get names of their own, and the first tells what the namespace is', () => {
+test('the tools of a namespace get flat names, and the first describes the namespace', () => {
   const { tools } = readRequest(requestFor(fields));
   assert.deepEqual(
     tools.map(({ name, kind, description }) => [name, kind, description]),
@@ -41,7 +57,7 @@ test('the tools of a namespace get names of their own, and the first tells what 
   );
 });
 
-test('calls come back as the client knows the tools, streamed and whole alike', () => {
+test('calls return under the client’s tool names, streamed and whole', () => {
   const answer = callsOf(
     { id: 'c1', name: 'list', arguments: '{}', kind: 'function' },
     { id: 'c2', name: 'crm__list', arguments: '{"a":1}', kind: 'function' },
@@ -53,8 +69,24 @@ test('calls come back as the client knows the tools, streamed and whole alike', 
   const status = 'completed';
   const output = [
     { id: 'c1', type: 'function_call', call_id: 'c1', name: 'list', arguments: '{}', status },
-    { id: 'c2', type: 'function_call', call_id: 'c2', name: 'list', namespace: 'crm', arguments: '{"a":1}', status },
-    { id: 'ctc_01kahw_2', type: 'custom_tool_call', call_id: 'c3', name: 'patch', namespace: 'crm', input: '*** x', status },
+    {
+      id: 'c2',
+      type: 'function_call',
+      call_id: 'c2',
+      name: 'list',
+      namespace: 'crm',
+      arguments: '{"a":1}',
+      status,
+    },
+    {
+      id: 'ctc_01kahw_2',
+      type: 'custom_tool_call',
+      call_id: 'c3',
+      name: 'patch',
+      namespace: 'crm',
+      input: '*** x',
+      status,
+    },
     {
       id: 'tsc_01kahw_3',
       type: 'tool_search_call',
@@ -68,7 +100,9 @@ test('calls come back as the client knows the tools, streamed and whole alike', 
   assert.deepEqual(writeAnswer(answer, context).output, output);
   const events = payloadsOf(streamAnswer(answer, context));
   assert.deepEqual((events.at(-1)!.response as JsonObject).output, output);
-  const done = events.filter((event) => event.type === 'response.output_item.done').map((event) => event.item);
+  const done = events
+    .filter((event) => event.type === 'response.output_item.done')
+    .map((event) => event.item);
   assert.deepEqual(done, output);
   const announced = events
     .filter((event) => event.type === 'response.output_item.added')
@@ -77,11 +111,19 @@ test('calls come back as the client knows the tools, streamed and whole alike', 
     announced.map(({ namespace }) => namespace),
     [undefined, 'crm', 'crm', undefined, undefined],
   );
-  assert.ok(!events.some((event) => event.item_id === 'tsc_01kahw_3'), 'a search has no events of its own');
+  assert.ok(
+    !events.some((event) => event.item_id === 'tsc_01kahw_3'),
+    'a search has no events of its own',
+  );
 });
 
-test('a search for tools: what it found can be called, and the result names it', () => {
-  const mail = { type: 'namespace', name: 'mail', description: 'Mail.', tools: [{ type: 'function', name: 'send' }] };
+test('tools found by a tool search can be called, and its result names them', () => {
+  const mail = {
+    type: 'namespace',
+    name: 'mail',
+    description: 'Mail.',
+    tools: [{ type: 'function', name: 'send' }],
+  };
   const { tools, messages } = readRequest(
     requestFor({
       ...fields,
@@ -95,20 +137,43 @@ test('a search for tools: what it found can be called, and the result names it',
           arguments: { query: 'mail' },
           status: 'completed',
         },
-        { type: 'tool_search_output', call_id: 'c1', execution: 'client', tools: [mail, list], status: 'completed' },
+        {
+          type: 'tool_search_output',
+          call_id: 'c1',
+          execution: 'client',
+          tools: [mail, list],
+          status: 'completed',
+        },
         { type: 'function_call', call_id: 'c2', namespace: 'mail', name: 'send', arguments: '{}' },
         { type: 'function_call_output', call_id: 'c2', output: 'sent' },
-        { type: 'tool_search_call', call_id: 'c3', execution: 'client', arguments: { query: 'none' } },
+        {
+          type: 'tool_search_call',
+          call_id: 'c3',
+          execution: 'client',
+          arguments: { query: 'none' },
+        },
         { type: 'tool_search_output', call_id: 'c3', execution: 'client', tools: [mail] },
       ],
     }),
   );
   const names = tools.map((tool) => tool.name);
-  assert.deepEqual(names, ['list', 'crm__list', 'crm__patch', 'tool_search', 'mail__send'], 'each once, though loaded twice');
+  assert.deepEqual(
+    names,
+    ['list', 'crm__list', 'crm__patch', 'tool_search', 'mail__send'],
+    'each once, though loaded twice',
+  );
   assert.deepEqual(messages.slice(1, 4), [
     {
       role: 'assistant',
-      content: [{ type: 'tool-call', id: 'c1', name: 'tool_search', arguments: '{"query":"mail"}', kind: 'function' }],
+      content: [
+        {
+          type: 'tool-call',
+          id: 'c1',
+          name: 'tool_search',
+          arguments: '{"query":"mail"}',
+          kind: 'function',
+        },
+      ],
     },
     {
       role: 'tool',
@@ -121,19 +186,29 @@ test('a search for tools: what it found can be called, and the result names it',
         },
       ],
     },
-    { role: 'assistant', content: [{ type: 'tool-call', id: 'c2', name: 'mail__send', arguments: '{}', kind: 'function' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'tool-call', id: 'c2', name: 'mail__send', arguments: '{}', kind: 'function' },
+      ],
+    },
   ]);
 });
 
-test('a search whose arguments are cut off keeps them as text, there and back', () => {
-  const answer = callsOf({ id: 'c1', name: 'tool_search', arguments: '{"query":"ma', kind: 'function' });
+test('cut-off arguments of a tool search stay text in both directions', () => {
+  const answer = callsOf({
+    id: 'c1',
+    name: 'tool_search',
+    arguments: '{"query":"ma',
+    kind: 'function',
+  });
   const [item] = writeAnswer(answer, contextFor(fields)).output as JsonObject[];
   assert.equal(item?.arguments, '{"query":"ma');
   const { messages } = readRequest(requestFor({ ...fields, input: [item] }));
   assert.deepEqual(messages[0]?.content, answer.content);
 });
 
-test('a second result of a call joins the first, or comes later as what it is', () => {
+test('a second result of a call joins the first, or is sent later as more output', () => {
   const { messages } = readRequest(
     requestFor({
       input: [
@@ -161,11 +236,31 @@ test('a second result of a call joins the first, or comes later as what it is', 
   ]);
 });
 
+test('a call with the id of an earlier one gets its own result', () => {
+  const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' };
+  const result = { type: 'function_call_output', call_id: 'c1', output: 'r' };
+  const { messages } = readRequest(requestFor({ input: [call, result, call, result] }));
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['assistant', 'tool', 'assistant', 'tool'],
+  );
+});
+
 test('a choice may name a tool of a namespace, or some of the tools', () => {
-  const choose = (choice: JsonObject) => readRequest(requestFor({ ...fields, tool_choice: choice }));
-  assert.deepEqual(choose({ type: 'function', name: 'list' }).toolChoice, { type: 'tool', name: 'list' });
-  assert.deepEqual(choose({ type: 'function', name: 'list', namespace: 'crm' }).toolChoice, { type: 'tool', name: 'crm__list' });
-  assert.deepEqual(choose({ type: 'custom', name: 'patch' }).toolChoice, { type: 'tool', name: 'crm__patch' });
+  const choose = (choice: JsonObject) =>
+    readRequest(requestFor({ ...fields, tool_choice: choice }));
+  assert.deepEqual(choose({ type: 'function', name: 'list' }).toolChoice, {
+    type: 'tool',
+    name: 'list',
+  });
+  assert.deepEqual(choose({ type: 'function', name: 'list', namespace: 'crm' }).toolChoice, {
+    type: 'tool',
+    name: 'crm__list',
+  });
+  assert.deepEqual(choose({ type: 'custom', name: 'patch' }).toolChoice, {
+    type: 'tool',
+    name: 'crm__patch',
+  });
   const some = choose({
     type: 'allowed_tools',
     mode: 'required',
@@ -178,7 +273,7 @@ test('a choice may name a tool of a namespace, or some of the tools', () => {
   );
 });
 
-test('names are of what other providers accept, unique, the same every time, and lead back', () => {
+test('flat names are accepted elsewhere, unique, stable and reversible', () => {
   const anyName = fc.oneof(
     fc.string({ unit: anyCharacter, minLength: 1, maxLength: 90 }),
     fc.constantFrom('a', 'a_', '_a', 'a__b', 'b'),
@@ -195,7 +290,9 @@ test('names are of what other providers accept, unique, the same every time, and
   );
   fc.assert(
     fc.property(anyTools, ([functions, namespaces]) => {
-      const request = { tools: [...functions.map((name) => ({ type: 'function', name })), ...namespaces, search] };
+      const request = {
+        tools: [...functions.map((name) => ({ type: 'function', name })), ...namespaces, search],
+      };
       const names = namesFor(request);
       const flat = readRequest(requestFor(request)).tools.map((tool) => tool.name);
       assert.equal(new Set(flat).size, flat.length);
@@ -207,7 +304,8 @@ test('names are of what other providers accept, unique, the same every time, and
           assert.equal(namesFor(request).nameOf({ namespace, name }), flatName);
         }
       }
-      for (const name of functions) assert.deepEqual(names.originOf(name), { type: 'named', namespace: null, name });
+      for (const name of functions)
+        assert.deepEqual(names.originOf(name), { type: 'named', namespace: null, name });
       assert.deepEqual(names.originOf(names.searchName), { type: 'search' });
     }),
   );
@@ -215,7 +313,10 @@ test('names are of what other providers accept, unique, the same every time, and
 
 /** Answers that also call tools of a namespace and search for tools. */
 const anyToolAnswer = fc
-  .tuple(anyAnswer, fc.array(fc.constantFrom('crm__list', 'crm__patch', 'tool_search'), { maxLength: 3 }))
+  .tuple(
+    anyAnswer,
+    fc.array(fc.constantFrom('crm__list', 'crm__patch', 'tool_search'), { maxLength: 3 }),
+  )
   .map(([answer, names]): Answer => ({
     ...answer,
     content: [
@@ -230,10 +331,17 @@ const anyToolAnswer = fc
 test('`input += response.output` always works, streamed and whole, on every upstream, and nothing of the answer is lost', () => {
   fc.assert(
     fc.property(anyToolAnswer, fc.boolean(), (answer, asksForReasoning) => {
-      const context = contextFor({ ...fields, ...(asksForReasoning ? { reasoning: { effort: 'high' } } : {}) });
+      const context = contextFor({
+        ...fields,
+        ...(asksForReasoning ? { reasoning: { effort: 'high' } } : {}),
+      });
       const streamed = payloadsOf(streamAnswer(answer, context)).at(-1)?.response as JsonObject;
       for (const { output } of [writeAnswer(answer, context), streamed]) {
-        const input = [{ role: 'user', content: 'Hi' }, ...(output as JsonObject[]), { role: 'user', content: 'And?' }];
+        const input = [
+          { role: 'user', content: 'Hi' },
+          ...(output as JsonObject[]),
+          { role: 'user', content: 'And?' },
+        ];
         const next = requestFor({ ...fields, input: JSON.parse(JSON.stringify(input)) as unknown });
         const [, said] = readRequest(next).messages;
         assert.deepEqual(said?.role === 'assistant' ? said.content : [], answer.content);
@@ -244,20 +352,36 @@ test('`input += response.output` always works, streamed and whole, on every upst
   );
 });
 
-test('the empty reasoning item that is made up is dropped when it comes back, and listed', () => {
+test('the inserted empty reasoning item is dropped and listed when it returns', () => {
   const context = contextFor({ reasoning: { effort: 'high' } });
   const { output } = writeAnswer(callsOf(), context);
-  const next = requestFor({ input: [{ role: 'user', content: 'Hi' }, ...(output as JsonObject[])] });
+  const next = requestFor({
+    input: [{ role: 'user', content: 'Hi' }, ...(output as JsonObject[])],
+  });
   assert.deepEqual(relayRequest(next, target).ignored, ['input[1]']);
 });
 
-test('the straight path leaves every kind of tool and of its items as they are', () => {
+test('the straight path keeps every kind of tool and tool item unchanged', () => {
   const shell = { type: 'shell', environment: { type: 'local' } };
-  const tools = [crm, search, shell, { type: 'local_shell' }, { type: 'apply_patch' }, { ...patch, format: { type: 'text' } }];
+  const tools = [
+    crm,
+    search,
+    shell,
+    { type: 'local_shell' },
+    { type: 'apply_patch' },
+    { ...patch, format: { type: 'text' } },
+  ];
   const input = [
     { role: 'user', content: 'Hi' },
     { type: 'additional_tools', role: 'developer', tools: [crm] },
-    { type: 'function_call', id: 'fc_1', call_id: 'c1', namespace: 'crm', name: 'list', arguments: '{}' },
+    {
+      type: 'function_call',
+      id: 'fc_1',
+      call_id: 'c1',
+      namespace: 'crm',
+      name: 'list',
+      arguments: '{}',
+    },
     { type: 'function_call_output', call_id: 'c1', output: '' },
     { type: 'tool_search_call', id: 'tsc_1', call_id: 'c2', execution: 'client', arguments: {} },
     { type: 'tool_search_output', call_id: 'c2', execution: 'client', tools: [crm] },
@@ -270,7 +394,12 @@ test('the straight path leaves every kind of tool and of its items as they are',
     },
     { type: 'local_shell_call_output', call_id: 'c3', output: 'x' },
     { type: 'shell_call', call_id: 'c4', action: { commands: ['ls'] } },
-    { type: 'apply_patch_call', call_id: 'c5', operation: { type: 'delete_file', path: 'a' }, status: 'completed' },
+    {
+      type: 'apply_patch_call',
+      call_id: 'c5',
+      operation: { type: 'delete_file', path: 'a' },
+      status: 'completed',
+    },
   ];
   const { body, ignored } = relayRequest(requestFor({ tools, input }), target);
   assert.deepEqual([body.tools, body.input, ignored], [tools, input, []]);

@@ -1,9 +1,17 @@
-// Usage in Responses: `input_tokens` includes what was read from and written to the prompt cache, `output_tokens` includes reasoning.
-import { readTokenCount, totalInputTokens, unlessEmpty, type Usage } from '../../canonical/usage.ts';
-import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+// Usage in Responses: `input_tokens` includes reads and writes of the prompt cache, `output_tokens`
+// includes reasoning.
+import {
+  readTokenCount,
+  totalInputTokens,
+  unlessEmpty,
+  type Usage,
+} from '../../canonical/usage.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
-/** Splits the counts into disjoint buckets. A count that is missing, or cannot be believed, is 0; null when all are. */
+/**
+ * Splits the counts into disjoint buckets. A missing or implausible count is 0. Returns null when
+ * all are.
+ */
 export function readUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const input = readTokenCount(value.input_tokens) ?? 0;
@@ -11,7 +19,10 @@ export function readUsage(value: unknown): Usage | null {
   const inputDetails = isObject(value.input_tokens_details) ? value.input_tokens_details : {};
   const outputDetails = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
   const cacheRead = Math.min(readTokenCount(inputDetails.cached_tokens) ?? 0, input);
-  const cacheWrite = Math.min(readTokenCount(inputDetails.cache_write_tokens) ?? 0, input - cacheRead);
+  const cacheWrite = Math.min(
+    readTokenCount(inputDetails.cache_write_tokens) ?? 0,
+    input - cacheRead,
+  );
   const cacheWriteLong = Math.min(readLongCacheWrite(inputDetails), cacheWrite);
   return unlessEmpty({
     inputTokens: input - cacheRead - cacheWrite,
@@ -23,7 +34,7 @@ export function readUsage(value: unknown): Usage | null {
   });
 }
 
-/** OpenAI's long lifetime (12 hours) is counted with the dearer of the two buckets. */
+/** OpenAI's long lifetime (12 hours) counts as the more expensive of the two buckets. */
 function readLongCacheWrite(inputDetails: Record<string, unknown>): number {
   const details = inputDetails.cache_write_tokens_details;
   return (isObject(details) && readTokenCount(details.ttl_12h_tokens)) || 0;

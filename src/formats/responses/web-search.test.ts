@@ -4,40 +4,67 @@ import { test } from 'node:test';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { readOwnAnswer } from '../../../tests/support/recordings.ts';
-import { contextFor, requestFor, runPipe, sseEvent, target } from '../../../tests/support/formats/responses.ts';
+import {
+  contextFor,
+  requestFor,
+  runPipe,
+  sseEvent,
+  target,
+} from '../../../tests/support/formats/responses.ts';
 import { responses } from './index.ts';
 import { countSearches, isSearchTool, readSearchTool } from './web-search.ts';
 
 const search = { type: 'web_search' };
 const write = (fields: Record<string, unknown>, searchesMax?: number) =>
-  responses.relay.writeRequest(requestFor(fields), { ...target, ...(searchesMax !== undefined && { searchesMax }) });
+  responses.relay.writeRequest(requestFor(fields), {
+    ...target,
+    ...(searchesMax !== undefined && { searchesMax }),
+  });
 
-test('every web search of the official types is known, and nothing else is one', () => {
-  const types = readFileSync(new URL('../../../node_modules/openai/resources/responses/responses.d.ts', import.meta.url), 'utf8');
-  const literals = [...types.matchAll(/^export interface WebSearch\w*Tool \{[\s\S]*?^ {4}type: (.*);$/gm)].flatMap(([, union]) =>
-    [...union!.matchAll(/'(\w+)'/g)].map((match) => match[1]!),
+test('exactly the web searches of the official types are recognised', () => {
+  const types = readFileSync(
+    new URL('../../../node_modules/openai/resources/responses/responses.d.ts', import.meta.url),
+    'utf8',
   );
+  const literals = [
+    ...types.matchAll(/^export interface WebSearch\w*Tool \{[\s\S]*?^ {4}type: (.*);$/gm),
+  ].flatMap(([, union]) => [...union!.matchAll(/'(\w+)'/g)].map((match) => match[1]!));
   assert.equal(literals.length, 4);
   assert.deepEqual(
     literals.filter((type) => !isSearchTool({ type })),
     [],
   );
-  for (const type of ['function', 'file_search', 'tool_search', undefined, 'toString']) assert.ok(!isSearchTool({ type }), type);
+  for (const type of ['function', 'file_search', 'tool_search', undefined, 'toString'])
+    assert.ok(!isSearchTool({ type }), type);
 });
 
-test('a search is found among the tools of the request and of its items, with the limit of all calls', () => {
+test('a search is found in the request’s tools and items, with the limit of all calls', () => {
   const found = { name: 'web_search', searchesMax: null, limitField: 'max_tool_calls' };
   assert.equal(readSearchTool(requestFor({ tools: [{ type: 'function', name: 'f' }] })), null);
-  assert.deepEqual(readSearchTool(requestFor({ tools: [{ type: 'function', name: 'f' }, search] })), found);
-  assert.deepEqual(readSearchTool(requestFor({ tools: [search], max_tool_calls: 3 })), { ...found, searchesMax: 3 });
-  const input = [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search_preview_2025_03_11' }] }];
+  assert.deepEqual(
+    readSearchTool(requestFor({ tools: [{ type: 'function', name: 'f' }, search] })),
+    found,
+  );
+  assert.deepEqual(readSearchTool(requestFor({ tools: [search], max_tool_calls: 3 })), {
+    ...found,
+    searchesMax: 3,
+  });
+  const input = [
+    {
+      type: 'additional_tools',
+      role: 'developer',
+      tools: [{ type: 'web_search_preview_2025_03_11' }],
+    },
+  ];
   assert.deepEqual(readSearchTool(requestFor({ input })), { ...found, name: 'web_search_preview' });
 });
 
-test('two searches of different prices, and a limit that cannot be, are refused by name', () => {
+test('two searches with different prices and an invalid limit are refused by name', () => {
   const refused = [
     [{ tools: [search, { type: 'web_search_preview' }] }, 'tools[1].type'],
-    ...[0, -1, 1.5, 101, '3', 1e300].map((value) => [{ tools: [search], max_tool_calls: value }, 'max_tool_calls'] as const),
+    ...[0, -1, 1.5, 101, '3', 1e300].map(
+      (value) => [{ tools: [search], max_tool_calls: value }, 'max_tool_calls'] as const,
+    ),
   ] as const;
   for (const [fields, param] of refused) {
     assert.throws(
@@ -47,19 +74,36 @@ test('two searches of different prices, and a limit that cannot be, are refused 
   }
 });
 
-test('with a price the tool passes untouched and the limit that is held is sent; without one it is refused by name', () => {
-  const tool = { type: 'web_search_2025_08_26', search_context_size: 'high', filters: { allowed_domains: ['a.b'] } };
-  const { body, ignored } = write({ tools: [tool], include: ['web_search_call.action.sources'] }, 5);
+test('with a price the tool passes unchanged with the held limit; without one it is refused by name', () => {
+  const tool = {
+    type: 'web_search_2025_08_26',
+    search_context_size: 'high',
+    filters: { allowed_domains: ['a.b'] },
+  };
+  const { body, ignored } = write(
+    { tools: [tool], include: ['web_search_call.action.sources'] },
+    5,
+  );
   assert.deepEqual([body.tools, body.max_tool_calls, ignored], [[tool], 5, []]);
   assert.ok((body.include as string[]).includes('web_search_call.action.sources'));
-  assert.equal(write({ max_tool_calls: 7 }).body.max_tool_calls, 7, 'without a search the limit is the client’s own');
+  assert.equal(
+    write({ max_tool_calls: 7 }).body.max_tool_calls,
+    7,
+    'without a search the limit is the client’s own',
+  );
   assert.throws(
     () => write({ tools: [tool] }),
-    (error) => error instanceof ApiError && error.param === 'tools[0].type' && /not priced.*`tool_prices`/.test(error.message),
+    (error) =>
+      error instanceof ApiError &&
+      error.param === 'tools[0].type' &&
+      /not priced.*`tool_prices`/.test(error.message),
   );
   assert.throws(
     () => responses.readRequest(requestFor({ tools: [tool] })),
-    (error) => error instanceof ApiError && error.param === 'tools[0].type' && /runs at OpenAI/.test(error.message),
+    (error) =>
+      error instanceof ApiError &&
+      error.param === 'tools[0].type' &&
+      /runs at OpenAI/.test(error.message),
   );
   for (const type of ['file_search', 'code_interpreter', 'image_generation', 'mcp']) {
     assert.throws(
@@ -69,7 +113,12 @@ test('with a price the tool passes untouched and the limit that is held is sent;
   }
 });
 
-const call = (action: object | undefined, status?: string) => ({ type: 'web_search_call', id: 'ws_1', status, action });
+const call = (action: object | undefined, status?: string) => ({
+  type: 'web_search_call',
+  id: 'ws_1',
+  status,
+  action,
+});
 const done = call({ type: 'search', query: 'x' }, 'completed');
 const message = {
   type: 'message',
@@ -78,33 +127,67 @@ const message = {
   content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
 };
 
-test("the provider's own count stands; without one, completed searches count, and pages that were opened do not", () => {
-  const output = [done, call({ type: 'open_page' }, 'completed'), call({ type: 'find_in_page' }, 'completed'), message];
+test('the provider’s own count is used; without one, completed searches count and opened pages do not', () => {
+  const output = [
+    done,
+    call({ type: 'open_page' }, 'completed'),
+    call({ type: 'find_in_page' }, 'completed'),
+    message,
+  ];
   assert.equal(countSearches({}, output), 1);
   assert.equal(
-    countSearches({}, [call(undefined, 'completed'), call({ type: 'search' }, 'failed'), call({ type: 'search' }, 'searching')]),
+    countSearches({}, [
+      call(undefined, 'completed'),
+      call({ type: 'search' }, 'failed'),
+      call({ type: 'search' }, 'searching'),
+    ]),
     1,
   );
   assert.equal(countSearches({ tool_usage: { web_search: { num_requests: 3 } } }, output), 3);
   assert.equal(countSearches({ tool_usage: { web_search: { num_requests: 0 } } }, output), 0);
   for (const lie of [-1, 1.5, '4', 1e12, null]) {
-    assert.equal(countSearches({ tool_usage: { web_search: { num_requests: lie } } }, output), 1, String(lie));
+    assert.equal(
+      countSearches({ tool_usage: { web_search: { num_requests: lie } } }, output),
+      1,
+      String(lie),
+    );
   }
 });
 
-test('a stream counts each search as it ends, and its items and annotations pass as they came', () => {
+test('a stream counts each search when it ends, and its items and annotations pass unchanged', () => {
   const pipe = responses.relay.relayStream(contextFor());
-  const annotation = { type: 'url_citation', url: 'https://a.b', title: 'A', start_index: 0, end_index: 2 };
+  const annotation = {
+    type: 'url_citation',
+    url: 'https://a.b',
+    title: 'A',
+    start_index: 0,
+    end_index: 2,
+  };
   const events = [
     sseEvent('response.created', { sequence_number: 0, response: { id: 'resp_1', output: [] } }),
-    sseEvent('response.output_item.added', { sequence_number: 1, output_index: 0, item: call(undefined, 'in_progress') }),
-    sseEvent('response.web_search_call.searching', { sequence_number: 2, output_index: 0, item_id: 'ws_1' }),
+    sseEvent('response.output_item.added', {
+      sequence_number: 1,
+      output_index: 0,
+      item: call(undefined, 'in_progress'),
+    }),
+    sseEvent('response.web_search_call.searching', {
+      sequence_number: 2,
+      output_index: 0,
+      item_id: 'ws_1',
+    }),
     sseEvent('response.output_item.done', { sequence_number: 3, output_index: 0, item: done }),
-    sseEvent('response.output_text.annotation.added', { sequence_number: 4, output_index: 1, annotation }),
+    sseEvent('response.output_text.annotation.added', {
+      sequence_number: 4,
+      output_index: 1,
+      annotation,
+    }),
   ];
   const seen = events.map((event) => {
     const frame = pipe.push(event);
-    return [frame.includes(event.data) || event.data.includes('response.created'), pipe.progress.searches ?? 0];
+    return [
+      frame.includes(event.data) || event.data.includes('response.created'),
+      pipe.progress.searches ?? 0,
+    ];
   });
   assert.deepEqual(seen, [
     [true, 0],
@@ -113,12 +196,20 @@ test('a stream counts each search as it ends, and its items and annotations pass
     [true, 1],
     [true, 1],
   ]);
-  const response = { id: 'resp_1', output: [done, done, message], usage: { input_tokens: 9, output_tokens: 1 } };
+  const response = {
+    id: 'resp_1',
+    output: [done, done, message],
+    usage: { input_tokens: 9, output_tokens: 1 },
+  };
   pipe.push(sseEvent('response.completed', { sequence_number: 5, response }));
-  assert.deepEqual([pipe.progress.status, pipe.progress.searches], ['finished', 2], 'the whole output has the last word');
+  assert.deepEqual(
+    [pipe.progress.status, pipe.progress.searches],
+    ['finished', 2],
+    'the whole output has the last word',
+  );
 });
 
-test('searches are counted in whole answers and in streams; an opened page is none', () => {
+test('searches are counted in whole answers and streams; opened pages are not', () => {
   const whole = readOwnAnswer('openai-responses/web-search.json').toString('utf8');
   assert.equal(responses.relay.relayAnswer(JSON.parse(whole), contextFor()).searches, 2);
   const pipe = responses.relay.relayStream(contextFor());

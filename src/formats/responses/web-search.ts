@@ -1,8 +1,14 @@
-// The web search that OpenAI runs itself: where a request asks for it, what bounds it, and how often an answer has used it.
+// OpenAI's own web search: where a request asks for it, what limits it, and how often an answer
+// used it.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { readSearchCount, searchesPerRequestMax, type SearchTool, type SearchToolName } from '../../canonical/web-search.ts';
-import { isObject } from '../../lib/json.ts';
-import type { ClientRequest, JsonObject } from '../format.ts';
+import {
+  readSearchCount,
+  searchesPerRequestMax,
+  type SearchTool,
+  type SearchToolName,
+} from '../../canonical/web-search.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { ClientRequest } from '../format.ts';
 
 const searchTools: ReadonlyMap<unknown, SearchToolName> = new Map([
   ['web_search', 'web_search'],
@@ -15,7 +21,10 @@ export function isSearchTool(tool: JsonObject): boolean {
   return searchTools.has(tool.type);
 }
 
-/** Throws ApiError `invalid_request` for two that are priced apart, since an answer does not say which it used, and for a bad limit. */
+/**
+ * Throws ApiError `invalid_request` for two search tools with different prices, because an answer
+ * does not say which one it used, and for an invalid limit.
+ */
 export function readSearchTool({ body }: ClientRequest): SearchTool | null {
   const asked = listTools(body).flatMap(({ tool, path }) => {
     const name = searchTools.get(tool.type);
@@ -27,45 +36,65 @@ export function readSearchTool({ body }: ClientRequest): SearchTool | null {
   if (other) {
     throw invalidRequest(
       `${other.path}.type`,
-      `${other.path}.type: send either \`web_search\` or \`web_search_preview\`; they have prices of their own.`,
+      `${other.path}.type: send either \`web_search\` or \`web_search_preview\`; they have different prices.`,
     );
   }
-  return { name: first.name, searchesMax: readLimit(body.max_tool_calls), limitField: 'max_tool_calls' };
+  return {
+    name: first.name,
+    searchesMax: readLimit(body.max_tool_calls),
+    limitField: 'max_tool_calls',
+  };
 }
 
-type PlacedTool = { readonly tool: JsonObject; readonly path: string };
+type ListedTool = { readonly tool: JsonObject; readonly path: string };
 
-/** Those of the request and those that its items bring, as newer clients send them. */
-function listTools(body: JsonObject): PlacedTool[] {
+/** Returns the request's tools and those in its items, which newer clients send. */
+function listTools(body: JsonObject): ListedTool[] {
   const items: unknown[] = Array.isArray(body.input) ? body.input : [];
-  const ofItems = items.flatMap((item, index) => (isObject(item) ? placeTools(item.tools, `input[${index}].tools`) : []));
-  return [...placeTools(body.tools, 'tools'), ...ofItems];
+  const ofItems = items.flatMap((item, index) =>
+    isObject(item) ? withPaths(item.tools, `input[${index}].tools`) : [],
+  );
+  return [...withPaths(body.tools, 'tools'), ...ofItems];
 }
 
-function placeTools(tools: unknown, path: string): PlacedTool[] {
+function withPaths(tools: unknown, path: string): ListedTool[] {
   if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown, index) => (isObject(tool) ? [{ tool, path: `${path}[${index}]` }] : []));
+  return tools.flatMap((tool: unknown, index) =>
+    isObject(tool) ? [{ tool, path: `${path}[${index}]` }] : [],
+  );
 }
 
 function readLimit(value: unknown): number | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= searchesPerRequestMax) return value;
+  if (
+    typeof value === 'number' &&
+    Number.isInteger(value) &&
+    value >= 1 &&
+    value <= searchesPerRequestMax
+  )
+    return value;
   throw invalidRequest(
     'max_tool_calls',
-    `max_tool_calls must be a whole number from 1 to ${searchesPerRequestMax} with a web search, each of which is charged; got ${JSON.stringify(value)}`,
+    `max_tool_calls must be a whole number from 1 to ${searchesPerRequestMax} with a web search, because each search is charged; got ${JSON.stringify(value)}`,
   );
 }
 
-/** The provider's own count where it gives one, else the searches among the items: opening a page that was found is no search. */
+/**
+ * Returns the provider's own count, or else the number of searches among the items. Opening a found
+ * page is not a search.
+ */
 export function countSearches(response: JsonObject, output: readonly unknown[]): number {
   const usage = isObject(response.tool_usage) ? response.tool_usage.web_search : undefined;
   const counted = isObject(usage) ? readSearchCount(usage.num_requests) : null;
   return counted ?? output.filter(isSearchDone).length;
 }
 
-/** Older answers do not say what the call did: it was a search then. */
+/** Older answers do not state the action; it was always a search. */
 export function isSearchDone(item: unknown): boolean {
   if (!isObject(item) || item.type !== 'web_search_call') return false;
   const { status = 'completed', action } = item;
-  return status === 'completed' && (!isObject(action) || action.type === undefined || action.type === 'search');
+  return (
+    status === 'completed' &&
+    (!isObject(action) || action.type === undefined || action.type === 'search')
+  );
 }

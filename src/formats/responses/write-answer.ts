@@ -1,10 +1,12 @@
-// A whole answer in Responses. It equals what a client of the stream would have collected, but for one thing: a made-up reasoning item
-// is only needed here when there is no reasoning at all, while a stream must decide at its first block.
+// Writes a whole answer in Responses. It equals what a streaming client would have collected, with
+// one exception: the inserted reasoning item is needed here only when there is no reasoning at all,
+// while a stream must decide at its first block.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, RefusalPart, TextPart } from '../../canonical/request.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
-import type { AnswerContext, JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerContext } from '../format.ts';
 import {
   callItem,
   emptyReasoningItem,
@@ -22,31 +24,49 @@ import { writeStop } from './stop.ts';
 import { toolNamesOf } from './tool-names.ts';
 import { writeUsage } from './usage.ts';
 
-/** Writes the response object; an answer without usage gets our own count, as it is charged. */
+/** An answer without usage gets our own count, which is also what is charged. */
 export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject {
   const end = writeStop(
     answer.stop,
     answer.content.some((part) => part.type === 'refusal'),
   );
-  const usage = countUsage(answer.usage, { ...context, outputBytes: countOutputBytes(answer.content) });
-  return writeResponse(context, { ...end, output: writeOutput(answer.content, context, end.status), usage: writeUsage(usage) });
+  const usage = countUsage(answer.usage, {
+    ...context,
+    outputBytes: countOutputBytes(answer.content),
+  });
+  return writeResponse(context, {
+    ...end,
+    output: writeOutput(answer.content, context, end.status),
+    usage: writeUsage(usage),
+  });
 }
 
 type Group = readonly (TextPart | RefusalPart)[] | Exclude<AssistantPart, TextPart | RefusalPart>;
 
 /** `lastStatus`: only the last item of a cut answer is incomplete. */
-function writeOutput(content: readonly AssistantPart[], context: AnswerContext, lastStatus: ItemStatus): JsonObject[] {
+function writeOutput(
+  content: readonly AssistantPart[],
+  context: AnswerContext,
+  lastStatus: ItemStatus,
+): JsonObject[] {
   const output: JsonObject[] = [];
   const hasThinking = content.some((part) => part.type === 'thinking');
   if (wantsReasoningItem(context.request) && !hasThinking) output.push(emptyReasoningItem(context));
   const groups = groupParts(content);
   for (const [index, group] of groups.entries()) {
-    output.push(writeItem(group, output.length, context, index === groups.length - 1 ? lastStatus : 'completed'));
+    output.push(
+      writeItem(
+        group,
+        output.length,
+        context,
+        index === groups.length - 1 ? lastStatus : 'completed',
+      ),
+    );
   }
   return output;
 }
 
-/** Text and refusals that follow each other are the parts of one message. */
+/** Consecutive texts and refusals are the parts of one message. */
 function groupParts(content: readonly AssistantPart[]): Group[] {
   const groups: Group[] = [];
   let message: (TextPart | RefusalPart)[] | null = null;
@@ -64,9 +84,16 @@ function groupParts(content: readonly AssistantPart[]): Group[] {
   return groups;
 }
 
-function writeItem(group: Group, outputIndex: number, context: AnswerContext, status: ItemStatus): JsonObject {
+function writeItem(
+  group: Group,
+  outputIndex: number,
+  context: AnswerContext,
+  status: ItemStatus,
+): JsonObject {
   if (!('type' in group)) {
-    const parts = group.map((part) => (part.type === 'text' ? textPart(part) : refusalPart(part.text)));
+    const parts = group.map((part) =>
+      part.type === 'text' ? textPart(part) : refusalPart(part.text),
+    );
     return messageItem(itemId('msg', context, outputIndex), parts, status);
   }
   if (group.type === 'thinking') return reasoningItem(itemId('rs', context, outputIndex), group);

@@ -1,4 +1,4 @@
-// Messages to input items. Ids are left out: they name things kept at the provider, and nothing is.
+// Writes messages as input items. Ids are left out: they name stored items, and nothing is stored.
 import type {
   AssistantPart,
   CanonicalRequest,
@@ -11,15 +11,17 @@ import type {
 import { contentWithFailure } from '../../canonical/tool-result.ts';
 import { append } from '../../lib/append.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
-import type { JsonObject } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { writeAnnotations } from './annotations.ts';
 import { writeMediaUrl } from './media-url.ts';
 
-/** `ignored` names what was left out: `thinking` of other vendors, or without a signature. */
+/** `ignored`: the fields left out, `thinking` of other vendors or without a signature. */
 export function writeInput(request: CanonicalRequest): { items: JsonObject[]; ignored: string[] } {
   const customCalls = findCustomCalls(request.messages);
   const ignored = new Set<string>();
-  const items: JsonObject[] = request.system.slice(1).map((part) => message('system', [writeUserPart(part)]));
+  const items: JsonObject[] = request.system
+    .slice(1)
+    .map((part) => message('system', [writeUserPart(part)]));
   for (const { role, content } of request.messages) {
     if (role === 'assistant') append(items, writeAssistant(content, ignored));
     else if (role === 'tool')
@@ -36,12 +38,13 @@ function message(role: string, content: readonly JsonObject[]): JsonObject {
   return { type: 'message', role, content };
 }
 
-/** The result of a custom tool's call has an item type of its own. */
+/** The result of a custom tool's call has its own item type. */
 function findCustomCalls(messages: readonly Message[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { role, content } of messages) {
     if (role !== 'assistant') continue;
-    for (const part of content) if (part.type === 'tool-call' && part.kind === 'custom') ids.add(part.id);
+    for (const part of content)
+      if (part.type === 'tool-call' && part.kind === 'custom') ids.add(part.id);
   }
   return ids;
 }
@@ -74,14 +77,19 @@ function writeAssistantText({ text, citations }: TextPart, ignored: Set<string>)
   return { type: 'output_text', text, annotations };
 }
 
-/** Only OpenAI's own encrypted reasoning means something here, and goes back byte for byte. */
+/** Only OpenAI's own encrypted reasoning is sent, byte for byte. */
 function writeThinking({ text, signature }: ThinkingPart): JsonObject | null {
   if (signature?.vendor !== 'openai') return null;
   const summary = text === '' ? [] : [{ type: 'summary_text', text }];
   return { type: 'reasoning', summary, encrypted_content: signature.value };
 }
 
-function writeCall({ id, name, arguments: text, kind }: Extract<AssistantPart, { type: 'tool-call' }>): JsonObject {
+function writeCall({
+  id,
+  name,
+  arguments: text,
+  kind,
+}: Extract<AssistantPart, { type: 'tool-call' }>): JsonObject {
   const callId = fitOpenAiCallId(id);
   if (kind === 'custom') return { type: 'custom_tool_call', call_id: callId, name, input: text };
   return { type: 'function_call', call_id: callId, name, arguments: text };
@@ -91,13 +99,19 @@ type ToolResult = Extract<Message, { role: 'tool' }>['content'][number];
 
 function writeResult(result: ToolResult, customCalls: ReadonlySet<string>): JsonObject {
   const type = customCalls.has(result.callId) ? 'custom_tool_call_output' : 'function_call_output';
-  return { type, call_id: fitOpenAiCallId(result.callId), output: writeOutput(contentWithFailure(result)) };
+  return {
+    type,
+    call_id: fitOpenAiCallId(result.callId),
+    output: writeOutput(contentWithFailure(result)),
+  };
 }
 
 function writeOutput(content: readonly UserPart[]): string | JsonObject[] {
   const [only] = content;
   if (!only) return '';
-  return content.length === 1 && only.type === 'text' && only.text !== '' ? only.text : content.map(writeUserPart);
+  return content.length === 1 && only.type === 'text' && only.text !== ''
+    ? only.text
+    : content.map(writeUserPart);
 }
 
 function writeUserPart(part: UserPart): JsonObject {
@@ -115,10 +129,18 @@ function writeUserPart(part: UserPart): JsonObject {
   }
 }
 
-/** A file given by its bytes needs a name, whose ending tells what it is. */
+/** A file sent as bytes needs a name, whose extension gives its type. */
 function writeDocument({ source, name }: DocumentPart): JsonObject {
   if (source.kind === 'url')
-    return { type: 'input_file', file_url: source.url, ...(name === undefined ? {} : { filename: name }) };
+    return {
+      type: 'input_file',
+      file_url: source.url,
+      ...(name === undefined ? {} : { filename: name }),
+    };
   const ending = source.mediaType === 'application/pdf' ? 'pdf' : 'txt';
-  return { type: 'input_file', filename: name ?? `document.${ending}`, file_data: writeMediaUrl(source) };
+  return {
+    type: 'input_file',
+    filename: name ?? `document.${ending}`,
+    file_data: writeMediaUrl(source),
+  };
 }

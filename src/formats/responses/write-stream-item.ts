@@ -1,29 +1,43 @@
-// One output item of a stream as it is written: how it is announced, what each event of its blocks says, and the finished item.
+// Writes one output item of a stream: its announcement, the events of its blocks, and the finished
+// item.
 import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
-import type { JsonObject } from '../format.ts';
-import { callItem, messageItem, reasoningItem, refusalPart, textPart, type CallPlace, type ItemStatus } from './output-item.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  callItem,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  textPart,
+  type CallItemContext,
+  type ItemStatus,
+} from './output-item.ts';
 
-/** The type of an event and its own fields; the stream adds the item's id and index, and the number. */
+/**
+ * An event's type and own fields. The stream adds the item's id and index, and the sequence number.
+ */
 type ItemEvent = readonly [type: string, fields: JsonObject];
 
 export type ItemWriter = {
   readonly id: string;
   readonly isMessage: boolean;
-  /** The item as `output_item.added` announces it. */
+  /** The item in `output_item.added`. */
   readonly announced: JsonObject;
   readonly write: (event: StreamEvent) => readonly ItemEvent[];
-  /** The item as `output_item.done` and the final response hold it. */
+  /** Returns the item for `output_item.done` and the final response. */
   readonly finish: (status: ItemStatus) => JsonObject;
 };
 
-/** Takes text and refusal blocks, each a part of the message. */
+/** Writes text and refusal blocks, each a part of the message. */
 export function createMessageWriter(id: string): ItemWriter {
   const content: JsonObject[] = [];
   let text = '';
   let citations: Citation[] = [];
-  const say = (type: string, fields: JsonObject): ItemEvent => [type, { content_index: content.length, ...fields }];
+  const say = (type: string, fields: JsonObject): ItemEvent => [
+    type,
+    { content_index: content.length, ...fields },
+  ];
 
   function end(part: JsonObject, done: ItemEvent): ItemEvent[] {
     const events = [done, say('response.content_part.done', { part })];
@@ -33,7 +47,7 @@ export function createMessageWriter(id: string): ItemWriter {
     return events;
   }
 
-  /** A citation of the whole text has its place when the text is over. */
+  /** Citations of the whole text have their span only now. */
   function endText(): ItemEvent[] {
     const part = textPart(citations.length > 0 ? { text, citations } : { text });
     const added = (part.annotations as JsonObject[]).map((annotation, index) =>
@@ -73,7 +87,10 @@ export function createMessageWriter(id: string): ItemWriter {
   };
 }
 
-/** The item is announced with its empty text, since the official SDK adds no delta to a part that it has not seen. */
+/**
+ * Announces the item with its empty text, because the official SDK adds no delta to a part that it
+ * has not seen.
+ */
 export function createReasoningWriter(id: string, redacted: boolean): ItemWriter {
   let text = '';
   let signature: Signature | null = null;
@@ -100,16 +117,20 @@ export function createReasoningWriter(id: string, redacted: boolean): ItemWriter
   };
 }
 
-/** A search for tools has no events of its own: its arguments come with the finished item. */
+/** A tool search has no events of its own: its arguments come with the finished item. */
 export function createCallWriter(
   start: Extract<StreamEvent, { type: 'tool-call-start' }>,
-  place: Omit<CallPlace, 'status'>,
+  context: Omit<CallItemContext, 'status'>,
 ): ItemWriter {
   const { id: callId, name, kind } = start;
   const item = (text: string, status: ItemStatus) =>
-    callItem({ type: 'tool-call', id: callId, name, arguments: text, kind }, { ...place, status });
-  const isSearch = place.origin.type === 'search';
-  const events = kind === 'custom' ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
+    callItem(
+      { type: 'tool-call', id: callId, name, arguments: text, kind },
+      { ...context, status },
+    );
+  const isSearch = context.origin.type === 'search';
+  const events =
+    kind === 'custom' ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
   const announced = item('', 'in_progress');
   let text = '';
   return {
@@ -122,7 +143,9 @@ export function createCallWriter(
           text += event.text;
           return isSearch ? [] : [[`${events}.delta`, { delta: event.text }]];
         case 'tool-call-end':
-          return isSearch ? [] : [[`${events}.done`, kind === 'custom' ? { input: text } : { arguments: text }]];
+          return isSearch
+            ? []
+            : [[`${events}.done`, kind === 'custom' ? { input: text } : { arguments: text }]];
         default:
           return [];
       }

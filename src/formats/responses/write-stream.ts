@@ -1,9 +1,11 @@
-// Canonical events to the events of a Responses stream. Text blocks that follow each other share one message item, as in a whole answer,
-// so an item is closed only when the next one starts or the answer ends: by then its status is known.
+// Writes canonical events as a Responses stream. Consecutive text blocks share one message item, as
+// in a whole answer. So an item is closed only when the next one starts or the answer ends, when
+// its status is known.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
-import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeFailure } from './errors.ts';
 import { emptyReasoningItem, itemId, wantsReasoningItem, type ItemStatus } from './output-item.ts';
@@ -13,28 +15,36 @@ import { writeStop } from './stop.ts';
 import { writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { toolNamesOf } from './tool-names.ts';
+import { withCost } from '../usage-cost.ts';
 import { writeUsage } from './usage.ts';
-import { createCallWriter, createMessageWriter, createReasoningWriter, type ItemWriter } from './write-stream-item.ts';
+import {
+  createCallWriter,
+  createMessageWriter,
+  createReasoningWriter,
+  type ItemWriter,
+} from './write-stream-item.ts';
 
-/** A stream from canonical events. The last event, `response.completed` or `response.incomplete`, is kept back for `close`. */
+/** The last event, `response.completed` or `response.incomplete`, is held back for `close`. */
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   const writer = new ResponseStreamWriter(context);
   return withLimit({
     push: (event) => writer.push(event),
     end: () => writer.end(),
-    close: (comment) => writer.close(comment),
+    close: (costUsd) => writer.close(costUsd),
     fail: (error, requestId) => writer.fail(error, requestId),
     progress: writer.progress,
   });
 }
 
 type FinishEvent = Extract<StreamEvent, { type: 'finish' }>;
-type BlockStart = Extract<StreamEvent, { type: 'text-start' | 'refusal-start' | 'thinking-start' | 'tool-call-start' }>;
+type BlockStart = Extract<
+  StreamEvent,
+  { type: 'text-start' | 'refusal-start' | 'thinking-start' | 'tool-call-start' }
+>;
 
 class ResponseStreamWriter {
   readonly progress: StreamProgress = newProgress();
   readonly #context: AnswerContext;
-  /** Finished items. */
   readonly #output: JsonObject[] = [];
   #open: ItemWriter | null = null;
   #sequence = 0;
@@ -76,14 +86,17 @@ class ResponseStreamWriter {
     return '';
   }
 
-  close(comment: string): string {
-    const end = writeStop(this.progress.stop ?? { reason: 'end', sequence: null }, this.#hasRefusal);
-    const { usage: told, output: written } = this.progress;
-    const usage = writeUsage(countUsage(told, { ...this.#context, outputBytes: written.bytes }));
+  close(costUsd: number): string {
+    const end = writeStop(
+      this.progress.stop ?? { reason: 'end', sequence: null },
+      this.#hasRefusal,
+    );
+    const { usage: reported, output: written } = this.progress;
+    const counted = countUsage(reported, { ...this.#context, outputBytes: written.bytes });
+    const usage = withCost(writeUsage(counted), costUsd);
     const response = writeResponse(this.#context, { ...end, output: this.#output, usage });
-    // Not counted: `fail` may take its place.
-    const last = writeEvent(`response.${end.status}`, this.#sequence, { response });
-    return comment === '' ? last : `${comment}\n\n${last}`;
+    // Does not advance the sequence: `fail` may send another event instead.
+    return writeEvent(`response.${end.status}`, this.#sequence, { response });
   }
 
   fail(error: ApiError, requestId: string): string {
@@ -96,11 +109,17 @@ class ResponseStreamWriter {
     if (this.#hasStarted) return '';
     this.#hasStarted = true;
     const response = writeResponse(this.#context, inProgress);
-    return this.#event('response.created', { response }) + this.#event('response.in_progress', { response });
+    return (
+      this.#event('response.created', { response }) +
+      this.#event('response.in_progress', { response })
+    );
   }
 
   #finish({ stop, usage }: FinishEvent): string {
-    const frames = this.#start() + this.#closeItem(writeStop(stop, this.#hasRefusal).status) + this.#makeUpReasoning();
+    const frames =
+      this.#start() +
+      this.#closeItem(writeStop(stop, this.#hasRefusal).status) +
+      this.#insertReasoning();
     this.progress.status = 'finished';
     this.progress.stop = stop;
     this.progress.usage = mergeUsage(this.progress.usage, usage);
@@ -109,16 +128,27 @@ class ResponseStreamWriter {
 
   #openItem(event: BlockStart): string {
     let before = this.#start() + this.#closeItem('completed');
-    if (event.type !== 'thinking-start') before += this.#makeUpReasoning();
+    if (event.type !== 'thinking-start') before += this.#insertReasoning();
     this.#open = createItem(event, this.#context, this.#output.length);
-    return before + this.#event('response.output_item.added', { output_index: this.#output.length, item: this.#open.announced });
+    return (
+      before +
+      this.#event('response.output_item.added', {
+        output_index: this.#output.length,
+        item: this.#open.announced,
+      })
+    );
   }
 
-  /** A reasoning item ahead of the first item where the caller set an effort and the model does not begin with reasoning. */
-  #makeUpReasoning(): string {
+  /**
+   * Inserts a reasoning item before the first item when the client set an effort and the model does
+   * not begin with reasoning.
+   */
+  #insertReasoning(): string {
     if (this.#output.length > 0 || !wantsReasoningItem(this.#context.request)) return '';
     const item = emptyReasoningItem(this.#context);
-    return this.#event('response.output_item.added', { output_index: 0, item }) + this.#doneItem(item);
+    return (
+      this.#event('response.output_item.added', { output_index: 0, item }) + this.#doneItem(item)
+    );
   }
 
   #closeItem(status: ItemStatus): string {
@@ -129,7 +159,10 @@ class ResponseStreamWriter {
 
   #doneItem(item: JsonObject): string {
     this.#output.push(item);
-    return this.#event('response.output_item.done', { output_index: this.#output.length - 1, item });
+    return this.#event('response.output_item.done', {
+      output_index: this.#output.length - 1,
+      item,
+    });
   }
 
   #write(event: StreamEvent): string {
@@ -138,7 +171,11 @@ class ResponseStreamWriter {
     this.progress.output.addEvent(event);
     let frames = '';
     for (const [type, fields] of open.write(event)) {
-      frames += this.#event(type, { item_id: open.id, output_index: this.#output.length, ...fields });
+      frames += this.#event(type, {
+        item_id: open.id,
+        output_index: this.#output.length,
+        ...fields,
+      });
     }
     return frames;
   }

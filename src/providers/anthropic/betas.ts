@@ -1,13 +1,15 @@
-// Which beta features a client may switch on. The credential is the operator's, so those that keep state at Anthropic, act on the
-// operator's account, or change a price go no further; the rest only shape a request, and a new one must not wait for a release of ours.
-// Fields that belong to a feature are checked by the Messages format; this is about what the header alone can do.
+// Decides which beta features a client may enable. The credential is the operator's, so features
+// that keep state at Anthropic, act on the operator's account or change a price are refused. Others
+// only shape a request and are allowed by default, so that a new one works without a release of
+// ours. The Messages format checks the fields of a feature; this module is about the effects of the
+// header alone.
 
 const keepsState = 'keeps state at the provider';
 const otherPrice = 'changes what a request costs';
 const operatorsAccount = "acts on the operator's account";
 const uncounted = 'its tokens are not in the reported usage';
 
-/** By name without its date, or the start of one that ends in `-`. */
+/** By name without its date; a name that ends in `-` is a prefix. */
 export const refusedBetas: Readonly<Record<string, string>> = {
   'files-api': keepsState,
   'code-execution': keepsState,
@@ -17,7 +19,7 @@ export const refusedBetas: Readonly<Record<string, string>> = {
   'managed-agents': keepsState,
   dreaming: keepsState,
   'message-batches': keepsState,
-  /** Compares with earlier requests, which may be other accounts'. */
+  /** Compares with earlier requests, which may be another account's. */
   'cache-diagnosis': keepsState,
   'mcp-': 'the provider would call servers, with tokens that no hold can cover',
   'web-': 'the provider would search and fetch, which is billed beside the tokens',
@@ -25,10 +27,13 @@ export const refusedBetas: Readonly<Record<string, string>> = {
   'server-side-fallback': 'asks another model at another price',
   'fallback-credit': otherPrice,
   'fast-mode': otherPrice,
-  /** Beyond 200 000 tokens the models that need it cost more, and the catalogue has no such tier for them. */
+  /**
+   * Above 200 000 tokens the affected models cost more, and the catalogue has no such tier for
+   * them.
+   */
   'context-1m': otherPrice,
   compact: uncounted,
-  /** For sign-in with an account, while we send a key. */
+  /** For sign-in with an account; we send a key. */
   oauth: operatorsAccount,
   'user-profiles': operatorsAccount,
   'user-profiles-billing': operatorsAccount,
@@ -41,14 +46,38 @@ export const refusedBetas: Readonly<Record<string, string>> = {
   'experimental-claude-tag': operatorsAccount,
 };
 
-/** The client's `anthropic-beta` without what is refused: `'skills-2025-10-02, context-management-2025-06-27'` gives the second. */
+/**
+ * Returns the client's `anthropic-beta` without refused features: `'skills-2025-10-02,
+ * context-management-2025-06-27'` gives the second.
+ */
 export function allowedBetas(header: string | undefined): string {
   if (header === undefined) return '';
-  const betas = header.split(',').map((beta) => beta.trim());
-  return betas.filter((beta) => /^[\w.-]+$/.test(beta) && !isRefused(beta)).join(',');
+  return namesIn(header).filter(isAllowed).join(',');
+}
+
+/**
+ * Returns the features that `allowedBetas` leaves out, as they are listed:
+ * `['anthropic-beta.skills-2025-10-02']`. No provider gets these.
+ */
+export function ignoredBetas(header: string | undefined): string[] {
+  const ignored = namesIn(header ?? '').filter((beta) => !isAllowed(beta));
+  return ignored.map((beta) => `anthropic-beta.${beta}`);
+}
+
+function namesIn(header: string): string[] {
+  return header
+    .split(',')
+    .map((beta) => beta.trim())
+    .filter((beta) => beta !== '');
+}
+
+function isAllowed(beta: string): boolean {
+  return /^[\w.-]+$/.test(beta) && !isRefused(beta);
 }
 
 function isRefused(beta: string): boolean {
   const name = beta.toLowerCase().replace(/-\d{4}-?\d{2}-?\d{2}$/, '');
-  return Object.keys(refusedBetas).some((refused) => (refused.endsWith('-') ? name.startsWith(refused) : name === refused));
+  return Object.keys(refusedBetas).some((refused) =>
+    refused.endsWith('-') ? name.startsWith(refused) : name === refused,
+  );
 }

@@ -4,24 +4,38 @@ import { test } from 'node:test';
 import { allowedBetas, refusedBetas } from './betas.ts';
 import { anthropic } from './index.ts';
 
-test('the version is pinned, the key goes in its own header, and nothing else is sent unasked', () => {
-  assert.deepEqual(anthropic.headers('secret', {}), { 'anthropic-version': '2023-06-01', 'x-api-key': 'secret' });
+test('requests carry the pinned version and the key, and no other header', () => {
+  assert.deepEqual(anthropic.headers('secret', {}), {
+    'anthropic-version': '2023-06-01',
+    'x-api-key': 'secret',
+  });
   assert.deepEqual(anthropic.headers(null, {}), { 'anthropic-version': '2023-06-01' });
 });
 
-test('beta features that only shape a request go on, the others do not', () => {
+test('beta features that only shape a request are forwarded, others are not', () => {
   const asked =
     'claude-code-20250219, context-1m-2025-08-07,interleaved-thinking-2025-05-14,skills-2025-10-02,compact-2026-09-04';
   assert.equal(
     anthropic.headers('k', { 'anthropic-beta': asked })['anthropic-beta'],
     'claude-code-20250219,interleaved-thinking-2025-05-14',
   );
-  assert.equal(allowedBetas('mcp-client-2026-09-15, files-api-2025-04-14, Fast-Mode-2026-02-01, oauth-2025-04-20'), '');
+  assert.equal(
+    allowedBetas(
+      'mcp-client-2026-09-15, files-api-2025-04-14, Fast-Mode-2026-02-01, oauth-2025-04-20',
+    ),
+    '',
+  );
   assert.equal(allowedBetas(''), '');
-  assert.equal(allowedBetas('future-feature-2031-01-01, two words, a\tb'), 'future-feature-2031-01-01');
+  assert.equal(
+    allowedBetas('future-feature-2031-01-01, two words, a\tb'),
+    'future-feature-2031-01-01',
+  );
 });
 
-/** Those of the official list that a client may switch on. A new one in the SDK fails the test until someone has decided. */
+/**
+ * The allowed features of the official list. A new one in the SDK fails the test until somebody
+ * decides.
+ */
 const harmless = (
   'computer-use output-128k output-300k dev-full-thinking interleaved-thinking context-management ' +
   'model-context-window-exceeded thinking-token-count mid-conversation-tool-changes structured-outputs ' +
@@ -30,7 +44,7 @@ const harmless = (
   'extended-cache-ttl'
 ).split(' ');
 
-test('every beta feature that the official types know is decided', () => {
+test('every beta feature of the official types is decided', () => {
   const types = readFileSync(
     new URL('../../../node_modules/@anthropic-ai/sdk/resources/beta/beta.d.ts', import.meta.url),
     'utf8',
@@ -38,12 +52,27 @@ test('every beta feature that the official types know is decided', () => {
   const [, union] = /export type AnthropicBeta = ([^;]+);/.exec(types)!;
   const names = [...union!.matchAll(/'([^']+)'/g)].map((match) => match[1]!);
   assert.ok(names.length > 40, 'the types are read');
-  const allowed = names.filter((name) => allowedBetas(name) !== '').map((name) => name.replace(/-\d{4}-\d{2}-\d{2}$/, ''));
+  const allowed = names
+    .filter((name) => allowedBetas(name) !== '')
+    .map((name) => name.replace(/-\d{4}-\d{2}-\d{2}$/, ''));
   assert.deepEqual(new Set(allowed), new Set(harmless));
-  assert.ok(Object.keys(refusedBetas).every((name) => allowedBetas(`${name}${name.endsWith('-') ? 'x' : ''}-2030-01-01`) === ''));
+  assert.ok(
+    Object.keys(refusedBetas).every(
+      (name) => allowedBetas(`${name}${name.endsWith('-') ? 'x' : ''}-2030-01-01`) === '',
+    ),
+  );
 });
 
-test('requests go to the messages path of an address without a version', () => {
-  const target = { model: 'm', stream: false, maxOutputTokens: 1, thinking: false, maxTokensField: 'max_tokens' } as const;
-  assert.equal(`${anthropic.defaultBaseUrl}${anthropic.path('messages', target)}`, 'https://api.anthropic.com/v1/messages');
+test('requests go to the messages path below a base URL without a version', () => {
+  const target = {
+    model: 'm',
+    stream: false,
+    maxOutputTokens: 1,
+    thinking: false,
+    maxTokensField: 'max_tokens',
+  } as const;
+  assert.equal(
+    `${anthropic.defaultBaseUrl}${anthropic.path('messages', target)}`,
+    'https://api.anthropic.com/v1/messages',
+  );
 });

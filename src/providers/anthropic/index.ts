@@ -1,4 +1,5 @@
-// Anthropic's API. The version is pinned: later ones refuse fields that clients of this gateway send (temperature, top_p, top_k).
+// Anthropic's API. The version is pinned, because later ones refuse fields that clients of this
+// gateway send (temperature, top_p, top_k).
 import type { HttpProviderKind } from '../provider.ts';
 import { allowedBetas } from './betas.ts';
 
@@ -6,11 +7,10 @@ const apiVersion = '2023-06-01';
 
 export const anthropic: HttpProviderKind = {
   kind: 'anthropic',
-  transport: 'http',
   defaultBaseUrl: 'https://api.anthropic.com',
   formats: ['messages'],
   path: () => '/v1/messages',
-  countTokensPath: '/v1/messages/count_tokens',
+  countTokensPath: () => '/v1/messages/count_tokens',
   headers: (apiKey, client) => {
     const betas = allowedBetas(client['anthropic-beta']);
     return {

@@ -4,7 +4,7 @@ import { readPollingAddress, readResultAddress } from './hosts.ts';
 
 const base = 'https://api.bfl.ai/v1';
 
-describe('addresses that may be polled with the key', () => {
+describe('only the provider’s hosts may be polled with the key', () => {
   const cases: [address: unknown, baseUrl: string, origin: string | null][] = [
     ['https://api.bfl.ai/v1/get_result?id=1', base, 'https://api.bfl.ai'],
     ['https://api.us1.bfl.ai/v1/get_result?id=1', base, 'https://api.us1.bfl.ai'],
@@ -32,14 +32,21 @@ describe('addresses that may be polled with the key', () => {
   }
 });
 
-test('finished images may lie in its storage too, which gets no key', () => {
+test('finished images may also be in the rented storage, which gets no key', () => {
   const sample = 'https://bfldeliverysc.blob.core.windows.net/results/1/sample.png?sig=a%2Fb';
   assert.deepEqual(readResultAddress(sample, base), {
     origin: 'https://bfldeliverysc.blob.core.windows.net',
     path: '/results/1/sample.png?sig=a%2Fb',
   });
-  assert.equal(readResultAddress('https://delivery-eu1.bfl.ai/x', base)?.origin, 'https://delivery-eu1.bfl.ai');
-  for (const other of ['https://evil.blob.core.windows.net/x', 'http://169.254.169.254/', 'https://10.0.0.1/x']) {
+  assert.equal(
+    readResultAddress('https://delivery-eu1.bfl.ai/x', base)?.origin,
+    'https://delivery-eu1.bfl.ai',
+  );
+  for (const other of [
+    'https://evil.blob.core.windows.net/x',
+    'http://169.254.169.254/',
+    'https://10.0.0.1/x',
+  ]) {
     assert.equal(readResultAddress(other, base), null, other);
   }
 });

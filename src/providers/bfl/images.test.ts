@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { answerJson, answerStatus, hang, type Script } from '../../../tests/support/upstream.ts';
-import { HastyClock } from '../../../tests/support/test-clock.ts';
+import { SleeplessClock } from '../../../tests/support/test-clock.ts';
 import type { ImageJob } from '../image-provider.ts';
 import {
   answerCutOff,
@@ -19,7 +19,7 @@ import {
 } from '../../../tests/support/images/local-image-provider.ts';
 import { bflImages } from './images.ts';
 
-const clock = new HastyClock();
+const clock = new SleeplessClock();
 const basePath = '/v1';
 const submitPath = '/v1/model-x';
 const pollPath = '/v1/get_result';
@@ -28,12 +28,18 @@ const resultPath = '/results/1.png';
 const state = (status: string, more: object = {}) => answerJson({ id: 'i', status, ...more });
 const pending = state('Pending');
 
-/** A provider that takes the job, plays the polls, and has the result where it says. */
-async function start(t: Parameters<typeof startProvider>[0], ...polls: Script[]): Promise<LocalProvider> {
+/** Starts a provider that accepts the job, replays the polls and serves the result. */
+async function start(
+  t: Parameters<typeof startProvider>[0],
+  ...polls: Script[]
+): Promise<LocalProvider> {
   const timeouts = { first_byte_ms: 60_000, total_ms: 60_000 };
   const local = await startProvider(t, { basePath, timeouts, clock });
   const { upstream } = local;
-  upstream.on(submitPath, answerJson({ id: 'i', polling_url: `${upstream.url}${pollPath}?id=i`, cost: 3 }));
+  upstream.on(
+    submitPath,
+    answerJson({ id: 'i', polling_url: `${upstream.url}${pollPath}?id=i`, cost: 3 }),
+  );
   const ready = state('Ready', { result: { sample: `${upstream.url}${resultPath}?se=2026` } });
   const [first = ready, ...others] = polls.length > 0 ? polls : [ready];
   upstream.on(pollPath, first, ...others, ...(polls.length > 0 ? [ready] : []));
@@ -43,15 +49,26 @@ async function start(t: Parameters<typeof startProvider>[0], ...polls: Script[])
 
 const run = (local: LocalProvider, changes?: Partial<ImageJob>) =>
   bflImages.generate(jobFor({ clock, ...changes }), local.connection);
-const pathsOf = ({ upstream }: LocalProvider) => upstream.requests.map(({ method, path }) => `${method} ${path}`);
+const pathsOf = ({ upstream }: LocalProvider) =>
+  upstream.requests.map(({ method, path }) => `${method} ${path}`);
 
-test('a job is handed in, polled until it is ready, and fetched; the key stays with the API', async (t) => {
+test('a job is submitted, polled until ready and fetched; only the API gets the key', async (t) => {
   const local = await start(t, pending, state('Queued'), pending);
   const size = { width: 1_024, height: 768 };
   const images = [imageOf(png), imageOf(gif), imageOf(png)];
-  assert.deepEqual(mediaTypesOf(await run(local, { size, images, outputFormat: 'jpeg', quality: 'high' })), ['image/png']);
+  assert.deepEqual(
+    mediaTypesOf(await run(local, { size, images, outputFormat: 'jpeg', quality: 'high' })),
+    ['image/png'],
+  );
   const poll = `GET ${pollPath}`;
-  assert.deepEqual(pathsOf(local), [`POST ${submitPath}`, poll, poll, poll, poll, `GET ${resultPath}`]);
+  assert.deepEqual(pathsOf(local), [
+    `POST ${submitPath}`,
+    poll,
+    poll,
+    poll,
+    poll,
+    `GET ${resultPath}`,
+  ]);
   assert.deepEqual(local.upstream.requests[0]!.body, {
     prompt: 'a café',
     width: 1_024,
@@ -68,21 +85,27 @@ test('a job is handed in, polled until it is ready, and fetched; the key stays w
   );
 });
 
-describe('what is refused is the client’s 400', () => {
+describe('a refusal becomes a 400 for the client', () => {
   for (const status of ['Request Moderated', 'Content Moderated']) {
     test(status, async (t) => {
-      const local = await start(t, pending, state(status, { details: { 'Moderation Reasons': ['Violence'] } }));
+      const local = await start(
+        t,
+        pending,
+        state(status, { details: { 'Moderation Reasons': ['Violence'] } }),
+      );
       const { failure } = failureOf(await run(local));
       assert.deepEqual([failure.kind, failure.status], ['status', 400]);
       assert.match(failure.message, new RegExp(`${status} \\(Violence\\)$`));
     });
   }
 
-  test('a parameter, in the words of the provider', async (t) => {
+  test('a bad parameter, with the provider’s message', async (t) => {
     const local = await start(t);
     local.upstream.on(
       submitPath,
-      answerStatus(422, { body: { detail: [{ loc: ['body', 'width'], msg: 'width is too large' }] } }),
+      answerStatus(422, {
+        body: { detail: [{ loc: ['body', 'width'], msg: 'width is too large' }] },
+      }),
     );
     const { failure } = failureOf(await run(local));
     assert.deepEqual([failure.status, failure.message], [422, 'width is too large']);
@@ -95,33 +118,36 @@ describe('a failure of the provider', () => {
     ['Task not found', state('Task not found'), 'status', 500],
     ['no status', answerJson({ id: 'i' }), 'unreadable', null],
     ['another shape', answerJson([]), 'unreadable', null],
-    ['no JSON', answerJson('<html>'), 'unreadable', null],
-    ['a poll that is refused', answerStatus(404), 'unreadable', null],
-    ['a key that is refused', answerStatus(401), 'status', 401],
+    ['a body that is not JSON', answerJson('<html>'), 'unreadable', null],
+    ['a refused poll', answerStatus(404), 'unreadable', null],
+    ['a refused key', answerStatus(401), 'status', 401],
     ['an endless poll', answerEndlessly, 'unreadable', null],
     ['Ready without a result', state('Ready'), 'unreadable', null],
   ];
   for (const [what, script, kind, code] of states) {
-    test(`${what} is not told as the mistake of the client`, async (t) => {
+    test(`${what} is not blamed on the client`, async (t) => {
       const { failure, requestSent } = failureOf(await run(await start(t, pending, script)));
       assert.deepEqual([failure.kind, failure.status, requestSent], [kind, code, true]);
     });
   }
 
-  test('out of credits, when it is handed in', async (t) => {
+  test('out of credits at submission', async (t) => {
     const local = await start(t);
     local.upstream.on(submitPath, answerStatus(402));
     assert.equal(failureOf(await run(local)).failure.status, 402);
   });
 
   const results: [what: string, script: Script][] = [
-    ['a result that is no image', answerFile(Buffer.from('<svg/>'), 'image/png')],
+    ['a result that is not an image', answerFile(Buffer.from('<svg/>'), 'image/png')],
     ['an endless result', answerEndlessly],
     ['a result that is gone', answerStatus(404)],
-    ['a result that moved', answerJson('', { status: 302, headers: { location: 'http://127.0.0.1:1/' } })],
+    [
+      'a result that moved',
+      answerJson('', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
+    ],
   ];
   for (const [what, script] of results) {
-    test(`${what} is not told as the mistake of the client`, async (t) => {
+    test(`${what} is not blamed on the client`, async (t) => {
       const local = await start(t);
       local.upstream.on(resultPath, script);
       const { failure } = failureOf(await run(local));
@@ -130,15 +156,15 @@ describe('a failure of the provider', () => {
   }
 });
 
-describe('once the image is paid for', () => {
-  test('polls and fetches that are lost are made again', async (t) => {
+describe('once the image is billed', () => {
+  test('failed polls and fetches are retried', async (t) => {
     const lost = [answerStatus(503), answerCutOff('{'), answerStatus(429), answerStatus(500)];
     const local = await start(t, ...lost, pending, ...lost, pending);
     local.upstream.on(resultPath, answerStatus(500), answerCutOff('x'), answerFile(gif));
     assert.deepEqual(mediaTypesOf(await run(local)), ['image/gif']);
   });
 
-  test('but not without end', async (t) => {
+  test('retries are limited', async (t) => {
     const local = await start(t);
     local.upstream.on(pollPath, answerStatus(503));
     assert.equal(failureOf(await run(local)).failure.status, 503);
@@ -150,11 +176,11 @@ describe('once the image is paid for', () => {
     local.upstream.on(pollPath, pending);
     const { failure, requestSent } = failureOf(await run(local));
     assert.deepEqual([failure.kind, failure.status, requestSent], ['timeout', null, true]);
-    // The waits grow from half a second to three: 22 polls in a minute.
+    // The waits grow from 0.5 to 3 seconds: 22 polls in a minute.
     assert.equal(pathsOf(local).length, 1 + 22);
   });
 
-  test('a client that leaves ends the polling at once', async (t) => {
+  test('a client that disconnects ends the polling at once', async (t) => {
     const local = await start(t);
     local.upstream.on(pollPath, pending, hang);
     const controller = new AbortController();
@@ -167,19 +193,25 @@ describe('once the image is paid for', () => {
   });
 });
 
-describe('an address that is not the provider’s is not followed', () => {
-  test('to poll, which would give the key away', async (t) => {
+describe('a URL outside the provider’s hosts is refused', () => {
+  test('for polling, which would leak the key', async (t) => {
     const local = await start(t);
     const other = await startProvider(t, { basePath, clock });
-    local.upstream.on(submitPath, answerJson({ id: 'i', polling_url: `${other.upstream.url}${pollPath}` }));
-    assert.match(failureOf(await run(local)).failure.message, /no address to poll on the hosts/);
+    local.upstream.on(
+      submitPath,
+      answerJson({ id: 'i', polling_url: `${other.upstream.url}${pollPath}` }),
+    );
+    assert.match(failureOf(await run(local)).failure.message, /no polling URL on the hosts/);
     assert.equal(other.upstream.connections(), 0);
   });
 
-  test('to fetch from', async (t) => {
+  test('for fetching', async (t) => {
     const other = await startProvider(t, { basePath, clock });
-    const local = await start(t, state('Ready', { result: { sample: `${other.upstream.url}/latest/meta-data` } }));
-    assert.match(failureOf(await run(local)).failure.message, /does not lie on the hosts/);
+    const local = await start(
+      t,
+      state('Ready', { result: { sample: `${other.upstream.url}/latest/meta-data` } }),
+    );
+    assert.match(failureOf(await run(local)).failure.message, /is not on the hosts/);
     assert.equal(other.upstream.connections(), 0);
   });
 });

@@ -1,15 +1,15 @@
-// The state of an image that is being drawn, as Black Forest Labs tells it.
+// Reads the state of an image job at Black Forest Labs.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
 import { refused, unreadable } from '../image-answer.ts';
 
-export type State =
+type State =
   | { readonly kind: 'pending' }
-  /** `sample`: where the image lies, unchecked. */
+  /** `sample`: the image's URL, unchecked. */
   | { readonly kind: 'ready'; readonly sample: unknown }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure };
 
-/** States that it does not document count as pending: time ends them. */
+/** Undocumented states count as pending; the timeout ends them. */
 export function readState(body: unknown): State {
   if (!isObject(body) || typeof body.status !== 'string')
     return { kind: 'failed', failure: unreadable('the answer has no status') };
@@ -19,11 +19,17 @@ export function readState(body: unknown): State {
       return { kind: 'ready', sample: isObject(result) ? result.sample : null };
     case 'request moderated':
     case 'content moderated':
-      return { kind: 'failed', failure: refused(`the provider does not draw this: ${status}${reasonsOf(details)}`) };
+      return {
+        kind: 'failed',
+        failure: refused(`the provider does not draw this: ${status}${reasonsOf(details)}`),
+      };
     case 'error':
     case 'failed':
     case 'task not found':
-      return { kind: 'failed', failure: serverFault(`the image failed with the state ${status}${reasonsOf(details)}`) };
+      return {
+        kind: 'failed',
+        failure: serverFault(`the image failed with the state ${status}${reasonsOf(details)}`),
+      };
     default:
       return { kind: 'pending' };
   }

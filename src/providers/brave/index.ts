@@ -1,12 +1,19 @@
-// Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search (from memory of it, 2026-11-21).
+// Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search (from memory,
+// 2026-11-21).
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
-import { readPages, type ReadSearch, type SearchCall, type SearchPage, type SearchProviderKind } from '../search-provider.ts';
+import {
+  readPages,
+  type ReadSearch,
+  type SearchCall,
+  type SearchPage,
+  type SearchProviderKind,
+} from '../search-provider.ts';
 
 export const brave: SearchProviderKind = {
   kind: 'brave',
   resultsPerCallMax: 20,
-  // Fifty results at most are asked for.
+  // At most fifty results are requested.
   pagesMax: 3,
   writeSearch,
   readSearch,
@@ -30,7 +37,7 @@ function writeSearch({ query, count, page }: SearchPage, apiKey: string | null):
   };
 }
 
-/** Where nothing is found, `web` is left out of an answer that otherwise says what was asked. */
+/** When nothing is found, `web` is missing but `query` is present. */
 function readSearch(body: unknown): ReadSearch {
   const { web, query } = isObject(body) ? body : {};
   if (web === undefined && isObject(query)) return { kind: 'found', pages: [], hasMore: false };
@@ -41,10 +48,14 @@ function readSearch(body: unknown): ReadSearch {
     date: ['page_age', 'age'],
   });
   if (!pages) return { kind: 'unreadable', message: 'the answer has no `web.results`' };
-  return { kind: 'found', pages, hasMore: isObject(query) && query.more_results_available === true };
+  return {
+    kind: 'found',
+    pages,
+    hasMore: isObject(query) && query.more_results_available === true,
+  };
 }
 
-/** A wrong key is a 422 here, as a query that is too long is. */
+/** A wrong key is a 422, as is a query that is too long. */
 function readFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
   const error = isObject(body) && isObject(body.error) ? body.error : {};
   const isKeyRefused = failure.status === 422 && error.code === 'SUBSCRIPTION_TOKEN_INVALID';

@@ -1,6 +1,13 @@
-// Exa: https://exa.ai/docs/search/quickstart (read 2026-11-21): up to 100 results, and no further pages.
+// Exa: https://exa.ai/docs/search/quickstart (read 2026-11-21). Up to 100 results, no further
+// pages.
 import { isObject } from '../../lib/json.ts';
-import { readPages, type ReadSearch, type SearchCall, type SearchPage, type SearchProviderKind } from '../search-provider.ts';
+import {
+  readPages,
+  type ReadSearch,
+  type SearchCall,
+  type SearchPage,
+  type SearchProviderKind,
+} from '../search-provider.ts';
 
 export const exa: SearchProviderKind = {
   kind: 'exa',
@@ -10,7 +17,10 @@ export const exa: SearchProviderKind = {
   readSearch,
 };
 
-/** Without `contents` its results are titles only: highlights are the passages that fit the query. */
+/**
+ * Asks for `highlights`, the passages that fit the query; without `contents`, results are titles
+ * only.
+ */
 function writeSearch({ query, count }: SearchPage, apiKey: string | null): SearchCall {
   return {
     method: 'POST',
@@ -28,5 +38,7 @@ function readSearch(body: unknown): ReadSearch {
     date: ['publishedDate'],
     score: 'score',
   });
-  return pages ? { kind: 'found', pages, hasMore: false } : { kind: 'unreadable', message: 'the answer has no `results`' };
+  return pages
+    ? { kind: 'found', pages, hasMore: false }
+    : { kind: 'unreadable', message: 'the answer has no `results`' };
 }

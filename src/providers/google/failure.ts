@@ -1,21 +1,25 @@
-// What Google says of a failure beside its status: https://ai.google.dev/gemini-api/docs/troubleshooting, and google.rpc's details.
+// Reads the details in Google's error bodies:
+// https://ai.google.dev/gemini-api/docs/troubleshooting, and google.rpc's details.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { JsonObject } from '../../formats/format.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /**
- * A wrong key and an account that may not call the API come as 400, which would be told to the caller as its own mistake: they become
- * 401 and 403. The time to wait stands in the body instead of a header.
+ * Google sends 400 for a wrong key and for an account that may not call the API. The client would
+ * be blamed, so they become 401 and 403. The retry delay is in the body instead of a header.
  */
 export function readFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
   const error = readError(body);
   if (!error) return failure;
   const details = Array.isArray(error.details) ? error.details.filter(isObject) : [];
   const retryAfterSeconds = failure.retryAfterSeconds ?? readRetryDelay(details);
-  return { ...failure, status: failure.status === 400 ? readStatus(error, details) : failure.status, retryAfterSeconds };
+  return {
+    ...failure,
+    status: failure.status === 400 ? readStatus(error, details) : failure.status,
+    retryAfterSeconds,
+  };
 }
 
-/** A stream's errors come as a list of one. */
+/** Errors of a stream are a list of one. */
 function readError(body: unknown): JsonObject | null {
   const answer: unknown = Array.isArray(body) ? body[0] : body;
   return isObject(answer) && isObject(answer.error) ? answer.error : null;
@@ -26,7 +30,7 @@ function readStatus({ status, message }: JsonObject, details: readonly JsonObjec
     details.some(({ reason }) => reason === 'API_KEY_INVALID') ||
     /\bAPI key (not valid|not found|expired)/i.test(String(message));
   if (isKeyRefused) return 401;
-  // No billing, or a place where the API is not offered.
+  // No billing, or a region where the API is not offered.
   return status === 'FAILED_PRECONDITION' ? 403 : 400;
 }
 

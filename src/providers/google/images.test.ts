@@ -23,7 +23,7 @@ const answer = (parts: readonly object[], more: object = {}) => ({
   candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', ...more }],
 });
 
-test('shape and resolution are asked for in its own words, and images go in beside the prompt', async (t) => {
+test('aspect ratio and resolution use Gemini’s fields, and images follow the prompt', async (t) => {
   const { upstream, connection } = await startProvider(t, { basePath: '' });
   upstream.on(path, answerJson(answer([{ text: 'Here it is.' }, inline(png)])));
   const job = jobFor({ images: [imageOf(gif)], aspectRatio: '16:9', resolution: '2k' });
@@ -32,13 +32,22 @@ test('shape and resolution are asked for in its own words, and images go in besi
   assert.equal(headers['x-goog-api-key'], apiKey);
   assert.deepEqual(body, {
     contents: [
-      { role: 'user', parts: [{ text: 'a café' }, { inlineData: { mimeType: 'image/gif', data: gif.toString('base64') } }] },
+      {
+        role: 'user',
+        parts: [
+          { text: 'a café' },
+          { inlineData: { mimeType: 'image/gif', data: gif.toString('base64') } },
+        ],
+      },
     ],
-    generationConfig: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '16:9', imageSize: '2K' } },
+    generationConfig: {
+      responseModalities: ['IMAGE'],
+      imageConfig: { aspectRatio: '16:9', imageSize: '2K' },
+    },
   });
 });
 
-test('drafts among its thoughts are not the answer, and of several images the last is', async (t) => {
+test('drafts among the thoughts are skipped, and the last image is the answer', async (t) => {
   const { upstream, connection } = await startProvider(t, { basePath: '' });
   upstream.on(path, answerJson(answer([inline(png), inline(gif), inline(png, { thought: true })])));
   assert.deepEqual(mediaTypesOf(await googleImages.generate(jobFor(), connection)), ['image/gif']);
@@ -58,7 +67,10 @@ describe('an answer without an image', () => {
     ],
     [
       'a blocked image',
-      answer([], { finishReason: 'IMAGE_SAFETY', finishMessage: 'Unable to show the generated image.' }),
+      answer([], {
+        finishReason: 'IMAGE_SAFETY',
+        finishMessage: 'Unable to show the generated image.',
+      }),
       'Unable to show the generated image. (IMAGE_SAFETY)',
     ],
     ['words instead', answer([{ text: 'I cannot draw that.' }]), 'I cannot draw that. (STOP)'],
@@ -80,20 +92,26 @@ describe('an answer without an image', () => {
   const garbage: [what: string, body: unknown][] = [
     ['nothing', {}],
     ['a fault of its own', answer([], { finishReason: 'IMAGE_OTHER' })],
-    ['an image that is none', answer([inline(Buffer.from('<svg/>'))])],
-    ['parts of another shape', { candidates: [{ content: { parts: [null, 5, { inlineData: { data: 7 } }] } }] }],
-    ['no JSON', 'oops'],
+    ['a file that is not an image', answer([inline(Buffer.from('<svg/>'))])],
+    [
+      'parts of another shape',
+      { candidates: [{ content: { parts: [null, 5, { inlineData: { data: 7 } }] } }] },
+    ],
+    ['a body that is not JSON', 'oops'],
   ];
   for (const [what, body] of garbage) {
     test(`${what} is unreadable`, async (t) => {
       const { upstream, connection } = await startProvider(t, { basePath: '' });
       upstream.on(path, answerJson(body));
-      assert.equal(failureOf(await googleImages.generate(jobFor(), connection)).failure.kind, 'unreadable');
+      assert.equal(
+        failureOf(await googleImages.generate(jobFor(), connection)).failure.kind,
+        'unreadable',
+      );
     });
   }
 });
 
-test('a refused key, which comes as a 400, is not told as the mistake of the client', async (t) => {
+test('a refused key, which comes as a 400, is not blamed on the client', async (t) => {
   const { upstream, connection } = await startProvider(t, { basePath: '' });
   const error = {
     code: 400,
@@ -105,8 +123,11 @@ test('a refused key, which comes as a 400, is not told as the mistake of the cli
   assert.equal(failureOf(await googleImages.generate(jobFor(), connection)).failure.status, 401);
 });
 
-test('an answer without end is given up', async (t) => {
+test('an endless answer is cut off', async (t) => {
   const { upstream, connection } = await startProvider(t, { basePath: '' });
   upstream.on(path, answerEndlessly);
-  assert.match(failureOf(await googleImages.generate(jobFor(), connection)).failure.message, /^the answer is over \d+ bytes$/);
+  assert.match(
+    failureOf(await googleImages.generate(jobFor(), connection)).failure.message,
+    /^the answer is over \d+ bytes$/,
+  );
 });

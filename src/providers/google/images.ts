@@ -1,9 +1,15 @@
-// Gemini's image models: `generateContent` with an `imageConfig`; images go in and come out as inline base64, one a call.
-// https://ai.google.dev/gemini-api/docs/image-generation
+// Gemini's image models: `generateContent` with an `imageConfig`. Input and output images are
+// inline base64, one image a call. https://ai.google.dev/gemini-api/docs/image-generation
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { JsonObject } from '../../formats/format.ts';
-import { isObject } from '../../lib/json.ts';
-import { failed, failedReply, imageAnswerBytesMax, imagesOrFailure, refused, unreadable } from '../image-answer.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import {
+  failed,
+  failedReply,
+  imageAnswerBytesMax,
+  imagesOrFailure,
+  refused,
+  unreadable,
+} from '../image-answer.ts';
 import type { ImageJob, ImageJobResult, ImageProviderKind } from '../image-provider.ts';
 import { readFailure } from './failure.ts';
 
@@ -14,10 +20,13 @@ export const googleImages: ImageProviderKind = {
       provider,
       method: 'POST',
       path: `/v1beta/models/${encodeURIComponent(job.upstreamModel)}:generateContent`,
-      headers: { 'content-type': 'application/json', ...(provider.apiKey !== null && { 'x-goog-api-key': provider.apiKey }) },
+      headers: {
+        'content-type': 'application/json',
+        ...(provider.apiKey !== null && { 'x-goog-api-key': provider.apiKey }),
+      },
       body: JSON.stringify(writeBody(job)),
       answer: 'json',
-      // A model that thinks sends its drafts as well.
+      // A thinking model sends its drafts too.
       answerBytesMax: 2 * imageAnswerBytesMax,
       signal: job.signal,
     });
@@ -34,7 +43,10 @@ function writeBody({ prompt, images, aspectRatio, resolution }: ImageJob): JsonO
     contents: [{ role: 'user', parts: [{ text: prompt }, ...inputs] }],
     generationConfig: {
       responseModalities: ['IMAGE'],
-      imageConfig: { ...(aspectRatio && { aspectRatio }), ...(resolution && { imageSize: resolution.toUpperCase() }) },
+      imageConfig: {
+        ...(aspectRatio && { aspectRatio }),
+        ...(resolution && { imageSize: resolution.toUpperCase() }),
+      },
     },
   };
 }
@@ -44,33 +56,55 @@ function readAnswer(body: unknown): ImageJobResult {
   const candidate: unknown = Array.isArray(answer.candidates) ? answer.candidates[0] : null;
   const parts = partsOf(candidate);
   const files = parts.flatMap(({ inlineData }) =>
-    isObject(inlineData) && typeof inlineData.data === 'string' ? [Buffer.from(inlineData.data, 'base64')] : [],
+    isObject(inlineData) && typeof inlineData.data === 'string'
+      ? [Buffer.from(inlineData.data, 'base64')]
+      : [],
   );
-  // Of several the last is the finished one.
+  // The last of several is the finished one.
   return files.length > 0
     ? imagesOrFailure(files.slice(-1), 1)
-    : failed(whyNone(answer, isObject(candidate) ? candidate : {}, parts));
+    : failed(failureWithoutImage(answer, isObject(candidate) ? candidate : {}, parts));
 }
 
-/** The parts that are the answer: what it shows of its thinking may hold drafts of the image. */
+/** The parts of the answer, without thoughts, which may hold drafts of the image. */
 function partsOf(candidate: unknown): JsonObject[] {
   const content = isObject(candidate) && isObject(candidate.content) ? candidate.content : {};
-  return Array.isArray(content.parts) ? content.parts.filter(isObject).filter(({ thought }) => thought !== true) : [];
+  return Array.isArray(content.parts)
+    ? content.parts.filter(isObject).filter(({ thought }) => thought !== true)
+    : [];
 }
 
-/** Reasons that are no verdict on the request: the upstream itself does not know, or gave up. */
-const faults = new Set(['OTHER', 'IMAGE_OTHER', 'FINISH_REASON_UNSPECIFIED', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL']);
+/** Reasons that do not judge the request: the upstream itself does not know, or gave up. */
+const faults = new Set([
+  'OTHER',
+  'IMAGE_OTHER',
+  'FINISH_REASON_UNSPECIFIED',
+  'MALFORMED_RESPONSE',
+  'UNEXPECTED_TOOL_CALL',
+]);
 
-/** A status of success without an image: the prompt was blocked, the image was, or the model answered in words. */
-function whyNone({ promptFeedback }: JsonObject, candidate: JsonObject, parts: readonly JsonObject[]): UpstreamFailure {
+/**
+ * The failure behind a success status without an image: the prompt or the image was blocked, or the
+ * model answered in words.
+ */
+function failureWithoutImage(
+  { promptFeedback }: JsonObject,
+  candidate: JsonObject,
+  parts: readonly JsonObject[],
+): UpstreamFailure {
   if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') {
-    const message = textOf(promptFeedback.blockReasonMessage) ?? 'the provider does not draw this prompt';
+    const message =
+      textOf(promptFeedback.blockReasonMessage) ?? 'the provider does not draw this prompt';
     return refused(`${message} (${promptFeedback.blockReason})`);
   }
   const { finishReason } = candidate;
-  if (typeof finishReason !== 'string' || faults.has(finishReason)) return unreadable('the answer holds no image');
+  if (typeof finishReason !== 'string' || faults.has(finishReason))
+    return unreadable('the answer holds no image');
   const words = parts.map(({ text }) => textOf(text) ?? '').join('');
-  const message = textOf(candidate.finishMessage) ?? textOf(words) ?? 'the provider made no image of this request';
+  const message =
+    textOf(candidate.finishMessage) ??
+    textOf(words) ??
+    'the provider made no image of this request';
   return refused(`${message} (${finishReason})`);
 }
 

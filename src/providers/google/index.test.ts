@@ -11,15 +11,23 @@ const target = {
   thinking: false,
   maxTokensField: 'max_tokens',
 } as const;
-const status = (code: number): UpstreamFailure => ({ kind: 'status', status: code, message: 'm', retryAfterSeconds: null });
+const status = (code: number): UpstreamFailure => ({
+  kind: 'status',
+  status: code,
+  message: 'm',
+  retryAfterSeconds: null,
+});
 
-test('the model and whether to stream stand in the path, the key in a header of its own', () => {
+test('the path names the model and whether to stream, and the key has its own header', () => {
   const models = 'https://generativelanguage.googleapis.com/v1beta/models';
-  const path = (fields: object) => `${google.defaultBaseUrl}${google.path('gemini', { ...target, ...fields })}`;
+  const path = (fields: object) =>
+    `${google.defaultBaseUrl}${google.path('gemini', { ...target, ...fields })}`;
   assert.equal(path({}), `${models}/gemini-3.8-flash:generateContent`);
   assert.equal(path({ stream: true }), `${models}/gemini-3.8-flash:streamGenerateContent?alt=sse`);
   assert.equal(path({ model: 'a/../b?c' }), `${models}/a%2F..%2Fb%3Fc:generateContent`);
-  assert.deepEqual(google.headers('secret', { 'anthropic-beta': 'x' }), { 'x-goog-api-key': 'secret' });
+  assert.deepEqual(google.headers('secret', { 'anthropic-beta': 'x' }), {
+    'x-goog-api-key': 'secret',
+  });
   assert.deepEqual(google.headers(null, {}), {});
 });
 
@@ -33,22 +41,40 @@ const wrongKey = {
 };
 
 const cases: [name: string, code: number, body: unknown, expected: number][] = [
-  ['a wrong key is the credential that is refused', 400, wrongKey, 401],
-  ['also in a list, as streams send it', 400, [wrongKey], 401],
-  ['also by its words alone', 400, { error: { message: 'API key expired. Please renew the API key.' } }, 401],
-  ['an account that may not call is one too', 400, { error: { status: 'FAILED_PRECONDITION', message: 'Enable billing.' } }, 403],
-  ["the caller's mistake stays one", 400, { error: { status: 'INVALID_ARGUMENT', message: 'Invalid role.' } }, 400],
-  ['other statuses stay', 404, wrongKey, 404],
-  ['a body that is none says nothing', 400, '<html>', 400],
+  ['a wrong key becomes a 401', 400, wrongKey, 401],
+  ['a wrong key in a list, as streams send it, becomes a 401', 400, [wrongKey], 401],
+  [
+    'a wrong key is recognised by its message alone',
+    400,
+    { error: { message: 'API key expired. Please renew the API key.' } },
+    401,
+  ],
+  [
+    'an account that may not call becomes a 403',
+    400,
+    { error: { status: 'FAILED_PRECONDITION', message: 'Enable billing.' } },
+    403,
+  ],
+  [
+    "the client's mistake stays a 400",
+    400,
+    { error: { status: 'INVALID_ARGUMENT', message: 'Invalid role.' } },
+    400,
+  ],
+  ['other statuses stay as they are', 404, wrongKey, 404],
+  ['a body that is not JSON changes nothing', 400, '<html>', 400],
 ];
 
 for (const [name, code, body, expected] of cases) {
   test(`failures: ${name}`, () => assert.equal(readFailure(status(code), body).status, expected));
 }
 
-test('the time to wait stands in the body', () => {
+test('the retry delay is read from the body', () => {
   const body = (retryDelay: unknown) => ({ error: { details: [{ reason: 'x' }, { retryDelay }] } });
   assert.equal(readFailure(status(429), body('34.4s')).retryAfterSeconds, 35);
   assert.equal(readFailure(status(429), body('soon')).retryAfterSeconds, null);
-  assert.equal(readFailure({ ...status(429), retryAfterSeconds: 3 }, body('34.4s')).retryAfterSeconds, 3);
+  assert.equal(
+    readFailure({ ...status(429), retryAfterSeconds: 3 }, body('34.4s')).retryAfterSeconds,
+    3,
+  );
 });

@@ -1,13 +1,14 @@
-// Any host that speaks Chat Completions: DeepSeek, xAI, Mistral, Groq, OpenRouter, vLLM, Ollama and many more.
+// Any host that speaks Chat Completions: DeepSeek, xAI, Mistral, Groq, OpenRouter, vLLM, Ollama and
+// many more.
 import type { HttpProviderKind } from '../provider.ts';
 
 export const openaiCompatible: HttpProviderKind = {
   kind: 'openai-compatible',
-  transport: 'http',
   defaultBaseUrl: null,
   formats: ['chat'],
   path: () => '/chat/completions',
-  // Hosts of one's own often need no key.
-  headers: (apiKey): Record<string, string> => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  // Self-hosted servers often need no key.
+  headers: (apiKey): Record<string, string> =>
+    apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
   maxTokensField: 'max_tokens',
 };

@@ -24,10 +24,16 @@ const entry = (bytes: Buffer) => ({ b64_json: bytes.toString('base64') });
 
 test('a generation is JSON with every parameter, and its images are read by their bytes', async (t) => {
   const { upstream, connection } = await startProvider(t, { basePath });
-  upstream.on(generations, answerJson({ created: 1, output_format: 'webp', data: [entry(png), entry(gif)], usage: {} }));
+  upstream.on(
+    generations,
+    answerJson({ created: 1, output_format: 'webp', data: [entry(png), entry(gif)], usage: {} }),
+  );
   const size = { width: 1_536, height: 1_024 };
   const job = jobFor({ count: 2, size, quality: 'high', outputFormat: 'webp' });
-  assert.deepEqual(mediaTypesOf(await openaiImages.generate(job, connection)), ['image/png', 'image/gif']);
+  assert.deepEqual(mediaTypesOf(await openaiImages.generate(job, connection)), [
+    'image/png',
+    'image/gif',
+  ]);
   const [request] = upstream.requests;
   assert.deepEqual(request!.body, {
     model: 'model-x',
@@ -40,7 +46,7 @@ test('a generation is JSON with every parameter, and its images are read by thei
   assert.equal(request!.headers.authorization, `Bearer ${apiKey}`);
 });
 
-test('hosts of the same API are asked for base64, which OpenAI itself refuses to be asked for', async (t) => {
+test('compatible hosts are asked for base64; OpenAI refuses that parameter', async (t) => {
   const { upstream, connection } = await startProvider(t, { basePath });
   upstream.on(generations, answerJson({ data: [entry(png)] }));
   await compatibleImages.generate(jobFor(), connection);
@@ -54,14 +60,21 @@ test('hosts of the same API are asked for base64, which OpenAI itself refuses to
 test('an edit is a form with its images as files', async (t) => {
   const { upstream, connection } = await startProvider(t, { basePath });
   upstream.on(edits, answerJson({ data: [entry(png)] }));
-  const job = jobFor({ images: [imageOf(png), imageOf(gif)], size: { width: 1_024, height: 1_024 }, quality: 'low' });
+  const job = jobFor({
+    images: [imageOf(png), imageOf(gif)],
+    size: { width: 1_024, height: 1_024 },
+    quality: 'low',
+  });
   assert.deepEqual(mediaTypesOf(await openaiImages.generate(job, connection)), ['image/png']);
   const { headers, body } = upstream.requests[0]!;
   assert.match(String(headers['content-type']), /^multipart\/form-data; boundary=/);
-  assert.match(String(body), /name="image\[\]"; filename="image-2\.gif"\r\ncontent-type: image\/gif/);
+  assert.match(
+    String(body),
+    /name="image\[\]"; filename="image-2\.gif"\r\ncontent-type: image\/gif/,
+  );
 });
 
-test('a form is what any parser takes it for, whatever bytes it carries', async () => {
+test('any parser reads the form back, whatever bytes it carries', async () => {
   const image = imageOf(png);
   const odd = { ...image, bytes: Buffer.concat([png, Buffer.from('\r\n--\r\n\0')]) };
   const { contentType, contentLength, pieces } = writeForm(
@@ -83,21 +96,28 @@ test('a form is what any parser takes it for, whatever bytes it carries', async 
   assert.deepEqual(Buffer.from(await files[1]!.arrayBuffer()), odd.bytes);
 });
 
-describe('of what comes', () => {
+describe('an answer’s images', () => {
   const cases: [what: string, data: unknown, types: string[]][] = [
-    ['fewer than asked for are what there is', [entry(png)], ['image/png']],
+    ['fewer than requested are returned', [entry(png)], ['image/png']],
     [
-      'more than asked for are left out',
+      'surplus images are left out',
       [entry(png), entry(png), entry(gif), entry(gif)],
       ['image/png', 'image/png', 'image/gif'],
     ],
-    ['what is no image is left out', [entry(png), entry(Buffer.from('<svg/>')), { url: 'https://x' }, null], ['image/png']],
+    [
+      'files that are not images are left out',
+      [entry(png), entry(Buffer.from('<svg/>')), { url: 'https://x' }, null],
+      ['image/png'],
+    ],
   ];
   for (const [what, data, types] of cases) {
     test(what, async (t) => {
       const { upstream, connection } = await startProvider(t, { basePath });
       upstream.on(generations, answerJson({ data }));
-      assert.deepEqual(mediaTypesOf(await openaiImages.generate(jobFor({ count: 3 }), connection)), types);
+      assert.deepEqual(
+        mediaTypesOf(await openaiImages.generate(jobFor({ count: 3 }), connection)),
+        types,
+      );
     });
   }
 
@@ -107,21 +127,27 @@ describe('of what comes', () => {
     ['an empty list', { data: [] }],
     ['another shape', { images: 'many' }],
     ['a list', []],
-    ['no JSON', '<html>'],
+    ['a body that is not JSON', '<html>'],
   ];
   for (const [what, body] of garbage) {
     test(`${what} is unreadable`, async (t) => {
       const { upstream, connection } = await startProvider(t, { basePath });
       upstream.on(generations, answerJson(body));
-      assert.equal(failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind, 'unreadable');
+      assert.equal(
+        failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind,
+        'unreadable',
+      );
     });
   }
 });
 
 describe('failures', () => {
-  test('moderation is a 400 in the words of the provider', async (t) => {
+  test('moderation is a 400 with the provider’s message', async (t) => {
     const { upstream, connection } = await startProvider(t, { basePath });
-    const error = { code: 'moderation_blocked', message: 'Your request was rejected by the safety system.' };
+    const error = {
+      code: 'moderation_blocked',
+      message: 'Your request was rejected by the safety system.',
+    };
     upstream.on(generations, answerStatus(400, { body: { error } }));
     assert.deepEqual(failureOf(await openaiImages.generate(jobFor(), connection)), {
       kind: 'failure',
@@ -130,10 +156,12 @@ describe('failures', () => {
     });
   });
 
-  test('a busy provider says when to come back', async (t) => {
+  test('a busy provider’s retry delay is kept', async (t) => {
     const { upstream, connection } = await startProvider(t, { basePath });
     upstream.on(generations, answerStatus(429, { retryAfter: '7' }));
-    const { status, retryAfterSeconds } = failureOf(await openaiImages.generate(jobFor(), connection)).failure;
+    const { status, retryAfterSeconds } = failureOf(
+      await openaiImages.generate(jobFor(), connection),
+    ).failure;
     assert.deepEqual([status, retryAfterSeconds], [429, 7]);
   });
 
@@ -147,27 +175,49 @@ describe('failures', () => {
     assert.equal(failureOf(await generating).failure.kind, 'timeout');
   });
 
-  test('an answer that breaks off is no answer', async (t) => {
+  test('an answer that breaks off is a failure', async (t) => {
     const { upstream, connection } = await startProvider(t, { basePath });
     upstream.on(generations, answerCutOff('{"data":[{"b64_json":"iVBOR'));
-    assert.equal(failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind, 'broken-stream');
+    assert.equal(
+      failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind,
+      'broken-stream',
+    );
   });
 
-  test('an answer without end is given up', async (t) => {
+  test('an endless answer is cut off', async (t) => {
     const { upstream, connection } = await startProvider(t, { basePath });
     upstream.on(generations, answerEndlessly);
     const { kind, message } = failureOf(await openaiImages.generate(jobFor(), connection)).failure;
-    assert.deepEqual([kind, message], ['unreadable', `the answer is over ${64 * 1_024 * 1_024} bytes`]);
+    assert.deepEqual(
+      [kind, message],
+      ['unreadable', `the answer is over ${64 * 1_024 * 1_024} bytes`],
+    );
     assert.equal(await upstream.requests[0]!.ended, 'aborted');
   });
 
-  test('a client that leaves stops it, an edit in mid-upload too', async (t) => {
+  test('ten of the largest images that do not compress, which are billed, can be read', async (t) => {
+    const { upstream, connection } = await startProvider(t, { basePath });
+    upstream.on(generations, answerJson({ data: [entry(png)] }));
+    const bounds: number[] = [];
+    const send: typeof connection.http.send = (call) => {
+      bounds.push(call.answerBytesMax);
+      return connection.http.send(call);
+    };
+    await openaiImages.generate(jobFor({ count: 10 }), { ...connection, http: { send } });
+    // Three bytes a pixel, a hundredth around them, four characters for three bytes.
+    assert.ok(bounds[0]! > 10 * 3_840 * 2_160 * 3 * 1.01 * (4 / 3), `${bounds[0]} bytes`);
+  });
+
+  test('a client that disconnects stops the call, also during an upload', async (t) => {
     const { upstream, connection } = await startProvider(t, { basePath });
     upstream.on(generations, hang);
     upstream.on(edits, hang);
     for (const images of [[], [imageOf(png)]]) {
       const controller = new AbortController();
-      const running = openaiImages.generate(jobFor({ images, signal: controller.signal }), connection);
+      const running = openaiImages.generate(
+        jobFor({ images, signal: controller.signal }),
+        connection,
+      );
       const request = await upstream.request(images.length);
       controller.abort();
       assert.equal(failureOf(await running).failure.kind, 'connection');
@@ -175,7 +225,7 @@ describe('failures', () => {
     }
   });
 
-  test('a request that was never sent says so', async (t) => {
+  test('an unsent request is reported as unsent', async (t) => {
     const { upstream, connection } = await startProvider(t, { basePath });
     await upstream.close();
     const { requestSent, failure } = failureOf(await openaiImages.generate(jobFor(), connection));

@@ -1,17 +1,27 @@
-// OpenAI's image API: generations as JSON, edits as a form, answers as base64, several images in one call.
-// https://platform.openai.com/docs/api-reference/images
+// OpenAI's image API: generations as JSON, edits as a form, answers as base64, several images in
+// one call. https://platform.openai.com/docs/api-reference/images
 import { isObject } from '../../lib/json.ts';
 import { failedReply, imageAnswerBytesMax, imagesOrFailure } from '../image-answer.ts';
-import type { ImageCall, ImageConnection, ImageJob, ImageJobResult, ImageProviderKind } from '../image-provider.ts';
+import type {
+  ImageCall,
+  ImageConnection,
+  ImageJob,
+  ImageJobResult,
+  ImageProviderKind,
+} from '../image-provider.ts';
+import { readImageUsage } from './image-usage.ts';
 import { writeForm } from './multipart.ts';
 
 export const openaiImages: ImageProviderKind = imagesWith({});
 
-/** GPT models always answer with base64 and refuse to be asked for it; other hosts of the same API send addresses if they are not. */
+/**
+ * GPT models always answer with base64 and refuse the parameter that asks for it. Other hosts of
+ * the API send URLs without it.
+ */
 export const compatibleImages: ImageProviderKind = imagesWith({ response_format: 'b64_json' });
 
-/** However many images were asked for. */
-const answerBytesMax = 4 * imageAnswerBytesMax;
+/** For any number of images. */
+const answerBytesMax = 6 * imageAnswerBytesMax;
 
 function imagesWith(extraFields: Readonly<Record<string, string>>): ImageProviderKind {
   return {
@@ -19,7 +29,10 @@ function imagesWith(extraFields: Readonly<Record<string, string>>): ImageProvide
     generate: async (job, connection) => {
       const fields = { ...fieldsOf(job), ...extraFields };
       const written = job.images.length === 0 ? writeGeneration(fields) : writeEdit(fields, job);
-      const reply = await connection.http.send({ ...written, ...restOf(job, connection, written.headers) });
+      const reply = await connection.http.send({
+        ...written,
+        ...restOf(job, connection, written.headers),
+      });
       if (reply.kind === 'failure') return failedReply(reply);
       return readAnswer(reply.kind === 'answer' ? reply.body : null, job);
     },
@@ -41,12 +54,21 @@ function fieldsOf({ upstreamModel, prompt, count, size, quality, outputFormat }:
 }
 
 function writeGeneration(fields: Fields): Written {
-  return { path: '/images/generations', headers: { 'content-type': 'application/json' }, body: JSON.stringify(fields) };
+  return {
+    path: '/images/generations',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(fields),
+  };
 }
 
 function writeEdit(fields: Fields, { images }: ImageJob): Written {
-  const texts = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
-  const { contentType, contentLength, pieces } = writeForm(texts, { imageField: 'image[]', images });
+  const texts = Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, String(value)]),
+  );
+  const { contentType, contentLength, pieces } = writeForm(texts, {
+    imageField: 'image[]',
+    images,
+  });
   return {
     path: '/images/edits',
     headers: { 'content-type': contentType, 'content-length': String(contentLength) },
@@ -54,7 +76,11 @@ function writeEdit(fields: Fields, { images }: ImageJob): Written {
   };
 }
 
-function restOf({ signal, count }: ImageJob, { provider }: ImageConnection, headers: Written['headers']) {
+function restOf(
+  { signal, count }: ImageJob,
+  { provider }: ImageConnection,
+  headers: Written['headers'],
+) {
   const { apiKey } = provider;
   return {
     provider,
@@ -68,9 +94,13 @@ function restOf({ signal, count }: ImageJob, { provider }: ImageConnection, head
 
 function readAnswer(body: unknown, { count }: ImageJob): ImageJobResult {
   const data: readonly unknown[] = isObject(body) && Array.isArray(body.data) ? body.data : [];
-  const texts = data.flatMap((entry) => (isObject(entry) && typeof entry.b64_json === 'string' ? [entry.b64_json] : []));
-  return imagesOrFailure(
+  const texts = data.flatMap((entry) =>
+    isObject(entry) && typeof entry.b64_json === 'string' ? [entry.b64_json] : [],
+  );
+  const result = imagesOrFailure(
     texts.map((text) => Buffer.from(text, 'base64')),
     count,
   );
+  const usage = isObject(body) ? readImageUsage(body.usage) : null;
+  return result.kind === 'images' && usage ? { ...result, usage } : result;
 }

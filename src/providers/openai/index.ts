@@ -1,33 +1,52 @@
-// OpenAI itself: Responses and Chat.
-import type { JsonObject } from '../../formats/format.ts';
-import { isObject } from '../../lib/json.ts';
+// OpenAI itself, with Responses and Chat.
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { HttpProviderKind } from '../provider.ts';
 
 export const openai: HttpProviderKind = {
   kind: 'openai',
-  transport: 'http',
   defaultBaseUrl: 'https://api.openai.com/v1',
   formats: ['responses', 'chat'],
   path: (format) => (format === 'responses' ? '/responses' : '/chat/completions'),
-  headers: (apiKey): Record<string, string> => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  countTokensPath: () => '/responses/input_tokens',
+  headers: (apiKey): Record<string, string> =>
+    apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
   maxTokensField: 'max_completion_tokens',
   customTools: true,
   wantsAccount: true,
-  adaptBody: (body, format) => ({ ...(format === 'chat' ? dropReasoning(body) : body), store: false }),
+  adaptBody: (body, format) => ({
+    ...(format === 'chat' ? dropReasoning(body) : body),
+    store: false,
+  }),
 };
 
-/** Clients send back the reasoning of models on other hosts; OpenAI's Chat takes none and refuses fields that it does not know. */
+/**
+ * Clients send back the reasoning of models on other hosts. OpenAI's Chat takes none and refuses
+ * unknown fields.
+ */
 function dropReasoning(body: JsonObject): JsonObject {
   const messages: unknown[] = Array.isArray(body.messages) ? body.messages : [];
   if (!messages.some(hasReasoning)) return body;
-  return { ...body, messages: messages.map((message) => (hasReasoning(message) ? withoutReasoning(message) : message)) };
+  return {
+    ...body,
+    messages: messages.map((message) =>
+      hasReasoning(message) ? withoutReasoning(message) : message,
+    ),
+  };
 }
 
 function hasReasoning(message: unknown): message is JsonObject {
-  return isObject(message) && ('reasoning_content' in message || 'reasoning' in message || 'reasoning_details' in message);
+  return (
+    isObject(message) &&
+    ('reasoning_content' in message || 'reasoning' in message || 'reasoning_details' in message)
+  );
 }
 
 function withoutReasoning(message: JsonObject): JsonObject {
-  const { reasoning_content: _content, reasoning: _reasoning, reasoning_details: _details, ...rest } = message;
+  const {
+    reasoning_content: _content,
+    reasoning: _reasoning,
+    reasoning_details: _details,
+    ...rest
+  } = message;
   return rest;
 }

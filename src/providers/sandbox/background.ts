@@ -1,8 +1,9 @@
-// The ground of a drawn picture: soft colours that follow from the prompt, so that two prompts are told apart at a glance.
+// The background of a drawn picture: soft colours derived from the prompt, so that different
+// prompts look different.
 import { createHash } from 'node:crypto';
 
-/** RGB of `side` × `side` pixels, to be enlarged smoothly. */
-export type Background = { readonly pixels: Buffer; readonly side: number };
+/** RGB of `side` × `side` pixels, for smooth enlargement. */
+type Background = { readonly pixels: Buffer; readonly side: number };
 
 const side = 4;
 
@@ -15,12 +16,18 @@ export function makeBackground(seed: string): Background {
   for (let index = 0; index < side * side; index++) {
     const along = ((index % side) + Math.floor(index / side)) / (2 * side - 2);
     const noise = digest[3 + index]! / 255;
-    pixels.set(rgbOf(hue + spread * (along + 0.4 * noise), 0.35 + 0.25 * noise + 0.15 * along), index * 3);
+    pixels.set(
+      rgbOf(hue + spread * (along + 0.4 * noise), 0.35 + 0.25 * noise + 0.15 * along),
+      index * 3,
+    );
   }
   return { pixels, side };
 }
 
-/** Fully saturated would shout: 62 %. https://www.w3.org/TR/css-color-4/#hsl-to-rgb */
+/**
+ * At 62 % saturation, because full saturation is garish.
+ * https://www.w3.org/TR/css-color-4/#hsl-to-rgb
+ */
 function rgbOf(hueDegrees: number, lightness: number): number[] {
   const amplitude = 0.62 * Math.min(lightness, 1 - lightness);
   return [0, 8, 4].map((offset) => {

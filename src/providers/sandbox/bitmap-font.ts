@@ -1,7 +1,8 @@
-// The letters that the sandbox writes on its pictures: ASCII as bitmaps, drawn for this file. No font of the system is used, since every
-// machine has others and the same prompt must give the same bytes. Rows go from top to bottom; the eighth and ninth hang below the line.
+// The letters on the sandbox's pictures: ASCII as bitmaps, drawn for this file. System fonts differ
+// between machines, and the same prompt must give the same bytes. Rows go from top to bottom; the
+// eighth and ninth are below the baseline.
 
-/** Rows of a line, those below the letters' foot included. */
+/** Rows of a line, including those below the baseline. */
 export const glyphRows = 9;
 
 export const letters: Readonly<Record<string, string>> = {
@@ -101,7 +102,7 @@ export const letters: Readonly<Record<string, string>> = {
   '~': '..... ..... .#... #.#.# ...#.',
 };
 
-/** What the boxes of characters without a bitmap are labelled with. */
+/** Digits for the boxes of characters without a bitmap. */
 export const smallDigits: Readonly<Record<string, string>> = {
   '0': '### #.# #.# #.# ###',
   '1': '.#. ##. .#. .#. ###',

@@ -10,7 +10,7 @@ function show(block: TextBlock): string[] {
   return rows.map((row) => row.join(''));
 }
 
-test('text becomes dots that can be read', () => {
+test('text is drawn as readable dots', () => {
   assert.deepEqual(show(layOutText('Hi, py', 100)), [
     '#...#.#.................',
     '#...#...................',
@@ -24,34 +24,41 @@ test('text becomes dots that can be read', () => {
   ]);
 });
 
-test('every printable character of ASCII has a letter of its own', () => {
+test('every printable ASCII character has its own letter', () => {
   const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index));
   assert.deepEqual(new Set(Object.keys(letters)), new Set(printable));
   assert.equal(new Set(Object.values(letters)).size, printable.length);
 });
 
-test('accents and typographic marks are written plainly, other scripts as boxes with their number', () => {
-  assert.deepEqual(show(layOutText('“Café” – naïve…', 500)), show(layOutText('"Cafe" - naive...', 500)));
+test('accents and typographic marks become plain letters, other scripts numbered boxes', () => {
+  assert.deepEqual(
+    show(layOutText('“Café” – naïve…', 500)),
+    show(layOutText('"Cafe" - naive...', 500)),
+  );
   const [top, , digits] = show(layOutText('日', 100));
   assert.equal(top, '#'.repeat(19));
   assert.equal(digits, '#.###.###.###.###.#', 'the upper edges of 65E5');
   assert.notDeepEqual(show(layOutText('日', 100)), show(layOutText('月', 100)));
 });
 
-test('no line is wider than the room, and no word is lost', () => {
+test('no line is too wide, and no word is lost', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 40, max: 300 }), (text, width) => {
-      const block = layOutText(text, width);
-      const rows = show(block);
-      assert.ok(block.width <= width, `${block.width} > ${width}`);
-      assert.ok(rows.every((row) => row.length === block.width));
-      const dots = (shown: readonly string[]) => shown.join('').replaceAll('.', '').length;
-      assert.equal(dots(rows), dots(show(layOutText(text, 1e9))));
-    }),
+    fc.property(
+      fc.string({ unit: 'grapheme', maxLength: 200 }),
+      fc.integer({ min: 40, max: 300 }),
+      (text, width) => {
+        const block = layOutText(text, width);
+        const rows = show(block);
+        assert.ok(block.width <= width, `${block.width} > ${width}`);
+        assert.ok(rows.every((row) => row.length === block.width));
+        const dots = (shown: readonly string[]) => shown.join('').replaceAll('.', '').length;
+        assert.equal(dots(rows), dots(show(layOutText(text, 1e9))));
+      },
+    ),
   );
 });
 
-test('a text that is too long for the room ends with dots', () => {
+test('a text that does not fit ends with dots', () => {
   const block = layOutText('one two three four five six', 50);
   const cut = cutText(block, { width: 50, height: 30 });
   assert.equal(cut.lines.length, 2);

@@ -1,19 +1,23 @@
-// Text as dots: broken into lines that fit, and drawn with the letters of bitmap-font.ts. One dot is one unit here; whoever paints it
-// makes each dot as many pixels as it likes. What has no letter keeps its meaning as far as it can: é becomes e, other scripts and
-// emoji a box with the number of the character in it.
+// Renders text as dots: breaks it into lines that fit and draws the letters of bitmap-font.ts. One
+// dot is one unit; the painter chooses its size in pixels. Characters without a letter stay
+// recognisable: é becomes e, and other scripts and emoji become a box with the character's number.
 import { glyphRows, letters, smallDigits } from './bitmap-font.ts';
 
-/** `rows[y][x]`: whether there is a dot. */
+/** `rows[y][x]`: true for a dot. */
 type Glyph = { readonly width: number; readonly rows: readonly (readonly boolean[])[] };
 
-export type TextBlock = { readonly lines: readonly (readonly Glyph[])[]; readonly width: number; readonly height: number };
+export type TextBlock = {
+  readonly lines: readonly (readonly Glyph[])[];
+  readonly width: number;
+  readonly height: number;
+};
 
 const letterGap = 1;
 const lineGap = 3;
 const lineHeight = glyphRows + lineGap;
 const space: Glyph = { width: 3, rows: [] };
 
-/** Breaks the text at spaces, and words that are too long for a line anywhere; a line feed always begins a line. */
+/** Breaks lines at spaces and line feeds, and inside words that are longer than a line. */
 export function layOutText(text: string, widthMax: number): TextBlock {
   const lines = toAscii(text)
     .split('\n')
@@ -21,8 +25,11 @@ export function layOutText(text: string, widthMax: number): TextBlock {
   return { lines, width: Math.max(0, ...lines.map(lineWidth)), height: heightOf(lines.length) };
 }
 
-/** The first lines of a block, so many as fit, the last ending with dots if any were left out. */
-export function cutText(block: TextBlock, { width, height }: { readonly width: number; readonly height: number }): TextBlock {
+/** Returns the first lines that fit, ending with dots when lines were cut. */
+export function cutText(
+  block: TextBlock,
+  { width, height }: { readonly width: number; readonly height: number },
+): TextBlock {
   if (block.height <= height) return block;
   const kept = block.lines.slice(0, Math.max(1, linesWithin(height)));
   const last = [...kept.at(-1)!];
@@ -32,7 +39,7 @@ export function cutText(block: TextBlock, { width, height }: { readonly width: n
   return { lines, width: Math.max(...lines.map(lineWidth)), height: heightOf(lines.length) };
 }
 
-/** Calls back for each dot, from the block's upper left corner. */
+/** Calls `put` for each dot, from the block's upper left corner. */
 export function forEachDot({ lines }: TextBlock, put: (x: number, y: number) => void): void {
   for (const [index, line] of lines.entries()) {
     let left = 0;
@@ -45,7 +52,7 @@ export function forEachDot({ lines }: TextBlock, put: (x: number, y: number) => 
   }
 }
 
-/** So that the box of text with this height is full: the last line has no gap below it. */
+/** The last line has no gap below it. */
 function heightOf(lines: number): number {
   return lines * lineHeight - lineGap;
 }
@@ -85,7 +92,10 @@ function breakLine(paragraph: string, widthMax: number): Glyph[][] {
   return lines;
 }
 
-/** Compatibility forms and accents are taken apart, so that only what has no Latin letter at all is left over. */
+/**
+ * Decomposes compatibility forms and accents, so that only characters without a Latin letter
+ * remain.
+ */
 function toAscii(text: string): string {
   return text
     .normalize('NFKD')

@@ -1,24 +1,31 @@
-// What the sandbox says: from a request and its directives to a whole answer. Pure; run.ts plays it as a stream.
+// Composes the sandbox's whole answer from a request and its directives. Pure; run.ts plays it as a
+// stream.
 import type { Answer } from '../../canonical/answer.ts';
-import type { AssistantPart, CanonicalRequest, ThinkingPart, Tool, ToolCallPart } from '../../canonical/request.ts';
-import { utf8Length } from '../../lib/tokens.ts';
+import type { Citation } from '../../canonical/citation.ts';
+import { isLoweredTool } from '../../formats/adapting/custom-tools.ts';
+import type { AssistantPart, ThinkingPart, Tool, ToolCallPart } from '../../canonical/request.ts';
+import { fitToolNames } from '../../formats/tool-names.ts';
+import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { cutAtLimit, cutAtSequence } from './cut.ts';
 import type { Directives, ToolDirective } from './directives.ts';
+import type { SandboxRequest } from './request.ts';
 import { makeInstance } from './schema-instance.ts';
+import { makePage } from './search.ts';
+import { chooseSearch } from './searches.ts';
 import type { Turn } from './turn.ts';
 import { countInputTokens, countUsage, partText } from './usage.ts';
 
-/** `refused`: what the request asks for cannot be; the message tells the developer why. */
-export type Composed =
+/** `refused`: the request asks for something impossible; the message tells the developer why. */
+type Composed =
   | { readonly kind: 'composed'; readonly answer: Answer }
   | { readonly kind: 'refused'; readonly message: string };
 
-export type ComposeInput = {
-  readonly request: CanonicalRequest;
+type ComposeInput = {
+  readonly request: SandboxRequest;
   readonly turn: Turn;
   readonly directives: Directives;
   readonly maxOutputTokens: number;
-  /** Whether the model thinks. */
+  /** True for a model that thinks. */
   readonly thinking: boolean;
 };
 
@@ -31,7 +38,7 @@ export function composeAnswer(input: ComposeInput): Composed {
   }
 }
 
-/** Ends the composing from any depth; never leaves this file. */
+/** Ends the composition from any depth; never leaves this file. */
 class Refused extends Error {}
 
 function compose(input: ComposeInput): Answer {
@@ -39,10 +46,23 @@ function compose(input: ComposeInput): Answer {
   const thinking = makeThinking(input);
   const calls = makeCalls(request, directives);
   const text = makeText(input, [...thinking, ...calls]);
-  const whole: AssistantPart[] = [...thinking, ...(text === '' ? [] : [{ type: 'text', text } as const]), ...calls];
+  const whole: AssistantPart[] = [
+    ...thinking,
+    ...(text === '' ? [] : [{ type: 'text', text, ...citeSearch(request) } as const]),
+    ...calls,
+  ];
   const stopped = cutAtSequence(whole, request.stopSequences);
-  const limited = cutAtLimit(stopped.content, Math.min(maxOutputTokens, request.maxOutputTokens ?? Infinity));
-  const reason = limited.isCut ? 'length' : stopped.sequence !== null ? 'stop-sequence' : calls.length > 0 ? 'tool-calls' : 'end';
+  const limited = cutAtLimit(
+    stopped.content,
+    Math.min(maxOutputTokens, request.maxOutputTokens ?? Infinity),
+  );
+  const reason = limited.isCut
+    ? 'length'
+    : stopped.sequence !== null
+      ? 'stop-sequence'
+      : calls.length > 0
+        ? 'tool-calls'
+        : 'end';
   return {
     content: limited.content,
     stop: { reason, sequence: reason === 'stop-sequence' ? stopped.sequence : null },
@@ -54,33 +74,50 @@ function makeThinking({ request, directives, thinking }: ComposeInput): Thinking
   const { effort = null, budgetTokens = null } = request.reasoning ?? {};
   const isAsked = (effort !== null && effort !== 'none') || (budgetTokens ?? 0) > 0;
   const text =
-    directives.think ?? (isAsked && thinking ? 'The sandbox does not think. It answers the last user message by its rules.' : '');
+    directives.think ??
+    (isAsked && thinking
+      ? 'The sandbox does not think. It answers the last user message by its rules.'
+      : '');
   return text === '' ? [] : [{ type: 'thinking', text, signature: null, redacted: false }];
 }
 
 /**
- * A directive says what the model wants; the request's tool choice and its switch for parallel calls have the last word, as they
- * have with a real model.
+ * A directive says what the model wants. The request's tool choice and its parallel switch have the
+ * last word, as with a real model.
  */
-function makeCalls(request: CanonicalRequest, directives: Directives): ToolCallPart[] {
-  for (const { name } of directives.toolCalls) findTool(request, name);
+function makeCalls(request: SandboxRequest, directives: Directives): ToolCallPart[] {
+  const asked = directives.toolCalls
+    .filter(({ name }) => name !== request.searchTool)
+    .map((call) => ({ ...call, name: sentName(request, call.name) }));
+  for (const { name } of asked) findTool(request, name);
   const callsBefore = countCalls(request);
-  const wanted = chooseCalls(request, directives.toolCalls);
+  const wanted = chooseSearch(request) === null ? chooseCalls(request, asked) : asked;
   const allowed = request.parallelToolCalls === false ? wanted.slice(0, 1) : wanted;
   return allowed.map(({ name, input }, index) => {
     const tool = findTool(request, name);
-    // Ids count on through a conversation, so that they are the same every time and still never meet twice.
+    // Numbered through the whole conversation, so ids are reproducible and never repeat.
     const id = `call_sandbox_${callsBefore + index + 1}`;
     return { type: 'tool-call', id, name, arguments: makeArguments(tool, input), kind: tool.kind };
   });
 }
 
-function countCalls({ messages }: CanonicalRequest): number {
-  const parts = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+/** Directives use the client's tool names; the request has the names adapted for the host. */
+function sentName({ tools, toolNames }: SandboxRequest, name: string): string {
+  const fitted = (toolNames && fitToolNames([name], toolNames)?.toSent(name)) ?? name;
+  return tools.some((tool) => tool.name === fitted) ? fitted : name;
+}
+
+function countCalls({ messages }: SandboxRequest): number {
+  const parts = messages.flatMap((message) =>
+    message.role === 'assistant' ? message.content : [],
+  );
   return parts.filter((part) => part.type === 'tool-call').length;
 }
 
-function chooseCalls(request: CanonicalRequest, wanted: readonly ToolDirective[]): readonly ToolDirective[] {
+function chooseCalls(
+  request: SandboxRequest,
+  wanted: readonly ToolDirective[],
+): readonly ToolDirective[] {
   const choice = request.toolChoice ?? { type: 'auto' };
   switch (choice.type) {
     case 'auto':
@@ -96,24 +133,33 @@ function chooseCalls(request: CanonicalRequest, wanted: readonly ToolDirective[]
   }
 }
 
-function firstTool(request: CanonicalRequest): Tool {
+function firstTool(request: SandboxRequest): Tool {
   const [tool] = request.tools;
-  if (!tool) throw new Refused('The tool choice requires a call, and the request defines no tools.');
+  if (!tool)
+    throw new Refused('The tool choice requires a call, and the request defines no tools.');
   return tool;
 }
 
-function findTool(request: CanonicalRequest, name: string): Tool {
+function findTool(request: SandboxRequest, name: string): Tool {
   const tool = request.tools.find((candidate) => candidate.name === name);
   if (tool) return tool;
   const defined = request.tools.map((candidate) => `\`${candidate.name}\``).join(', ');
-  throw new Refused(`The request defines no tool \`${name}\`. It defines ${defined === '' ? 'none' : defined}.`);
+  throw new Refused(
+    `The request defines no tool \`${name}\`. It defines ${defined === '' ? 'none' : defined}.`,
+  );
 }
 
 function makeArguments(tool: Tool, input: string | null): string {
   if (tool.kind === 'custom') return input ?? 'text';
-  if (input === null) return JSON.stringify(instanceOf({ type: 'object', ...tool.parameters }, `tool \`${tool.name}\``));
+  if (isLoweredTool(tool)) return JSON.stringify({ input: input ?? 'text' });
+  if (input === null)
+    return JSON.stringify(
+      instanceOf({ type: 'object', ...tool.parameters }, `tool \`${tool.name}\``),
+    );
   if (!isJsonObject(input)) {
-    throw new Refused(`The arguments of \`sandbox: tool=${tool.name}\` must be a JSON object on the same line; they are not.`);
+    throw new Refused(
+      `The arguments of \`sandbox: tool=${tool.name}\` must be a JSON object on the same line; they are not.`,
+    );
   }
   return input;
 }
@@ -127,9 +173,22 @@ function isJsonObject(text: string): boolean {
   }
 }
 
+/** Citations of the search and its results. */
+function citeSearch(request: SandboxRequest): { readonly citations?: readonly Citation[] } {
+  const query = chooseSearch(request);
+  if (query === null) return {};
+  const { url, title } = makePage(query, 0);
+  return {
+    citations: [{ type: 'url', url, title, citedText: null, span: null, reference: 'sandbox' }],
+  };
+}
+
 function instanceOf(schema: Readonly<Record<string, unknown>>, of: string): unknown {
   const made = makeInstance(schema);
-  if (made.kind === 'none') throw new Refused(`The sandbox cannot make up a value for the schema of ${of}: ${made.reason}.`);
+  if (made.kind === 'none')
+    throw new Refused(
+      `The sandbox cannot make up a value for the schema of ${of}: ${made.reason}.`,
+    );
   return made.value;
 }
 
@@ -143,17 +202,27 @@ function makeText(input: ComposeInput, others: readonly AssistantPart[]): string
     case 'json':
       return JSON.stringify({ answer: describeTurn(turn), sandbox: true });
     case 'json-schema':
-      return JSON.stringify(instanceOf(request.outputFormat.schema, `the output format \`${request.outputFormat.name}\``));
+      return JSON.stringify(
+        instanceOf(
+          request.outputFormat.schema,
+          `the output format \`${request.outputFormat.name}\``,
+        ),
+      );
   }
 }
 
 function describeTurn({ text, images, documents, toolResults }: Turn): string {
   if (toolResults.length > 0) {
     return toolResults
-      .map(({ name, text: result, isError }) => `The tool ${name} ${isError ? 'failed' : 'returned'}: ${quote(result)}`)
+      .map(
+        ({ name, text: result, isError }) =>
+          `The tool ${name} ${isError ? 'failed' : 'returned'}: ${quote(result)}`,
+      )
       .join('\n');
   }
-  const media = [count(images, 'image'), count(documents, 'document')].filter((phrase) => phrase !== '').join(' and ');
+  const media = [count(images, 'image'), count(documents, 'document')]
+    .filter((phrase) => phrase !== '')
+    .join(' and ');
   if (text === '') return `You sent ${media === '' ? 'no text' : media}.`;
   return `You said: ${quote(text)}${media === '' ? '' : ` (with ${media})`}`;
 }
@@ -166,17 +235,28 @@ const quotedCharactersMax = 1_000;
 
 function quote(text: string): string {
   const characters = Array.from(text.slice(0, quotedCharactersMax * 2));
-  if (characters.length <= quotedCharactersMax && text.length <= quotedCharactersMax * 2) return text;
+  if (characters.length <= quotedCharactersMax && text.length <= quotedCharactersMax * 2)
+    return text;
   return `${characters.slice(0, quotedCharactersMax).join('')}…`;
 }
 
-const filler = 'The sandbox goes on writing plain words until it has reached the length that was asked for. ';
+const filler =
+  'The sandbox goes on writing plain words until it has reached the length that was asked for. ';
 
-/** ASCII words that bring the whole answer to exactly so many tokens; no more of them than the limit lets through. */
-function makeWords(tokens: number, { maxOutputTokens }: ComposeInput, others: readonly AssistantPart[]): string {
+/**
+ * Makes ASCII words that bring the whole answer to exactly this many tokens. It stops one token
+ * above the limit, where the answer is cut anyway.
+ */
+function makeWords(
+  tokens: number,
+  { maxOutputTokens }: ComposeInput,
+  others: readonly AssistantPart[],
+): string {
   const otherBytes = others.reduce((sum, part) => sum + utf8Length(partText(part)), 0);
   if (tokens * 4 < otherBytes) {
-    throw new Refused(`\`sandbox: tokens=${tokens}\` is less than what the answer's thinking and tool calls take up already.`);
+    throw new Refused(
+      `\`sandbox: tokens=${tokens}\` is less than what the answer's thinking and tool calls take up already.`,
+    );
   }
   const bytes = Math.max(Math.min(tokens, maxOutputTokens + 1) * 4 - otherBytes, 0);
   const text = filler.repeat(Math.ceil(bytes / filler.length)).slice(0, bytes);

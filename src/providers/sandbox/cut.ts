@@ -1,11 +1,14 @@
-// Where an answer ends early: at a stop sequence, or at the output limit by our own count of tokens.
+// Ends an answer early: at a stop sequence, or at the output limit by our own token count.
 import type { AssistantPart } from '../../canonical/request.ts';
-import { utf8Length } from '../../lib/tokens.ts';
+import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { partText } from './usage.ts';
 
 const bytesPerToken = 4;
 
-/** Ends the content before the stop sequence that is complete first; only text can hold one. `sequence`: the one that was met. */
+/**
+ * Ends the content before the stop sequence that completes first. Only text can contain one.
+ * `sequence`: the one that was found.
+ */
 export function cutAtSequence(
   content: readonly AssistantPart[],
   sequences: readonly string[],
@@ -13,14 +16,18 @@ export function cutAtSequence(
   for (const [index, part] of content.entries()) {
     if (part.type !== 'text') continue;
     const met = firstComplete(part.text, sequences);
-    if (met) return { content: [...content.slice(0, index), ...shorten(part, met.start)], sequence: met.sequence };
+    if (met)
+      return {
+        content: [...content.slice(0, index), ...shorten(part, met.start)],
+        sequence: met.sequence,
+      };
   }
   return { content, sequence: null };
 }
 
 /**
- * Ends the content at a limit of tokens, which is reached exactly: a character has at most four bytes, so the last token is
- * begun even where a whole character does not fit any more.
+ * Ends the content at exactly the token limit. A character has at most four bytes, so the last
+ * token counts as begun even when the next whole character does not fit.
  */
 export function cutAtLimit(
   content: readonly AssistantPart[],
@@ -31,28 +38,41 @@ export function cutAtLimit(
     const text = partText(part);
     const bytes = utf8Length(text);
     if (bytes > bytesLeft)
-      return { content: [...content.slice(0, index), ...shorten(part, fittingLength(text, bytesLeft))], isCut: true };
+      return {
+        content: [...content.slice(0, index), ...shorten(part, fittingLength(text, bytesLeft))],
+        isCut: true,
+      };
     bytesLeft -= bytes;
   }
   return { content, isCut: false };
 }
 
-function firstComplete(text: string, sequences: readonly string[]): { readonly start: number; readonly sequence: string } | null {
+function firstComplete(
+  text: string,
+  sequences: readonly string[],
+): { readonly start: number; readonly sequence: string } | null {
   const found = sequences
     .filter((sequence) => sequence !== '')
     .map((sequence) => ({ sequence, start: text.indexOf(sequence) }))
     .filter(({ start }) => start !== -1);
-  return found.toSorted((a, b) => a.start + a.sequence.length - (b.start + b.sequence.length) || a.start - b.start)[0] ?? null;
+  return (
+    found.toSorted(
+      (a, b) => a.start + a.sequence.length - (b.start + b.sequence.length) || a.start - b.start,
+    )[0] ?? null
+  );
 }
 
-/** The part with the first `length` characters of its text; none for nothing. */
+/** Returns the part with the first `length` characters of its text; no part for 0. */
 function shorten(part: AssistantPart, length: number): AssistantPart[] {
   if (length === 0) return [];
   if (part.type === 'tool-call') return [{ ...part, arguments: part.arguments.slice(0, length) }];
   return [{ ...part, text: part.text.slice(0, length) }];
 }
 
-/** How much of a text, in UTF-16 units, fits into fewer UTF-8 bytes than it has, without splitting a character. */
+/**
+ * Returns how many UTF-16 units of a text fit into `bytesMax` UTF-8 bytes without splitting a
+ * character.
+ */
 function fittingLength(text: string, bytesMax: number): number {
   const bytes = Buffer.from(text, 'utf8');
   let end = bytesMax;

@@ -1,26 +1,29 @@
-// Directives: lines that start with `sandbox:` and say how the sandbox behaves. Such a line is always a directive, so that a misspelt one
-// is explained instead of being answered as if it were not there.
+// Parses directives: lines that start with `sandbox:` and control the sandbox. Such a line is
+// always a directive, so a misspelt one is explained instead of ignored.
 
-/** `text`: what was written besides the directives. */
+/** `text`: the message without its directives. */
 export type ReadLines<Directives> =
   | { readonly kind: 'read'; readonly directives: Directives; readonly text: string }
   | { readonly kind: 'malformed'; readonly message: string };
 
 export type Draft<Directives> = { -readonly [Field in keyof Directives]: Directives[Field] };
-/** Writes the value into the draft, or returns what is wrong with it. */
+/** Writes the value into the draft, or returns what is wrong. */
 type Reader<Directives> = (value: string, draft: Draft<Directives>) => string | null;
 /** By the directive's name. */
 export type Readers<Directives> = Readonly<Record<string, Reader<Directives>>>;
 
 type Vocabulary<Directives> = {
-  /** What holds without any. */
+  /** The result without any directives. */
   readonly none: Directives;
   readonly readers: Readers<Directives>;
-  /** The one that may be given more than once. */
+  /** The directive that may be repeated. */
   readonly repeatable?: string;
 };
 
-export function readDirectiveLines<Directives>(text: string, vocabulary: Vocabulary<Directives>): ReadLines<Directives> {
+export function readDirectiveLines<Directives>(
+  text: string,
+  vocabulary: Vocabulary<Directives>,
+): ReadLines<Directives> {
   const draft: Draft<Directives> = { ...vocabulary.none };
   const seen = new Set<string>();
   const rest: string[] = [];
@@ -31,27 +34,35 @@ export function readDirectiveLines<Directives>(text: string, vocabulary: Vocabul
       continue;
     }
     const problem = readDirective(content, { ...vocabulary, draft, seen });
-    if (problem !== null) return { kind: 'malformed', message: `The directive \`${shorten(line.trim())}\` ${problem}` };
+    if (problem !== null)
+      return { kind: 'malformed', message: `The directive \`${shorten(line.trim())}\` ${problem}` };
   }
   return { kind: 'read', directives: draft, text: rest.join('\n').trim() };
 }
 
-type Reading<Directives> = Vocabulary<Directives> & { readonly draft: Draft<Directives>; readonly seen: Set<string> };
+type Reading<Directives> = Vocabulary<Directives> & {
+  readonly draft: Draft<Directives>;
+  readonly seen: Set<string>;
+};
 
-function readDirective<Directives>(content: string, { readers, repeatable, draft, seen }: Reading<Directives>): string | null {
+function readDirective<Directives>(
+  content: string,
+  { readers, repeatable, draft, seen }: Reading<Directives>,
+): string | null {
   const [, name, value] = /^(\w+)\s*=\s*(.*)$/s.exec(content) ?? [];
   if (name === undefined || value === undefined) return 'must have the form `sandbox: name=value`.';
   const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
   if (!reader) return `is not known. The directives are ${Object.keys(readers).join(', ')}.`;
   if (name !== repeatable && seen.has(name)) {
-    const others = repeatable === undefined ? '' : ` Only \`${repeatable}\` may be given more than once.`;
+    const others =
+      repeatable === undefined ? '' : ` Only \`${repeatable}\` may be given more than once.`;
     return `is the second one for \`${name}\`.${others}`;
   }
   seen.add(name);
   return reader(value, draft);
 }
 
-/** For a field that is a whole number from `min` to `max`. */
+/** Reads a whole number from `min` to `max` into a field. */
 export function numberReader<Field extends string>(field: Field, min: number, max: number) {
   return (value: string, draft: { [name in Field]: number | null }): string | null => {
     const number = /^\d{1,9}$/.test(value) ? Number(value) : -1;

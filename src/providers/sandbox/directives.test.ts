@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noDirectives, readDirectives } from './directives.ts';
 
-test('every directive is read, and the rest of the message is kept', () => {
+test('every directive is read, and the rest of the message remains', () => {
   const message = [
     'What is the weather?',
     'sandbox: tool=get_weather {"city":"Paris"}',
@@ -35,14 +35,21 @@ test('every directive is read, and the rest of the message is kept', () => {
   });
 });
 
-test('a message without directives is left as it is', () => {
+test('a message without directives stays as it is', () => {
   const message = 'Tell me of the sandbox: is it deep?\nsandboxes: many';
-  assert.deepEqual(readDirectives(message), { kind: 'read', text: message, directives: noDirectives });
+  assert.deepEqual(readDirectives(message), {
+    kind: 'read',
+    text: message,
+    directives: noDirectives,
+  });
 });
 
 const malformed: [line: string, problem: string][] = [
   ['sandbox: status', 'must have the form `sandbox: name=value`.'],
-  ['sandbox: wait=5', 'is not known. The directives are tool, think, tokens, delay_ms, pace_ms, status, cut_after, usage.'],
+  [
+    'sandbox: wait=5',
+    'is not known. The directives are tool, think, tokens, delay_ms, pace_ms, status, cut_after, usage.',
+  ],
   [
     'sandbox: constructor=5',
     'is not known. The directives are tool, think, tokens, delay_ms, pace_ms, status, cut_after, usage.',
@@ -59,11 +66,14 @@ const malformed: [line: string, problem: string][] = [
 
 for (const [line, problem] of malformed) {
   test(`\`${line}\` is explained`, () => {
-    assert.deepEqual(readDirectives(`Hello\n${line}`), { kind: 'malformed', message: `The directive \`${line}\` ${problem}` });
+    assert.deepEqual(readDirectives(`Hello\n${line}`), {
+      kind: 'malformed',
+      message: `The directive \`${line}\` ${problem}`,
+    });
   });
 }
 
-test('a directive other than a tool call may be given once only', () => {
+test('only the tool directive may be repeated', () => {
   const read = readDirectives('sandbox: tokens=5\nsandbox: tokens=6');
   assert.ok(read.kind === 'malformed' && read.message.includes('second one for `tokens`'));
 });

@@ -1,10 +1,16 @@
-// The directives of a conversation's last user message: what the sandbox's model is to say, and how it fails.
-import { numberReader, readDirectiveLines, type Draft, type ReadLines, type Readers } from './directive-lines.ts';
+// The directives of the last user message: what the sandbox's model says, and how it fails.
+import {
+  numberReader,
+  readDirectiveLines,
+  type Draft,
+  type ReadLines,
+  type Readers,
+} from './directive-lines.ts';
 
 export type Directives = {
   readonly toolCalls: readonly ToolDirective[];
   readonly think: string | null;
-  /** Exactly this many output tokens. */
+  /** The exact number of output tokens. */
   readonly tokens: number | null;
   /** Before the first delta. */
   readonly delayMs: number;
@@ -16,7 +22,7 @@ export type Directives = {
   readonly cutAfter: number | null;
   readonly withoutUsage: boolean;
 };
-/** `input`: the arguments as they were written; null when none were. */
+/** `input`: the arguments as written, or null. */
 export type ToolDirective = { readonly name: string; readonly input: string | null };
 
 export type ReadDirectives = ReadLines<Directives>;
@@ -32,7 +38,7 @@ export const noDirectives: Directives = {
   withoutUsage: false,
 };
 
-/** Reads every directive of a message. `malformed.message` tells the developer what to write instead. */
+/** Reads all directives of a message. `malformed.message` tells the developer what to write. */
 export function readDirectives(message: string): ReadDirectives {
   return readDirectiveLines(message, { none: noDirectives, readers, repeatable: 'tool' });
 }

@@ -7,7 +7,14 @@ import { drawImage, type Drawing } from './draw-image.ts';
 
 async function draw({ inputs = [], ...drawing }: Partial<Drawing>): Promise<ImageBytes> {
   const mode = inputs.length === 0 ? 'text-to-image' : 'reference';
-  const drawn = await drawImage({ width: 512, height: 512, prompt: 'A fox', mode, inputs, ...drawing });
+  const drawn = await drawImage({
+    width: 512,
+    height: 512,
+    prompt: 'A fox',
+    mode,
+    inputs,
+    ...drawing,
+  });
   assert.ok(drawn.kind === 'image', JSON.stringify(drawn));
   return drawn.image;
 }
@@ -20,8 +27,16 @@ async function plain(colour: string, width = 300, height = 200): Promise<ImageBy
 }
 
 async function pixelsOf({ bytes }: ImageBytes) {
-  const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
-  return { ...info, at: (x: number, y: number) => [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 3)] };
+  const { data, info } = await sharp(bytes)
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return {
+    ...info,
+    at: (x: number, y: number) => [
+      ...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 3),
+    ],
+  };
 }
 
 for (const [width, height] of [
@@ -34,20 +49,27 @@ for (const [width, height] of [
   test(`a picture of ${width}×${height} is a PNG of exactly that size`, async () => {
     const image = await draw({ width, height });
     const read = readImage(image.bytes);
-    assert.deepEqual(read, { kind: 'image', image: { bytes: image.bytes, mediaType: 'image/png', width, height } });
+    assert.deepEqual(read, {
+      kind: 'image',
+      image: { bytes: image.bytes, mediaType: 'image/png', width, height },
+    });
     const { info } = await sharp(image.bytes).raw().toBuffer({ resolveWithObject: true });
     assert.deepEqual([info.width, info.height], [width, height]);
   });
 }
 
-test('other formats are what they say', async () => {
+test('JPEG and WebP pictures have their own format', async () => {
   for (const format of ['jpeg', 'webp'] as const) {
     const read = readImage((await draw({ format })).bytes);
-    assert.ok(read.kind === 'image' && read.image.mediaType === `image/${format}` && read.image.width === 512);
+    assert.ok(
+      read.kind === 'image' &&
+        read.image.mediaType === `image/${format}` &&
+        read.image.width === 512,
+    );
   }
 });
 
-test('the same drawing gives the same bytes; another prompt or variation another picture', async () => {
+test('the same job gives the same bytes; another prompt or variation gives another picture', async () => {
   const input = await plain('#808000');
   const one = await draw({ inputs: [input, input] });
   assert.ok(one.bytes.equals((await draw({ inputs: [input, input] })).bytes));
@@ -62,11 +84,14 @@ test('the same drawing gives the same bytes; another prompt or variation another
 });
 
 test('the prompt is written on the picture, dot by dot', async () => {
-  const { at, width, height } = await pixelsOf(await draw({ width: 800, height: 400, prompt: 'Hello, World!' }));
+  const { at, width, height } = await pixelsOf(
+    await draw({ width: 800, height: 400, prompt: 'Hello, World!' }),
+  );
   const isWhite = (x: number, y: number) => at(x, y).every((value) => value === 255);
   const points: [number, number][] = [];
-  // The caption is in the lowest part.
-  for (let y = 0; y < height * 0.9; y++) for (let x = 0; x < width; x++) if (isWhite(x, y)) points.push([x, y]);
+  // The label is in the lowest part.
+  for (let y = 0; y < height * 0.9; y++)
+    for (let x = 0; x < width; x++) if (isWhite(x, y)) points.push([x, y]);
   const left = Math.min(...points.map(([x]) => x));
   const top = Math.min(...points.map(([, y]) => y));
   const block = layOutText('Hello, World!', 1_000);
@@ -82,8 +107,10 @@ test('the prompt is written on the picture, dot by dot', async () => {
   }
 });
 
-test('what is edited fills the picture under the text', async () => {
-  const { at, width, height } = await pixelsOf(await draw({ mode: 'edit', inputs: [await plain('#c02040')] }));
+test('the edited image fills the picture under the text', async () => {
+  const { at, width, height } = await pixelsOf(
+    await draw({ mode: 'edit', inputs: [await plain('#c02040')] }),
+  );
   for (const [x, y] of [
     [0, 0],
     [width - 1, 0],
@@ -94,7 +121,7 @@ test('what is edited fills the picture under the text', async () => {
   }
 });
 
-test('a single reference is a tile on a picture of its own', async () => {
+test('a single reference is a tile on the background', async () => {
   const { at, width, height } = await pixelsOf(await draw({ inputs: [await plain('#c02040')] }));
   assert.deepEqual(at(width >> 1, height >> 2), [0xc0, 0x20, 0x40]);
   for (const [x, y] of [
@@ -109,7 +136,9 @@ test('a single reference is a tile on a picture of its own', async () => {
 test('several references stand side by side', async () => {
   const inputs = await Promise.all([plain('#c02040'), plain('#20c040'), plain('#2040c0', 50, 400)]);
   const { at, width, height } = await pixelsOf(await draw({ width: 900, height: 600, inputs }));
-  const colours = [1, 3, 5].map((sixth) => at(Math.floor((width * sixth) / 6), Math.floor(height / 4)));
+  const colours = [1, 3, 5].map((sixth) =>
+    at(Math.floor((width * sixth) / 6), Math.floor(height / 4)),
+  );
   assert.deepEqual(colours, [
     [0xc0, 0x20, 0x40],
     [0x20, 0xc0, 0x40],
@@ -117,13 +146,14 @@ test('several references stand side by side', async () => {
   ]);
 });
 
-test('sixteen inputs have room on a small picture', async () => {
+test('sixteen inputs fit on a small picture', async () => {
   const input = await plain('#c02040');
   await draw({ width: 256, height: 256, inputs: Array<ImageBytes>(16).fill(input) });
 });
 
-test('inputs of every type and kind are taken: palette, alpha, grey, sixteen bits, moving', async () => {
-  const base = () => sharp({ create: { width: 40, height: 30, channels: 4, background: '#c0204080' } });
+test('inputs of every type are read: palette, alpha, grey, sixteen bits, animated', async () => {
+  const base = () =>
+    sharp({ create: { width: 40, height: 30, channels: 4, background: '#c0204080' } });
   const files = await Promise.all([
     base().png({ palette: true }).toBuffer(),
     base().toColourspace('rgb16').png().toBuffer(),
@@ -146,7 +176,16 @@ test('an input that cannot be decoded is named', async () => {
   const short = { ...good, bytes: good.bytes.subarray(0, good.bytes.length - 40) };
   const huge = { ...good, width: 10_000, height: 8_000 };
   for (const bad of [{ ...good, bytes: noise }, short, huge]) {
-    const drawn = await drawImage({ width: 100, height: 100, prompt: 'x', mode: 'reference', inputs: [good, bad] });
-    assert.ok(drawn.kind === 'unreadable' && drawn.index === 1 && drawn.problem !== '', JSON.stringify(drawn));
+    const drawn = await drawImage({
+      width: 100,
+      height: 100,
+      prompt: 'x',
+      mode: 'reference',
+      inputs: [good, bad],
+    });
+    assert.ok(
+      drawn.kind === 'unreadable' && drawn.index === 1 && drawn.problem !== '',
+      JSON.stringify(drawn),
+    );
   }
 });

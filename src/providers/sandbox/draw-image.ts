@@ -1,33 +1,35 @@
-// Draws the sandbox's pictures: real image files of exactly the asked size, with the prompt written on them. The image of an
-// edit fills the picture under the text; references stand on it as tiles. The same job gives the same bytes. The library is loaded with
-// the first picture, works in threads of its own, and so many pictures at once as there are places; the rest wait, holding their inputs only.
+// Draws the sandbox's pictures: real image files of exactly the requested size, with the prompt
+// written on them. The input of an edit fills the picture under the text; references are tiles on
+// it. The same job gives the same bytes. The image library is loaded with the first picture and has
+// its own threads. A limited number of pictures are drawn at once; the others wait and hold only
+// their inputs.
 import type { Sharp } from 'sharp';
 import type { ImageFormat, ImageMode, PixelSize } from '../../canonical/image-model.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { makeBackground } from './background.ts';
-import { inTurn } from './drawing-places.ts';
+import { inTurn } from './drawing-slots.ts';
 import { writeTextLayer, type Room } from './text-layer.ts';
 
 export type Drawing = PixelSize & {
   readonly prompt: string;
   readonly mode: ImageMode;
   readonly inputs: readonly ImageBytes[];
-  /** PNG, if left out. */
+  /** Default: PNG. */
   readonly format?: ImageFormat;
-  /** Tells the pictures of one request apart: 0 is the first. */
+  /** Distinguishes the pictures of one request; the first is 0. */
   readonly variation?: number;
   readonly signal?: AbortSignal;
 };
 
-/** `unreadable`: the input at `index` cannot be decoded; `problem` is a clause about it. */
-export type Drawn =
+/** `unreadable`: the input at `index` cannot be decoded; `problem` is a clause that says why. */
+type Drawn =
   | { readonly kind: 'image'; readonly image: ImageBytes }
   | { readonly kind: 'unreadable'; readonly index: number; readonly problem: string };
 
-/** What an input may have at most: some kinds of file are decoded whole, four bytes a pixel. */
+/** The limit for an input: some file types are decoded whole, at four bytes a pixel. */
 const inputPixelsMax = 50_000_000;
 
-/** Rejects with the signal's reason when it is aborted before the picture's turn has come. */
+/** Rejects with the signal's reason when it aborts before the drawing starts. */
 export function drawImage(drawing: Drawing): Promise<Drawn> {
   return inTurn(() => draw(drawing), drawing.signal);
 }
@@ -37,7 +39,10 @@ async function draw(drawing: Drawing): Promise<Drawn> {
     const isEdit = drawing.mode === 'edit';
     const layers = isEdit ? [] : await tileLayers(drawing);
     const base = isEdit ? await inputBase(drawing) : await background(drawing);
-    const image = await encode(base.composite([...layers, ...(await textLayers(drawing))]), drawing);
+    const image = await encode(
+      base.composite([...layers, ...(await textLayers(drawing))]),
+      drawing,
+    );
     return { kind: 'image', image };
   } catch (error) {
     if (!(error instanceof UnreadableInput)) throw error;
@@ -47,13 +52,14 @@ async function draw(drawing: Drawing): Promise<Drawn> {
 
 async function loadSharp() {
   const { default: sharp } = await import('sharp');
-  // One thread a picture: the places bound how many work. A cache would keep decoded strangers' images in memory.
+  // One thread a picture, because the slots already limit how many are drawn. No cache, which would
+  // keep clients' decoded images in memory.
   sharp.concurrency(1);
   sharp.cache(false);
   return sharp;
 }
 
-/** The variation moves the colours on, not the words. */
+/** The variation changes the colours, not the words. */
 async function background({ width, height, prompt, variation = 0 }: Drawing): Promise<Sharp> {
   const sharp = await loadSharp();
   const { pixels, side } = makeBackground(variation === 0 ? prompt : `${variation} ${prompt}`);
@@ -76,11 +82,19 @@ class UnreadableInput extends Error {
   }
 }
 
-/** RGB of exactly that size, cut to its shape; what was transparent is white. */
-async function decode({ bytes, width, height }: ImageBytes, index: number, size: PixelSize): Promise<Buffer> {
+/** Decodes to RGB of exactly that size, cropped. Transparent areas become white. */
+async function decode(
+  { bytes, width, height }: ImageBytes,
+  index: number,
+  size: PixelSize,
+): Promise<Buffer> {
   const sharp = await loadSharp();
   if (width * height > inputPixelsMax) {
-    throw new UnreadableInput(index, `is over ${inputPixelsMax / 1e6} million pixels, the most that the sandbox takes`, {});
+    throw new UnreadableInput(
+      index,
+      `is over ${inputPixelsMax / 1e6} million pixels, the most that the sandbox takes`,
+      {},
+    );
   }
   try {
     return await sharp(bytes, { limitInputPixels: inputPixelsMax, failOn: 'error', pages: 1 })
@@ -103,19 +117,22 @@ type Layer = {
   readonly top: number;
 };
 
-/** Where the text stands when there are inputs to be seen: the lower part. */
+/** The share of the height for text below inputs. */
 const textShare = 0.36;
 
-/** Side by side, in rows above the text. */
+/** The inputs as tiles in rows above the text. */
 async function tileLayers({ width, height, inputs }: Drawing): Promise<Layer[]> {
   if (inputs.length === 0) return [];
   const margin = marginOf({ width, height });
   const room = { width: width - margin, height: Math.floor(height * (1 - textShare)) - margin };
   const { columns, rows } = gridOf(inputs.length, room);
-  const tile = { width: Math.floor(room.width / columns) - margin, height: Math.floor(room.height / rows) - margin };
+  const tile = {
+    width: Math.floor(room.width / columns) - margin,
+    height: Math.floor(room.height / rows) - margin,
+  };
   if (tile.width < 1 || tile.height < 1) return [];
   const layers: Layer[] = [];
-  // One after the other: each is decoded in memory.
+  // One at a time, because each is decoded in memory.
   for (const [index, input] of inputs.entries()) {
     const pixels = await decode(input, index, tile);
     const left = margin + (index % columns) * (tile.width + margin);
@@ -125,10 +142,11 @@ async function tileLayers({ width, height, inputs }: Drawing): Promise<Layer[]> 
   return layers;
 }
 
-/** The one whose tiles are nearest to squares; of equals the one with more in a row. */
+/** Returns the grid with the most nearly square tiles; on a tie, the one with more columns. */
 function gridOf(count: number, room: Room): { readonly columns: number; readonly rows: number } {
   let best = { columns: 1, rows: count };
-  const sideOf = ({ columns, rows }: typeof best) => Math.min(room.width / columns, room.height / rows);
+  const sideOf = ({ columns, rows }: typeof best) =>
+    Math.min(room.width / columns, room.height / rows);
   for (let rows = count; rows >= 1; rows--) {
     const grid = { columns: Math.ceil(count / rows), rows };
     if (sideOf(grid) >= sideOf(best)) best = grid;
@@ -136,7 +154,7 @@ function gridOf(count: number, room: Room): { readonly columns: number; readonly
   return best;
 }
 
-/** The prompt, and in a corner what this is: nobody should take it for a model's. */
+/** The prompt, and a label in the corner, so that nobody takes the picture for a real model's. */
 async function textLayers({ width, height, prompt, inputs }: Drawing): Promise<Layer[]> {
   const margin = marginOf({ width, height });
   const caption = { width: Math.floor(width / 3), height: Math.floor(height / 16) };
@@ -144,37 +162,49 @@ async function textLayers({ width, height, prompt, inputs }: Drawing): Promise<L
   const share = inputs.length > 0 ? textShare : 1;
   const room = { width: width - 2 * margin, height: Math.floor(height * share) - margin - below };
   const bottom = height - below;
-  const place = (layer: PixelSize) => ({
+  const position = (layer: PixelSize) => ({
     left: Math.floor((width - layer.width) / 2),
     top: bottom - Math.floor((room.height + layer.height) / 2),
   });
   const corner = (layer: PixelSize) => ({ left: width - layer.width, top: height - layer.height });
-  const layers = [await textLayer(prompt, room, place), await textLayer(`sandbox ${width}x${height}`, caption, corner)];
+  const layers = [
+    await textLayer(prompt, room, position),
+    await textLayer(`sandbox ${width}x${height}`, caption, corner),
+  ];
   return layers.filter((layer) => layer !== null);
 }
 
 async function textLayer(
   text: string,
   room: Room,
-  place: (layer: PixelSize) => { left: number; top: number },
+  position: (layer: PixelSize) => { left: number; top: number },
 ): Promise<Layer | null> {
   const written = writeTextLayer(text, room);
   if (!written) return null;
   const sharp = await loadSharp();
   const size = { width: written.width * written.scale, height: written.height * written.scale };
-  const input = await sharp(written.pixels, { raw: { width: written.width, height: written.height, channels: 4 } })
+  const input = await sharp(written.pixels, {
+    raw: { width: written.width, height: written.height, channels: 4 },
+  })
     .resize(size.width, size.height, { kernel: 'nearest' })
     .raw()
     .toBuffer();
-  return { input, raw: { ...size, channels: 4 }, ...place(size) };
+  return { input, raw: { ...size, channels: 4 }, ...position(size) };
 }
 
 function marginOf({ width, height }: PixelSize): number {
   return Math.floor(Math.min(width, height) / 32);
 }
 
-async function encode(picture: Sharp, { width, height, format = 'png' }: Drawing): Promise<ImageBytes> {
-  const options = { png: { compressionLevel: 6, adaptiveFiltering: true }, jpeg: { quality: 90 }, webp: { quality: 90 } };
+async function encode(
+  picture: Sharp,
+  { width, height, format = 'png' }: Drawing,
+): Promise<ImageBytes> {
+  const options = {
+    png: { compressionLevel: 6, adaptiveFiltering: true },
+    jpeg: { quality: 90 },
+    webp: { quality: 90 },
+  };
   const bytes = await picture.removeAlpha().toFormat(format, options[format]).toBuffer();
   return { bytes, mediaType: `image/${format}`, width, height };
 }

@@ -1,13 +1,25 @@
-// The failures that the sandbox is asked for, as a provider's would come.
+// Failures that a directive asks for, in the form of a provider's.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 
-/** Overload asks for one second of patience, so that a client's retry can be tried out quickly. */
+/** Overload asks to retry after one second, so that a client's retry can be tested quickly. */
 export function failureWithStatus(status: number): UpstreamFailure {
   const retryAfterSeconds = status === 429 || status === 503 || status === 529 ? 1 : null;
-  return { kind: 'status', status, message: `The sandbox was asked to fail with status ${status}.`, retryAfterSeconds };
+  return {
+    kind: 'status',
+    status,
+    message: `The sandbox was asked to fail with status ${status}.`,
+    retryAfterSeconds,
+  };
 }
 
-/** What the request asks for cannot be; the message tells the developer why. */
+/** The request asks for something impossible; the message tells the developer why. */
 export function refusal(message: string): UpstreamFailure {
   return { kind: 'status', status: 400, message, retryAfterSeconds: null };
+}
+
+/** The prompt is longer than the model's context. */
+export function overlong(inputTokens: number, maxInputTokens: number): UpstreamFailure {
+  return refusal(
+    `The prompt is too long: ${inputTokens} tokens, and this model's maximum context takes ${maxInputTokens}.`,
+  );
 }

@@ -1,4 +1,5 @@
-// The sandbox as a provider of images: it draws every picture itself, by the same rules for all models.
+// The sandbox as an image provider: it draws every picture itself, by the same rules for all
+// models.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { ImageResolution, PixelSize } from '../../canonical/image-model.ts';
 import type { ImageBytes } from '../../lib/image.ts';
@@ -7,7 +8,7 @@ import { drawImage } from './draw-image.ts';
 import { failureWithStatus, refusal } from './failures.ts';
 import { readImageDirectives } from './image-directives.ts';
 
-/** It sends nothing anywhere, so it needs no connection. */
+/** Needs no connection, because it sends nothing. */
 export const sandboxImages: ImageProviderKind = { imagesPerCall: 'many', generate };
 
 async function generate(job: ImageJob): Promise<ImageJobResult> {
@@ -15,7 +16,12 @@ async function generate(job: ImageJob): Promise<ImageJobResult> {
     return await play(job);
   } catch (error) {
     if (!job.signal.aborted) throw error;
-    return failed({ kind: 'connection', status: null, message: 'the request was stopped', retryAfterSeconds: null });
+    return failed({
+      kind: 'connection',
+      status: null,
+      message: 'the request was stopped',
+      retryAfterSeconds: null,
+    });
   }
 }
 
@@ -38,7 +44,8 @@ async function play(job: ImageJob): Promise<ImageJobResult> {
       variation: index,
       signal: job.signal,
     });
-    if (drawn.kind === 'unreadable') return failed(refusal(`\`images[${drawn.index}]\` ${drawn.problem}. Send another image.`));
+    if (drawn.kind === 'unreadable')
+      return failed(refusal(`\`images[${drawn.index}]\` ${drawn.problem}. Send another image.`));
     images.push(drawn.image);
   }
   return images.length > 0 ? { kind: 'images', images } : failed(failureWithStatus(500));
@@ -48,16 +55,21 @@ function failed(failure: UpstreamFailure): ImageJobResult {
   return { kind: 'failure', failure, requestSent: true };
 }
 
-const squareSides: Readonly<Record<ImageResolution, number>> = { '1k': 1_024, '2k': 2_048, '4k': 4_096 };
+const squareSides: Readonly<Record<ImageResolution, number>> = {
+  '1k': 1_024,
+  '2k': 2_048,
+  '4k': 4_096,
+};
 const sideMultiple = 16;
 
-/** Where a shape is asked for instead of a size: about as many pixels as the square of that resolution has. */
+/** For an aspect ratio: about as many pixels as the square of that resolution. */
 function sizeOf({ size, aspectRatio, resolution }: ImageJob): PixelSize {
   if (size) return size;
   const [across = 1, down = 1] = (aspectRatio ?? '1:1').split(':').map(Number);
   const side = squareSides[resolution ?? '1k'];
   const stretch = Math.sqrt(across / down);
   if (!Number.isFinite(stretch) || stretch === 0) return { width: side, height: side };
-  const toMultiple = (pixels: number) => Math.max(1, Math.round(pixels / sideMultiple)) * sideMultiple;
+  const toMultiple = (pixels: number) =>
+    Math.max(1, Math.round(pixels / sideMultiple)) * sideMultiple;
   return { width: toMultiple(side * stretch), height: toMultiple(side / stretch) };
 }

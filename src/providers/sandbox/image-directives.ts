@@ -1,4 +1,5 @@
-// The directives of an image prompt: how the sandbox's drawing fails. They stand on lines of their own and are not drawn.
+// The directives of an image prompt: delays and failures. They stand on their own lines and are not
+// drawn.
 import { numberReader, readDirectiveLines, type ReadLines } from './directive-lines.ts';
 
 type ImageDirectives = {
@@ -6,7 +7,7 @@ type ImageDirectives = {
   readonly delayMs: number;
   /** Fail with this status. */
   readonly status: number | null;
-  /** The image that fails, counted from 1; the others come. */
+  /** The image that fails, counted from 1; the others succeed. */
   readonly failImage: number | null;
 };
 

@@ -1,30 +1,50 @@
-// Makes a text that matches a regular expression, without ever running it: strangers' expressions can take hours on the wrong text.
-// It knows literals, classes, groups, alternatives and quantifiers, with ^ and $ at the ends; the rest is refused by name.
+// Makes a text that matches a regular expression without running it, because a client's expression
+// can take hours. Supports literals, classes, groups, alternatives and quantifiers, with ^ and $ at
+// the ends; anything else is refused by name.
 import { NoInstance } from './schema-flatten.ts';
 
-/** A text that matches the pattern and has from `min` to `max` characters. Throws NoInstance where it cannot make one. */
-export function makeMatch(pattern: string, { min, max }: { readonly min: number; readonly max: number }): string {
+/** Returns a match of `min` to `max` characters. Throws NoInstance when it cannot make one. */
+export function makeMatch(
+  pattern: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): string {
   if (min > lengthMinMax || pattern.length > patternMax)
     throw new NoInstance(`its pattern \`${pattern.slice(0, 40)}\` is too large`);
-  // Unbounded repetitions are lengthened together until the text is long enough.
+  // All unbounded repetitions grow together until the text is long enough.
   for (let extra = 0; extra <= Math.max(min, 1); extra++) {
     const text = new Reader(pattern, extra).read();
     const length = Array.from(text).length;
     if (length > max) break;
     if (length >= min) return text;
   }
-  throw new NoInstance(`the sandbox finds no text of the right length for the pattern \`${pattern}\``);
+  throw new NoInstance(
+    `the sandbox finds no text of the right length for the pattern \`${pattern}\``,
+  );
 }
 
 const textMax = 20_000;
 const patternMax = 2_000;
 const lengthMinMax = 500;
-const classes: Readonly<Record<string, string>> = { d: '0', w: 'a', s: ' ', D: 'a', W: ' ', S: 'a' };
-const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f', v: '\v', '0': '\0' };
-/** Characters to choose from where a class only says what is not in it. */
+const classes: Readonly<Record<string, string>> = {
+  d: '0',
+  w: 'a',
+  s: ' ',
+  D: 'a',
+  W: ' ',
+  S: 'a',
+};
+const escapes: Readonly<Record<string, string>> = {
+  t: '\t',
+  n: '\n',
+  r: '\r',
+  f: '\f',
+  v: '\v',
+  '0': '\0',
+};
+/** Candidates for a negated class. */
 const candidates = Array.from('aA0_- .,:;/@#!?*+=<>|~^$%&()[]{}\'"`\\\n\t§é');
 
-/** Reads a pattern from left to right and writes the smallest match. */
+/** Reads a pattern from left to right and writes the shortest match. */
 class Reader {
   readonly #pattern: string;
   readonly #characters: readonly string[];
@@ -43,7 +63,10 @@ class Reader {
     return text;
   }
 
-  /** The first alternative is the text; the others are read past. Anchors are possible at the ends of whole patterns only. */
+  /**
+   * Takes the first alternative and skips the others. Anchors are valid only at the ends of the
+   * whole pattern.
+   */
   #readAlternatives(isWhole: boolean): string {
     const first = this.#readSequence(isWhole);
     while (this.#takes('|')) this.#readSequence(isWhole);
@@ -97,7 +120,8 @@ class Reader {
 
   #readGroupKind(): void {
     if (this.#takes(':')) return;
-    if (!this.#takes('<') || this.#peek() === '=' || this.#peek() === '!') throw this.#refuse('a lookaround');
+    if (!this.#takes('<') || this.#peek() === '=' || this.#peek() === '!')
+      throw this.#refuse('a lookaround');
     while (this.#take() !== '>');
   }
 
@@ -112,9 +136,12 @@ class Reader {
 
   #readCodePoint(kind: 'u' | 'x'): string {
     const rest = this.#characters.slice(this.#index).join('');
-    const found = (kind === 'x' ? /^([\da-f]{2})/i : /^(?:([\da-f]{4})|\{([\da-f]{1,6})\})/i).exec(rest);
+    const found = (kind === 'x' ? /^([\da-f]{2})/i : /^(?:([\da-f]{4})|\{([\da-f]{1,6})\})/i).exec(
+      rest,
+    );
     const code = Number.parseInt(found?.[1] ?? found?.[2] ?? '', 16);
-    if (!found || !(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff)) throw this.#refuse(`\\${kind}`);
+    if (!found || !(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff))
+      throw this.#refuse(`\\${kind}`);
     this.#index += found[0].length;
     return String.fromCodePoint(code);
   }
@@ -124,7 +151,9 @@ class Reader {
     const members: ClassMember[] = [];
     while (!this.#takes(']')) members.push(this.#readMember());
     if (!isNegated && members[0]) return members[0].from;
-    const free = isNegated ? candidates.find((character) => !members.some((member) => contains(member, character))) : undefined;
+    const free = isNegated
+      ? candidates.find((character) => !members.some((member) => contains(member, character)))
+      : undefined;
     if (free === undefined) throw this.#refuse('a class without a usable character');
     return free;
   }
@@ -144,7 +173,10 @@ class Reader {
     if (character !== '\\') return { text: character, set: null };
     const next = this.#peek();
     if (next === 'b') throw this.#refuse('\\b in a class');
-    return { text: this.#readEscape(), set: next !== undefined && Object.hasOwn(classes, next) ? next : null };
+    return {
+      text: this.#readEscape(),
+      set: next !== undefined && Object.hasOwn(classes, next) ? next : null,
+    };
   }
 
   #repeat(atom: string): string {
@@ -155,13 +187,15 @@ class Reader {
     return atom.repeat(times);
   }
 
-  /** How often the atom stands; null without a quantifier. */
+  /** The number of repetitions; null without a quantifier. */
   #readQuantifier(): number | null {
     if (this.#takes('*')) return this.#extra;
     if (this.#takes('+')) return 1 + this.#extra;
     if (this.#takes('?')) return Math.min(this.#extra, 1);
     if (this.#peek() !== '{') return null;
-    const found = /^\{(\d{1,6})(,(\d{0,6}))?\}/.exec(this.#characters.slice(this.#index, this.#index + 16).join(''));
+    const found = /^\{(\d{1,6})(,(\d{0,6}))?\}/.exec(
+      this.#characters.slice(this.#index, this.#index + 16).join(''),
+    );
     if (!found) throw this.#refuse('{ where it stands');
     this.#index += found[0].length;
     const min = Number(found[1]);
@@ -191,14 +225,23 @@ class Reader {
   }
 
   #refuse(what: string): NoInstance {
-    return new NoInstance(`the sandbox does not work out ${what} in the pattern \`${this.#pattern}\``);
+    return new NoInstance(
+      `the sandbox does not work out ${what} in the pattern \`${this.#pattern}\``,
+    );
   }
 }
 
-/** `set`: the letter of an escape that stands for many characters, such as d of \d. */
+/** `set`: the letter of a class escape, such as d of \d. */
 type ClassMember = { readonly from: string; readonly to: string; readonly set: string | null };
 
-const sets: Readonly<Record<string, RegExp>> = { d: /\d/, w: /\w/, s: /\s/, D: /\D/, W: /\W/, S: /\S/ };
+const sets: Readonly<Record<string, RegExp>> = {
+  d: /\d/,
+  w: /\w/,
+  s: /\s/,
+  D: /\D/,
+  W: /\W/,
+  S: /\S/,
+};
 
 function contains({ from, to, set }: ClassMember, character: string): boolean {
   return set === null ? character >= from && character <= to : sets[set]!.test(character);

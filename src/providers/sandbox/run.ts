@@ -1,21 +1,32 @@
-// Plays an answer of the sandbox as a stream: in small deltas, with the delays and failures its directives ask for.
+// Plays the sandbox's answer as a stream of small deltas, with the delays and failures that its
+// directives ask for.
 import { setImmediate } from 'node:timers/promises';
 import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
-import type { AssistantPart, CanonicalRequest } from '../../canonical/request.ts';
+import type { AssistantPart } from '../../canonical/request.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { SandboxOptions } from '../provider.ts';
 import { composeAnswer } from './compose.ts';
-import { noDirectives, readDirectives, type Directives, type ReadDirectives } from './directives.ts';
-import { failureWithStatus, refusal } from './failures.ts';
+import { splitIntoDeltas } from './deltas.ts';
+import {
+  noDirectives,
+  readDirectives,
+  type Directives,
+  type ReadDirectives,
+} from './directives.ts';
+import { failureWithStatus, overlong, refusal } from './failures.ts';
+import type { SandboxRequest } from './request.ts';
 import { readTurn, type Turn } from './turn.ts';
-import { partText } from './usage.ts';
+import { countInputTokens, partText } from './usage.ts';
 
 /**
- * The events of one answer. A failure with a status comes as the only event, without `start`, as a provider's error status comes
- * before any stream. An abort ends the stream at once with an `error` event.
+ * Yields the events of one answer. A failure with a status is the only event, without `start`, like
+ * a provider's error status. An abort ends the stream at once with an `error` event.
  */
-export async function* run(request: CanonicalRequest, options: SandboxOptions): AsyncGenerator<StreamEvent> {
+export async function* run(
+  request: SandboxRequest,
+  options: SandboxOptions,
+): AsyncGenerator<StreamEvent> {
   try {
     yield* play(request, options);
   } catch (error) {
@@ -24,7 +35,10 @@ export async function* run(request: CanonicalRequest, options: SandboxOptions): 
   }
 }
 
-async function* play(request: CanonicalRequest, options: SandboxOptions): AsyncGenerator<StreamEvent> {
+async function* play(
+  request: SandboxRequest,
+  options: SandboxOptions,
+): AsyncGenerator<StreamEvent> {
   options.signal.throwIfAborted();
   const { directives, outcome } = prepare(request, options);
   if (outcome.kind === 'failure') {
@@ -36,7 +50,12 @@ async function* play(request: CanonicalRequest, options: SandboxOptions): AsyncG
   yield { type: 'start', usage: usage && { ...noUsage, inputTokens: usage.inputTokens } };
   await pause(directives.delayMs, options);
   if (yield* playContent(content, directives, options)) yield { type: 'finish', stop, usage };
-  else yield fail({ kind: 'broken-stream', status: null, message: 'the sandbox was asked to break off here' });
+  else
+    yield fail({
+      kind: 'broken-stream',
+      status: null,
+      message: 'the sandbox was asked to break off here',
+    });
 }
 
 type Prepared = {
@@ -46,26 +65,52 @@ type Prepared = {
     | { readonly kind: 'failure'; readonly event: StreamEvent };
 };
 
-function prepare(request: CanonicalRequest, { maxOutputTokens, thinking }: SandboxOptions): Prepared {
+function prepare(
+  request: SandboxRequest,
+  { maxInputTokens, maxOutputTokens, thinking }: SandboxOptions,
+): Prepared {
+  const inputTokens = countInputTokens(request);
+  if (inputTokens > maxInputTokens)
+    return {
+      directives: noDirectives,
+      outcome: { kind: 'failure', event: fail(overlong(inputTokens, maxInputTokens)) },
+    };
   const turn = readTurn(request.messages);
   const read = readDirectivesOf(turn);
   if (read.kind === 'malformed')
-    return { directives: noDirectives, outcome: { kind: 'failure', event: fail(refusal(read.message)) } };
+    return {
+      directives: noDirectives,
+      outcome: { kind: 'failure', event: fail(refusal(read.message)) },
+    };
   const { directives, text } = read;
   if (directives.status !== null)
-    return { directives, outcome: { kind: 'failure', event: fail(failureWithStatus(directives.status)) } };
-  const composed = composeAnswer({ request, turn: { ...turn, text }, directives, maxOutputTokens, thinking });
-  if (composed.kind === 'refused') return { directives, outcome: { kind: 'failure', event: fail(refusal(composed.message)) } };
+    return {
+      directives,
+      outcome: { kind: 'failure', event: fail(failureWithStatus(directives.status)) },
+    };
+  const composed = composeAnswer({
+    request,
+    turn: { ...turn, text },
+    directives,
+    maxOutputTokens,
+    thinking,
+  });
+  if (composed.kind === 'refused')
+    return { directives, outcome: { kind: 'failure', event: fail(refusal(composed.message)) } };
   return { directives, outcome: { kind: 'answer', answer: composed.answer } };
 }
 
-/** Directives hold for the first step of a turn only: once a tool has answered, obeying them again would never end. */
+/**
+ * Directives apply to the first step of a turn only. Obeying them again after each tool result
+ * would never end.
+ */
 function readDirectivesOf(turn: Turn): ReadDirectives {
-  if (turn.toolResults.length > 0) return { kind: 'read', directives: noDirectives, text: turn.text };
+  if (turn.toolResults.length > 0)
+    return { kind: 'read', directives: noDirectives, text: turn.text };
   return readDirectives(turn.text);
 }
 
-/** Returns whether the content was played to its end. */
+/** Returns true when all content was played. */
 async function* playContent(
   content: readonly AssistantPart[],
   { paceMs, cutAfter }: Directives,
@@ -76,7 +121,7 @@ async function* playContent(
     if (isDelta(event)) {
       if (deltas === cutAfter) return false;
       if (deltas > 0) await pause(paceMs, options);
-      // A long answer without a pace would keep everyone else waiting.
+      // Yields to other requests during a long answer without a pace.
       if (++deltas % 128 === 0) await setImmediate();
     }
     options.signal.throwIfAborted();
@@ -89,6 +134,8 @@ function* contentEvents(content: readonly AssistantPart[]): Generator<StreamEven
   for (const part of content) {
     yield startOf(part);
     for (const text of splitIntoDeltas(partText(part))) yield { type: `${part.type}-delta`, text };
+    for (const citation of (part.type === 'text' && part.citations) || [])
+      yield { type: 'citation', citation };
     yield { type: `${part.type}-end` };
   }
 }
@@ -106,11 +153,6 @@ function startOf(part: AssistantPart): StreamEvent {
   }
 }
 
-/** Word by word; what has no spaces, such as JSON, in pieces of some characters. Never splits a character. */
-function splitIntoDeltas(text: string): string[] {
-  return text.match(/\s*\S{1,16}|\s+$/gu) ?? [];
-}
-
 function isDelta(event: StreamEvent): boolean {
   return event.type.endsWith('-delta');
 }
@@ -121,6 +163,10 @@ async function pause(ms: number, { clock, signal }: SandboxOptions): Promise<voi
   signal.throwIfAborted();
 }
 
-function fail(failure: Omit<UpstreamFailure, 'retryAfterSeconds'> & { readonly retryAfterSeconds?: number | null }): StreamEvent {
+function fail(
+  failure: Omit<UpstreamFailure, 'retryAfterSeconds'> & {
+    readonly retryAfterSeconds?: number | null;
+  },
+): StreamEvent {
   return { type: 'error', failure: { retryAfterSeconds: null, ...failure } };
 }

@@ -8,9 +8,9 @@ import { isPending } from '../../../tests/support/is-pending.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
-import { tokensFromBytes, utf8Length } from '../../lib/tokens.ts';
+import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { SandboxOptions } from '../provider.ts';
-import { sandbox } from './index.ts';
+import { run as runSandbox } from './run.ts';
 import { countInputTokens } from './usage.ts';
 
 const weather: Tool = {
@@ -24,7 +24,13 @@ const weather: Tool = {
   strict: null,
   kind: 'function',
 };
-const shell: Tool = { name: 'shell', description: null, parameters: null, strict: null, kind: 'custom' };
+const shell: Tool = {
+  name: 'shell',
+  description: null,
+  parameters: null,
+  strict: null,
+  kind: 'custom',
+};
 
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] });
 const ask = (text: string, changes: Partial<CanonicalRequest> = {}): CanonicalRequest => ({
@@ -35,16 +41,33 @@ const ask = (text: string, changes: Partial<CanonicalRequest> = {}): CanonicalRe
 
 const clock = new TestClock();
 
-function run(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): AsyncIterable<StreamEvent> {
+function run(
+  request: CanonicalRequest,
+  options: Partial<SandboxOptions> = {},
+): AsyncIterable<StreamEvent> {
   const { signal } = new AbortController();
-  return sandbox.run(request, { model: 'm', maxOutputTokens: 4_096, thinking: true, signal, clock, ...options });
+  return runSandbox(request, {
+    model: 'm',
+    maxInputTokens: 1_000_000,
+    maxOutputTokens: 4_096,
+    thinking: true,
+    signal,
+    clock,
+    ...options,
+  });
 }
 
-async function play(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): Promise<StreamEvent[]> {
+async function play(
+  request: CanonicalRequest,
+  options: Partial<SandboxOptions> = {},
+): Promise<StreamEvent[]> {
   return Array.fromAsync(run(request, options));
 }
 
-async function answerTo(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): Promise<Answer> {
+async function answerTo(
+  request: CanonicalRequest,
+  options: Partial<SandboxOptions> = {},
+): Promise<Answer> {
   const collector = new AnswerCollector();
   const events = await play(request, options);
   for (const event of events) collector.push(event);
@@ -52,17 +75,21 @@ async function answerTo(request: CanonicalRequest, options: Partial<SandboxOptio
   return collector.answer;
 }
 
-async function failureOf(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): Promise<UpstreamFailure> {
+async function failureOf(
+  request: CanonicalRequest,
+  options: Partial<SandboxOptions> = {},
+): Promise<UpstreamFailure> {
   const last = (await play(request, options)).at(-1);
   assert.ok(last?.type === 'error', JSON.stringify(last));
   return last.failure;
 }
 
-const textOf = ({ content }: Answer): string => content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+const textOf = ({ content }: Answer): string =>
+  content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 const callsOf = ({ content }: Answer) => content.filter((part) => part.type === 'tool-call');
 const isDelta = (event: StreamEvent) => event.type.endsWith('-delta');
 
-test('without directives the last user message is echoed, word by word, by a sandbox that says so', async () => {
+test('without directives the sandbox echoes the last user message word by word and names itself', async () => {
   const events = await play(ask('Hello there,\nfriend!'));
   assert.equal(events[0]?.type, 'start');
   assert.equal(events.at(-1)?.type, 'finish');
@@ -75,9 +102,18 @@ test('without directives the last user message is echoed, word by word, by a san
 });
 
 test('images and documents are mentioned, and a very long message is quoted in part', async () => {
-  const image = { type: 'image', source: { kind: 'url', url: 'https://example.com/a.png' } } as const;
-  const document = { type: 'document', source: { kind: 'url', url: 'https://example.com/a.pdf' } } as const;
-  const look: Message = { role: 'user', content: [image, { type: 'text', text: 'Look.' }, image, document] };
+  const image = {
+    type: 'image',
+    source: { kind: 'url', url: 'https://example.com/a.png' },
+  } as const;
+  const document = {
+    type: 'document',
+    source: { kind: 'url', url: 'https://example.com/a.pdf' },
+  } as const;
+  const look: Message = {
+    role: 'user',
+    content: [image, { type: 'text', text: 'Look.' }, image, document],
+  };
   assert.match(
     textOf(await answerTo({ ...emptyRequest, messages: [look] })),
     /^You said: Look\. \(with 2 images and 1 document\)\n/,
@@ -88,16 +124,26 @@ test('images and documents are mentioned, and a very long message is quoted in p
   );
   assert.match(textOf(await answerTo(emptyRequest)), /^You sent no text\./);
   const long = textOf(await answerTo(ask('🙂'.repeat(5_000))));
-  assert.ok(long.includes(`${'🙂'.repeat(1_000)}…`) && !long.includes('\ufffd') && long.isWellFormed());
+  assert.ok(
+    long.includes(`${'🙂'.repeat(1_000)}…`) && !long.includes('\ufffd') && long.isWellFormed(),
+  );
 });
 
 test('the same request gets the same events every time', async () => {
-  const request = ask('sandbox: think=Hm.\nsandbox: tool=get_weather\nsandbox: tokens=40', { tools: [weather] });
+  const request = ask('sandbox: think=Hm.\nsandbox: tool=get_weather\nsandbox: tokens=40', {
+    tools: [weather],
+  });
   assert.deepEqual(await play(request), await play(request));
 });
 
 test('blocks follow the grammar of the canonical stream, and usage counts exactly the bytes of the deltas', async () => {
-  const directive = fc.constantFrom('think=Hm, well.', 'tokens=50', 'tool=get_weather', 'tool=shell ls -l', 'delay_ms=1');
+  const directive = fc.constantFrom(
+    'think=Hm, well.',
+    'tokens=50',
+    'tool=get_weather',
+    'tool=shell ls -l',
+    'delay_ms=1',
+  );
   const requests = fc.record({
     lines: fc.uniqueArray(directive),
     text: fc.string({ unit: 'grapheme' }).filter((text) => !/^\s*sandbox:/m.test(text)),
@@ -107,12 +153,20 @@ test('blocks follow the grammar of the canonical stream, and usage counts exactl
   await fc.assert(
     fc.asyncProperty(requests, async ({ lines, text, limit, stop }) => {
       const message = [text, ...lines.map((line) => `sandbox: ${line}`)].join('\n');
-      const playing = play(ask(message, { tools: [weather, shell], stopSequences: stop }), { maxOutputTokens: limit });
+      const playing = play(ask(message, { tools: [weather, shell], stopSequences: stop }), {
+        maxOutputTokens: limit,
+      });
       await clock.advance(1);
       const events = await playing;
       const grammar = events.map(({ type }) => type).join(' ');
-      assert.match(grammar, /^start (?:(text|thinking|tool-call)-start (?:\1-delta )*\1-end )*finish$/);
-      const bytes = events.reduce((sum, event) => sum + ('text' in event ? utf8Length(event.text) : 0), 0);
+      assert.match(
+        grammar,
+        /^start (?:(text|thinking|tool-call)-start (?:\1-delta )*\1-end )*finish$/,
+      );
+      const bytes = events.reduce(
+        (sum, event) => sum + ('text' in event ? utf8Length(event.text) : 0),
+        0,
+      );
       const finish = events.at(-1);
       assert.ok(finish?.type === 'finish' && finish.usage);
       assert.equal(finish.usage.outputTokens, tokensFromBytes(bytes));
@@ -132,9 +186,11 @@ for (const tokens of [0, 1, 7, 500, 3_000]) {
   });
 }
 
-test('`tokens` includes thinking and tool calls, and refuses when they alone are more', async () => {
+test('`tokens` includes thinking and tool calls, and is refused when these alone exceed it', async () => {
   const answer = await answerTo(
-    ask('sandbox: tokens=100\nsandbox: think=Let me see.\nsandbox: tool=get_weather', { tools: [weather] }),
+    ask('sandbox: tokens=100\nsandbox: think=Let me see.\nsandbox: tool=get_weather', {
+      tools: [weather],
+    }),
   );
   assert.deepEqual(
     answer.content.map(({ type }) => type),
@@ -146,13 +202,15 @@ test('`tokens` includes thinking and tool calls, and refuses when they alone are
   assert.equal(failure.status, 400);
 });
 
-test('an answer over the output limit ends exactly at it, whatever the width of the characters', async () => {
+test('an answer over the output limit ends exactly at it, whatever bytes a character has', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ unit: 'grapheme', minLength: 40, maxLength: 80 }),
       fc.integer({ min: 1, max: 10 }),
       async (text, limit) => {
-        const answer = await answerTo(ask(text.replaceAll('sandbox', '')), { maxOutputTokens: limit });
+        const answer = await answerTo(ask(text.replaceAll('sandbox', '')), {
+          maxOutputTokens: limit,
+        });
         assert.deepEqual(answer.stop, { reason: 'length', sequence: null });
         assert.equal(answer.usage?.outputTokens, limit);
         assert.equal(tokensFromBytes(utf8Length(textOf(answer))), limit);
@@ -168,19 +226,28 @@ test('an answer over the output limit ends exactly at it, whatever the width of 
   assert.deepEqual([huge.stop.reason, huge.usage?.outputTokens], ['length', 30]);
 });
 
-test('the answer ends before the stop sequence that is complete first', async () => {
-  const answer = await answerTo(ask('one two three', { stopSequences: ['two three', 'wo', '', 'absent'] }));
+test('the answer ends before the stop sequence that completes first', async () => {
+  const answer = await answerTo(
+    ask('one two three', { stopSequences: ['two three', 'wo', '', 'absent'] }),
+  );
   assert.equal(textOf(answer), 'You said: one t');
   assert.deepEqual(answer.stop, { reason: 'stop-sequence', sequence: 'wo' });
   const early = await answerTo(ask('hello', { stopSequences: ['You'] }));
   assert.deepEqual([early.content, early.usage?.outputTokens], [[], 0]);
-  const cut = await answerTo(ask('one two three', { stopSequences: ['three'] }), { maxOutputTokens: 2 });
+  const cut = await answerTo(ask('one two three', { stopSequences: ['three'] }), {
+    maxOutputTokens: 2,
+  });
   assert.deepEqual(cut.stop, { reason: 'length', sequence: null });
 });
 
 test('`think` comes first as a thinking block and is counted as reasoning', async () => {
   const { content, usage } = await answerTo(ask('sandbox: think=The user wants the weather.\nHi'));
-  assert.deepEqual(content[0], { type: 'thinking', text: 'The user wants the weather.', signature: null, redacted: false });
+  assert.deepEqual(content[0], {
+    type: 'thinking',
+    text: 'The user wants the weather.',
+    signature: null,
+    redacted: false,
+  });
   assert.equal(content[1]?.type, 'text');
   assert.equal(usage?.reasoningTokens, 7);
 });
@@ -188,20 +255,30 @@ test('`think` comes first as a thinking block and is counted as reasoning', asyn
 const hasThought = async (changes: Partial<CanonicalRequest>, thinking = true) =>
   (await answerTo(ask('Hi', changes), { thinking })).content[0]?.type === 'thinking';
 
-test('a model that thinks does so when an effort or a budget is set', async () => {
+test('a thinking model thinks when an effort or a budget is set', async () => {
   assert.equal(await hasThought({ reasoning: { effort: 'low', budgetTokens: null } }), true);
   assert.equal(await hasThought({ reasoning: { effort: null, budgetTokens: 1_024 } }), true);
   assert.equal(await hasThought({ reasoning: { effort: 'none', budgetTokens: null } }), false);
-  assert.equal(await hasThought({ reasoning: { effort: 'low', budgetTokens: null } }, false), false);
+  assert.equal(
+    await hasThought({ reasoning: { effort: 'low', budgetTokens: null } }, false),
+    false,
+  );
   assert.equal(await hasThought({}), false);
 });
 
 test('`tool` calls the tools of the request, several in parallel, with the arguments as written', async () => {
-  const lines = 'sandbox: tool=get_weather {"city": "Paris"}\nsandbox: tool=get_weather\nsandbox: tool=shell ls -l | wc';
+  const lines =
+    'sandbox: tool=get_weather {"city": "Paris"}\nsandbox: tool=get_weather\nsandbox: tool=shell ls -l | wc';
   const answer = await answerTo(ask(lines, { tools: [weather, shell] }));
   assert.deepEqual(answer.stop, { reason: 'tool-calls', sequence: null });
   assert.deepEqual(answer.content, [
-    { type: 'tool-call', id: 'call_sandbox_1', name: 'get_weather', arguments: '{"city": "Paris"}', kind: 'function' },
+    {
+      type: 'tool-call',
+      id: 'call_sandbox_1',
+      name: 'get_weather',
+      arguments: '{"city": "Paris"}',
+      kind: 'function',
+    },
     {
       type: 'tool-call',
       id: 'call_sandbox_2',
@@ -209,19 +286,33 @@ test('`tool` calls the tools of the request, several in parallel, with the argum
       arguments: '{"city":"text","unit":"celsius"}',
       kind: 'function',
     },
-    { type: 'tool-call', id: 'call_sandbox_3', name: 'shell', arguments: 'ls -l | wc', kind: 'custom' },
+    {
+      type: 'tool-call',
+      id: 'call_sandbox_3',
+      name: 'shell',
+      arguments: 'ls -l | wc',
+      kind: 'custom',
+    },
   ]);
   const events = await play(ask(lines, { tools: [weather, shell] }));
-  assert.ok(events.filter(({ type }) => type === 'tool-call-delta').length > 3, 'arguments are streamed in pieces');
+  assert.ok(
+    events.filter(({ type }) => type === 'tool-call-delta').length > 3,
+    'arguments are streamed in pieces',
+  );
 });
 
-test('a tool that the request lacks, or arguments that are no JSON object, are a 400 that says so', async () => {
+test('a missing tool, or arguments that are not a JSON object, are a 400 that says so', async () => {
   const unknown = await failureOf(ask('sandbox: tool=get_wether {}', { tools: [weather, shell] }));
   assert.deepEqual([unknown.kind, unknown.status], ['status', 400]);
-  assert.equal(unknown.message, 'The request defines no tool `get_wether`. It defines `get_weather`, `shell`.');
+  assert.equal(
+    unknown.message,
+    'The request defines no tool `get_wether`. It defines `get_weather`, `shell`.',
+  );
   assert.match((await failureOf(ask('sandbox: tool=x'))).message, /It defines none\.$/);
   for (const input of ['{"city":', '["Paris"]', 'Paris']) {
-    const failure = await failureOf(ask(`sandbox: tool=get_weather ${input}`, { tools: [weather] }));
+    const failure = await failureOf(
+      ask(`sandbox: tool=get_weather ${input}`, { tools: [weather] }),
+    );
     assert.deepEqual([failure.status, /must be a JSON object/.test(failure.message)], [400, true]);
   }
 });
@@ -229,7 +320,9 @@ test('a tool that the request lacks, or arguments that are no JSON object, are a
 test("the request's tool choice and parallel switch have the last word over directives", async () => {
   const two = 'sandbox: tool=get_weather {"city":"Oslo"}\nsandbox: tool=shell ls';
   const names = async (changes: Partial<CanonicalRequest>) =>
-    callsOf(await answerTo(ask(two, { tools: [weather, shell], ...changes }))).map(({ name }) => name);
+    callsOf(await answerTo(ask(two, { tools: [weather, shell], ...changes }))).map(
+      ({ name }) => name,
+    );
   assert.deepEqual(await names({ toolChoice: { type: 'none' } }), []);
   assert.deepEqual(await names({ toolChoice: { type: 'auto' } }), ['get_weather', 'shell']);
   assert.deepEqual(await names({ toolChoice: { type: 'required' } }), ['get_weather', 'shell']);
@@ -239,15 +332,24 @@ test("the request's tool choice and parallel switch have the last word over dire
 
 test('a forced call without a directive gets a minimal valid instance of the schema', async () => {
   for (const toolChoice of [{ type: 'required' }, { type: 'tool', name: 'get_weather' }] as const) {
-    const [call, ...others] = callsOf(await answerTo(ask('Hi', { tools: [weather, shell], toolChoice })));
+    const [call, ...others] = callsOf(
+      await answerTo(ask('Hi', { tools: [weather, shell], toolChoice })),
+    );
     assert.equal(others.length, 0);
-    assert.ok(call?.name === 'get_weather' && Check(weather.parameters!, JSON.parse(call.arguments)));
+    assert.ok(
+      call?.name === 'get_weather' && Check(weather.parameters!, JSON.parse(call.arguments)),
+    );
   }
   const bare = { ...weather, parameters: {} };
-  assert.equal(callsOf(await answerTo(ask('Hi', { tools: [bare], toolChoice: { type: 'required' } })))[0]?.arguments, '{}');
+  assert.equal(
+    callsOf(await answerTo(ask('Hi', { tools: [bare], toolChoice: { type: 'required' } })))[0]
+      ?.arguments,
+    '{}',
+  );
   assert.equal((await failureOf(ask('Hi', { toolChoice: { type: 'required' } }))).status, 400);
   assert.match(
-    (await failureOf(ask('Hi', { tools: [weather], toolChoice: { type: 'tool', name: 'x' } }))).message,
+    (await failureOf(ask('Hi', { tools: [weather], toolChoice: { type: 'tool', name: 'x' } })))
+      .message,
     /no tool `x`/,
   );
   const odd = { ...weather, parameters: { type: 'object', not: {} } };
@@ -258,22 +360,49 @@ test('a forced call without a directive gets a minimal valid instance of the sch
 });
 
 test('after tool results their text is quoted, and directives are not obeyed again', async () => {
-  const call = { type: 'tool-call', id: 'call_sandbox_1', name: 'get_weather', arguments: '{}', kind: 'function' } as const;
+  const call = {
+    type: 'tool-call',
+    id: 'call_sandbox_1',
+    name: 'get_weather',
+    arguments: '{}',
+    kind: 'function',
+  } as const;
   const messages: Message[] = [
     user('sandbox: tool=get_weather\nsandbox: status=500\nsandbox: nonsense'),
     { role: 'assistant', content: [call, { ...call, id: 'b', name: 'shell' }] },
     {
       role: 'tool',
-      content: [{ type: 'tool-result', callId: call.id, content: [{ type: 'text', text: '{"celsius":21}' }], isError: false }],
+      content: [
+        {
+          type: 'tool-result',
+          callId: call.id,
+          content: [{ type: 'text', text: '{"celsius":21}' }],
+          isError: false,
+        },
+      ],
     },
     {
       role: 'tool',
-      content: [{ type: 'tool-result', callId: 'b', content: [{ type: 'text', text: 'not found' }], isError: true }],
+      content: [
+        {
+          type: 'tool-result',
+          callId: 'b',
+          content: [{ type: 'text', text: 'not found' }],
+          isError: true,
+        },
+      ],
     },
   ];
   const answer = await answerTo({ ...emptyRequest, messages, tools: [weather] });
-  assert.match(textOf(answer), /^The tool get_weather returned: \{"celsius":21\}\nThe tool shell failed: not found\n/);
-  const next = await answerTo({ ...emptyRequest, messages: [...messages, user('sandbox: tool=get_weather')], tools: [weather] });
+  assert.match(
+    textOf(answer),
+    /^The tool get_weather returned: \{"celsius":21\}\nThe tool shell failed: not found\n/,
+  );
+  const next = await answerTo({
+    ...emptyRequest,
+    messages: [...messages, user('sandbox: tool=get_weather')],
+    tools: [weather],
+  });
   assert.equal(callsOf(next)[0]?.id, 'call_sandbox_3', 'ids do not meet twice in a conversation');
 });
 
@@ -286,7 +415,13 @@ test('JSON output is JSON, and schema output is an instance of the schema', asyn
     required: ['score'],
     additionalProperties: false,
   };
-  const outputFormat = { type: 'json-schema', name: 'rating', description: null, schema, strict: true } as const;
+  const outputFormat = {
+    type: 'json-schema',
+    name: 'rating',
+    description: null,
+    schema,
+    strict: true,
+  } as const;
   assert.deepEqual(JSON.parse(textOf(await answerTo(ask('Hi', { outputFormat })))), { score: 1 });
   const impossible = { ...outputFormat, schema: { ...schema, required: ['other'] } };
   assert.match(
@@ -295,10 +430,12 @@ test('JSON output is JSON, and schema output is an instance of the schema', asyn
   );
 });
 
-test('`status` is the only event of its stream, and overload asks for patience', async () => {
+test('`status` is the only event of its stream, and overload asks to retry later', async () => {
   const overloaded = await play(ask('sandbox: status=529'));
   const message = 'The sandbox was asked to fail with status 529.';
-  assert.deepEqual(overloaded, [{ type: 'error', failure: { kind: 'status', status: 529, message, retryAfterSeconds: 1 } }]);
+  assert.deepEqual(overloaded, [
+    { type: 'error', failure: { kind: 'status', status: 529, message, retryAfterSeconds: 1 } },
+  ]);
   assert.equal((await failureOf(ask('sandbox: status=500'))).retryAfterSeconds, null);
 });
 
@@ -308,7 +445,7 @@ test('a malformed directive is a 400 that explains it', async () => {
   assert.match(failure.message, /tokens=lots.*whole number/);
 });
 
-test('`cut_after` breaks off after so many deltas, at the latest where the answer would finish', async () => {
+test('`cut_after` breaks off after so many deltas, or where the answer would finish', async () => {
   const all = (await play(ask('sandbox: tokens=40'))).filter(isDelta).length;
   for (const [cutAfter, expected] of [
     [0, 0],
@@ -318,11 +455,15 @@ test('`cut_after` breaks off after so many deltas, at the latest where the answe
     const events = await play(ask(`sandbox: cut_after=${cutAfter}\nsandbox: tokens=40`));
     assert.equal(events.filter(isDelta).length, expected);
     const last = events.at(-1);
-    assert.ok(last?.type === 'error' && last.failure.kind === 'broken-stream' && last.failure.status === null);
+    assert.ok(
+      last?.type === 'error' &&
+        last.failure.kind === 'broken-stream' &&
+        last.failure.status === null,
+    );
   }
 });
 
-test('`usage=none` leaves the usage out, at the start too', async () => {
+test('`usage=none` removes the usage, also from the start', async () => {
   const events = await play(ask('sandbox: usage=none'));
   assert.deepEqual(events[0], { type: 'start', usage: null });
   const finish = events.at(-1);
@@ -333,7 +474,9 @@ test('`delay_ms` comes before the first delta and `pace_ms` between deltas', asy
   const startedMs = clock.elapsedMs();
   const times: number[] = [];
   const playing = (async () => {
-    for await (const event of run(ask('sandbox: delay_ms=60\nsandbox: pace_ms=25\nsandbox: tokens=4'))) {
+    for await (const event of run(
+      ask('sandbox: delay_ms=60\nsandbox: pace_ms=25\nsandbox: tokens=4'),
+    )) {
       if (isDelta(event)) times.push(clock.elapsedMs() - startedMs);
     }
   })();
@@ -355,8 +498,11 @@ test('an abort ends a delay at once with an error event', async () => {
   assert.equal((await failureOf(ask('Hi'), { signal: controller.signal })).kind, 'connection');
 });
 
-test('input tokens count all text of instructions, messages and tools once, and media by a fixed figure', () => {
-  const image = { type: 'image', source: { kind: 'url', url: 'https://example.com/a.png' } } as const;
+test('input tokens count all text of instructions, messages and tools once, and a fixed number for media', () => {
+  const image = {
+    type: 'image',
+    source: { kind: 'url', url: 'https://example.com/a.png' },
+  } as const;
   const request: CanonicalRequest = {
     ...emptyRequest,
     system: [{ type: 'text', text: 'abcd' }],
@@ -373,7 +519,14 @@ test('input tokens count all text of instructions, messages and tools once, and 
       },
       {
         role: 'tool',
-        content: [{ type: 'tool-result', callId: 'i', content: [{ type: 'text', text: 'ok' }, image], isError: false }],
+        content: [
+          {
+            type: 'tool-result',
+            callId: 'i',
+            content: [{ type: 'text', text: 'ok' }, image],
+            isError: false,
+          },
+        ],
       },
     ],
     tools: [
@@ -386,9 +539,11 @@ test('input tokens count all text of instructions, messages and tools once, and 
   assert.equal(countInputTokens(emptyRequest), 0);
 });
 
-test('the count of the input stands in the start and the finish', async () => {
+test('the input count is in the start and the finish', async () => {
   const request = ask('Hello');
   const [start] = await play(request);
-  assert.ok(start?.type === 'start' && start.usage?.inputTokens === 2 && start.usage.outputTokens === 0);
+  assert.ok(
+    start?.type === 'start' && start.usage?.inputTokens === 2 && start.usage.outputTokens === 0,
+  );
   assert.equal((await answerTo(request)).usage?.inputTokens, countInputTokens(request));
 });

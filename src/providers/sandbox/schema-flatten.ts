@@ -1,18 +1,21 @@
-// Brings a JSON schema into one flat form: references resolved, `allOf` merged, so that a value can be made from what is left.
-// What cannot be merged or understood is refused by name, never ignored.
+// Flattens a JSON schema: resolves references and merges `allOf`, so that a value can be made from
+// the result. Anything that cannot be merged or understood is refused by name, never ignored.
 import { isObject } from '../../lib/json.ts';
 
-/** Thrown where no value can be made; `message` is a clause that says why. */
+/** Thrown when no value can be made; `message` is a clause that says why. */
 export class NoInstance extends Error {}
 
-/** Unlike after other reasons, nothing else is tried after this one. */
+/** Stops all further attempts, unlike other reasons. */
 export class TooLarge extends NoInstance {
   constructor() {
     super('it is too large');
   }
 }
 
-/** `root`: what references point into. `steps` counts down, so that references that multiply cannot keep the process busy. */
+/**
+ * `root`: the schema that references point into. `steps` counts down, so that multiplying
+ * references cannot block the process.
+ */
 export type Scope = { readonly root: unknown; steps: number };
 
 export function spend(scope: Scope, steps = 1): void {
@@ -20,7 +23,9 @@ export function spend(scope: Scope, steps = 1): void {
   if (scope.steps < 0) throw new TooLarge();
 }
 
-/** So many names, items or characters that are looked at cost a step: a small reference may stand for a long list. */
+/**
+ * This many names, items or characters cost one step: a small reference may stand for a long list.
+ */
 const itemsPerStep = 10;
 
 export function spendItems(scope: Scope, items: number): void {
@@ -31,13 +36,16 @@ export type FlatSchema = {
   readonly types: readonly string[] | null;
   /** The only values allowed; `const` is an `enum` of one. */
   readonly values: readonly unknown[] | null;
-  /** Of each list, one branch at least holds; exactly one when it is `exclusive`. */
-  readonly unions: readonly { readonly branches: readonly unknown[]; readonly exclusive: boolean }[];
+  /** In each list at least one branch must hold; exactly one when `exclusive`. */
+  readonly unions: readonly {
+    readonly branches: readonly unknown[];
+    readonly exclusive: boolean;
+  }[];
   readonly properties: Readonly<Record<string, unknown>>;
   readonly required: readonly string[];
   /** The only property names allowed; null: any. */
   readonly names: readonly string[] | null;
-  /** What properties without a schema of their own must match, all of it. */
+  /** Schemas that all properties without their own must match. */
   readonly additional: readonly unknown[];
   readonly items: readonly unknown[];
   readonly prefixItems: readonly unknown[] | null;
@@ -53,9 +61,21 @@ export type Bounds = Readonly<Record<LowerBound, number>> & Readonly<Record<Uppe
 type LowerBound = 'minimum' | 'exclusiveMinimum' | 'minLength' | 'minItems' | 'minProperties';
 type UpperBound = 'maximum' | 'exclusiveMaximum' | 'maxLength' | 'maxItems' | 'maxProperties';
 
-const lowerBounds: readonly LowerBound[] = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
-const upperBounds: readonly UpperBound[] = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
-/** Keywords that can forbid a value and that the sandbox does not work out. */
+const lowerBounds: readonly LowerBound[] = [
+  'minimum',
+  'exclusiveMinimum',
+  'minLength',
+  'minItems',
+  'minProperties',
+];
+const upperBounds: readonly UpperBound[] = [
+  'maximum',
+  'exclusiveMaximum',
+  'maxLength',
+  'maxItems',
+  'maxProperties',
+];
+/** Keywords that can forbid a value and that the sandbox does not evaluate. */
 const refused = [
   'not',
   'if',
@@ -75,7 +95,9 @@ export function flatten(schema: unknown, scope: Scope, references = 0): FlatSche
   spend(scope);
   if (schema === true) return flattenOwn({}, scope);
   if (!isObject(schema))
-    throw new NoInstance(schema === false ? 'a schema is `false`, which allows nothing' : 'a schema is not an object');
+    throw new NoInstance(
+      schema === false ? 'a schema is `false`, which allows nothing' : 'a schema is not an object',
+    );
   if (references > referencesMax) throw new NoInstance('its references never end');
   const unknownKeyword = refused.find((keyword) => keyword in schema);
   if (unknownKeyword !== undefined) throw new NoInstance(`it uses \`${unknownKeyword}\``);
@@ -84,12 +106,16 @@ export function flatten(schema: unknown, scope: Scope, references = 0): FlatSche
   spendItems(scope, sizeOf(own));
   const parts = Array.isArray(schema.allOf) ? [...schema.allOf] : [];
   if (typeof schema.$ref === 'string') parts.push(resolveReference(schema.$ref, scope));
-  return parts.reduce<FlatSchema>((merged, part) => merge(merged, flatten(part, scope, references + 1), scope), own);
+  return parts.reduce<FlatSchema>(
+    (merged, part) => merge(merged, flatten(part, scope, references + 1), scope),
+    own,
+  );
 }
 
-/** What a reference like `#/$defs/place` points at; undefined for nothing. */
+/** Returns the target of a reference such as `#/$defs/place`; undefined when there is none. */
 export function resolveReference(reference: string, scope: Scope): unknown {
-  if (!/^#(?:\/|$)/.test(reference)) throw new NoInstance(`the reference \`${reference}\` does not point into the schema itself`);
+  if (!/^#(?:\/|$)/.test(reference))
+    throw new NoInstance(`the reference \`${reference}\` does not point into the schema itself`);
   let target = scope.root;
   const names = reference.split('/').slice(1);
   spendItems(scope, names.length);
@@ -100,11 +126,15 @@ export function resolveReference(reference: string, scope: Scope): unknown {
         ? (target as Record<string, unknown>)[name]
         : undefined;
   }
-  if (target === undefined) throw new NoInstance(`the reference \`${reference}\` points at nothing`);
+  if (target === undefined)
+    throw new NoInstance(`the reference \`${reference}\` points at nothing`);
   return target;
 }
 
-/** A name in a JSON pointer within an address. https://www.rfc-editor.org/rfc/rfc6901#section-6 */
+/**
+ * Decodes a name of a JSON pointer in a URI fragment.
+ * https://www.rfc-editor.org/rfc/rfc6901#section-6
+ */
 function unescapeName(escaped: string): string {
   try {
     return decodeURIComponent(escaped).replaceAll('~1', '/').replaceAll('~0', '~');
@@ -113,17 +143,24 @@ function unescapeName(escaped: string): string {
   }
 }
 
-/** Both schemas at once. Costs what both hold: a list that grows with each of many parts is copied with each. */
+/**
+ * Merges two schemas. Costs as many steps as both contain, because a list that grows with each of
+ * many parts is copied each time.
+ */
 export function merge(a: FlatSchema, b: FlatSchema, scope: Scope): FlatSchema {
   spendItems(scope, sizeOf(a) + sizeOf(b));
   const namesOfB = b.names && new Set(b.names);
   return {
     types: a.types && b.types ? commonTypes(a.types, b.types) : (a.types ?? b.types),
-    values: a.values && b.values ? a.values.filter((value) => hasEqual(b.values!, value, scope)) : (a.values ?? b.values),
+    values:
+      a.values && b.values
+        ? a.values.filter((value) => hasEqual(b.values!, value, scope))
+        : (a.values ?? b.values),
     unions: [...a.unions, ...b.unions],
     properties: mergeProperties(a, b),
     required: [...new Set([...a.required, ...b.required])],
-    names: a.names && namesOfB ? a.names.filter((name) => namesOfB.has(name)) : (a.names ?? b.names),
+    names:
+      a.names && namesOfB ? a.names.filter((name) => namesOfB.has(name)) : (a.names ?? b.names),
     additional: [...a.additional, ...b.additional],
     items: [...a.items, ...b.items],
     prefixItems: mergePrefix(a, b, scope),
@@ -136,13 +173,23 @@ export function merge(a: FlatSchema, b: FlatSchema, scope: Scope): FlatSchema {
   };
 }
 
-/** How many names and items a flat schema lists. */
-function sizeOf({ values, unions, properties, required, names, additional, items, prefixItems, types }: FlatSchema): number {
+/** Counts the names and items of a flat schema. */
+function sizeOf({
+  values,
+  unions,
+  properties,
+  required,
+  names,
+  additional,
+  items,
+  prefixItems,
+  types,
+}: FlatSchema): number {
   const lists = [values, unions, required, names, additional, items, prefixItems, types];
   return lists.reduce((sum, list) => sum + (list?.length ?? 0), Object.keys(properties).length);
 }
 
-/** `integer` stands within `number`. */
+/** `integer` is a part of `number`. */
 export function allowsType(types: readonly string[] | null, type: string): boolean {
   return types === null || types.includes(type) || (type === 'integer' && types.includes('number'));
 }
@@ -151,10 +198,17 @@ function flattenOwn(schema: Record<string, unknown>, scope: Scope): FlatSchema {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed = Array.isArray(schema.enum) ? schema.enum : null;
   const values = 'const' in schema ? [schema.const] : listed;
-  const tuple = Array.isArray(schema.prefixItems) ? schema.prefixItems : Array.isArray(schema.items) ? schema.items : null;
+  const tuple = Array.isArray(schema.prefixItems)
+    ? schema.prefixItems
+    : Array.isArray(schema.items)
+      ? schema.items
+      : null;
   return {
     types: typeof schema.type === 'string' ? [schema.type] : strings(schema.type),
-    values: values && 'const' in schema && listed ? values.filter((value) => hasEqual(listed, value, scope)) : values,
+    values:
+      values && 'const' in schema && listed
+        ? values.filter((value) => hasEqual(listed, value, scope))
+        : values,
     unions: [
       ...(Array.isArray(schema.anyOf) ? [{ branches: schema.anyOf, exclusive: false }] : []),
       ...(Array.isArray(schema.oneOf) ? [{ branches: schema.oneOf, exclusive: true }] : []),
@@ -163,7 +217,9 @@ function flattenOwn(schema: Record<string, unknown>, scope: Scope): FlatSchema {
     required: strings(schema.required) ?? [],
     names: schema.additionalProperties === false ? Object.keys(properties) : null,
     additional: isObject(schema.additionalProperties) ? [schema.additionalProperties] : [],
-    items: [Array.isArray(schema.items) ? schema.additionalItems : schema.items].filter((items) => items !== undefined),
+    items: [Array.isArray(schema.items) ? schema.additionalItems : schema.items].filter(
+      (items) => items !== undefined,
+    ),
     prefixItems: tuple,
     uniqueItems: schema.uniqueItems === true,
     pattern: typeof schema.pattern === 'string' ? schema.pattern : null,
@@ -175,8 +231,14 @@ function flattenOwn(schema: Record<string, unknown>, scope: Scope): FlatSchema {
 }
 
 function ownBounds(schema: Record<string, unknown>): Bounds {
-  const lower = lowerBounds.map((name) => [name, typeof schema[name] === 'number' ? schema[name] : -Infinity]);
-  const upper = upperBounds.map((name) => [name, typeof schema[name] === 'number' ? schema[name] : Infinity]);
+  const lower = lowerBounds.map((name) => [
+    name,
+    typeof schema[name] === 'number' ? schema[name] : -Infinity,
+  ]);
+  const upper = upperBounds.map((name) => [
+    name,
+    typeof schema[name] === 'number' ? schema[name] : Infinity,
+  ]);
   return Object.fromEntries([...lower, ...upper]) as Bounds;
 }
 
@@ -187,18 +249,26 @@ function mergeBounds(a: Bounds, b: Bounds): Bounds {
 }
 
 function commonTypes(a: readonly string[], b: readonly string[]): string[] {
-  const common = [...a.filter((type) => allowsType(b, type)), ...b.filter((type) => allowsType(a, type))];
+  const common = [
+    ...a.filter((type) => allowsType(b, type)),
+    ...b.filter((type) => allowsType(a, type)),
+  ];
   return [...new Set(common)];
 }
 
-/** A property that one side does not list is an additional one there. */
+/** A property that one side does not list is additional there. */
 function mergeProperties(a: FlatSchema, b: FlatSchema): FlatSchema['properties'] {
   const names = new Set([...Object.keys(a.properties), ...Object.keys(b.properties)]);
-  return Object.fromEntries([...names].map((name) => [name, allOf([...constraintsOn(name, a), ...constraintsOn(name, b)])]));
+  return Object.fromEntries(
+    [...names].map((name) => [name, allOf([...constraintsOn(name, a), ...constraintsOn(name, b)])]),
+  );
 }
 
 /** The schemas that a property must match. */
-export function constraintsOn(name: string, { properties, additional }: FlatSchema): readonly unknown[] {
+export function constraintsOn(
+  name: string,
+  { properties, additional }: FlatSchema,
+): readonly unknown[] {
   return Object.hasOwn(properties, name) ? [properties[name]] : additional;
 }
 
@@ -213,8 +283,14 @@ function mergePrefix(a: FlatSchema, b: FlatSchema, scope: Scope): FlatSchema['pr
   return mergeOne('prefixItems', a.prefixItems, b.prefixItems, scope);
 }
 
-function mergeOne<Value>(keyword: string, a: Value | null, b: Value | null, scope: Scope): Value | null {
-  if (a !== null && b !== null && !isEqual(a, b, scope)) throw new NoInstance(`it gives \`${keyword}\` twice for one value`);
+function mergeOne<Value>(
+  keyword: string,
+  a: Value | null,
+  b: Value | null,
+  scope: Scope,
+): Value | null {
+  if (a !== null && b !== null && !isEqual(a, b, scope))
+    throw new NoInstance(`it gives \`${keyword}\` twice for one value`);
   return a ?? b;
 }
 
@@ -226,7 +302,7 @@ export function hasEqual(values: readonly unknown[], value: unknown, scope: Scop
   return values.some((other) => isEqual(other, value, scope));
 }
 
-/** Equality as JSON Schema means it: the order of keys does not matter. */
+/** Equality by JSON Schema's rule: the order of keys does not matter. */
 function isEqual(a: unknown, b: unknown, scope: Scope): boolean {
   spendItems(scope, 1);
   if (a === b) return true;
@@ -235,5 +311,8 @@ function isEqual(a: unknown, b: unknown, scope: Scope): boolean {
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
   spendItems(scope, keys.length);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key], scope));
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key], scope))
+  );
 }

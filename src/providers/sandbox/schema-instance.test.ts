@@ -17,7 +17,10 @@ const examples: [schema: Record<string, unknown>, value: unknown][] = [
   [{ type: 'string', maxLength: 2 }, 'te'],
   [{ type: 'string', format: 'date' }, '2026-01-01'],
   [{ type: 'string', pattern: '^[A-Z]{3}-\\d{2,}$' }, 'AAA-00'],
-  [{ type: 'string', pattern: '^(?:https?://)[^/\\s]+\\.(com|org)$', minLength: 14 }, 'https://aa.com'],
+  [
+    { type: 'string', pattern: '^(?:https?://)[^/\\s]+\\.(com|org)$', minLength: 14 },
+    'https://aa.com',
+  ],
   [{ type: 'string', pattern: '^a*$', minLength: 5 }, 'aaaaa'],
   [{ type: 'string', examples: ['Paris'] }, 'Paris'],
   [{ type: 'string', default: 'too long', maxLength: 3 }, 'tex'],
@@ -31,9 +34,18 @@ const examples: [schema: Record<string, unknown>, value: unknown][] = [
   [{ const: { a: [1] } }, { a: [1] }],
   [{ type: 'array', items: { type: 'integer' }, minItems: 2, uniqueItems: true }, [0, 1]],
   [{ type: 'array', items: { type: 'string' }, minItems: 2, uniqueItems: true }, ['text', 'text2']],
-  [{ type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'null' }, minItems: 2 }, ['text', null]],
-  [{ type: 'object', properties: { a: { type: 'string' }, b: {} }, required: ['a'] }, { a: 'text' }],
-  [{ type: 'object', additionalProperties: { type: 'integer' }, minProperties: 1 }, { property1: 0 }],
+  [
+    { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'null' }, minItems: 2 },
+    ['text', null],
+  ],
+  [
+    { type: 'object', properties: { a: { type: 'string' }, b: {} }, required: ['a'] },
+    { a: 'text' },
+  ],
+  [
+    { type: 'object', additionalProperties: { type: 'integer' }, minProperties: 1 },
+    { property1: 0 },
+  ],
   [
     {
       allOf: [
@@ -68,9 +80,11 @@ for (const [schema, value] of examples) {
   });
 }
 
-test('a value of a oneOf fits one branch only', () => {
+test('a value of a oneOf matches one branch only', () => {
   assert.equal(
-    valueOf({ oneOf: [{ type: 'integer', minimum: 0, maximum: 9 }, { type: 'integer' }, { type: 'string' }] }),
+    valueOf({
+      oneOf: [{ type: 'integer', minimum: 0, maximum: 9 }, { type: 'integer' }, { type: 'string' }],
+    }),
     'text',
   );
 });
@@ -94,13 +108,13 @@ const refused: [schema: Record<string, unknown>, reason: RegExp][] = [
 ];
 
 for (const [schema, reason] of refused) {
-  test(`${JSON.stringify(schema)} is refused with its reason`, () => {
+  test(`${JSON.stringify(schema)} is refused with the reason`, () => {
     const made = makeInstance(schema);
     assert.ok(made.kind === 'none' && reason.test(made.reason), JSON.stringify(made));
   });
 }
 
-/** Definitions that each name the next one twice: 2^60 paths. */
+/** Definitions that each reference the next one twice: 2^60 paths. */
 const doubling = (keyword: string) =>
   Object.fromEntries(
     Array.from({ length: 60 }, (_, index) => {
@@ -109,14 +123,18 @@ const doubling = (keyword: string) =>
     }),
   );
 
-test('references that multiply and expressions that explode end soon', () => {
+test('multiplying references and explosive expressions end soon', () => {
   const schemas = [
-    ...['allOf', 'anyOf', 'oneOf'].map((keyword) => ({ $ref: '#/$defs/d0', $defs: doubling(keyword) })),
+    ...['allOf', 'anyOf', 'oneOf'].map((keyword) => ({
+      $ref: '#/$defs/d0',
+      $defs: doubling(keyword),
+    })),
     { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` },
     { type: 'string', pattern: '(((a{9999}){9999}){9999})' },
     { oneOf: [{ const: `${'a'.repeat(60)}!` }, { type: 'string', pattern: '^(a+)+$' }] },
   ];
-  for (const schema of schemas) assert.ok(cpuMsOf(() => makeInstance(schema)) < 1_000, JSON.stringify(schema).slice(0, 100));
+  for (const schema of schemas)
+    assert.ok(cpuMsOf(() => makeInstance(schema)) < 1_000, JSON.stringify(schema).slice(0, 100));
 });
 
 const many = (count: number, item: unknown): unknown[] => Array<unknown>(count).fill(item);
@@ -124,14 +142,22 @@ const numbers = Array.from({ length: 40_000 }, (_, index) => index);
 
 const long: Readonly<Record<string, object>> = {
   'many parts with a property each': {
-    allOf: Array.from({ length: 5_000 }, (_, index) => ({ properties: { [`p${index}`]: {} }, required: [`p${index}`] })),
+    allOf: Array.from({ length: 5_000 }, (_, index) => ({
+      properties: { [`p${index}`]: {} },
+      required: [`p${index}`],
+    })),
   },
-  'parts that are references to one long list': { allOf: many(8_000, { $ref: '#/$defs/a' }), $defs: { a: { enum: numbers } } },
+  'parts that are references to one long list': {
+    allOf: many(8_000, { $ref: '#/$defs/a' }),
+    $defs: { a: { enum: numbers } },
+  },
   'parts that require one long list': {
     allOf: many(8_000, { $ref: '#/$defs/a' }),
     $defs: { a: { required: numbers.slice(0, 15_000).map(String) } },
   },
-  'two lists that have nothing in common': { allOf: [{ enum: numbers.slice(0, 20_000) }, { enum: numbers.slice(20_000) }] },
+  'two lists that have nothing in common': {
+    allOf: [{ enum: numbers.slice(0, 20_000) }, { enum: numbers.slice(20_000) }],
+  },
   'closed objects': {
     allOf: many(2, {
       properties: Object.fromEntries(numbers.slice(0, 9_000).map((name) => [name, 1])),
@@ -143,13 +169,37 @@ const long: Readonly<Record<string, object>> = {
     allOf: many(3_000, { $ref: '#/$defs/a' }),
     $defs: { a: { prefixItems: [...numbers] } },
   },
-  'branches that are references to one long list': { oneOf: many(5_000, { $ref: '#/$defs/a' }), $defs: { a: { enum: numbers } } },
-  'a long text and many bounds': { oneOf: [{ const: 'x'.repeat(100_000) }, ...many(6_000, { minLength: 100_001 })] },
-  'a long reference to nothing': { anyOf: many(5_000, { $ref: '#/$defs/a' }), $defs: { a: { $ref: `#${'/a'.repeat(50_000)}` } } },
-  'many copies of a long value': { type: 'array', minItems: 10_000, items: { const: 'x'.repeat(200_000) } },
-  'many texts of a long pattern': { type: 'array', minItems: 10_000, items: { type: 'string', pattern: 'x'.repeat(200_000) } },
-  'many long examples': { type: 'array', minItems: 10_000, items: { type: 'string', default: 'x'.repeat(200_000) } },
-  'many long texts': { type: 'array', minItems: 10_000, items: { type: 'string', minLength: 10_000 } },
+  'branches that are references to one long list': {
+    oneOf: many(5_000, { $ref: '#/$defs/a' }),
+    $defs: { a: { enum: numbers } },
+  },
+  'a long text and many bounds': {
+    oneOf: [{ const: 'x'.repeat(100_000) }, ...many(6_000, { minLength: 100_001 })],
+  },
+  'a long reference to nothing': {
+    anyOf: many(5_000, { $ref: '#/$defs/a' }),
+    $defs: { a: { $ref: `#${'/a'.repeat(50_000)}` } },
+  },
+  'many copies of a long value': {
+    type: 'array',
+    minItems: 10_000,
+    items: { const: 'x'.repeat(200_000) },
+  },
+  'many texts of a long pattern': {
+    type: 'array',
+    minItems: 10_000,
+    items: { type: 'string', pattern: 'x'.repeat(200_000) },
+  },
+  'many long examples': {
+    type: 'array',
+    minItems: 10_000,
+    items: { type: 'string', default: 'x'.repeat(200_000) },
+  },
+  'many long texts': {
+    type: 'array',
+    minItems: 10_000,
+    items: { type: 'string', minLength: 10_000 },
+  },
 };
 
 for (const [name, schema] of Object.entries(long)) {
@@ -161,7 +211,11 @@ for (const [name, schema] of Object.entries(long)) {
 
 const scalar = fc.oneof(
   fc.record(
-    { type: fc.constant('string'), minLength: fc.nat(9), maxLength: fc.integer({ min: 5, max: 20 }) },
+    {
+      type: fc.constant('string'),
+      minLength: fc.nat(9),
+      maxLength: fc.integer({ min: 5, max: 20 }),
+    },
     { requiredKeys: ['type'] },
   ),
   fc.record(
@@ -173,9 +227,14 @@ const scalar = fc.oneof(
     },
     { requiredKeys: ['type'] },
   ),
-  fc.record({ enum: fc.uniqueArray(fc.oneof(fc.string(), fc.integer(), fc.constant(null)), { minLength: 1 }) }),
+  fc.record({
+    enum: fc.uniqueArray(fc.oneof(fc.string(), fc.integer(), fc.constant(null)), { minLength: 1 }),
+  }),
   fc.record({ type: fc.constantFrom('boolean', 'null') }),
-  fc.record({ type: fc.constant('string'), pattern: fc.constantFrom('^[a-c]+x?$', '\\d{3}|zz', '^(ab|c){2,}\\.[^a]$', '.*') }),
+  fc.record({
+    type: fc.constant('string'),
+    pattern: fc.constantFrom('^[a-c]+x?$', '\\d{3}|zz', '^(ab|c){2,}\\.[^a]$', '.*'),
+  }),
 );
 const names = fc.constantFrom('a', 'b', 'c', '__proto__', 'x y');
 const { schema: anySchema } = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
@@ -207,13 +266,16 @@ const { schema: anySchema } = fc.letrec<{ schema: Record<string, unknown> }>((ti
     fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),
     fc.record({ oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),
     fc.record(
-      { allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }), type: fc.constantFrom('object', 'string') },
+      {
+        allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+        type: fc.constantFrom('object', 'string'),
+      },
       { requiredKeys: ['allOf'] },
     ),
   ),
 }));
 
-test('a value that is made is always valid, and mostly one is made', () => {
+test('every made value is valid, and most schemas get one', () => {
   let made = 0;
   let tried = 0;
   fc.assert(

@@ -1,28 +1,42 @@
-// Whether a value can match a JSON schema. What it does not work out (patterns, formats, rare keywords) counts as matching: `false`
-// is certain, `true` is not. Patterns are left out on purpose: a stranger's expression on a stranger's text can run for hours.
+// Decides whether a value may match a JSON schema. Unsupported keywords (patterns, formats, rare
+// ones) count as matching: `false` is certain, `true` is not. Patterns are skipped because a
+// client's expression can run for hours.
 import { isObject } from '../../lib/json.ts';
-import { allowsType, hasEqual, resolveReference, spend, spendItems, TooLarge, type Scope } from './schema-flatten.ts';
+import {
+  allowsType,
+  hasEqual,
+  resolveReference,
+  spend,
+  spendItems,
+  TooLarge,
+  type Scope,
+} from './schema-flatten.ts';
 
 const depthMax = 256;
 
-/** `false` means that the value certainly does not match. */
+/** Returns false only when the value certainly does not match. */
 export function mayMatch(schema: unknown, value: unknown, scope: Scope, depth = 0): boolean {
   spend(scope);
   if (depth > depthMax) throw new TooLarge();
   if (typeof schema === 'boolean') return schema;
   if (!isObject(schema)) return true;
   const matches = (part: unknown, of: unknown = value) => mayMatch(part, of, scope, depth + 1);
-  if (typeof schema.$ref === 'string' && !matches(resolveReference(schema.$ref, scope))) return false;
+  if (typeof schema.$ref === 'string' && !matches(resolveReference(schema.$ref, scope)))
+    return false;
   if (!mayBeOfType(schema.type, value)) return false;
   if ('const' in schema && !hasEqual([schema.const], value, scope)) return false;
   if (Array.isArray(schema.enum) && !hasEqual(schema.enum, value, scope)) return false;
   if (Array.isArray(schema.allOf) && !schema.allOf.every((part) => matches(part))) return false;
   if (Array.isArray(schema.anyOf) && !schema.anyOf.some((part) => matches(part))) return false;
   if (Array.isArray(schema.oneOf) && !schema.oneOf.some((part) => matches(part))) return false;
-  if (typeof value === 'number') return isWithin(schema, value, ['minimum', 'maximum']) && isMultiple(schema, value);
+  if (typeof value === 'number')
+    return isWithin(schema, value, ['minimum', 'maximum']) && isMultiple(schema, value);
   if (typeof value === 'string') return isAsLong(schema, value, scope);
   if (Array.isArray(value))
-    return isWithin(schema, value.length, ['minItems', 'maxItems']) && itemsMayMatch(schema, value, matches);
+    return (
+      isWithin(schema, value.length, ['minItems', 'maxItems']) &&
+      itemsMayMatch(schema, value, matches)
+    );
   if (Array.isArray(schema.required)) spendItems(scope, schema.required.length);
   return !isObject(value) || objectMayMatch(schema, value, matches);
 }
@@ -40,7 +54,11 @@ function typeOf(value: unknown): string {
   return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-function isWithin(schema: Record<string, unknown>, amount: number, [min, max]: readonly [string, string]): boolean {
+function isWithin(
+  schema: Record<string, unknown>,
+  amount: number,
+  [min, max]: readonly [string, string],
+): boolean {
   const { exclusiveMinimum, exclusiveMaximum, [min]: lower, [max]: upper } = schema;
   if (typeof lower === 'number' && amount < lower) return false;
   if (typeof upper === 'number' && amount > upper) return false;
@@ -49,7 +67,7 @@ function isWithin(schema: Record<string, unknown>, amount: number, [min, max]: r
   return typeof exclusiveMaximum !== 'number' || amount < exclusiveMaximum;
 }
 
-/** Counts characters, which takes long of a long text, only where there is a bound. */
+/** Counts characters only when there is a bound, because that is slow for a long text. */
 function isAsLong(schema: Record<string, unknown>, text: string, scope: Scope): boolean {
   if (schema.minLength === undefined && schema.maxLength === undefined) return true;
   spendItems(scope, text.length);
@@ -60,20 +78,36 @@ function isMultiple({ multipleOf }: Record<string, unknown>, value: number): boo
   return typeof multipleOf !== 'number' || multipleOf <= 0 || Number.isInteger(value / multipleOf);
 }
 
-function itemsMayMatch(schema: Record<string, unknown>, values: readonly unknown[], matches: Matches): boolean {
+function itemsMayMatch(
+  schema: Record<string, unknown>,
+  values: readonly unknown[],
+  matches: Matches,
+): boolean {
   const tuple: readonly unknown[] = Array.isArray(schema.prefixItems) ? schema.prefixItems : [];
   return values.every((value, index) =>
     matches(tuple[index] ?? (Array.isArray(schema.items) ? true : (schema.items ?? true)), value),
   );
 }
 
-function objectMayMatch(schema: Record<string, unknown>, value: Record<string, unknown>, matches: Matches): boolean {
+function objectMayMatch(
+  schema: Record<string, unknown>,
+  value: Record<string, unknown>,
+  matches: Matches,
+): boolean {
   const names = Object.keys(value);
   if (!isWithin(schema, names.length, ['minProperties', 'maxProperties'])) return false;
-  if (Array.isArray(schema.required) && schema.required.some((name) => typeof name === 'string' && !Object.hasOwn(value, name)))
+  if (
+    Array.isArray(schema.required) &&
+    schema.required.some((name) => typeof name === 'string' && !Object.hasOwn(value, name))
+  )
     return false;
   const properties = isObject(schema.properties) ? schema.properties : {};
-  // Without `patternProperties`, whose patterns are not tried, a name that is not listed is an additional one.
-  const additional = isObject(schema.patternProperties) ? true : (schema.additionalProperties ?? true);
-  return names.every((name) => matches(Object.hasOwn(properties, name) ? properties[name] : additional, value[name]));
+  // Patterns are not evaluated, so with `patternProperties` an unlisted name may match anything.
+  // Otherwise it is an additional one.
+  const additional = isObject(schema.patternProperties)
+    ? true
+    : (schema.additionalProperties ?? true);
+  return names.every((name) =>
+    matches(Object.hasOwn(properties, name) ? properties[name] : additional, value[name]),
+  );
 }

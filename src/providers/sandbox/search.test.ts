@@ -7,7 +7,8 @@ import { searchSandbox } from './search.ts';
 
 const running = new AbortController().signal;
 const clock = new TestClock();
-const find = (query: string, num = 3, signal = running) => searchSandbox(clock).find({ query, num }, signal);
+const find = (query: string, num = 3, signal = running) =>
+  searchSandbox(clock).find({ query, num }, signal);
 
 function pagesOf(found: Found) {
   assert.equal(found.kind, 'found', JSON.stringify(found));
@@ -19,7 +20,7 @@ function failureOf(found: Found) {
   return found.failure;
 }
 
-test('the same question has the same pages, as many as asked for, and each its own address', async () => {
+test('a query always gets the same pages, as many as requested, each with its own URL', async () => {
   const pages = pagesOf(await find('cats & dogs', 50));
   assert.deepEqual(pages, pagesOf(await find('cats & dogs', 50)));
   assert.equal(new Set(pages.map(({ url }) => url)).size, 50);
@@ -32,7 +33,7 @@ test('the same question has the same pages, as many as asked for, and each its o
   });
 });
 
-test('directives are obeyed and are no part of the question', async () => {
+test('directives are obeyed and are not part of the query', async () => {
   const found = find('cats\nsandbox: delay_ms=50');
   await clock.advance(49);
   assert.ok(await isPending(found));
@@ -41,7 +42,7 @@ test('directives are obeyed and are no part of the question', async () => {
   assert.equal(page!.title, 'Result 1 for “cats”');
 });
 
-test('a status makes it fail as a provider does', async () => {
+test('a status directive fails like a provider', async () => {
   const { kind, status, retryAfterSeconds } = failureOf(await find('sandbox: status=503'));
   assert.deepEqual([kind, status, retryAfterSeconds], ['status', 503, 1]);
   assert.equal(failureOf(await find('cats\nsandbox: status=500')).retryAfterSeconds, null);
@@ -55,19 +56,22 @@ for (const query of [
   'sandbox: pace_ms=5',
   'sandbox: cut_after=1',
 ]) {
-  test(`${query} does not fit a search`, async () => {
+  test(`${query} is refused in a search`, async () => {
     const { status, message } = failureOf(await find(query));
-    assert.deepEqual([status, message], [400, 'A search takes the directives `status` and `delay_ms` only.']);
+    assert.deepEqual(
+      [status, message],
+      [400, 'A search takes the directives `status` and `delay_ms` only.'],
+    );
   });
 }
 
-test('a directive that cannot be read is explained', async () => {
+test('a malformed directive is explained', async () => {
   const { status, message } = failureOf(await find('sandbox: statsu=500'));
   assert.equal(status, 400);
   assert.match(message, /`sandbox: statsu=500` is not known/);
 });
 
-test('an abort ends its delay', async () => {
+test('an abort ends the delay', async () => {
   const controller = new AbortController();
   const found = find('sandbox: delay_ms=60000', 3, controller.signal);
   controller.abort();

@@ -1,9 +1,15 @@
-// A panel with text on it, sized to fill the room it is given: as raw pixels, one for each dot, which are enlarged afterwards. So a
-// picture of any size costs the event loop no more than a few hundred thousand dots.
+// A panel of text that fills the given room. It is drawn at one pixel a dot and enlarged
+// afterwards, so that a picture of any size costs the event loop at most a few hundred thousand
+// dots.
 import { cutText, forEachDot, layOutText, type TextBlock } from './bitmap-text.ts';
 
-/** RGBA of one pixel for each dot; `scale` is how many pixels each becomes. */
-export type TextLayer = { readonly pixels: Buffer; readonly width: number; readonly height: number; readonly scale: number };
+/** RGBA, one pixel for each dot; each is enlarged to `scale` pixels. */
+type TextLayer = {
+  readonly pixels: Buffer;
+  readonly width: number;
+  readonly height: number;
+  readonly scale: number;
+};
 
 /** In pixels of the picture. */
 export type Room = { readonly width: number; readonly height: number };
@@ -11,20 +17,21 @@ export type Room = { readonly width: number; readonly height: number };
 const paddingDots = 6;
 const panelColour = 0x0b1020a8;
 const textColour = 0xffffffff;
-/** More than can be read is not laid out. */
+/** Longer text would be unreadable and is not laid out. */
 const charactersMax = 8_000;
-/** Dots of a line that is filled at the largest scale: letters never grow larger than a title's. */
+/** The dots of a full line at the largest scale, which limits the letters' size. */
 const titleDots = 72;
 
-/** null: not even one letter fits. */
+/** Returns null when not even one letter fits. */
 export function writeTextLayer(text: string, room: Room): TextLayer | null {
   const cut = text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}...`;
   const largest = Math.max(1, Math.floor(Math.min(room.width, room.height * 1.6) / titleDots));
-  // Below this, letters are too small to read in a picture that is looked at whole.
+  // Smaller letters are unreadable when the whole picture is viewed.
   const smallest = Math.max(1, Math.floor(Math.min(room.width, room.height) / 400));
   for (let scale = largest; scale > smallest; scale--) {
     const block = layOutText(cut, dotsWithin(room, scale).width);
-    if (block.height <= dotsWithin(room, scale).height && !breaksWords(cut, block)) return paint(block, scale);
+    if (block.height <= dotsWithin(room, scale).height && !breaksWords(cut, block))
+      return paint(block, scale);
   }
   const dots = dotsWithin(room, smallest);
   if (dots.width < 20 || dots.height < 9) return null;
@@ -38,7 +45,7 @@ function dotsWithin(room: Room, scale: number): Room {
   };
 }
 
-/** Whether lines had to be broken inside of words: smaller letters read better then. */
+/** Returns true when lines break inside words; smaller letters are then easier to read. */
 function breaksWords(text: string, { lines }: TextBlock): boolean {
   const longest = Math.max(...text.split(/\s/).map((word) => word.length));
   return lines.length > 1 && longest > Math.max(...lines.map((line) => line.length));
@@ -49,7 +56,10 @@ function paint(block: TextBlock, scale: number): TextLayer {
   const height = block.height + 2 * paddingDots;
   const pixels = Buffer.alloc(width * height * 4);
   for (let dot = 0; dot < width * height; dot++) pixels.writeUInt32BE(panelColour, dot * 4);
-  for (const corner of [0, width - 1, (height - 1) * width, height * width - 1]) pixels.writeUInt32BE(0, corner * 4);
-  forEachDot(block, (x, y) => pixels.writeUInt32BE(textColour, ((y + paddingDots) * width + x + paddingDots) * 4));
+  for (const corner of [0, width - 1, (height - 1) * width, height * width - 1])
+    pixels.writeUInt32BE(0, corner * 4);
+  forEachDot(block, (x, y) =>
+    pixels.writeUInt32BE(textColour, ((y + paddingDots) * width + x + paddingDots) * 4),
+  );
   return { pixels, width, height, scale };
 }

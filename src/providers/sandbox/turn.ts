@@ -1,8 +1,8 @@
-// What the sandbox answers to: the last user message and the tool results that came after it.
+// The turn that the sandbox answers: the last user message and the tool results after it.
 import type { Message, ToolResultPart, UserPart } from '../../canonical/request.ts';
 
 export type Turn = {
-  /** The text parts of the last user message, one below the other. */
+  /** The text parts of the last user message, joined by line feeds. */
   readonly text: string;
   readonly images: number;
   readonly documents: number;
@@ -27,12 +27,20 @@ function readToolResults(messages: readonly Message[], after: number): ToolResul
   return messages
     .slice(after + 1)
     .flatMap((message) => (message.role === 'tool' ? message.content : []))
-    .map((part) => ({ name: names.get(part.callId) ?? part.callId, text: textOf(part.content), isError: part.isError }));
+    .map((part) => ({
+      name: names.get(part.callId) ?? part.callId,
+      text: textOf(part.content),
+      isError: part.isError,
+    }));
 }
 
 function callNames(messages: readonly Message[]): Map<string, string> {
-  const parts = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
-  return new Map(parts.flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name] as const] : [])));
+  const parts = messages.flatMap((message) =>
+    message.role === 'assistant' ? message.content : [],
+  );
+  return new Map(
+    parts.flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name] as const] : [])),
+  );
 }
 
 function textOf(parts: readonly UserPart[] | ToolResultPart['content']): string {

@@ -1,24 +1,35 @@
-// The sandbox's token counts: our own rule, a token for every four bytes of text, so that a developer can check them by hand.
-import type { AssistantPart, CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
+// The sandbox's token counts. Our own rule, one token for every four bytes of text, is easy to
+// check by hand.
+import type { AssistantPart, Message, Tool } from '../../canonical/request.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import { plainImageTokens } from '../../lib/image-tokens.ts';
-import { tokensFromBytes, utf8Length } from '../../lib/tokens.ts';
+import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
+import type { SandboxRequest } from './request.ts';
 
 /**
- * Input tokens of a request: the UTF-8 bytes of all text in the instructions, the messages and the tool definitions, divided by
- * four and rounded up once, and a fixed count for every image and document, whatever its size.
+ * Counts a request's input tokens: the UTF-8 bytes of all text in the instructions, messages and
+ * tool definitions, divided by four and rounded up once, plus a fixed count for every image and
+ * document.
  */
-export function countInputTokens(request: CanonicalRequest): number {
+export function countInputTokens(request: SandboxRequest): number {
   const parts = request.messages.flatMap((message) => [...flattenParts(message)]);
   const bytes = [...request.system, ...parts].reduce((sum, part) => sum + partBytes(part), 0);
   const media = parts.filter((part) => part.type === 'image' || part.type === 'document').length;
-  return tokensFromBytes(bytes + request.tools.reduce((sum, tool) => sum + toolBytes(tool), 0)) + media * plainImageTokens;
+  return (
+    tokensFromBytes(bytes + request.tools.reduce((sum, tool) => sum + toolBytes(tool), 0)) +
+    media * plainImageTokens
+  );
 }
 
-/** The usage of an answer. Thinking and tool arguments are output like text. */
+/** Returns an answer's usage. Thinking and tool arguments count as output. */
 export function countUsage(inputTokens: number, content: readonly AssistantPart[]): Usage {
   const thinking = content.filter((part) => part.type === 'thinking');
-  return { ...noUsage, inputTokens, outputTokens: countTokens(content), reasoningTokens: countTokens(thinking) };
+  return {
+    ...noUsage,
+    inputTokens,
+    outputTokens: countTokens(content),
+    reasoningTokens: countTokens(thinking),
+  };
 }
 
 export function partText(part: AssistantPart): string {
@@ -31,7 +42,7 @@ function countTokens(content: readonly AssistantPart[]): number {
 
 type Part = Message['content'][number];
 
-/** The parts of a message, those inside of tool results among them. */
+/** The parts of a message, including those inside tool results. */
 function* flattenParts(message: Message): Generator<Part> {
   for (const part of message.content) {
     yield part;
@@ -55,5 +66,9 @@ function partBytes(part: Part): number {
 }
 
 function toolBytes({ name, description, parameters }: Tool): number {
-  return utf8Length(name) + utf8Length(description ?? '') + (parameters ? utf8Length(JSON.stringify(parameters)) : 0);
+  return (
+    utf8Length(name) +
+    utf8Length(description ?? '') +
+    (parameters ? utf8Length(JSON.stringify(parameters)) : 0)
+  );
 }

@@ -1,11 +1,18 @@
-// SearXNG, which operators run themselves: https://docs.searxng.org/dev/search_api.html (from memory of it, 2026-11-21).
+// SearXNG, which operators host themselves: https://docs.searxng.org/dev/search_api.html (from
+// memory, 2026-11-21).
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
-import { readPages, type ReadSearch, type SearchCall, type SearchPage, type SearchProviderKind } from '../search-provider.ts';
+import {
+  readPages,
+  type ReadSearch,
+  type SearchCall,
+  type SearchPage,
+  type SearchProviderKind,
+} from '../search-provider.ts';
 
 export const searxng: SearchProviderKind = {
   kind: 'searxng',
-  // It takes no count: it gives what its engines gave, and the rest is cut.
+  // It takes no count. It returns what its engines found, and the gateway cuts the rest.
   resultsPerCallMax: Number.POSITIVE_INFINITY,
   pagesMax: 1,
   writeSearch,
@@ -13,7 +20,7 @@ export const searxng: SearchProviderKind = {
   readFailure,
 };
 
-/** A key is for a proxy before it that wants one; it has none of its own. */
+/** SearXNG has no keys; a key is for a proxy in front of it. */
 function writeSearch({ query }: SearchPage, apiKey: string | null): SearchCall {
   return {
     method: 'GET',
@@ -23,7 +30,10 @@ function writeSearch({ query }: SearchPage, apiKey: string | null): SearchCall {
   };
 }
 
-/** Nothing found while engines did not respond is no answer: they are blocked, most likely, and another provider may know better. */
+/**
+ * No results while engines did not respond is a failure: they are probably blocked, and another
+ * provider may find something.
+ */
 function readSearch(body: unknown): ReadSearch {
   const { results, unresponsive_engines: unresponsive } = isObject(body) ? body : {};
   const pages = readPages(results, {
@@ -35,13 +45,20 @@ function readSearch(body: unknown): ReadSearch {
   });
   if (!pages) return { kind: 'unreadable', message: 'the answer has no `results`' };
   if (pages.length === 0 && Array.isArray(unresponsive) && unresponsive.length > 0) {
-    return { kind: 'unreadable', message: 'it found nothing, and some of its engines did not respond' };
+    return {
+      kind: 'unreadable',
+      message: 'it found nothing, and some of its engines did not respond',
+    };
   }
   return { kind: 'found', pages, hasMore: false };
 }
 
-/** It has no credential to refuse: JSON is what it refuses until its operator allows it. */
+/** SearXNG has no credential, so a 403 means that its operator has not enabled JSON. */
 function readFailure(failure: UpstreamFailure): UpstreamFailure {
   if (failure.status !== 403) return failure;
-  return { ...failure, kind: 'unreadable', message: `HTTP 403: is \`json\` among the \`search.formats\` of its settings.yml?` };
+  return {
+    ...failure,
+    kind: 'unreadable',
+    message: `HTTP 403: is \`json\` among the \`search.formats\` of its settings.yml?`,
+  };
 }

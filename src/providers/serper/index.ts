@@ -1,7 +1,13 @@
 // Serper, Google's results: https://serper.dev (from memory of its playground, 2026-11-21).
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
-import { readPages, type ReadSearch, type SearchCall, type SearchPage, type SearchProviderKind } from '../search-provider.ts';
+import {
+  readPages,
+  type ReadSearch,
+  type SearchCall,
+  type SearchPage,
+  type SearchProviderKind,
+} from '../search-provider.ts';
 
 export const serper: SearchProviderKind = {
   kind: 'serper',
@@ -21,15 +27,23 @@ function writeSearch({ query, count }: SearchPage, apiKey: string | null): Searc
   };
 }
 
-/** Where nothing is found, `organic` may be left out of an answer that otherwise says what was asked. */
+/** When nothing is found, `organic` may be missing but `searchParameters` is present. */
 function readSearch(body: unknown): ReadSearch {
   const { organic, searchParameters } = isObject(body) ? body : {};
-  if (organic === undefined && isObject(searchParameters)) return { kind: 'found', pages: [], hasMore: false };
-  const pages = readPages(organic, { title: 'title', url: 'link', snippet: ['snippet'], date: ['date'] });
-  return pages ? { kind: 'found', pages, hasMore: false } : { kind: 'unreadable', message: 'the answer has no `organic`' };
+  if (organic === undefined && isObject(searchParameters))
+    return { kind: 'found', pages: [], hasMore: false };
+  const pages = readPages(organic, {
+    title: 'title',
+    url: 'link',
+    snippet: ['snippet'],
+    date: ['date'],
+  });
+  return pages
+    ? { kind: 'found', pages, hasMore: false }
+    : { kind: 'unreadable', message: 'the answer has no `organic`' };
 }
 
-/** That its credits are used up is a 400 here: the operator's to mend, not the caller's. */
+/** Used-up credits are a 400 here. The operator must fix that, not the client. */
 function readFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
   const message = isObject(body) && typeof body.message === 'string' ? body.message : '';
   return failure.status === 400 && /credit/i.test(message) ? { ...failure, status: 402 } : failure;

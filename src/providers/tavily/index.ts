@@ -1,11 +1,18 @@
-// Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search (from memory of it, 2026-11-21).
+// Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search (from memory,
+// 2026-11-21).
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
-import { readPages, type ReadSearch, type SearchCall, type SearchPage, type SearchProviderKind } from '../search-provider.ts';
+import {
+  readPages,
+  type ReadSearch,
+  type SearchCall,
+  type SearchPage,
+  type SearchProviderKind,
+} from '../search-provider.ts';
 
 export const tavily: SearchProviderKind = {
   kind: 'tavily',
-  // It has no further pages.
+  // Returns a single page.
   resultsPerCallMax: 20,
   pagesMax: 1,
   writeSearch,
@@ -18,7 +25,8 @@ function writeSearch({ query, count }: SearchPage, apiKey: string | null): Searc
     method: 'POST',
     path: '/search',
     headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
-    body: JSON.stringify({ query, max_results: count }),
+    // The price depends on the depth.
+    body: JSON.stringify({ query, max_results: count, search_depth: 'basic' }),
   };
 }
 
@@ -30,10 +38,12 @@ function readSearch(body: unknown): ReadSearch {
     date: ['published_date'],
     score: 'score',
   });
-  return pages ? { kind: 'found', pages, hasMore: false } : { kind: 'unreadable', message: 'the answer has no `results`' };
+  return pages
+    ? { kind: 'found', pages, hasMore: false }
+    : { kind: 'unreadable', message: 'the answer has no `results`' };
 }
 
-/** Its own statuses for a plan, or a pay-as-you-go limit, that is used up. */
+/** Tavily's own statuses for a used-up plan or pay-as-you-go limit. */
 function readFailure(failure: UpstreamFailure): UpstreamFailure {
   return failure.status === 432 || failure.status === 433 ? { ...failure, status: 402 } : failure;
 }

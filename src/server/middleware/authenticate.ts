@@ -1,16 +1,21 @@
-// Who asks, before the body is read: a stranger cannot make the gateway read 32 MB.
+// Authenticates before the body is read: a stranger cannot make the gateway read 32 MB.
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
-import { noteKey } from '../../gateway/endpoint.ts';
-import type { ApiKey } from '../../keys/api-key.ts';
-import { keyModeOf } from '../../keys/key-text.ts';
-import type { KeyStore } from '../../keys/key-store.ts';
-import { createFailedKeys, type FailedKeys } from '../../limits/failed-keys.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { keyModeOf } from '../../domain/keys/key-text.ts';
+import type { KeyStore } from '../../domain/keys/key-store.ts';
+import { createFailedKeys, type FailedKeys } from '../../domain/limits/failed-keys.ts';
 import type { ServerContext } from '../context.ts';
 
-/** A Fastify onRequest hook. Throws ApiError 401, 403, or 429 where too many wrong keys came from. */
+/**
+ * A Fastify onRequest hook. Throws ApiError 401 or 403, or 429 after too many wrong keys from one
+ * address.
+ */
 export function authenticate({ keys, gateway }: ServerContext) {
-  const failedKeys = createFailedKeys(gateway.config.limits.failed_keys_per_minute, gateway.clock.nowMs);
+  const failedKeys = createFailedKeys(
+    gateway.config.limits.failed_keys_per_minute,
+    gateway.clock.nowMs,
+  );
   return async (request: FastifyRequest): Promise<void> => {
     const { auth = 'required', queryKey = false } = request.routeOptions.config;
     if (auth === 'none' || request.is404) return;
@@ -22,32 +27,48 @@ export function authenticate({ keys, gateway }: ServerContext) {
         'An API key is missing. Send it as `Authorization: Bearer <key>` or `x-api-key: <key>`.',
       );
     }
-    useKey(gateway, keys.recall(sent) ?? (await lookUp({ keys, failedKeys }, sent, request.ip)), request);
+    useKey(
+      gateway,
+      keys.recall(sent) ?? (await lookUp({ keys, failedKeys }, sent, request.ip)),
+      request,
+    );
   };
 }
 
-/** From here on the request is this key's. Throws ApiError 401 or 403 where the key may not be used now, or not from there. */
-export function useKey({ config, clock }: ServerContext['gateway'], key: ApiKey, request: FastifyRequest): void {
+/**
+ * Makes the request this key's. Throws ApiError 401 or 403 when the key may not be used now, or not
+ * from this address.
+ */
+export function useKey(
+  { config, clock }: ServerContext['gateway'],
+  key: ApiKey,
+  request: FastifyRequest,
+): void {
   if (key.mode === 'test' && !config.test_mode.enabled) {
-    throw new ApiError('invalid_api_key', 'Test keys are switched off here (`test_mode.enabled`). Use a live key.');
+    throw new ApiError(
+      'invalid_api_key',
+      'Test keys are switched off here (`test_mode.enabled`). Use a live key.',
+    );
   }
   checkStanding(key, clock.nowMs());
   checkAddress(key, request.ip);
   request.apiKey = key;
-  noteKey(request.trace, key);
+  request.requestLog.note({ keyId: key.id, accountId: key.accountId, mode: key.mode });
 }
 
 type Doors = { readonly keys: KeyStore; readonly failedKeys: FailedKeys };
 
-/** Throws ApiError: 401 when there is no such key, 429 in its place when too many were wrong. */
+/** Throws ApiError 401 when the key does not exist, or 429 when too many were wrong. */
 async function lookUp({ keys, failedKeys }: Doors, sent: string, address: string): Promise<ApiKey> {
-  // Only what the database would have to be asked for uses up the allowance of a blocked address.
-  const seconds = keyModeOf(sent) && !keys.isFamiliar(sent) ? failedKeys.secondsToWait(address) : 0;
+  // Only look-ups in the database use up a blocked address's allowance.
+  const seconds = keyModeOf(sent) && !keys.wasValid(sent) ? failedKeys.secondsToWait(address) : 0;
   if (seconds > 0) throw tooManyWrong(seconds);
   const key = await keys.find(sent);
   if (key) return key;
   const secondsThen = failedKeys.note(address);
-  throw secondsThen > 0 ? tooManyWrong(secondsThen) : new ApiError('invalid_api_key', 'This API key is wrong or was revoked.');
+  throw secondsThen > 0
+    ? tooManyWrong(secondsThen)
+    : new ApiError('invalid_api_key', 'This API key is wrong or was revoked.');
 }
 
 function tooManyWrong(retryAfterSeconds: number): ApiError {
@@ -58,11 +79,18 @@ function tooManyWrong(retryAfterSeconds: number): ApiError {
   );
 }
 
-/** Only who has the key's whole text is told so. */
+/** Only a caller with the complete key learns this. */
 function checkStanding({ isDisabled, expiresAtMs }: ApiKey, nowMs: number): void {
-  if (isDisabled) throw new ApiError('invalid_api_key', 'This API key is disabled. Have it enabled again, or use another.');
+  if (isDisabled)
+    throw new ApiError(
+      'invalid_api_key',
+      'This API key is disabled. Have it enabled again, or use another.',
+    );
   if (expiresAtMs === null || nowMs < expiresAtMs) return;
-  throw new ApiError('invalid_api_key', `This API key expired at ${new Date(expiresAtMs).toISOString()}. Use another.`);
+  throw new ApiError(
+    'invalid_api_key',
+    `This API key expired at ${new Date(expiresAtMs).toISOString()}. Use another.`,
+  );
 }
 
 function checkAddress({ allowedAddresses }: ApiKey, address: string): void {
@@ -73,7 +101,10 @@ function checkAddress({ allowedAddresses }: ApiKey, address: string): void {
   );
 }
 
-/** Authorization wins, since SDKs that send both put the caller's choice there; two different keys of ours are a mistake to be told. */
+/**
+ * `Authorization` wins, because SDKs that send both headers put the caller's choice there. Two
+ * different keys of ours are an error.
+ */
 function sentKey(request: FastifyRequest, queryKey: boolean): string | null {
   const { authorization } = request.headers;
   const candidates = [
@@ -83,13 +114,15 @@ function sentKey(request: FastifyRequest, queryKey: boolean): string | null {
   ].filter((candidate) => candidate !== null);
   if (candidates.length <= 1) return candidates[0] ?? null;
   const ours = new Set(candidates.filter((candidate) => keyModeOf(candidate)));
-  if (ours.size > 1) throw new ApiError('invalid_api_key', 'Two different API keys were sent. Send one.');
+  if (ours.size > 1)
+    throw new ApiError('invalid_api_key', 'Two different API keys were sent. Send one.');
   return candidates[0]!;
 }
 
 function bearerOf(authorization: string): string {
   const match = /^Bearer\s+(\S+)\s*$/i.exec(authorization);
-  if (!match) throw new ApiError('invalid_api_key', 'The Authorization header must be `Bearer <key>`.');
+  if (!match)
+    throw new ApiError('invalid_api_key', 'The Authorization header must be `Bearer <key>`.');
   return match[1]!;
 }
 

@@ -1,17 +1,24 @@
-// Every error leaves through here, in the shape of its endpoint and out of the one registry.
+// Sends every error, in the format of its endpoint and with the code of the one registry.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
 import { NulInText } from '../../db/text-values.ts';
 import type { ClientFormat } from '../../formats/format.ts';
-import { toldOfDatabase } from '../../gateway/failed.ts';
+import { toldOfDatabase } from '../../gateway/unavailable.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { Logger } from '../../lib/log.ts';
 import { publicUrlOf } from '../context.ts';
 import { nulRefused } from './refuse-nul.ts';
 
-/** A Fastify error handler. What is not an ApiError is our own fault: logged with its cause, told without. */
+/**
+ * A Fastify error handler. An error that is not an ApiError is our own fault: its cause is logged,
+ * and the client sees none of it.
+ */
 export function errorHandler(log: Logger) {
-  return async (error: FastifyError | ApiError | Error, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  return async (
+    error: FastifyError | ApiError | Error,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
     const apiError = error instanceof ApiError ? error : fromFastify(error);
     if (apiError.code === 'internal_error')
       log.error({ err: error, request_id: request.requestId }, 'a request failed by our own fault');
@@ -19,11 +26,18 @@ export function errorHandler(log: Logger) {
   };
 }
 
-export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.trace.errorCode = error.code;
-  // Anthropic's SDK reads the id under this name. An answer has it from its handler, but a 401 or a 415 never gets that far.
-  if (formatAt(publicUrlOf(request)).name === 'messages') reply.header('request-id', request.requestId);
-  if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds));
+export function sendError(
+  error: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  request.requestLog.note({ errorCode: error.code });
+  // Anthropic's SDK reads the id under this name. The handler sets it on answers, but a 401 or 415
+  // never reaches the handler.
+  if (formatAt(publicUrlOf(request)).name === 'messages')
+    reply.header('request-id', request.requestId);
+  if (error.retryAfterSeconds !== null)
+    reply.header('retry-after', String(error.retryAfterSeconds));
   return reply
     .code(error.status)
     .headers(error.headers)
@@ -35,17 +49,26 @@ export function errorBody(error: ApiError, url: string, requestId: string): obje
   return formatAt(url).writeError(error, requestId);
 }
 
-/** Anthropic's shape below `/v1/messages`, OpenAI's everywhere else. */
+/** Anthropic's format below `/v1/messages`, OpenAI's everywhere else. */
 function formatAt(url: string): ClientFormat {
   return /^\/v1\/messages(?:[/?]|$)/.test(url) ? clientFormats.messages : clientFormats.responses;
 }
 
-/** What Fastify itself refuses before a handler runs. */
+/** Errors that Fastify itself raises before a handler runs. */
 export function fromFastify(error: FastifyError | Error): ApiError {
-  if ('statusCode' in error && error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
-    return new ApiError('invalid_request', 'The request cannot be read: its path, headers or body are malformed.', {
-      cause: error,
-    });
+  if (
+    'statusCode' in error &&
+    error.statusCode !== undefined &&
+    error.statusCode >= 400 &&
+    error.statusCode < 500
+  ) {
+    return new ApiError(
+      'invalid_request',
+      'The request cannot be read: its path, headers or body are malformed.',
+      {
+        cause: error,
+      },
+    );
   }
   if (error instanceof NulInText) return nulRefused();
   const told = toldOfDatabase(error);

@@ -1,14 +1,18 @@
-// A NUL in a text is refused where it comes in, since no database takes it. In bodies of the public API it may be what is said to a model.
+// Refuses a NUL character in URLs, because no database stores it. Bodies of the public API may hold
+// one in text for a model.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiError, invalidRequest } from '../../canonical/errors.ts';
 
-/** A Fastify onRequest hook, for addresses; Node refuses headers with a NUL itself. Throws ApiError `invalid_request`. */
+/**
+ * A Fastify onRequest hook. Node itself refuses headers with a NUL. Throws ApiError
+ * `invalid_request`.
+ */
 export function refuseNul({ raw }: FastifyRequest, _reply: FastifyReply, next: () => void): void {
   if (raw.url!.includes('%00')) throw nulRefused();
   next();
 }
 
-/** `field`: where it stands, when that is known. */
+/** `field`: the field that holds it, when known. */
 export function nulRefused(field: string | null = null): ApiError {
   return invalidRequest(
     field,

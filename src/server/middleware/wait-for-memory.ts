@@ -1,26 +1,40 @@
-// Large bodies of routes that hold much memory wait here before they are read. Their clients are not told to come back: their sockets
-// are simply not read, so that what they send stays with them and in the system. The time to arrive begins when the waiting has ended.
+// Large bodies of routes that keep much memory wait here before they are read. Their clients are
+// not told to come back: their sockets are simply not read, so the data stays with the client and
+// the system. The arrival timeout starts when the wait ends.
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { invalidRequest } from '../../canonical/errors.ts';
-import { shuttingDown } from '../../gateway/failed.ts';
-import type { ServerContext } from '../context.ts';
+import { shuttingDown } from '../../gateway/unavailable.ts';
+import type { Handler, ServerContext } from '../context.ts';
 import { largeBytes } from '../large-bodies.ts';
 import { answerLate } from '../malformed.ts';
 import type { Place, WaitingRoom } from '../waiting-room.ts';
 
 export type MemoryWait = ReturnType<typeof waitForMemory>;
 
-/** Two Fastify hooks, before and after a body is read, and whether a socket's lateness is our affair instead of Node's. */
-export function waitForMemory({ gateway: { config, runs, clock } }: Pick<ServerContext, 'gateway'>, room: WaitingRoom) {
+/**
+ * Two Fastify hooks, before and after a body is read, and a check whether a socket's timeout is
+ * ours instead of Node's. The room is kept until the handler has ended, because a provider may
+ * still work after its client left.
+ */
+export function waitForMemory(
+  { gateway: { config, runs, clock } }: Pick<ServerContext, 'gateway'>,
+  room: WaitingRoom,
+) {
   const { body_limit_bytes: bytesMax, arrival_timeout_ms: arrivalTimeoutMs } = config.server;
   const arriving = new WeakMap<FastifyRequest, () => void>();
   const timedHere = new WeakSet<Socket>();
+  const running = new WeakSet<FastifyRequest>();
+  const leaveAtEnd = new WeakMap<FastifyRequest, () => void>();
 
-  /** Throws ApiError `upstream_unavailable` when the program ends first. */
-  const preParsing = async (request: FastifyRequest, reply: FastifyReply, payload: RequestPayload): Promise<RequestPayload> => {
+  /** Throws ApiError `upstream_unavailable` when the program stops first. */
+  const preParsing = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: RequestPayload,
+  ): Promise<RequestPayload> => {
     const bytes = bytesToExpect(request, bytesMax);
-    // What is too large is refused by its length, which costs nothing.
+    // A body that is too large is refused by its length, before any wait.
     if (bytes < largeBytes || bytes > bytesMax) return payload;
     const { socket } = request.raw;
     timedHere.add(socket);
@@ -28,7 +42,8 @@ export function waitForMemory({ gateway: { config, runs, clock } }: Pick<ServerC
     reply.raw.once('close', () => {
       arriving.get(request)?.();
       timedHere.delete(socket);
-      place.leave();
+      if (running.has(request)) leaveAtEnd.set(request, place.leave);
+      else place.leave();
     });
     await turnOf(place, reply);
     const cancel = clock.after(arrivalTimeoutMs, () => {
@@ -43,13 +58,13 @@ export function waitForMemory({ gateway: { config, runs, clock } }: Pick<ServerC
     return payload;
   };
 
-  /** Throws where it has ended before its turn. */
+  /** Throws when the request ended before its turn. */
   const turnOf = async (place: Place, { raw }: FastifyReply): Promise<void> => {
     const waiting = runs.open();
-    waiting.signal.addEventListener('abort', place.leave);
-    if (waiting.signal.aborted) place.leave();
+    waiting.running.addEventListener('abort', place.leave);
+    if (waiting.running.aborted) place.leave();
     const isAdmitted = await place.admitted;
-    runs.close(waiting);
+    waiting.close();
     if (isAdmitted && !raw.destroyed && !runs.isEnding) return;
     throw runs.isEnding ? shuttingDown() : invalidRequest(null, 'The client has left.');
   };
@@ -59,10 +74,25 @@ export function waitForMemory({ gateway: { config, runs, clock } }: Pick<ServerC
     next();
   };
 
-  return { hooks: { preParsing, preValidation }, isTimedHere: (socket: Socket) => timedHere.has(socket) };
+  const around = (handler: Handler) => ({
+    preParsing,
+    preValidation,
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      running.add(request);
+      try {
+        return await handler(request, reply);
+      } finally {
+        running.delete(request);
+        leaveAtEnd.get(request)?.();
+      }
+    },
+  });
+  return { around, isTimedHere: (socket: Socket) => timedHere.has(socket) };
 }
 
-/** As announced. Chunks announce nothing: they may become as large as any. */
+/** The announced length. A chunked body announces none and may become as large as any. */
 function bytesToExpect({ headers }: FastifyRequest, bytesMax: number): number {
-  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : bytesMax;
+  return headers['transfer-encoding'] === undefined
+    ? Number(headers['content-length'] ?? 0)
+    : bytesMax;
 }

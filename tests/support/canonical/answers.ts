@@ -1,16 +1,20 @@
-// Answers and the streams that carry them.
+// Canonical answers and their streams.
 import { AnswerCollector, type Answer } from '../../../src/canonical/answer.ts';
 import type { StreamEvent } from '../../../src/canonical/event.ts';
 import type { AssistantPart } from '../../../src/canonical/request.ts';
 
-/** The events of a whole answer, each block in one delta. `collect(answerEvents(a))` equals `a`. */
+/**
+ * Returns the events of a whole answer, one delta per block. `collect(answerEvents(a))` equals `a`.
+ */
 export function* answerEvents(answer: Answer): Generator<StreamEvent> {
   yield { type: 'start', usage: null };
   for (const part of answer.content) yield* partEvents(part);
   yield { type: 'finish', stop: answer.stop, usage: answer.usage };
 }
 
-/** The events of an answer with its texts cut into pieces of at most `size` code points. */
+/**
+ * Returns the events of an answer, with its texts cut into pieces of at most `size` code points.
+ */
 export function pieceEvents(answer: Answer, size: number): StreamEvent[] {
   return [...answerEvents(answer)].flatMap((event): StreamEvent[] => {
     if (!('text' in event)) return [event];
@@ -22,7 +26,7 @@ export function pieceEvents(answer: Answer, size: number): StreamEvent[] {
   });
 }
 
-/** The answer that a stream adds up to; null when it has not finished. */
+/** Returns the answer that the events form; null when the stream has not finished. */
 export function collect(events: Iterable<StreamEvent>): Answer | null {
   const collector = new AnswerCollector();
   for (const event of events) collector.push(event);

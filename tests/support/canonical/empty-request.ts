@@ -1,4 +1,4 @@
-// A canonical request with every field empty. Tests fill in what they need.
+// A canonical request with empty fields. Tests fill in what they need.
 import type { CanonicalRequest } from '../../../src/canonical/request.ts';
 
 export const emptyRequest: CanonicalRequest = {

@@ -1,24 +1,36 @@
-// Shared by the tests of the Chat format: a context to write answers with, a whole stream read at once, and random answers.
+// Shared by the Chat format's tests: a writer's context, a reader for whole streams, and random
+// answers.
 import { anyCharacter, anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
 import { record } from '../plain-record.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
 import type { UrlCitation } from '../../../src/canonical/citation.ts';
 import type { StreamEvent } from '../../../src/canonical/event.ts';
-import type { AssistantPart, TextPart, ThinkingPart, ToolCallPart } from '../../../src/canonical/request.ts';
+import type {
+  AssistantPart,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+} from '../../../src/canonical/request.ts';
 import type { SseEvent } from '../../../src/lib/sse.ts';
-import type { AnswerContext, JsonObject } from '../../../src/formats/format.ts';
+import type { JsonObject } from '../../../src/lib/json.ts';
+import type { AnswerContext, ClientRequest } from '../../../src/formats/format.ts';
 import { parseRequest } from '../../../src/formats/chat/parse-request.ts';
 import { readStream } from '../../../src/formats/chat/read-stream.ts';
+import type { ChatRequest } from '../../../src/formats/chat/schema.ts';
 
 export const simpleRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
+
+export function requestFor(fields: JsonObject = {}): ClientRequest<ChatRequest> {
+  return parseRequest({ ...simpleRequest, ...fields }, { chatMaxTokens: null });
+}
 
 export function contextFor(fields: JsonObject = {}): AnswerContext {
   return {
     requestId: '01kahw',
     model: 'catalogue/model',
     createdAtSeconds: 1_790_000_000,
-    request: parseRequest({ ...simpleRequest, ...fields }, { chatMaxTokens: null }),
+    request: requestFor(fields),
     estimatedInputTokens: 7,
   };
 }
@@ -27,14 +39,14 @@ export function dataEvent(chunk: unknown): SseEvent {
   return { event: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
 }
 
-/** Everything a reader says of these events, and then of the end of the connection. */
+/** Returns everything a reader emits for these events and the end of the connection. */
 export function readAll(events: readonly SseEvent[]): StreamEvent[] {
   const reader = readStream();
   return [...events.flatMap((event) => reader.push(event)), ...reader.end()];
 }
 
 export const anyText = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 40 });
-/** As it comes out of JSON, which knows no negative zero. */
+/** After a JSON round trip, which turns negative zero into zero. */
 export const anyJsonObject = fc
   .dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true })
   .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
@@ -44,8 +56,18 @@ const anySignature = record({
   value: fc.base64String({ minLength: 4 }),
 });
 const anySignedThinking: fc.Arbitrary<ThinkingPart> = fc.oneof(
-  record({ type: fc.constant('thinking' as const), text: anyText, signature: anySignature, redacted: fc.constant(false) }),
-  record({ type: fc.constant('thinking' as const), text: fc.constant(''), signature: anySignature, redacted: fc.constant(true) }),
+  record({
+    type: fc.constant('thinking' as const),
+    text: anyText,
+    signature: anySignature,
+    redacted: fc.constant(false),
+  }),
+  record({
+    type: fc.constant('thinking' as const),
+    text: fc.constant(''),
+    signature: anySignature,
+    redacted: fc.constant(true),
+  }),
 );
 const anyUnsignedThinking: fc.Arbitrary<ThinkingPart> = anyText.map((text) => ({
   type: 'thinking',
@@ -70,21 +92,27 @@ const anyToolCall: fc.Arbitrary<ToolCallPart> = fc.oneof(
   }),
 );
 
-/** As a search model cites: with a place in the text, and of pages alone. */
+/** Citations as a search model sends them: of pages only, with a position in the text. */
 const anyCitation = record<UrlCitation>({
   type: fc.constant('url'),
   url: anyUrl,
   title: fc.option(anyText),
   citedText: fc.option(anyText),
-  span: fc.tuple(fc.nat(9), fc.integer({ min: 1, max: 9 })).map(([start, length]) => ({ start, end: start + length })),
+  span: fc
+    .tuple(fc.nat(9), fc.integer({ min: 1, max: 9 }))
+    .map(([start, length]) => ({ start, end: start + length })),
   reference: fc.constant(null),
 });
 const anyTextPart: fc.Arbitrary<TextPart> = fc.oneof(
   record({ type: fc.constant('text' as const), text: anyText }),
-  record({ type: fc.constant('text' as const), text: anyText, citations: fc.array(anyCitation, { minLength: 1, maxLength: 3 }) }),
+  record({
+    type: fc.constant('text' as const),
+    text: anyText,
+    citations: fc.array(anyCitation, { minLength: 1, maxLength: 3 }),
+  }),
 );
 
-/** An assistant's turn as Chat can express it: reasoning, one text, one refusal, tool calls. */
+/** An assistant turn that Chat can express: reasoning, one text, one refusal, tool calls. */
 export const anyAssistantContent: fc.Arbitrary<AssistantPart[]> = record({
   thinking: fc.oneof(
     fc.constant([]),
@@ -119,12 +147,20 @@ const anyUsage = fc
   }));
 
 export const anyAnswer: fc.Arbitrary<Answer> = fc
-  .tuple(anyAssistantContent, fc.constantFrom('natural' as const, 'length' as const, 'content-filter' as const), anyUsage)
+  .tuple(
+    anyAssistantContent,
+    fc.constantFrom('natural' as const, 'length' as const, 'content-filter' as const),
+    anyUsage,
+  )
   .map(([content, ending, usage]) => {
     const natural = content.some((part) => part.type === 'tool-call')
       ? 'tool-calls'
       : content.some((part) => part.type === 'refusal')
         ? 'refusal'
         : 'end';
-    return { content, stop: { reason: ending === 'natural' ? natural : ending, sequence: null }, usage };
+    return {
+      content,
+      stop: { reason: ending === 'natural' ? natural : ending, sequence: null },
+      usage,
+    };
   });

@@ -1,28 +1,40 @@
-// Shared by the tests of the Messages format: contexts, and random canonical values that Messages can express.
+// Shared by the Messages format's tests: contexts, and random canonical values that Messages can
+// express.
 import { anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
-import type { Citation, DocumentCitation, SearchResultCitation, UrlCitation } from '../../../src/canonical/citation.ts';
+import type {
+  Citation,
+  DocumentCitation,
+  SearchResultCitation,
+  UrlCitation,
+} from '../../../src/canonical/citation.ts';
 import type { Stop, StreamEvent } from '../../../src/canonical/event.ts';
 import type { AssistantPart, Signature } from '../../../src/canonical/request.ts';
 import type { Usage } from '../../../src/canonical/usage.ts';
 import type { SseEvent } from '../../../src/lib/sse.ts';
+import type { JsonObject } from '../../../src/lib/json.ts';
 import type {
   AnswerContext,
   ClientRequest,
-  JsonObject,
   StreamPipe,
   StreamReader,
   UpstreamTarget,
 } from '../../../src/formats/format.ts';
 import { parseRequest } from '../../../src/formats/messages/parse-request.ts';
+import type { MessagesRequest } from '../../../src/formats/messages/schema.ts';
 import { record } from '../plain-record.ts';
 import { parseSse } from './sse.ts';
 
 export const limits = { chatMaxTokens: null };
 
-export function clientRequest(fields: JsonObject = {}): ClientRequest {
-  const body = { model: 'claude-test', max_tokens: 4096, messages: [{ role: 'user', content: 'Hello' }], ...fields };
+export function clientRequest(fields: JsonObject = {}): ClientRequest<MessagesRequest> {
+  const body = {
+    model: 'claude-test',
+    max_tokens: 4096,
+    messages: [{ role: 'user', content: 'Hello' }],
+    ...fields,
+  };
   return parseRequest(body, limits);
 }
 
@@ -38,21 +50,30 @@ export function answerContext(fields: Partial<AnswerContext> = {}): AnswerContex
 }
 
 export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
-  const base = { stream: false, maxOutputTokens: 4096, thinking: true, maxTokensField: 'max_tokens' as const };
+  const base = {
+    stream: false,
+    maxOutputTokens: 4096,
+    thinking: true,
+    maxTokensField: 'max_tokens' as const,
+  };
   return { model: 'claude-sonnet-4-20250514', ...base, ...fields };
 }
 
-/** The JSON of each event of a stream. */
+/** Returns the JSON of each event of a stream. */
 export function eventsOf(text: string): Record<string, unknown>[] {
   return parseSse(text).map((event) => JSON.parse(event.data) as Record<string, unknown>);
 }
 
-/** All that a client of the pipe sees when the stream succeeds. */
-export function runPipe<Input>(pipe: StreamPipe<Input>, inputs: Iterable<Input>, comment = ''): string {
+/** Returns all that the pipe's client receives of a successful stream. */
+export function runPipe<Input>(
+  pipe: StreamPipe<Input>,
+  inputs: Iterable<Input>,
+  costUsd = 0,
+): string {
   let frames = '';
   for (const input of inputs) frames += pipe.push(input);
   frames += pipe.end();
-  return pipe.progress.status === 'finished' ? frames + pipe.close(comment) : frames;
+  return pipe.progress.status === 'finished' ? frames + pipe.close(costUsd) : frames;
 }
 
 export function runReader(reader: StreamReader, inputs: Iterable<SseEvent>): StreamEvent[] {
@@ -72,10 +93,12 @@ export const anthropicSignature: fc.Arbitrary<Signature> = record({
   vendor: fc.constant('anthropic'),
   value: signatureValue,
 });
-/** Argument texts as `JSON.stringify` writes them, or none that is an object at all. */
+/** Argument texts as `JSON.stringify` writes them, or text that is not an object. */
 const callArguments = fc.oneof(
   fc
-    .dictionary(fc.string({ minLength: 1, maxLength: 6 }), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true })
+    .dictionary(fc.string({ minLength: 1, maxLength: 6 }), fc.jsonValue({ maxDepth: 2 }), {
+      noNullPrototype: true,
+    })
     .map((value) => JSON.stringify(value)),
   fc.constantFrom('{"city": "Par', '[1]', '"x"', 'free text'),
 );
@@ -84,7 +107,7 @@ const filledText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const place = fc
   .tuple(fc.nat({ max: 99 }), fc.integer({ min: 1, max: 99 }))
   .map(([start, size]) => ({ start, end: start + size }));
-/** Citations that Anthropic could have made: with its reference, and of whole blocks. */
+/** Citations that Anthropic could send: of whole blocks, with its reference. */
 const ownCitations: fc.Arbitrary<Citation> = fc.oneof(
   record<UrlCitation>({
     type: fc.constant('url'),
@@ -117,12 +140,19 @@ export const someCitations = fc.array(ownCitations, { minLength: 1, maxLength: 3
 export const texts = text;
 export const ids = id;
 
-export function thinkingPart(signature: fc.Arbitrary<Signature | null>): fc.Arbitrary<AssistantPart> {
+export function thinkingPart(
+  signature: fc.Arbitrary<Signature | null>,
+): fc.Arbitrary<AssistantPart> {
   return record({ type: fc.constant('thinking'), text, signature, redacted: fc.constant(false) });
 }
 
 export function redactedPart(signature: fc.Arbitrary<Signature>): fc.Arbitrary<AssistantPart> {
-  return record({ type: fc.constant('thinking'), text: fc.constant(''), signature, redacted: fc.constant(true) });
+  return record({
+    type: fc.constant('thinking'),
+    text: fc.constant(''),
+    signature,
+    redacted: fc.constant(true),
+  });
 }
 
 export const callPart: fc.Arbitrary<AssistantPart> = record({
@@ -141,14 +171,23 @@ const usages: fc.Arbitrary<Usage> = record<Usage>({
   cacheWrite1hTokens: count,
   outputTokens: count,
   reasoningTokens: count,
-}).map((usage) => ({ ...usage, reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens) }));
+}).map((usage) => ({
+  ...usage,
+  reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens),
+}));
 
 const stops: fc.Arbitrary<Stop> = fc.oneof(
-  record({ reason: fc.constantFrom('end', 'tool-calls', 'length', 'refusal', 'pause'), sequence: fc.constant(null) }),
-  record({ reason: fc.constant('stop-sequence' as const), sequence: fc.string({ minLength: 1, maxLength: 4 }) }),
+  record({
+    reason: fc.constantFrom('end', 'tool-calls', 'length', 'refusal', 'pause'),
+    sequence: fc.constant(null),
+  }),
+  record({
+    reason: fc.constant('stop-sequence' as const),
+    sequence: fc.string({ minLength: 1, maxLength: 4 }),
+  }),
 );
 
-/** Answers that come back from Messages as they were. */
+/** Answers that survive a round trip through Messages. */
 export const answers: fc.Arbitrary<Answer> = record({
   content: fc.array(
     fc.oneof(
@@ -164,7 +203,7 @@ export const answers: fc.Arbitrary<Answer> = record({
   usage: usages,
 });
 
-/** Events in any order, as no upstream should send them. */
+/** Events in random order, which no upstream should send. */
 export const wildEvents: fc.Arbitrary<StreamEvent> = fc.oneof(
   fc.constantFrom<StreamEvent>(
     { type: 'start', usage: null },
@@ -172,7 +211,14 @@ export const wildEvents: fc.Arbitrary<StreamEvent> = fc.oneof(
     { type: 'text-end' },
     {
       type: 'citation',
-      citation: { type: 'url', url: 'https://a.example', title: null, citedText: null, span: null, reference: null },
+      citation: {
+        type: 'url',
+        url: 'https://a.example',
+        title: null,
+        citedText: null,
+        span: null,
+        reference: null,
+      },
     },
     { type: 'refusal-start' },
     { type: 'refusal-end' },
@@ -182,6 +228,9 @@ export const wildEvents: fc.Arbitrary<StreamEvent> = fc.oneof(
     { type: 'tool-call-start', id: 'call_1', name: 'tool', kind: 'function' },
     { type: 'tool-call-end' },
   ),
-  record({ type: fc.constantFrom('text-delta', 'refusal-delta', 'thinking-delta', 'tool-call-delta'), text }),
+  record({
+    type: fc.constantFrom('text-delta', 'refusal-delta', 'thinking-delta', 'tool-call-delta'),
+    text,
+  }),
   record({ type: fc.constant('thinking-signature' as const), signature: anySignature }),
 );

@@ -1,5 +1,5 @@
-// Shared by the tests of the Responses format: a context to write answers with, whole streams read and written at once, and random
-// requests and answers.
+// Shared by the Responses format's tests: a writer's context, readers and writers for whole
+// streams, and random requests and answers.
 import { anyCharacter, anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
 import { pieceEvents } from '../canonical/answers.ts';
@@ -17,10 +17,17 @@ import type {
 } from '../../../src/canonical/request.ts';
 import type { Usage } from '../../../src/canonical/usage.ts';
 import type { SseEvent } from '../../../src/lib/sse.ts';
-import type { AnswerContext, ClientRequest, JsonObject, StreamPipe, UpstreamTarget } from '../../../src/formats/format.ts';
+import type { JsonObject } from '../../../src/lib/json.ts';
+import type {
+  AnswerContext,
+  ClientRequest,
+  StreamPipe,
+  UpstreamTarget,
+} from '../../../src/formats/format.ts';
 import { parseSse } from './sse.ts';
 import { parseRequest } from '../../../src/formats/responses/parse-request.ts';
 import { readStream } from '../../../src/formats/responses/read-stream.ts';
+import type { ResponsesRequest } from '../../../src/formats/responses/schema.ts';
 import { writeStream } from '../../../src/formats/responses/write-stream.ts';
 
 export const target: UpstreamTarget = {
@@ -31,7 +38,7 @@ export const target: UpstreamTarget = {
   maxTokensField: 'max_tokens',
 };
 
-export function requestFor(fields: JsonObject = {}): ClientRequest {
+export function requestFor(fields: JsonObject = {}): ClientRequest<ResponsesRequest> {
   return parseRequest({ model: 'm', input: 'Hi', ...fields }, { chatMaxTokens: null });
 }
 
@@ -45,27 +52,32 @@ export function contextFor(fields: JsonObject = {}): AnswerContext {
   };
 }
 
-/** An event as a stream brings it. */
+/** An event as it stands in a stream. */
 export function sseEvent(type: string, fields: JsonObject = {}): SseEvent {
   return { event: type, data: JSON.stringify({ type, ...fields }) };
 }
 
-/** The payloads of frames, after a check that each event's name is its payload's type. */
+/** Returns the payloads of frames, after checking that each event's name is its payload's type. */
 export function payloadsOf(frames: string): JsonObject[] {
   return parseSse(frames).map(({ event, data }) => {
     const payload = JSON.parse(data) as JsonObject;
-    if (event !== payload.type) throw new Error(`the event ${event} carries a ${String(payload.type)}`);
+    if (event !== payload.type)
+      throw new Error(`the event ${event} carries a ${String(payload.type)}`);
     return payload;
   });
 }
 
-/** Everything a pipe sends for these inputs, its last frames included where it finished. */
-export function runPipe<Input>(pipe: StreamPipe<Input>, inputs: readonly Input[], comment = ''): string {
+/** Returns everything a pipe sends for these inputs, with its last frames if it finished. */
+export function runPipe<Input>(
+  pipe: StreamPipe<Input>,
+  inputs: readonly Input[],
+  costUsd = 0,
+): string {
   const frames = inputs.map((input) => pipe.push(input)).join('') + pipe.end();
-  return pipe.progress.status === 'finished' ? frames + pipe.close(comment) : frames;
+  return pipe.progress.status === 'finished' ? frames + pipe.close(costUsd) : frames;
 }
 
-/** Everything the reader says of these events, and then of the end of the connection. */
+/** Returns everything the reader emits for these events and the end of the connection. */
 export function readAll(events: readonly SseEvent[]): StreamEvent[] {
   const reader = readStream();
   return [...events.flatMap((event) => reader.push(event)), ...reader.end()];
@@ -77,13 +89,18 @@ export function streamAnswer(answer: Answer, context: AnswerContext, pieceSize =
 
 const anyText = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 30 });
 const anyName = fc.constantFrom('get_weather', 'search', 'patch');
-const anyTextPart = record({ type: fc.constant('text' as const), text: fc.oneof(anyText, fc.constant('')) });
+const anyTextPart = record({
+  type: fc.constant('text' as const),
+  text: fc.oneof(anyText, fc.constant('')),
+});
 const anyCitation = record<UrlCitation>({
   type: fc.constant('url'),
   url: anyUrl,
   title: fc.option(anyText),
   citedText: fc.constant(null),
-  span: fc.tuple(fc.nat(9), fc.integer({ min: 1, max: 9 })).map(([start, length]) => ({ start, end: start + length })),
+  span: fc
+    .tuple(fc.nat(9), fc.integer({ min: 1, max: 9 }))
+    .map(([start, length]) => ({ start, end: start + length })),
   reference: fc.constant(null),
 });
 const anyCitedText = record({
@@ -110,9 +127,20 @@ const anyThinking: fc.Arbitrary<ThinkingPart> = fc.oneof(
     signature: fc.option(anySignature),
     redacted: fc.constant(false),
   }),
-  record({ type: fc.constant('thinking' as const), text: fc.constant(''), signature: anySignature, redacted: fc.boolean() }),
+  record({
+    type: fc.constant('thinking' as const),
+    text: fc.constant(''),
+    signature: anySignature,
+    redacted: fc.boolean(),
+  }),
 );
-const anyAssistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(anyTextPart, anyCitedText, anyRefusal, anyThinking, anyCall);
+const anyAssistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
+  anyTextPart,
+  anyCitedText,
+  anyRefusal,
+  anyThinking,
+  anyCall,
+);
 
 const anyUsage: fc.Arbitrary<Usage> = record({
   inputTokens: fc.integer({ min: 1, max: 9_999 }),
@@ -121,12 +149,18 @@ const anyUsage: fc.Arbitrary<Usage> = record({
   cacheWrite1hTokens: fc.constant(0),
   outputTokens: fc.integer({ min: 1, max: 9_999 }),
   reasoningTokens: fc.nat(9_999),
-}).map((usage) => ({ ...usage, reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens) }));
+}).map((usage) => ({
+  ...usage,
+  reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens),
+}));
 
-/** Answers that a Responses upstream could have given: the stop follows from the content. */
+/** Answers that a Responses upstream could send: the stop reason follows from the content. */
 export const anyAnswer: fc.Arbitrary<Answer> = fc
   .tuple(
-    fc.uniqueArray(anyAssistantPart, { maxLength: 6, selector: (part) => (part.type === 'tool-call' ? part.id : part) }),
+    fc.uniqueArray(anyAssistantPart, {
+      maxLength: 6,
+      selector: (part) => (part.type === 'tool-call' ? part.id : part),
+    }),
     fc.constantFrom('natural' as const, 'length' as const, 'content-filter' as const),
     anyUsage,
   )
@@ -152,18 +186,35 @@ const anyMedia = fc.oneof(
 const anyUserPart: fc.Arbitrary<UserPart> = fc.oneof(
   anyTextPart,
   record({ type: fc.constant('image' as const), source: anyMedia }),
-  record({ type: fc.constant('image' as const), source: anyMedia, detail: fc.constantFrom('low', 'high') }),
-  record({ type: fc.constant('document' as const), source: anyMedia, name: fc.constantFrom('a.pdf', 'notes.txt') }),
+  record({
+    type: fc.constant('image' as const),
+    source: anyMedia,
+    detail: fc.constantFrom('low', 'high'),
+  }),
+  record({
+    type: fc.constant('document' as const),
+    source: anyMedia,
+    name: fc.constantFrom('a.pdf', 'notes.txt'),
+  }),
 );
 const anyOpenAiThinking: fc.Arbitrary<ThinkingPart> = record({
   type: fc.constant('thinking' as const),
   text: fc.oneof(anyText, fc.constant('')),
-  signature: record({ vendor: fc.constant('openai' as const), value: fc.base64String({ minLength: 8 }) }),
+  signature: record({
+    vendor: fc.constant('openai' as const),
+    value: fc.base64String({ minLength: 8 }),
+  }),
   redacted: fc.constant(false),
 });
 const anyMessage: fc.Arbitrary<Message> = fc.oneof(
-  record({ role: fc.constant('system' as const), content: fc.array(anyTextPart, { minLength: 1, maxLength: 2 }) }),
-  record({ role: fc.constant('user' as const), content: fc.array(anyUserPart, { minLength: 1, maxLength: 3 }) }),
+  record({
+    role: fc.constant('system' as const),
+    content: fc.array(anyTextPart, { minLength: 1, maxLength: 2 }),
+  }),
+  record({
+    role: fc.constant('user' as const),
+    content: fc.array(anyUserPart, { minLength: 1, maxLength: 3 }),
+  }),
   record({
     role: fc.constant('assistant' as const),
     content: fc.array(fc.oneof(anyTextPart, anyCitedText, anyRefusal, anyOpenAiThinking, anyCall), {
@@ -185,18 +236,26 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   }),
 );
 
-/** As the items can say them: no leading system message, and no two turns of the assistant or of tools side by side. */
+/**
+ * Conversations that items can express: no leading system message, and no adjacent turns of the
+ * assistant or of tools.
+ */
 const anyMessages = fc
   .array(anyMessage, { maxLength: 6 })
   .map((messages): Message[] => [
     { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
-    ...messages.filter(({ role }, index) => role === 'user' || role === 'system' || messages[index - 1]?.role !== role),
+    ...messages.filter(
+      ({ role }, index) =>
+        role === 'user' || role === 'system' || messages[index - 1]?.role !== role,
+    ),
   ])
-  .map((messages) => messages.filter(({ role }, index) => role === 'user' || messages[index - 1]?.role !== role));
+  .map((messages) =>
+    messages.filter(({ role }, index) => role === 'user' || messages[index - 1]?.role !== role),
+  );
 
 const anySchema = fc.constant({ type: 'object', properties: { city: { type: 'string' } } });
 
-/** Requests that a Responses body can express without loss. */
+/** Requests that a Responses body expresses without loss. */
 export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalRequest>({
   system: fc.array(record({ type: fc.constant('text' as const), text: anyText }), { maxLength: 3 }),
   messages: anyMessages,
@@ -229,7 +288,11 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalReques
   ),
   toolChoice: fc.option(
     fc.oneof(
-      fc.constantFrom({ type: 'auto' as const }, { type: 'required' as const }, { type: 'none' as const }),
+      fc.constantFrom(
+        { type: 'auto' as const },
+        { type: 'required' as const },
+        { type: 'none' as const },
+      ),
       record({ type: fc.constant('tool' as const), name: anyName }),
     ),
   ),
@@ -243,7 +306,10 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalReques
   presencePenalty: fc.constant(null),
   stopSequences: fc.constant([]),
   reasoning: fc.option(
-    record({ effort: fc.constantFrom('minimal' as const, 'low' as const, 'max' as const), budgetTokens: fc.constant(null) }),
+    record({
+      effort: fc.constantFrom('minimal' as const, 'low' as const, 'max' as const),
+      budgetTokens: fc.constant(null),
+    }),
   ),
   outputFormat: fc.oneof(
     fc.constantFrom({ type: 'text' as const }, { type: 'json' as const }),
@@ -260,7 +326,7 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalReques
   promptCacheKey: fc.option(anyText),
 }).map((request) => ({ ...request, toolChoice: possibleChoice(request) }));
 
-/** A choice that the tools of the request allow. */
+/** A tool choice that the request's tools allow. */
 function possibleChoice({ toolChoice, tools }: CanonicalRequest): CanonicalRequest['toolChoice'] {
   const [first] = tools;
   if (toolChoice?.type === 'tool') return first ? { type: 'tool', name: first.name } : null;

@@ -1,6 +1,6 @@
 import { SseParser, type SseEvent } from '../../../src/lib/sse.ts';
 
-/** All events of a whole stream. */
+/** Returns all events of a whole stream. */
 export function parseSse(bytes: string | Uint8Array): SseEvent[] {
   const parser = new SseParser();
   return [...parser.push(Buffer.from(bytes)), ...parser.end()];

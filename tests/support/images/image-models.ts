@@ -1,4 +1,5 @@
-// Image models for tests: one for each way to say how large an image should be, one that edits, one that takes references.
+// Image models for tests: one for each way to give a size, one that edits, one that takes
+// references.
 import type { ImageModel } from '../../../src/canonical/image-model.ts';
 
 const common = {
@@ -44,5 +45,15 @@ export const shaped: ImageModel = {
   },
 };
 
-export const editing: ImageModel = { ...sized, id: 'editing', mode: 'edit', inputImages: { min: 1, max: 1 } };
-export const referring: ImageModel = { ...sized, id: 'referring', mode: 'reference', inputImages: { min: 1, max: 3 } };
+export const editing: ImageModel = {
+  ...sized,
+  id: 'editing',
+  mode: 'edit',
+  inputImages: { min: 1, max: 1 },
+};
+export const referring: ImageModel = {
+  ...sized,
+  id: 'referring',
+  mode: 'reference',
+  inputImages: { min: 1, max: 3 },
+};

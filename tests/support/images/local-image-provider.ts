@@ -1,8 +1,9 @@
-// Shared by the tests of image providers: a job, a local provider that answers it, and the bytes of small images.
+// Shared by the tests of image providers: a job, a local provider that serves it, and the bytes of
+// small images.
 import type { TestContext } from 'node:test';
 import { startUpstream, type LocalUpstream, type Script } from '../upstream.ts';
-import { imageHttpOver } from '../../../src/gateway/image-http.ts';
-import { createUpstreams } from '../../../src/gateway/upstream.ts';
+import { imageHttpOver } from '../../../src/gateway/images/image-http.ts';
+import { createUpstreams } from '../../../src/gateway/calling/upstreams.ts';
 import { readImage, type ImageBytes } from '../../../src/lib/image.ts';
 import type {
   ImageConnection,
@@ -19,7 +20,10 @@ export const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-export const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+export const gif = Buffer.from(
+  'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7',
+  'base64',
+);
 
 export function imageOf(bytes: Buffer): ImageBytes {
   const reading = readImage(bytes);
@@ -51,9 +55,12 @@ export type LocalProviderOptions = {
   readonly clock?: Clock;
 };
 
-export type LocalProvider = { readonly upstream: LocalUpstream; readonly connection: ImageConnection };
+export type LocalProvider = {
+  readonly upstream: LocalUpstream;
+  readonly connection: ImageConnection;
+};
 
-/** `basePath`: what comes after the origin in the base URL. */
+/** `basePath`: the path of the base URL. */
 export async function startProvider(
   t: TestContext,
   { basePath, timeouts, clock = systemClock }: LocalProviderOptions,
@@ -65,12 +72,18 @@ export async function startProvider(
     name: 'local',
     baseUrl: upstream.url + basePath,
     apiKey,
-    timeouts: { connect_ms: 5_000, first_byte_ms: 10_000, idle_ms: 10_000, total_ms: 10_000, ...timeouts },
+    timeouts: {
+      connect_ms: 5_000,
+      first_byte_ms: 10_000,
+      idle_ms: 10_000,
+      total_ms: 10_000,
+      ...timeouts,
+    },
   };
   return { upstream, connection: { provider, http: imageHttpOver(upstreams) } };
 }
 
-/** A file, with a content type that says nothing. */
+/** A file whose content type says nothing about it. */
 export function answerFile(bytes: Buffer, type = 'application/octet-stream'): Script {
   return (response) => {
     response.writeHead(200, { 'content-type': type });
@@ -78,7 +91,7 @@ export function answerFile(bytes: Buffer, type = 'application/octet-stream'): Sc
   };
 }
 
-/** Some of an answer, then a cut connection. */
+/** Part of an answer, then a cut connection. */
 export function answerCutOff(text: string): Script {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -86,7 +99,7 @@ export function answerCutOff(text: string): Script {
   };
 }
 
-/** More JSON than anyone wants, for as long as it is read. */
+/** Endless JSON, for as long as it is read. */
 export const answerEndlessly: Script = async (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   const piece = Buffer.alloc(1_024 * 1_024, ' ');

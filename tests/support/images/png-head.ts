@@ -1,4 +1,4 @@
-// The first bytes of a PNG that claims a size.
+// The first bytes of a PNG, with the given size in its header.
 
 export function pngHead(width: number, height: number): Buffer {
   const head = Buffer.alloc(64);

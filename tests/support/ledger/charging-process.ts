@@ -1,8 +1,8 @@
-// A process that charges requests as fast as it can until it is killed. It prints the id of each charge that was confirmed.
-// Arguments: the database's URL, then the name of this start.
+// A process that charges requests as fast as it can until it is killed. It prints the id of each
+// confirmed charge. Arguments: the database's URL, then a name for this start.
 import { writeSync } from 'node:fs';
 import { creditOf, reserveOf, settleOf } from './test-ledger.ts';
-import { openLedger } from '../../../src/ledger/open-ledger.ts';
+import { openLedger } from '../../../src/domain/ledger/open-ledger.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 
 const [databaseUrl = '', owner = ''] = process.argv.slice(2);

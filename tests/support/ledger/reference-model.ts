@@ -1,7 +1,8 @@
-// A second, simple implementation of the ledger, which the real one is compared with. It remembers every command and adds them
-// all up again for each answer. It shares no code with the core, so a mistake in one shows as a difference.
-import type { Command, LikelyCost, Outcome } from '../../../src/ledger/commands.ts';
-import type { Expire } from '../../../src/ledger/core.ts';
+// A second, simple ledger that the real one is compared with. It stores every command and
+// recomputes all sums for each answer. It shares no code with the core, so a mistake in either
+// shows as a difference.
+import type { Command, LikelyCost, Outcome } from '../../../src/domain/ledger/commands.ts';
+import type { Expire } from '../../../src/domain/ledger/core.ts';
 
 type ModelHold = {
   readonly ledger: string;
@@ -12,20 +13,20 @@ type ModelHold = {
   readonly caps: readonly (number | null)[];
   readonly held: Outcome;
   readonly likelyCost: LikelyCost | undefined;
-  /** By the ledger's time. */
+  /** In the ledger's time. */
   readonly heldAtMs: number;
   isOpen: boolean;
   hasExpired: boolean;
   charged: number;
-  /** Booked when it expired. */
-  likelyLoss: number;
+  /** The loss it caused: reported by its owner, or estimated when it expired. */
+  failed: number;
   provoked: { readonly loss: number; readonly day: string } | null;
   end: { readonly by: 'settle' | 'release'; readonly outcome: Outcome } | null;
 };
 
 export class LedgerModel {
   readonly holds = new Map<string, ModelHold>();
-  /** A ledger's time never goes back. */
+  /** A ledger's time never goes backwards. */
   readonly #timesMs = new Map<string, number>();
   readonly #adjustments = new Map<string, { ledger: string; amount: number; outcome: Outcome }>();
 
@@ -36,27 +37,39 @@ export class LedgerModel {
     if (!hold) return { type: 'unknown-hold' };
     if (command.type === 'expire') return this.#expire(hold, command, nowMs);
     if (command.type === 'extend') return this.#extend(hold, command, nowMs);
-    if (hold.end) return hold.end.by === command.type ? hold.end.outcome : { type: 'already-resolved' };
+    if (hold.end)
+      return hold.end.by === command.type ? hold.end.outcome : { type: 'already-resolved' };
     this.#pass(hold.ledger, nowMs);
     const wasOpen = hold.isOpen;
     hold.end = {
       by: command.type,
-      outcome: command.type === 'settle' ? this.#settle(hold, command.costMicros) : { type: 'released' },
+      outcome:
+        command.type === 'settle' ? this.#settle(hold, command.costMicros) : { type: 'released' },
     };
-    const loss =
-      command.type === 'settle' ? command.costMicros - hold.charged : Math.max(0, command.lossMicros - hold.likelyLoss);
+    const loss = command.type === 'settle' ? command.costMicros - hold.charged : command.lossMicros;
+    hold.failed = command.type === 'settle' ? 0 : loss;
     const isProvoked = command.type === 'settle' ? wasOpen : command.isProvoked === true;
-    if (isProvoked && loss > 0) hold.provoked = { loss, day: this.#timeOf(hold.ledger, nowMs).slice(0, 10) };
+    if (isProvoked && loss > 0)
+      hold.provoked = { loss, day: this.#timeOf(hold.ledger, nowMs).slice(0, 10) };
     hold.isOpen = false;
     return hold.end.outcome;
   }
 
   available(ledger: string): number {
-    const adjusted = sum([...this.#adjustments.values()].filter((item) => item.ledger === ledger).map((item) => item.amount));
+    const adjusted = sum(
+      [...this.#adjustments.values()]
+        .filter((item) => item.ledger === ledger)
+        .map((item) => item.amount),
+    );
     return adjusted - sum(this.#of((hold) => hold.ledger === ledger).map(weight));
   }
 
-  /** The losses that a ledger could provoke, by the day on which they were booked. */
+  /** The cost of requests that were not charged. */
+  failed(ledger: string): number {
+    return sum(this.#of((hold) => hold.ledger === ledger).map((hold) => hold.failed));
+  }
+
+  /** Provoked losses, by the day on which they were booked. */
   provoked(ledger: string): Readonly<Record<string, number>> {
     const days: Record<string, number> = {};
     for (const { provoked } of this.#of((hold) => hold.ledger === ledger))
@@ -64,12 +77,21 @@ export class LedgerModel {
     return days;
   }
 
-  /** Spent and held by a key in a day (`2026-11-21`) or month (`2026-11`). */
+  /** Spent and held by a key in a day (`2026-11-21`) or a month (`2026-11`). */
   used(key: string, window: string): number {
     return sum(this.#of((hold) => hold.key === key && hold.windows.includes(window)).map(weight));
   }
 
-  /** Where the ledger's time is after something happened at `nowMs` by the clock. */
+  /** The settled part of that sum. */
+  charged(key: string, window: string): number {
+    return sum(
+      this.#of((hold) => hold.key === key && hold.windows.includes(window)).map(
+        (hold) => hold.charged,
+      ),
+    );
+  }
+
+  /** The ledger's time after an event at `nowMs` on the clock. */
   #pass(ledger: string, nowMs: number): void {
     this.#timesMs.set(ledger, Math.max(nowMs, this.#timesMs.get(ledger) ?? 0));
   }
@@ -85,7 +107,10 @@ export class LedgerModel {
     this.#pass(command.ledgerId, nowMs);
     const amount = command.type === 'credit' ? command.amountMicros : 0 - command.amountMicros;
     const availableMicros = (this.available(command.ledgerId) + amount) as never;
-    const outcome: Outcome = { type: command.type === 'credit' ? 'credited' : 'debited', availableMicros };
+    const outcome: Outcome = {
+      type: command.type === 'credit' ? 'credited' : 'debited',
+      availableMicros,
+    };
     this.#adjustments.set(name, { ledger: command.ledgerId, amount, outcome });
     return outcome;
   }
@@ -100,7 +125,10 @@ export class LedgerModel {
     const refusal = this.#refuse({ ledger, key, amount, windows, caps }, now);
     if (refusal) return refusal;
     this.#pass(ledger, nowMs);
-    const held: Outcome = { type: 'held', availableMicros: (this.available(ledger) - amount) as never };
+    const held: Outcome = {
+      type: 'held',
+      availableMicros: (this.available(ledger) - amount) as never,
+    };
     this.holds.set(command.holdId, {
       ledger,
       key,
@@ -111,7 +139,7 @@ export class LedgerModel {
       held,
       likelyCost: command.likelyCost,
       heldAtMs: Date.parse(now),
-      likelyLoss: 0,
+      failed: 0,
       provoked: null,
       isOpen: true,
       hasExpired: false,
@@ -121,7 +149,11 @@ export class LedgerModel {
     return held;
   }
 
-  #extend(hold: ModelHold, { part, amountMicros: amount }: Extract<Command, { type: 'extend' }>, nowMs: number): Outcome {
+  #extend(
+    hold: ModelHold,
+    { part, amountMicros: amount }: Extract<Command, { type: 'extend' }>,
+    nowMs: number,
+  ): Outcome {
     const earlier = hold.extensions.get(part);
     if (earlier) return earlier;
     if (!hold.isOpen) return { type: 'already-resolved' };
@@ -134,13 +166,18 @@ export class LedgerModel {
     return held;
   }
 
-  #refuse(asked: Pick<ModelHold, 'ledger' | 'key' | 'amount' | 'windows' | 'caps'>, now: string): Outcome | null {
+  #refuse(
+    asked: Pick<ModelHold, 'ledger' | 'key' | 'amount' | 'windows' | 'caps'>,
+    now: string,
+  ): Outcome | null {
     const { ledger, key, amount, windows, caps } = asked;
     const rooms = [...this.#capRooms(key, windows, caps), Math.max(0, this.available(ledger))];
     const refusing = rooms.findIndex((room, index) => amount > room || caps[index] === 0);
     if (refusing < 0) return null;
     const window = windows[refusing];
-    const holds = this.#of((hold) => (window ? hold.key === key && hold.windows.includes(window) : hold.ledger === ledger));
+    const holds = this.#of((hold) =>
+      window ? hold.key === key && hold.windows.includes(window) : hold.ledger === ledger,
+    );
     const [day, month] = [now.slice(0, 10), now.slice(0, 7)];
     const nextDay = Date.parse(day) + 24 * 3_600_000;
     const [year = 0, monthNumber = 0] = month.split('-').map(Number);
@@ -148,17 +185,28 @@ export class LedgerModel {
       type: (['key-daily-limit', 'key-monthly-limit', 'insufficient-balance'] as const)[refusing]!,
       leftMicros: rooms[refusing] as never,
       heldMicros: sum(holds.filter((hold) => hold.isOpen).map((hold) => hold.amount)) as never,
+      cap: window
+        ? ({ capMicros: caps[refusing], spentMicros: this.charged(key, window) } as never)
+        : null,
       affordableMicros: Math.min(...rooms) as never,
       resetsAtMs: [nextDay, Date.UTC(year, monthNumber, 1), null][refusing]!,
     };
   }
 
   #settle(hold: ModelHold, cost: number): Outcome {
-    const rooms = [...this.#capRooms(hold.key, hold.windows, hold.caps), Math.max(0, this.available(hold.ledger))];
+    const rooms = [
+      ...this.#capRooms(hold.key, hold.windows, hold.caps),
+      Math.max(0, this.available(hold.ledger)),
+    ];
     hold.charged = Math.min(cost, (hold.isOpen ? hold.amount : 0) + Math.min(...rooms));
     hold.isOpen = false;
     const availableMicros = this.available(hold.ledger) as never;
-    return { type: 'charged', chargedMicros: hold.charged as never, lossMicros: (cost - hold.charged) as never, availableMicros };
+    return {
+      type: 'charged',
+      chargedMicros: hold.charged as never,
+      lossMicros: (cost - hold.charged) as never,
+      availableMicros,
+    };
   }
 
   #expire(hold: ModelHold, { ownerEndedAtMs }: Expire, nowMs: number): Outcome {
@@ -166,7 +214,7 @@ export class LedgerModel {
       this.#pass(hold.ledger, nowMs);
       const seconds = Math.max(0, (ownerEndedAtMs ?? hold.heldAtMs) - hold.heldAtMs) / 1_000;
       const { atOnceMicros = 0, perSecondMicros = 0 } = hold.likelyCost ?? {};
-      hold.likelyLoss = Math.min(hold.amount, atOnceMicros + Math.round(perSecondMicros * seconds));
+      hold.failed = Math.min(hold.amount, atOnceMicros + Math.round(perSecondMicros * seconds));
     }
     hold.hasExpired ||= hold.isOpen;
     hold.isOpen = false;

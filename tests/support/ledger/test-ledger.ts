@@ -1,4 +1,4 @@
-// A ledger to test with: a database in a temporary folder, accounts and keys in it, and commands to send.
+// A ledger for tests: a database in a temporary folder, accounts and keys, and commands to send.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +8,21 @@ import { type Database, openDatabase } from '../../../src/db/database.ts';
 import type { Tables } from '../../../src/db/schema.ts';
 import { noUsage } from '../../../src/canonical/usage.ts';
 import { type Micros, micros } from '../../../src/lib/money.ts';
-import type { Book } from '../../../src/ledger/book.ts';
-import type { ChargeRecord, Credit, Extend, LedgerId, Mode, Reserve, Settle } from '../../../src/ledger/commands.ts';
-import { createLedgers } from '../../../src/ledger/create-ledgers.ts';
+import type { Book } from '../../../src/domain/ledger/book.ts';
+import type {
+  ChargeRecord,
+  Credit,
+  Extend,
+  LedgerId,
+  Mode,
+  Reserve,
+  Settle,
+} from '../../../src/domain/ledger/commands.ts';
+import { createLedgers } from '../../../src/domain/ledger/create-ledgers.ts';
 
 export const startMs = Date.UTC(2026, 10, 21, 12);
 
-/** A migrated database that is closed and removed after the test. */
+/** Opens a migrated database; closes and removes it after the test. */
 export async function openTestDatabase(t: TestContext): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
   const database = openDatabase(`sqlite:${join(folder, 'test.db')}`);
@@ -26,19 +34,38 @@ export async function openTestDatabase(t: TestContext): Promise<Database> {
   return database;
 }
 
-/** An account with its two ledgers and a live key for each name. */
-export async function addAccount(database: Database, id: string, keyIds: readonly string[]): Promise<void> {
-  await database.write.transaction().execute((transaction) => insertAccount(transaction, id, keyIds));
+/** Creates an account with its two ledgers, and a live key for each name. */
+export async function addAccount(
+  database: Database,
+  id: string,
+  keyIds: readonly string[],
+): Promise<void> {
+  await database.write
+    .transaction()
+    .execute((transaction) => insertAccount(transaction, id, keyIds));
 }
 
-export async function insertAccount(transaction: Kysely<Tables>, id: string, keyIds: readonly string[]): Promise<void> {
-  await transaction.insertInto('accounts').values({ id, name: id, created_at_ms: startMs }).execute();
+export async function insertAccount(
+  transaction: Kysely<Tables>,
+  id: string,
+  keyIds: readonly string[],
+): Promise<void> {
+  await transaction
+    .insertInto('accounts')
+    .values({ id, name: id, created_at_ms: startMs })
+    .execute();
   await createLedgers(transaction, { accountId: id, nowMs: startMs });
-  for (const keyId of keyIds) await transaction.insertInto('api_keys').values(keyRow(keyId, id)).execute();
+  for (const keyId of keyIds)
+    await transaction.insertInto('api_keys').values(keyRow(keyId, id)).execute();
 }
 
 function keyRow(id: string, accountId: string) {
-  const caps = { daily_cap_micros: null, monthly_cap_micros: null, models: null, requests_per_minute: null };
+  const caps = {
+    daily_cap_micros: null,
+    monthly_cap_micros: null,
+    models: null,
+    requests_per_minute: null,
+  };
   const mode: Mode = 'live';
   return {
     id,
@@ -53,7 +80,7 @@ function keyRow(id: string, accountId: string) {
   };
 }
 
-/** A book with these empty ledgers, for the core alone. */
+/** A book with these empty ledgers, for tests of the core alone. */
 export function emptyBook(ledgerIds: readonly LedgerId[]): Book {
   const empty = {
     postedMicros: micros(0),
@@ -88,10 +115,21 @@ export const record: ChargeRecord = {
 
 type Asked = { readonly holdId: string; readonly ledgerId: LedgerId; readonly keyId: string };
 
-export function reserveOf(asked: Asked, amount: number, caps: { daily?: number; monthly?: number } = {}): Reserve {
+export function reserveOf(
+  asked: Asked,
+  amount: number,
+  caps: { daily?: number; monthly?: number } = {},
+): Reserve {
   const dailyCapMicros = (caps.daily ?? null) as Micros | null;
   const monthlyCapMicros = (caps.monthly ?? null) as Micros | null;
-  return { type: 'reserve', ...asked, amountMicros: micros(amount), dailyCapMicros, monthlyCapMicros, owner: 'run_1' };
+  return {
+    type: 'reserve',
+    ...asked,
+    amountMicros: micros(amount),
+    dailyCapMicros,
+    monthlyCapMicros,
+    owner: 'run_1',
+  };
 }
 
 export function extendOf(asked: Asked, part: number, amount: number): Extend {
@@ -102,6 +140,10 @@ export function settleOf(asked: Asked, cost: number): Settle {
   return { type: 'settle', ...asked, costMicros: micros(cost), price: null, record };
 }
 
-export function creditOf(ledgerId: LedgerId, amount: number, entryId = `credit-${ledgerId}-${amount}`): Credit {
+export function creditOf(
+  ledgerId: LedgerId,
+  amount: number,
+  entryId = `credit-${ledgerId}-${amount}`,
+): Credit {
   return { type: 'credit', entryId, ledgerId, amountMicros: micros(amount), note: 'test' };
 }

@@ -1,7 +1,14 @@
-// A plain reading of Chat Completions: the first choice, whole or in chunks.
-import { failedReading, joinTexts, readArguments, type Counts, type Json, type Reading } from './reading.ts';
+// Reads Chat Completions plainly: the first choice, whole or in chunks.
+import {
+  failedReading,
+  joinTexts,
+  readArguments,
+  type Counts,
+  type Json,
+  type Reading,
+} from './reading.ts';
 
-/** `events`: the chunks of a stream, or the one body of a whole answer. */
+/** `events`: a stream's chunks, or the single body of a whole answer. */
 export function readChat(events: readonly Json[]): Reading {
   if (events.some((event) => event['error'])) return failedReading;
   const choices = events.flatMap((event) =>
@@ -17,14 +24,16 @@ export function readChat(events: readonly Json[]): Reading {
   return {
     text: joinTexts(messages.map((message) => readContent(message['content']))) + refusal,
     reasoning: reasoning || joinTexts(details.map((detail) => detail['text'] ?? detail['summary'])),
-    signatures: details.flatMap((detail) => detail['signature'] ?? detail['data'] ?? []) as string[],
+    signatures: details.flatMap(
+      (detail) => detail['signature'] ?? detail['data'] ?? [],
+    ) as string[],
     calls,
     stop: readStop(reason, { calls: calls.length > 0, refusal }),
     usage: readUsage(events.map((event) => event['usage']).findLast(Boolean)),
   };
 }
 
-/** Reasons for which DeepSeek, vLLM and OpenRouter break off. */
+/** Finish reasons of DeepSeek, vLLM and OpenRouter for an aborted answer. */
 const brokenReasons: readonly unknown[] = ['insufficient_system_resource', 'abort', 'error'];
 
 /** Mistral's thinking models send a list of parts. */
@@ -35,12 +44,16 @@ export function readContent(content: unknown, type = 'text'): string {
 }
 
 function readThought(message: Json): unknown {
-  return message['reasoning_content'] ?? message['reasoning'] ?? readContent(message['content'], 'thinking');
+  return (
+    message['reasoning_content'] ??
+    message['reasoning'] ??
+    readContent(message['content'], 'thinking')
+  );
 }
 
 type GatheredCall = { readonly id: string; name: string; text: string };
 
-/** The calls of the deltas of one choice, or of its message. */
+/** The tool calls of one choice: of its deltas, or of its message. */
 export function gatherCalls(messages: readonly Json[]): readonly GatheredCall[] {
   const calls: GatheredCall[] = [];
   const byPlace = new Map<number, GatheredCall>();
@@ -49,7 +62,7 @@ export function gatherCalls(messages: readonly Json[]): readonly GatheredCall[] 
       const called = (call['function'] ?? call['custom'] ?? {}) as Json;
       const id = (call['id'] ?? '') as string;
       const known = byPlace.get(call['index'] ?? place);
-      // Gemini's compatible endpoint numbers every call 0.
+      // Gemini's compatible endpoint gives every call the index 0.
       const isSame = known && (!id || !called['name'] || id === known.id);
       const gathered = isSame ? known : { id, name: '', text: '' };
       if (!isSame) calls.push(gathered);
@@ -76,13 +89,18 @@ function readStop(reason: unknown, has: { calls: boolean; refusal: string }): Re
 function readUsage(usage: Json | undefined): Counts | null {
   if (!usage) return null;
   const reasoning = (usage['completion_tokens_details']?.reasoning_tokens ?? 0) as number;
-  // xAI counts its reasoning beside the completion, as its total shows.
+  // xAI counts reasoning in addition to the completion, as its total shows.
   const beside = usage['total_tokens'] - usage['prompt_tokens'] - usage['completion_tokens'];
   return {
     input: usage['prompt_tokens'] ?? 0,
-    cacheRead: usage['prompt_tokens_details']?.cached_tokens ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'] ?? 0,
+    cacheRead:
+      usage['prompt_tokens_details']?.cached_tokens ??
+      usage['prompt_cache_hit_tokens'] ??
+      usage['cached_tokens'] ??
+      0,
     cacheWrite: usage['prompt_tokens_details']?.cache_write_tokens ?? 0,
-    output: (usage['completion_tokens'] ?? 0) + (beside > 0 && beside === reasoning ? reasoning : 0),
+    output:
+      (usage['completion_tokens'] ?? 0) + (beside > 0 && beside === reasoning ? reasoning : 0),
     reasoning,
   };
 }

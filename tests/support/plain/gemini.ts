@@ -1,14 +1,19 @@
-// A plain reading of Gemini: the parts of the first candidate, whole or in chunks; usage and finish are the last that was said.
+// Reads Gemini plainly: the first candidate's parts, whole or in chunks. The last usage and finish
+// reason count.
 import { failedReading, joinTexts, type Counts, type Json, type Reading } from './reading.ts';
 
-/** `events`: the chunks of a stream, or the one body of a whole answer. */
+/** `events`: a stream's chunks, or the single body of a whole answer. */
 export function readGemini(events: readonly Json[]): Reading {
   if (events.some((event) => event['error'])) return failedReading;
   const candidates = events.flatMap((event) => ((event['candidates'] ?? []) as Json[]).slice(0, 1));
   const parts = candidates.flatMap((candidate) => (candidate['content']?.parts ?? []) as Json[]);
-  const calls = parts.filter((part) => part['functionCall']).map(({ functionCall }) => readCall(functionCall as Json));
+  const calls = parts
+    .filter((part) => part['functionCall'])
+    .map(({ functionCall }) => readCall(functionCall as Json));
   const isBlocked = events.some((event) => event['promptFeedback']?.blockReason);
-  const reason = candidates.map((candidate) => candidate['finishReason']).findLast(Boolean) as string | undefined;
+  const reason = candidates.map((candidate) => candidate['finishReason']).findLast(Boolean) as
+    | string
+    | undefined;
   return {
     text: joinTexts(parts.filter((part) => !part['thought']).map((part) => part['text'])),
     reasoning: joinTexts(parts.filter((part) => part['thought']).map((part) => part['text'])),
@@ -19,7 +24,10 @@ export function readGemini(events: readonly Json[]): Reading {
   };
 }
 
-/** Code that Gemini runs itself, which only its own clients can ask for, has no place in other formats; nor has a proof of it. */
+/**
+ * Other formats have no place for code that Gemini runs itself, or for its signatures; only
+ * Gemini's own clients can ask for it.
+ */
 function isShown(part: Json): boolean {
   return part['functionCall'] !== undefined || part['text'] !== undefined;
 }
@@ -38,7 +46,10 @@ function readStop(reason: string | undefined, hasCalls: boolean): Reading['stop'
   return hasCalls ? 'tools' : 'end';
 }
 
-/** Thoughts are counted beside the answer, what tools fed in beside the prompt. Some recordings have lost the count of the prompt. */
+/**
+ * Thoughts are counted in addition to the answer, tool input in addition to the prompt. Some
+ * recordings lack the prompt's count.
+ */
 function readUsage(usage: Json | undefined): Counts | null {
   if (!usage) return null;
   const reasoning = (usage['thoughtsTokenCount'] ?? 0) as number;

@@ -1,12 +1,20 @@
-// A plain reading of Messages: a whole message, or the blocks of a stream gathered by their index.
-import { failedReading, joinTexts, readArguments, type Call, type Counts, type Json, type Reading } from './reading.ts';
+// Reads Messages plainly: a whole message, or a stream's blocks by index.
+import {
+  failedReading,
+  joinTexts,
+  readArguments,
+  type Call,
+  type Counts,
+  type Json,
+  type Reading,
+} from './reading.ts';
 
 export function readMessage(message: Json): Reading {
   if (message['type'] === 'error') return failedReading;
   return readBlocks(message['content'] as Json[], message, message['usage'] ?? {});
 }
 
-/** Events up to the first `message_stop`: a request has one answer. */
+/** Events up to the first `message_stop`, because a request has one answer. */
 export function readMessageStream(events: readonly Json[]): Reading {
   const blocks: Json[] = [];
   let end: Json = {};
@@ -14,7 +22,8 @@ export function readMessageStream(events: readonly Json[]): Reading {
   for (const event of events) {
     if (event['type'] === 'error') return failedReading;
     if (event['type'] === 'message_start') Object.assign(usage, event['message'].usage);
-    if (event['type'] === 'content_block_start') blocks[event['index']] = { ...event['content_block'] };
+    if (event['type'] === 'content_block_start')
+      blocks[event['index']] = { ...event['content_block'] };
     if (event['type'] === 'content_block_delta') addDelta(blocks[event['index']]!, event['delta']);
     if (event['type'] === 'message_delta') {
       end = event['delta'] as Json;
@@ -25,25 +34,37 @@ export function readMessageStream(events: readonly Json[]): Reading {
   return readBlocks(blocks, end, usage);
 }
 
-/** Some hosts forget in the last event the input that the first one counted. */
+/** Some hosts omit from the last event the input that the first one counted. */
 function addCounts(usage: Json, added: Json): void {
-  for (const [name, count] of Object.entries(added)) if (count !== null && !(count === 0 && usage[name] > 0)) usage[name] = count;
+  for (const [name, count] of Object.entries(added))
+    if (count !== null && !(count === 0 && usage[name] > 0)) usage[name] = count;
 }
 
-const deltaFields = { text_delta: 'text', thinking_delta: 'thinking', signature_delta: 'signature' } as const;
+const deltaFields = {
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+  signature_delta: 'signature',
+} as const;
 
 function addDelta(block: Json, delta: Json): void {
   const field = deltaFields[delta['type'] as keyof typeof deltaFields];
   if (field) block[field] = (block[field] ?? '') + delta[field];
-  if (delta['type'] === 'input_json_delta') block['json'] = (block['json'] ?? '') + delta['partial_json'];
+  if (delta['type'] === 'input_json_delta')
+    block['json'] = (block['json'] ?? '') + delta['partial_json'];
 }
 
-/** `end`: holds the reason of the end, and of a refusal the words. */
+/** `end`: the stop reason, and the text of a refusal. */
 function readBlocks(blocks: readonly Json[], end: Json, usage: Json): Reading {
   const of = (type: string) => blocks.filter((block) => block['type'] === type);
-  const signed = [...of('thinking').map((block) => block['signature']), ...of('redacted_thinking').map((block) => block['data'])];
+  const signed = [
+    ...of('thinking').map((block) => block['signature']),
+    ...of('redacted_thinking').map((block) => block['data']),
+  ];
   return {
-    text: joinTexts([...of('text').map((block) => block['text']), end['stop_details']?.explanation]),
+    text: joinTexts([
+      ...of('text').map((block) => block['text']),
+      end['stop_details']?.explanation,
+    ]),
     reasoning: joinTexts(of('thinking').map((block) => block['thinking'])),
     signatures: signed.filter(Boolean) as string[],
     calls: of('tool_use').map(readCall),
@@ -60,7 +81,9 @@ const stops = {
   pause_turn: 'pause',
 } as const;
 
-/** Arguments that are no JSON object travel as text under this name: the gateway's documentation says so. */
+/**
+ * Arguments that are not a JSON object are sent as text under this name, as the gateway documents.
+ */
 function readCall(block: Json): Call {
   const input: unknown = block['json'] ? readArguments(block['json'] as string) : block['input'];
   const raw = (input as Json | null)?.['invalid_json_arguments'] as unknown;

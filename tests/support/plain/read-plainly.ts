@@ -1,4 +1,4 @@
-// The plain readers by wire format, and when two readings say the same.
+// The plain readers by wire format, and a comparison of two readings.
 import assert from 'node:assert/strict';
 import { readChat } from './chat.ts';
 import { readGemini } from './gemini.ts';
@@ -6,7 +6,10 @@ import { readMessage, readMessageStream } from './messages.ts';
 import { eventsOf, type Json, type Reading, type WireFormatName } from './reading.ts';
 import { readResponse, readResponseStream } from './responses.ts';
 
-type Wire = { readonly whole: (body: Json) => Reading; readonly stream: (events: readonly Json[]) => Reading };
+type Wire = {
+  readonly whole: (body: Json) => Reading;
+  readonly stream: (events: readonly Json[]) => Reading;
+};
 
 const wires: Readonly<Record<WireFormatName, Wire>> = {
   responses: { whole: readResponse, stream: readResponseStream },
@@ -15,16 +18,27 @@ const wires: Readonly<Record<WireFormatName, Wire>> = {
   gemini: { whole: (body) => readGemini([body]), stream: readGemini },
 };
 
-/** `text`: a whole body, or an event stream, as it went over the wire. */
+/** `text`: a whole body or an event stream, as sent over the wire. */
 export function readPlainly(wire: WireFormatName, stream: boolean, text: string): Reading {
   return stream ? wires[wire].stream(eventsOf(text)) : wires[wire].whole(JSON.parse(text) as Json);
 }
 
-/** What a client that speaks `client` must read where a provider said `recorded`. `stop`: false leaves the reason of the end unasked. */
-export function assertAgrees(received: Reading, recorded: Reading, client: WireFormatName, { stop = true } = {}): void {
+/**
+ * Returns what a `client` must read when a provider sent `recorded`. `stop: false` skips the stop
+ * reason.
+ */
+export function assertAgrees(
+  received: Reading,
+  recorded: Reading,
+  client: WireFormatName,
+  { stop = true } = {},
+): void {
   const { signatures, usage, ...content } = received;
   const { signatures: recordedSignatures, usage: recordedUsage, ...recordedContent } = recorded;
-  assert.deepEqual(content, { ...recordedContent, stop: stop ? stopFor(client, recorded.stop) : received.stop });
+  assert.deepEqual(content, {
+    ...recordedContent,
+    stop: stop ? stopFor(client, recorded.stop) : received.stop,
+  });
   for (const signature of recordedSignatures) {
     assert.ok(
       signatures.some((candidate) => candidate.includes(signature)),
@@ -32,20 +46,21 @@ export function assertAgrees(received: Reading, recorded: Reading, client: WireF
     );
   }
   assert.ok(usage, 'the client is shown no usage');
-  // Where the provider has not counted the input, or the output, the gateway's own count is shown.
+  // If the provider did not count input or output, the client sees the gateway's count.
   const { input = 0, output = 0 } = recordedUsage ?? {};
   if (input > 0 && output > 0) assert.deepEqual(usage, recordedUsage);
-  else if (!isEmpty(recorded)) assert.ok(usage.input > 0 && usage.output > 0, 'an answer without a cost');
+  else if (!isEmpty(recorded))
+    assert.ok(usage.input > 0 && usage.output > 0, 'an answer without a cost');
   if (input > 0) assert.equal(usage.input, input);
   if (output > 0) assert.equal(usage.output, output);
 }
 
-/** As the answer to a prompt that was blocked. */
+/** Empty, like the answer to a blocked prompt. */
 function isEmpty({ text, reasoning, calls }: Reading): boolean {
   return text === '' && reasoning === '' && calls.length === 0;
 }
 
-/** Only Messages has a word for a pause; to the others it is an answer that ended. */
+/** Only Messages has a pause; other formats show a finished answer. */
 function stopFor(client: WireFormatName, stop: Reading['stop']): Reading['stop'] {
   return stop === 'pause' && client !== 'messages' ? 'end' : stop;
 }

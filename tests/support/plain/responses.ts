@@ -1,17 +1,31 @@
-// A plain reading of Responses: a whole response, or the finished items and the last event of a stream.
-import { failedReading, joinTexts, readArguments, type Call, type Counts, type Json, type Reading } from './reading.ts';
+// Reads Responses plainly: a whole response, or a stream's finished items and last event.
+import {
+  failedReading,
+  joinTexts,
+  readArguments,
+  type Call,
+  type Counts,
+  type Json,
+  type Reading,
+} from './reading.ts';
 
 const lastEvents = ['response.completed', 'response.incomplete', 'response.failed', 'error'];
 
-/** Events up to the first that ends an answer: a request has one. */
+/** Events up to the first final one, because a request has one answer. */
 export function readResponseStream(events: readonly Json[]): Reading {
   const last = events.find((event) => lastEvents.includes(event['type'] as string));
   const response = last?.['response'] as Json | undefined;
   if (!response) return failedReading;
-  const done = events.slice(0, events.indexOf(last!)).filter((event) => event['type'] === 'response.output_item.done');
+  const done = events
+    .slice(0, events.indexOf(last!))
+    .filter((event) => event['type'] === 'response.output_item.done');
   const items = done.toSorted((one, other) => one['output_index'] - other['output_index']);
-  // A host may encrypt its reasoning anew in each event: the item as it was finished is the one that counts.
-  return readResponse(items.length > 0 ? { ...response, output: items.map((event) => event['item'] as Json) } : response);
+  // A host may encrypt reasoning again in each event; the finished item counts.
+  return readResponse(
+    items.length > 0
+      ? { ...response, output: items.map((event) => event['item'] as Json) }
+      : response,
+  );
 }
 
 export function readResponse(response: Json): Reading {
@@ -25,19 +39,26 @@ export function readResponse(response: Json): Reading {
     reasoning: joinTexts(of('reasoning').map(readReasoning)),
     signatures: of('reasoning').flatMap((item) => item['encrypted_content'] ?? []) as string[],
     calls,
-    stop: readStop(response, { calls: calls.length > 0, refusal: parts.some((part) => part['type'] === 'refusal') }),
+    stop: readStop(response, {
+      calls: calls.length > 0,
+      refusal: parts.some((part) => part['type'] === 'refusal'),
+    }),
     usage: readUsage(response['usage']),
   };
 }
 
 function readCall(item: Json): Call[] {
-  if (item['type'] === 'function_call') return [{ name: item['name'], arguments: readArguments(item['arguments']) }];
-  return item['type'] === 'custom_tool_call' ? [{ name: item['name'], arguments: item['input'] }] : [];
+  if (item['type'] === 'function_call')
+    return [{ name: item['name'], arguments: readArguments(item['arguments']) }];
+  return item['type'] === 'custom_tool_call'
+    ? [{ name: item['name'], arguments: item['input'] }]
+    : [];
 }
 
-/** The raw text where a host shows it, else the sections of its summary, each a paragraph. */
+/** The raw text if the host shows it; otherwise the summary's sections, one paragraph each. */
 function readReasoning(item: Json): string {
-  const texts = (name: string) => ((item[name] ?? []) as Json[]).map((section) => section['text'] as string);
+  const texts = (name: string) =>
+    ((item[name] ?? []) as Json[]).map((section) => section['text'] as string);
   return joinTexts(texts('content')) || texts('summary').join('\n\n');
 }
 

@@ -1,14 +1,16 @@
-// Three gateways on one PostgreSQL database charge one account, and one of them, sometimes two, is killed with -9 at random moments and
-// started again, over and over, under load. What clients hold in their hands must agree with the books. TOLLGATE_KILLS: how often.
+// Three gateways on one PostgreSQL database charge one account under load, while one or two of them
+// at a time are killed with -9 at random moments and restarted. The clients' records must match the
+// books. TOLLGATE_KILLS: how often.
 //
-// Every request has a number, which its upstream reports as its input tokens: so each charge tells whose it is. The balance is kept so low
-// that requests are refused all the time and topped up for, and a charge too many would overdraw it.
+// Every request has a number, which its upstream reports as its input tokens, so each charge
+// identifies its request. The balance is kept so low that requests are refused and top-ups made all
+// the time: one charge too many would overdraw it.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { ledgerIdOf } from '../../../src/ledger/commands.ts';
-import { openLedgerInProcess } from '../../../src/ledger/open-ledger.ts';
-import { verify } from '../../../src/ledger/verify.ts';
+import { ledgerIdOf } from '../../../src/domain/ledger/commands.ts';
+import { openLedgerInProcess } from '../../../src/domain/ledger/open-ledger.ts';
+import { verify } from '../../../src/domain/ledger/reports/verify.ts';
 import { newIdWithPrefix } from '../../../src/lib/ids.ts';
 import { micros } from '../../../src/lib/money.ts';
 import { answerContent } from '../../support/answers.ts';
@@ -23,17 +25,24 @@ import type { Script } from '../../support/upstream.ts';
 const killsWanted = Number(process.env['TOLLGATE_KILLS'] ?? 20);
 const dollar = 1_000_000;
 const topUpMicros = micros(2 * dollar);
-/** Only ends a hang: longer than the lease of a killed process, with a sweep. */
+/** A limit for hangs only: longer than a killed process's lease plus a sweep. */
 const hangMs = 180_000;
 
-const model = { prices: { input: 0, output: 1_000 }, max_input_tokens: 1_000_000, max_output_tokens: 200 };
+const model = {
+  prices: { input: 0, output: 1_000 },
+  max_input_tokens: 1_000_000,
+  max_output_tokens: 200,
+};
 const models = {
   'by-openai': { ...model, routes: [{ provider: 'openai', model: 'm' }] },
   'by-anthropic': { ...model, routes: [{ provider: 'anthropic', model: 'm' }] },
 };
 
-test(`of ${killsWanted} kills among three gateways none loses a charge, charges twice, overdraws or leaves a hold`, async (t) => {
-  const { replicas, setup, upstream } = await startReplicaPrograms(t, { count: 3, config: { models } });
+test(`none of ${killsWanted} kills among three gateways loses a charge, charges twice, overdraws or leaves a hold`, async (t) => {
+  const { replicas, setup, upstream } = await startReplicaPrograms(t, {
+    count: 3,
+    config: { models },
+  });
   for (const { upstreamPath, name } of endpoints) upstream.on(upstreamPath, answerAtSomeTime(name));
   const load = await Load.start(replicas, setup);
   const kills = await killOverAndOver(replicas, load);
@@ -47,25 +56,36 @@ async function killOverAndOver(replicas: readonly Program[], load: Load): Promis
   while (kills < killsWanted) {
     await load.answers(1 + Math.floor(Math.random() * 16));
     const first = Math.floor(Math.random() * replicas.length);
-    const victims = [replicas[first]!, ...(Math.random() < 0.25 ? [replicas[(first + 1) % replicas.length]!] : [])];
+    const victims = [
+      replicas[first]!,
+      ...(Math.random() < 0.25 ? [replicas[(first + 1) % replicas.length]!] : []),
+    ];
     await Promise.all(victims.map((victim) => victim.kill()));
     kills += victims.length;
-    // For a while the others are alone.
+    // For a while the other gateways run alone.
     await load.answers(Math.floor(Math.random() * 20));
     await Promise.all(victims.map((victim) => victim.start()));
   }
   return kills;
 }
 
-/** An answer that came whole, and what its client was told that it pays. */
+/** A complete answer, and the cost its client was told. */
 type Served = { readonly costMicros: number; readonly isReplay: boolean };
-type Order = { readonly number: number; readonly endpoint: Endpoint; readonly stream: boolean; readonly isKeyed: boolean };
+type Order = {
+  readonly number: number;
+  readonly endpoint: Endpoint;
+  readonly stream: boolean;
+  readonly isKeyed: boolean;
+};
 
-/** Clients of every format, streaming and not, with and without an Idempotency-Key, each on one gateway after the other. */
+/**
+ * Clients of every format, streamed and whole, with and without an Idempotency-Key, each using the
+ * gateways in turn.
+ */
 class Load {
   readonly setup: TestGateway;
   readonly account: string;
-  /** By number: answers that came whole. */
+  /** Complete answers by number. */
   readonly journal = new Map<number, Served>();
   readonly keyed: number[] = [];
   readonly brokenOff = new Set<number>();
@@ -76,7 +96,7 @@ class Load {
   readonly #replicas: readonly Program[];
   readonly #key: string;
   readonly #clients: Promise<void>[];
-  /** Requests under a key that were broken off, until they are served. */
+  /** Interrupted requests with a key, until they are served. */
   readonly #pursuits: Promise<void>[] = [];
   #count = 0;
   #turn = 0;
@@ -89,17 +109,26 @@ class Load {
     return new Load({ replicas, setup, key, account });
   }
 
-  private constructor(given: { replicas: readonly Program[]; setup: TestGateway; key: string; account: string }) {
+  private constructor(given: {
+    replicas: readonly Program[];
+    setup: TestGateway;
+    key: string;
+    account: string;
+  }) {
     this.setup = given.setup;
     this.account = given.account;
     this.#replicas = given.replicas;
     this.#key = given.key;
-    const kinds = endpoints.flatMap((endpoint) => [true, false].map((stream) => ({ endpoint, stream })));
+    const kinds = endpoints.flatMap((endpoint) =>
+      [true, false].map((stream) => ({ endpoint, stream })),
+    );
     const all = kinds.flatMap((kind) => [true, false].map((isKeyed) => ({ ...kind, isKeyed })));
-    this.#clients = all.map((kind) => this.#keepAsking(kind).catch((error: unknown) => void (this.#failure ??= error)));
+    this.#clients = all.map((kind) =>
+      this.#keepAsking(kind).catch((error: unknown) => void (this.#failure ??= error)),
+    );
   }
 
-  /** Until so many more answers have come whole. */
+  /** Waits for this many more complete answers. */
   async answers(count: number): Promise<void> {
     const wanted = this.journal.size + count;
     await until(() => {
@@ -108,7 +137,7 @@ class Load {
     }, hangMs);
   }
 
-  /** Resolves when every request under a key is served. */
+  /** Resolves when every request with a key has been served. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#clients);
@@ -121,9 +150,11 @@ class Load {
       const order = { ...kind, number: ++this.#count };
       if (order.isKeyed) this.keyed.push(order.number);
       const isServed = await this.#try(order);
-      // The lease of the killed process may have to end first: its client goes on meanwhile.
+      // The killed process's lease may have to end first; its client goes on meanwhile.
       if (!isServed && order.isKeyed)
-        this.#pursuits.push(this.#pursue(order).catch((error: unknown) => void (this.#failure ??= error)));
+        this.#pursuits.push(
+          this.#pursue(order).catch((error: unknown) => void (this.#failure ??= error)),
+        );
       await setTimeout(Math.random() * 60);
     }
   }
@@ -132,19 +163,25 @@ class Load {
     while (!(await this.#try(order))) await setTimeout(50);
   }
 
-  /** Returns whether the answer came whole. */
+  /** Returns true when the answer was complete. */
   async #try(order: Order): Promise<boolean> {
     const { endpoint, stream, number, isKeyed } = order;
     const { url } = this.#replicas[(this.#turn += 1) % this.#replicas.length]!;
     const prompt =
-      endpoint.name === 'responses' ? { input: `order ${number}` } : { messages: [{ role: 'user', content: `order ${number}` }] };
-    const body = endpoint.body({ ...prompt, stream, model: endpoint.name === 'messages' ? 'by-anthropic' : 'by-openai' });
+      endpoint.name === 'responses'
+        ? { input: `order ${number}` }
+        : { messages: [{ role: 'user', content: `order ${number}` }] };
+    const body = endpoint.body({
+      ...prompt,
+      stream,
+      model: endpoint.name === 'messages' ? 'by-anthropic' : 'by-openai',
+    });
     const headers = isKeyed ? { 'idempotency-key': `order-${number}` } : undefined;
     let reply: Reply;
     try {
       reply = await send(url + endpoint.path, { key: this.#key, headers, body });
     } catch (error) {
-      // Most find a gateway that is not there; those that it took with it are what counts.
+      // Most fail because the gateway is down; the ones that matter were cut off by the kill.
       if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') this.brokenOff.add(number);
       return false;
     }
@@ -153,7 +190,7 @@ class Load {
       await (this.#toppingUp ??= this.#topUp());
       return false;
     }
-    // A machine that is short of everything: free, and said so.
+    // The machine is overloaded: free, and reported as such.
     if (/"upstream_unavailable"/.test(reply.text)) {
       this.unavailable += 1;
       if (!isKeyed) this.toldFree.push(number);
@@ -176,7 +213,11 @@ class Load {
   async #topUp(): Promise<void> {
     const ledger = await openLedgerInProcess(this.setup.database.url);
     try {
-      const credit = { entryId: newIdWithPrefix('ent'), ledgerId: ledgerIdOf(this.account, 'live'), note: 'top-up' };
+      const credit = {
+        entryId: newIdWithPrefix('ent'),
+        ledgerId: ledgerIdOf(this.account, 'live'),
+        note: 'top-up',
+      };
       await ledger.submit({ type: 'credit', ...credit, amountMicros: topUpMicros });
       this.creditMicros += topUpMicros;
     } finally {
@@ -187,7 +228,17 @@ class Load {
 }
 
 async function compare(load: Load, t: TestContext, what: string) {
-  const { setup, account, journal, keyed, brokenOff, refused, unavailable, toldFree, creditMicros } = load;
+  const {
+    setup,
+    account,
+    journal,
+    keyed,
+    brokenOff,
+    refused,
+    unavailable,
+    toldFree,
+    creditMicros,
+  } = load;
   const ledgerId = ledgerIdOf(account, 'live');
   const charges = await setup.database.read
     .selectFrom('charges')
@@ -199,7 +250,7 @@ async function compare(load: Load, t: TestContext, what: string) {
   const lost = [...journal].filter(([number]) => !costs.has(number));
   assert.deepEqual(lost, [], 'an answer was delivered and not charged');
   for (const [number, served] of journal) {
-    // What a first answer, broken off, had been charged, its retry is given for nothing.
+    // A retry gets for free what its interrupted first answer was charged for.
     if (served.isReplay) assert.equal(served.costMicros, 0);
     else assert.equal(served.costMicros, costs.get(number), `the charge of order ${number}`);
   }
@@ -212,7 +263,7 @@ async function compare(load: Load, t: TestContext, what: string) {
   assert.deepEqual(
     toldFree.filter((number) => costs.has(number)),
     [],
-    'a request was told that it is free, and charged',
+    'a request reported as free was charged',
   );
 
   const spent = charges.reduce((sum, { cost_micros: cost }) => sum + cost, 0);
@@ -227,7 +278,9 @@ async function compare(load: Load, t: TestContext, what: string) {
   const books = await verify(setup.database.read);
   assert.ok(books.ok, JSON.stringify(books));
 
-  const retried = keyed.filter((number) => brokenOff.has(number)).map((number) => journal.get(number)!);
+  const retried = keyed
+    .filter((number) => brokenOff.has(number))
+    .map((number) => journal.get(number)!);
   const replayed = retried.filter(({ isReplay }) => isReplay);
   t.diagnostic(
     `${what}: ${journal.size} answers delivered whole, ${brokenOff.size} broken off, ${refused} refused for want of balance, ${unavailable} told 503, ` +
@@ -236,12 +289,19 @@ async function compare(load: Load, t: TestContext, what: string) {
   );
 }
 
-/** Tells the number it was sent in its usage. Some answers at once, others over some time, so that a kill finds requests at every step. */
+/**
+ * Reports its number in its usage. Answers some requests at once and others slowly, so that a kill
+ * hits requests at every step.
+ */
 function answerAtSomeTime(name: Endpoint['name']): Script {
   return async (response, request) => {
     const number = Number(/order (\d+)/.exec(JSON.stringify(request.body))?.[1]);
     const tokens = { input: number, output: 1 + Math.floor(Math.random() * 200) };
     await setTimeout(Math.random() * 40);
-    await answerContent(name, { text: 'one two three four five', tokens }, { paceMs: Math.random() * 6 })(response, request);
+    await answerContent(
+      name,
+      { text: 'one two three four five', tokens },
+      { paceMs: Math.random() * 6 },
+    )(response, request);
   };
 }

@@ -1,5 +1,5 @@
-// Several gateways on one PostgreSQL database, restarted one after the other, and the server restarted beneath them: no request is lost
-// that a load balancer could save, and nothing is charged wrongly.
+// Several gateways on one PostgreSQL database, restarted in turn, and the server restarted under
+// them: no request is lost that a load balancer could save, and all charges are right.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startBalancer } from '../../support/balancer.ts';
@@ -10,7 +10,7 @@ import { startReplicaPrograms } from '../../support/replicas.ts';
 import { until } from '../../support/until.ts';
 
 const models = { priced: pricedModel };
-/** Only ends a hang. */
+/** A limit for hangs only. */
 const hangMs = 120_000;
 
 test('three rolling restarts behind a load balancer lose no request and charge none twice', async (t) => {
@@ -30,14 +30,14 @@ test('three rolling restarts behind a load balancer lose no request and charge n
   await load.answers(50);
   await load.stop();
   assert.deepEqual([load.failed(), load.refused(), balancer.brokenOff()], [0, 0, 0]);
-  // Everything that was sent was answered: a charge beyond the answers would be one that was made twice.
+  // Every request was answered, so a charge without an answer would be a duplicate.
   assert.equal(await load.compare(), load.journal.size);
   t.diagnostic(
     `6 restarts: ${load.journal.size} requests, all answered whole, 0 lost, 0 double, ${balancer.sentAgain()} refused and sent again`,
   );
 });
 
-test('a server that is restarted, crashes, and cuts connections under load: nothing is charged wrongly', async (t) => {
+test('server restarts, crashes and cut connections under load cause no wrong charge', async (t) => {
   const server = await startPostgres();
   const options = { count: 2, config: { models }, databaseUrl: await server.createDatabase() };
   const { replicas, setup, upstream } = await startReplicaPrograms(t, options);

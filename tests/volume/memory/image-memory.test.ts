@@ -1,12 +1,17 @@
-// Many edits with large images at once: all of them are served, though all of them together would not fit into memory.
-// TOLLGATE_EDITS: how many.
+// Many simultaneous edits with large images: all are served, although together they do not fit into
+// memory. TOLLGATE_EDITS: how many.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { startGatewayProgram, upstreamKey, type KeyOptions, type TestGateway } from '../../support/gateway.ts';
+import {
+  startGatewayProgram,
+  upstreamKey,
+  type KeyOptions,
+  type TestGateway,
+} from '../../support/gateway.ts';
 import { editedPng, editsPath, largeEdit } from '../../support/images/large-edit.ts';
 import { canMeasure, peakResidentBytes } from '../../support/process-memory.ts';
 import type { Program } from '../../support/program.ts';
@@ -15,7 +20,7 @@ const edits = Number(process.env['TOLLGATE_EDITS'] ?? 60);
 const sandboxEdits = Math.ceil(edits / 5);
 const memoryMegabytesMax = 600;
 const inputBytes = 4_000_000;
-/** Of the provider, whose answers are what the places are kept for. */
+/** The provider's delay, during which the gateway keeps places for answers. */
 const answerMs = 400;
 
 let image: Buffer;
@@ -25,7 +30,7 @@ let gateway: TestGateway<Program>;
 const provider = createServer((request, response) => {
   answerEdit(request).then(
     (text) => response.end(text),
-    () => {}, // the gateway gave the call up while its body was under way, as it does when a client leaves or a shutdown's time is up
+    () => {}, // the gateway aborted the call: the client left, or a shutdown's deadline passed
   );
 });
 
@@ -39,7 +44,7 @@ after(() => {
   provider.close();
 });
 
-/** Plays OpenAI. It keeps nothing of what it is sent, since it shares its memory with the clients. */
+/** Plays OpenAI. It does not store requests, because it shares its memory with the clients. */
 async function answerEdit(request: IncomingMessage): Promise<string> {
   received.active += 1;
   received.activeMax = Math.max(received.activeMax, received.active);
@@ -58,16 +63,24 @@ async function start(t: TestContext, key: KeyOptions): Promise<string> {
   received = { images: 0, active: 0, activeMax: 0 };
   const { port } = provider.address() as AddressInfo;
   gateway = await startGatewayProgram({
-    providers: { openai: { kind: 'openai', base_url: `http://127.0.0.1:${port}/v1`, api_key: upstreamKey } },
+    providers: {
+      openai: { kind: 'openai', base_url: `http://127.0.0.1:${port}/v1`, api_key: upstreamKey },
+    },
     log: { level: 'error' },
   });
   t.after(() => gateway.stop());
   return (await gateway.makeKey(key)).key;
 }
 
-/** A client without retries; all of them send the one buffer, so that their memory is not what is measured. */
+/**
+ * A client without retries. All clients send the same buffer, so that their memory does not count.
+ */
 function sendEdit(key: string, agent: Agent) {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': body.length };
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'content-length': body.length,
+  };
   const request = httpRequest(gateway.url + editsPath, { method: 'POST', agent, headers });
   request.end(body);
   return request;
@@ -75,7 +88,7 @@ function sendEdit(key: string, agent: Agent) {
 
 async function edit(key: string, agent: Agent): Promise<string> {
   const sent = sendEdit(key, agent);
-  sent.on('error', () => {}); // an answer may come before the body has gone out, and then the connection ends beneath it
+  sent.on('error', () => {}); // an early answer may close the connection before the body is sent
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const text = Buffer.concat(await response.toArray()).toString('utf8');
   assert.equal(response.statusCode, 200, text);
@@ -93,7 +106,7 @@ async function editAtOnce(t: TestContext, key: string, count: number): Promise<v
   assert.ok(megabytes < memoryMegabytesMax, `${megabytes} MB`);
 }
 
-test(`${edits} edits at once through a provider that is slow`, async (t) => {
+test(`${edits} edits at once through a slow provider stay within memory`, async (t) => {
   const key = await start(t, { mode: 'live', creditUsd: 50 });
   await editAtOnce(t, key, edits);
   assert.equal(received.images, edits);
@@ -101,6 +114,6 @@ test(`${edits} edits at once through a provider that is slow`, async (t) => {
   assert.ok(received.activeMax <= 100_663_296 / body.length);
 });
 
-test(`${sandboxEdits} edits at once in the sandbox`, async (t) => {
+test(`${sandboxEdits} edits at once in the sandbox stay within memory`, async (t) => {
   await editAtOnce(t, await start(t, { mode: 'test' }), sandboxEdits);
 });

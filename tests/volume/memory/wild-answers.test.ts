@@ -1,4 +1,4 @@
-// What an upstream sends and the gateway throws away: the process does not grow with it.
+// Upstream output that the gateway discards does not grow the process.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { streamFrames } from '../../support/answers.ts';
@@ -26,7 +26,9 @@ before(async () => {
     prices: { input: 1, output: 1 },
   });
   gateway = await startGatewayProgram({
-    models: Object.fromEntries(Object.entries(upstreams).map(([name, { route }]) => [`on-${name}`, model(route)])),
+    models: Object.fromEntries(
+      Object.entries(upstreams).map(([name, { route }]) => [`on-${name}`, model(route)]),
+    ),
   });
   ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 10 }));
 });
@@ -39,17 +41,29 @@ const pairs = [
 ] as const;
 
 for (const [upstream, client] of pairs) {
-  test(`a hundred megabytes that say nothing are not kept: ${upstream} to ${client}`, async (t) => {
+  test(`a hundred useless megabytes are not kept in memory: ${upstream} to ${client}`, async (t) => {
     if (!canMeasure) return t.skip('memory is only measured where /proc tells it');
-    const { start, deltas, end } = streamFrames(upstream, { text: 'Hello there', tokens: { input: 5, output: 2 } });
-    const junk: SseFrame = { event: 'ping', data: { type: 'ping', choices: [], odd: 'x'.repeat(10_000) } };
+    const { start, deltas, end } = streamFrames(upstream, {
+      text: 'Hello there',
+      tokens: { input: 5, output: 2 },
+    });
+    const junk: SseFrame = {
+      event: 'ping',
+      data: { type: 'ping', choices: [], odd: 'x'.repeat(10_000) },
+    };
     const frames = [...start, ...Array.from({ length: 10_000 }, () => junk), ...deltas, ...end];
     gateway.upstream.on(upstreams[upstream].path, answerSse(frames));
     const { path, body } = endpoint(client);
     const startBytes = residentBytes(gateway.program.pid);
-    const reply = await gateway.post(path, { key, body: body({ model: `on-${upstream}`, stream: true }) });
+    const reply = await gateway.post(path, {
+      key,
+      body: body({ model: `on-${upstream}`, stream: true }),
+    });
     assert.deepEqual(checkStream(client, reply.text), { ending: 'success', text: 'Hello there' });
     const grownBytes = residentBytes(gateway.program.pid) - startBytes;
-    assert.ok(grownBytes < 80_000_000, `the program has grown by ${Math.round(grownBytes / 1e6)} MB`);
+    assert.ok(
+      grownBytes < 80_000_000,
+      `the program has grown by ${Math.round(grownBytes / 1e6)} MB`,
+    );
   });
 }

@@ -1,22 +1,24 @@
-// A credit or a debit by hand: asks for amount and reason, then shows what the balance will be before anything is booked.
+// A manual credit or debit. Asks for amount and reason, then shows the new balance before booking.
 import { Alert, Button, Group, Modal, Stack, Table, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { ApiError } from '../../../api/api-error.ts';
+import type { Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { showFieldError } from '../../../parts/form-errors.ts';
 import { Money } from '../../../parts/money.tsx';
 import { microsFromText, usdText } from '../../../parts/money-text.ts';
-import { showDone } from '../../../parts/notify.ts';
-import { newRequestId } from '../../../parts/request-id.ts';
-import type { Account } from './page.tsx';
+import { showSuccess } from '../../../parts/notify.ts';
+import { newIdempotencyId } from '../../../parts/idempotency-id.ts';
+
+type Account = Output<'GET /operator/accounts/:account'>;
 
 type Kind = 'credit' | 'debit';
 type Props = {
   readonly account: Account;
   readonly mode: 'live' | 'test';
-  /** null: closed. */
+  /** Null closes the dialog. */
   readonly kind: Kind | null;
   readonly onClose: () => void;
 };
@@ -41,37 +43,52 @@ const invalidated = [
 ] as const;
 
 function AdjustForm({ account, mode, kind, onClose }: Props & { readonly kind: Kind }) {
-  const [isAsked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
-  // Of what is confirmed: sent twice, it is booked once.
-  const [requestId, setRequestId] = useState(newRequestId);
-  const adjust = useChange('POST /operator/accounts/:account/adjustments', { invalidates: invalidated });
+  // One id per confirmation: sent twice, it is booked once.
+  const [idempotencyId, setIdempotencyId] = useState(newIdempotencyId);
+  const adjust = useChange('POST /operator/accounts/:account/adjustments', {
+    invalidates: invalidated,
+  });
   const form = useForm({
     initialValues: { amount: '', note: '' },
     validate: {
       amount: (text) =>
-        (microsFromText(text) ?? 0) > 0 ? null : 'An amount in US dollars above zero, with at most six decimals.',
-      note: (text) => (text.trim() === '' ? 'Say why: it stands in the account’s statement and in the audit log.' : null),
+        (microsFromText(text) ?? 0) > 0
+          ? null
+          : 'Enter an amount above zero in US dollars, with at most six decimals.',
+      note: (text) =>
+        text.trim() === ''
+          ? 'Give a reason. It appears in the account’s statement and in the audit log.'
+          : null,
     },
   });
   const micros = microsFromText(form.values.amount) ?? 0;
   const after = account[mode].available_micros + (kind === 'credit' ? micros : -micros);
   const submit = async () => {
-    if (!isAsked) {
-      setRequestId(newRequestId());
-      setAsked(true);
+    if (!isConfirming) {
+      setIdempotencyId(newIdempotencyId());
+      setConfirming(true);
       return;
     }
     setError(null);
     try {
-      const body = { request_id: requestId, kind, mode, amount_micros: micros, note: form.values.note.trim() };
+      const body = {
+        request_id: idempotencyId,
+        kind,
+        mode,
+        amount_micros: micros,
+        note: form.values.note.trim(),
+      };
       const done = await adjust.mutateAsync({ params: { account: account.id }, body });
-      showDone(`${usdText(micros)} ${kind}ed. Available now: ${usdText(done.available_micros)}.`);
+      showSuccess(
+        `${usdText(micros)} ${kind}ed. Available now: ${usdText(done.available_micros)}.`,
+      );
       onClose();
     } catch (thrown) {
       const general = showFieldError(form, thrown, { amount_micros: 'amount', note: 'note' });
       setError(general);
-      if (!general) setAsked(false);
+      if (!general) setConfirming(false);
     }
   };
   return (
@@ -83,23 +100,25 @@ function AdjustForm({ account, mode, kind, onClose }: Props & { readonly kind: K
           leftSection="$"
           inputMode="decimal"
           autoComplete="off"
-          readOnly={isAsked}
+          readOnly={isConfirming}
           data-autofocus
           withAsterisk
           {...form.getInputProps('amount')}
         />
         <TextInput
           label="Reason"
-          description="Its members read it in their statement."
-          placeholder={kind === 'credit' ? 'Bank transfer of 22 November' : 'Refunded by bank transfer'}
+          description="Members see it in their statement."
+          placeholder={
+            kind === 'credit' ? 'Bank transfer of 22 November' : 'Refunded by bank transfer'
+          }
           autoComplete="off"
           maxLength={500}
-          readOnly={isAsked}
+          readOnly={isConfirming}
           withAsterisk
           {...form.getInputProps('note')}
         />
-        {isAsked && (
-          <Table withRowBorders={false} verticalSpacing={4} aria-label="The balance before and after">
+        {isConfirming && (
+          <Table withRowBorders={false} verticalSpacing={4} aria-label="Balance before and after">
             <Table.Tbody>
               <Table.Tr>
                 <Table.Th>Available now</Table.Th>
@@ -116,16 +135,28 @@ function AdjustForm({ account, mode, kind, onClose }: Props & { readonly kind: K
             </Table.Tbody>
           </Table>
         )}
-        {isAsked && after < 0 && (
-          <Alert color="orange">The balance goes below zero: nothing that costs runs until it is above again.</Alert>
+        {isConfirming && after < 0 && (
+          <Alert color="orange">
+            The balance will be below zero. Paid requests are refused until it is above zero again.
+          </Alert>
         )}
         {error && <ErrorNotice error={error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={isAsked ? () => setAsked(false) : onClose} disabled={adjust.isPending}>
-            {isAsked ? 'Back' : 'Cancel'}
+          <Button
+            variant="default"
+            onClick={isConfirming ? () => setConfirming(false) : onClose}
+            disabled={adjust.isPending}
+          >
+            {isConfirming ? 'Back' : 'Cancel'}
           </Button>
-          <Button type="submit" color={kind === 'debit' && isAsked ? 'red' : undefined} loading={adjust.isPending}>
-            {isAsked ? `${kind === 'credit' ? 'Credit' : 'Debit'} ${usdText(micros)}` : 'Continue'}
+          <Button
+            type="submit"
+            color={kind === 'debit' && isConfirming ? 'red' : undefined}
+            loading={adjust.isPending}
+          >
+            {isConfirming
+              ? `${kind === 'credit' ? 'Credit' : 'Debit'} ${usdText(micros)}`
+              : 'Continue'}
           </Button>
         </Group>
       </Stack>

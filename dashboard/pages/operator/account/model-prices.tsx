@@ -1,46 +1,48 @@
-// Models that the account pays another price for than the rest.
+// Price multipliers of single models.
 import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
-import type { ApiError } from '../../../api/api-error.ts';
+import type { Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
-import { showFieldError } from '../../../parts/form-errors.ts';
 import { showError } from '../../../parts/notify.ts';
 import { Panel } from '../../../parts/panel.tsx';
-import { factorText, ppmFromText } from '../factor-text.ts';
-import type { Account } from './page.tsx';
+import { useFormSubmit } from '../../../parts/use-form-submit.ts';
+import { multiplierText, ppmFromText } from '../multiplier-text.ts';
+
+type Account = Output<'GET /operator/accounts/:account'>;
 
 type Price = Account['model_prices'][number];
 
 export function ModelPrices({ account }: { readonly account: Account }) {
-  const [error, setError] = useState<ApiError | null>(null);
   const change = useChange('PATCH /operator/accounts/:account/model-prices', {
     invalidates: ['GET /operator/accounts/:account', 'GET /operator/audit-log'],
   });
   const form = useForm({
-    initialValues: { model: '', factor: '' },
+    initialValues: { model: '', multiplier: '' },
     validate: {
-      model: (text) => (text.trim() === '' ? 'The id or an alias of a model.' : null),
-      factor: (text) => (ppmFromText(text) === null ? 'A factor, such as 0.9.' : null),
+      model: (text) => (text.trim() === '' ? 'Enter a model ID or alias.' : null),
+      multiplier: (text) => (ppmFromText(text) === null ? 'Enter a number, such as 0.9.' : null),
     },
   });
   const set = (model: string, ppm: number | null) =>
     change.mutateAsync({ params: { account: account.id }, body: { model, multiplier_ppm: ppm } });
-  const add = async ({ model, factor }: { readonly model: string; readonly factor: string }) => {
-    setError(null);
-    try {
-      await set(model.trim(), ppmFromText(factor));
+  const { onSubmit, error } = useFormSubmit(
+    form,
+    async ({ model, multiplier }) => {
+      await set(model.trim(), ppmFromText(multiplier));
       form.reset();
-    } catch (thrown) {
-      setError(showFieldError(form, thrown, { model: 'model', multiplier_ppm: 'factor' }));
-    }
-  };
+    },
+    { model: 'model', multiplier_ppm: 'multiplier' },
+  );
   const columns: readonly Column<Price>[] = [
     { title: 'Model', phone: 'title', render: (price) => price.model },
-    { title: 'Pays', align: 'right', render: (price) => factorText(price.multiplier_ppm) },
+    {
+      title: 'Price multiplier',
+      align: 'right',
+      render: (price) => multiplierText(price.multiplier_ppm),
+    },
     {
       title: '',
       align: 'right',
@@ -48,7 +50,7 @@ export function ModelPrices({ account }: { readonly account: Account }) {
       render: (price) => (
         <ActionIcon
           color="red"
-          aria-label={`Remove the price of ${price.model}`}
+          aria-label={`Remove the price multiplier of ${price.model}`}
           onClick={() => void set(price.model, null).catch(showError)}
         >
           <IconTrash size={16} aria-hidden />
@@ -57,7 +59,11 @@ export function ModelPrices({ account }: { readonly account: Account }) {
     },
   ];
   return (
-    <Panel title="Prices of single models" description="In place of what the account pays for all others." flush>
+    <Panel
+      title="Prices of single models"
+      description="These multipliers replace the account’s price multiplier."
+      flush
+    >
       {account.model_prices.length > 0 && (
         <DataTable
           label="Prices of single models"
@@ -67,33 +73,33 @@ export function ModelPrices({ account }: { readonly account: Account }) {
           empty={null}
         />
       )}
-      <form onSubmit={form.onSubmit((values) => void add(values))} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack p="lg" gap="sm">
           {account.model_prices.length === 0 && (
             <Text c="dimmed" size="sm">
-              None: all models at {factorText(account.price_multiplier_ppm)}.
+              None. The multiplier of all models is {multiplierText(account.price_multiplier_ppm)}.
             </Text>
           )}
           <Group align="flex-start" gap="sm">
             <TextInput
               aria-label="Model"
-              placeholder="Model id, or web-search"
+              placeholder="Model ID, or web-search"
               autoComplete="off"
               style={{ flex: '1 1 220px' }}
               maw={360}
               {...form.getInputProps('model')}
             />
             <TextInput
-              aria-label="Factor"
+              aria-label="Price multiplier"
               placeholder="0.9"
               leftSection="×"
               inputMode="decimal"
               autoComplete="off"
               w={130}
-              {...form.getInputProps('factor')}
+              {...form.getInputProps('multiplier')}
             />
             <Button type="submit" variant="default" loading={change.isPending}>
-              Set price
+              Set multiplier
             </Button>
           </Group>
           {error && <ErrorNotice error={error} />}

@@ -1,15 +1,31 @@
-// One account, with everything that an operator can do for it.
-import { Alert, Badge, Button, Group, SegmentedControl, SimpleGrid, Stack, Tabs, Text } from '@mantine/core';
-import { IconAlertTriangle, IconMinus, IconPlus, IconSnowflake, IconSun } from '@tabler/icons-react';
+// One account, with everything an operator can do for it.
+import {
+  Alert,
+  Badge,
+  Button,
+  Group,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Tabs,
+  Text,
+} from '@mantine/core';
+import {
+  IconAlertTriangle,
+  IconMinus,
+  IconPlus,
+  IconSnowflake,
+  IconSun,
+} from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useUrlState } from '../../../parts/url-state.ts';
 import type { Output } from '../../../api/client.ts';
 import { useApi, useApiPages, useChange } from '../../../api/use-api.ts';
 import { confirm } from '../../../parts/confirm.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { AppLink } from '../../../parts/link.tsx';
 import { Money } from '../../../parts/money.tsx';
-import { showDone } from '../../../parts/notify.ts';
+import { showSuccess } from '../../../parts/notify.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { QueryView } from '../../../parts/query-view.tsx';
@@ -24,7 +40,7 @@ import { ModelPrices } from './model-prices.tsx';
 import { Retention } from './retention.tsx';
 import { TermsForm } from './terms-form.tsx';
 
-export type Account = Output<'GET /operator/accounts/:account'>;
+type Account = Output<'GET /operator/accounts/:account'>;
 
 const tabs = ['statement', 'terms', 'members', 'keys', 'audit'] as const;
 type Tab = (typeof tabs)[number];
@@ -39,14 +55,17 @@ const labels: Readonly<Record<Tab, string>> = {
 export function Page() {
   const { accountId } = useParams({ from: '/app/operator/accounts/$accountId' });
   const account = useApi('GET /operator/accounts/:account', { params: { account: accountId } });
-  return <QueryView query={account}>{(data) => <AccountPage key={data.id} account={data} />}</QueryView>;
+  return (
+    <QueryView query={account}>{(data) => <AccountPage key={data.id} account={data} />}</QueryView>
+  );
 }
 
 function AccountPage({ account }: { readonly account: Account }) {
   const [{ tab, mode, adjusting }, setState] = useUrlState(({ tab: name, ledger, adjust }) => ({
     tab: tabs.find((known) => known === name) ?? ('statement' as const),
     mode: ledger === 'test' ? ('test' as const) : ('live' as const),
-    adjusting: adjust === 'credit' ? ('credit' as const) : adjust === 'debit' ? ('debit' as const) : null,
+    adjusting:
+      adjust === 'credit' ? ('credit' as const) : adjust === 'debit' ? ('debit' as const) : null,
   }));
   const balance = account[mode];
   return (
@@ -59,7 +78,7 @@ function AccountPage({ account }: { readonly account: Account }) {
             <Text span inherit>
               · {account.id}
             </Text>
-            <CopyButton text={account.id} label="Copy the id" />
+            <CopyButton text={account.id} label="Copy ID" />
             <Text span inherit>
               · created <TimeAgo at={account.created_at} />
             </Text>
@@ -85,13 +104,18 @@ function AccountPage({ account }: { readonly account: Account }) {
       />
       <Stack>
         {account.loss_budget_exceeded && (
-          <Alert color="orange" icon={<IconAlertTriangle aria-hidden />} title="Beyond its loss budget">
-            In the last 30 days it has provoked losses of <Money micros={account.provoked_loss_micros} />, so its new live
-            requests are refused. <code>tollgate accounts update {account.id} --forgive-losses</code> lets it run again.
+          <Alert
+            color="orange"
+            icon={<IconAlertTriangle aria-hidden />}
+            title="Loss budget exceeded"
+          >
+            This account caused losses of <Money micros={account.provoked_loss_micros} /> in the
+            last 30 days, so its new live requests are refused. To allow them again, run{' '}
+            <code>tollgate accounts update {account.id} --forgive-losses</code>.
           </Alert>
         )}
         <Group justify="space-between" gap="sm">
-          <Freezing account={account} />
+          <FreezeControl account={account} />
           <SegmentedControl
             aria-label="Ledger"
             data={[
@@ -109,11 +133,17 @@ function AccountPage({ account }: { readonly account: Account }) {
             hint={mode === 'test' ? 'Play money' : 'Live balance'}
           />
           <Stat label="Held by running requests" value={<Money micros={balance.held_micros} />} />
-          <Stat label="Posted" value={<Money micros={balance.posted_micros} />} hint="Credits less debits and charges" />
+          <Stat
+            label="Posted"
+            value={<Money micros={balance.posted_micros} />}
+            hint="Credits minus debits and charges"
+          />
         </SimpleGrid>
         <Tabs
           value={tab}
-          onChange={(name) => setState({ tab: name === 'statement' ? undefined : (name ?? undefined) })}
+          onChange={(name) =>
+            setState({ tab: name === 'statement' ? undefined : (name ?? undefined) })
+          }
           keepMounted={false}
         >
           <Tabs.List mb="md">
@@ -144,34 +174,53 @@ function AccountPage({ account }: { readonly account: Account }) {
           </Tabs.Panel>
         </Tabs>
       </Stack>
-      <AdjustDialog account={account} mode={mode} kind={adjusting} onClose={() => setState({ adjust: undefined })} />
+      <AdjustDialog
+        account={account}
+        mode={mode}
+        kind={adjusting}
+        onClose={() => setState({ adjust: undefined })}
+      />
     </>
   );
 }
 
-function Statement({ accountId, mode }: { readonly accountId: string; readonly mode: 'live' | 'test' }) {
-  const pages = useApiPages('GET /operator/accounts/:account/statement', { params: { account: accountId }, query: { mode } });
+function Statement({
+  accountId,
+  mode,
+}: {
+  readonly accountId: string;
+  readonly mode: 'live' | 'test';
+}) {
+  const pages = useApiPages('GET /operator/accounts/:account/statement', {
+    params: { account: accountId },
+    query: { mode },
+  });
   return (
     <Panel flush>
-      <StatementTable pages={pages} emptyText="Credits, debits and charges will stand here." />
+      <StatementTable pages={pages} emptyText="Credits, debits and charges appear here." />
     </Panel>
   );
 }
 
-/** Says that it is frozen, and does the one or the other. */
-function Freezing({ account }: { readonly account: Account }) {
+/** Shows whether the account is frozen, and freezes or unfreezes it. */
+function FreezeControl({ account }: { readonly account: Account }) {
   const update = useChange('PATCH /operator/accounts/:account', {
     invalidates: ['GET /operator/accounts/:account', 'GET /operator/accounts'],
   });
   const set = async (frozen: boolean) => {
     await update.mutateAsync({ params: { account: account.id }, body: { frozen } });
-    showDone(frozen ? `${account.name} is frozen.` : `${account.name} can spend again.`);
+    showSuccess(frozen ? `${account.name} is frozen.` : `${account.name} is no longer frozen.`);
   };
   if (account.frozen) {
     return (
-      <Alert color="orange" icon={<IconSnowflake aria-hidden />} title="This account is frozen" style={{ flex: '1 1 320px' }}>
+      <Alert
+        color="orange"
+        icon={<IconSnowflake aria-hidden />}
+        title="This account is frozen"
+        style={{ flex: '1 1 320px' }}
+      >
         <Group justify="space-between">
-          <Text inherit>Its requests are refused. Balance and keys are as they were.</Text>
+          <Text inherit>New requests are refused. Balance and keys are unchanged.</Text>
           <Button
             variant="default"
             leftSection={<IconSun size={16} aria-hidden />}
@@ -201,7 +250,7 @@ function Freezing({ account }: { readonly account: Account }) {
         onClick={() =>
           confirm({
             title: `Freeze ${account.name}?`,
-            text: 'New requests of all its keys are refused at once. What runs comes to its end and is charged.',
+            text: 'New requests are refused within seconds. Running requests finish and are charged.',
             action: 'Freeze',
             danger: true,
             run: () => set(true),

@@ -1,36 +1,41 @@
-// Whether answers are kept for the account, and erasing those that are.
+// Switches the storage of answers on or off, and erases stored answers.
 import { Button, Group, Switch } from '@mantine/core';
+import type { Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
 import { confirm } from '../../../parts/confirm.tsx';
-import { showDone, showError } from '../../../parts/notify.ts';
+import { showSuccess, showError } from '../../../parts/notify.ts';
 import { Panel } from '../../../parts/panel.tsx';
-import type { Account } from './page.tsx';
+
+type Account = Output<'GET /operator/accounts/:account'>;
 
 export function Retention({ account }: { readonly account: Account }) {
   const update = useChange('PATCH /operator/accounts/:account', {
     invalidates: ['GET /operator/accounts/:account', 'GET /operator/audit-log'],
   });
-  const purge = useChange('POST /operator/accounts/:account/purge', { invalidates: ['GET /operator/audit-log'] });
+  const purge = useChange('POST /operator/accounts/:account/purge', {
+    invalidates: ['GET /operator/audit-log'],
+  });
   const params = { account: account.id };
-  const keep = (retain_responses: boolean) => update.mutateAsync({ params, body: { retain_responses } });
+  const setStorage = (retain_responses: boolean) =>
+    update.mutateAsync({ params, body: { retain_responses } });
   const toggle = (isOn: boolean) => {
-    if (isOn) return void keep(true).catch(showError);
+    if (isOn) return void setStorage(true).catch(showError);
     confirm({
-      title: 'Keep no answers?',
-      text: 'Answers that are kept are erased now. Requests are not cached any more, and one that is sent again under its Idempotency-Key gets no answer.',
-      action: 'Keep none',
+      title: 'Stop storing answers?',
+      text: 'Stored answers are erased. Requests are no longer cached, and a retry with an Idempotency-Key gets no stored answer.',
+      action: 'Stop and erase',
       danger: true,
-      run: () => keep(false),
+      run: () => setStorage(false),
     });
   };
   return (
     <Panel
-      title="Answers that are kept"
-      description="Encrypted: in the cache for seven days, for retries under an Idempotency-Key for one."
+      title="Stored answers"
+      description="Stored encrypted: seven days for the cache, one day for retries with an Idempotency-Key."
     >
       <Group justify="space-between">
         <Switch
-          label="Keep answers for the cache and for retries"
+          label="Store answers for the cache and for retries"
           checked={account.retain_responses}
           disabled={update.isPending}
           onChange={(event) => toggle(event.currentTarget.checked)}
@@ -40,20 +45,23 @@ export function Retention({ account }: { readonly account: Account }) {
           color="red"
           onClick={() =>
             confirm({
-              title: `Erase the answers kept for ${account.name}?`,
-              text: 'No gateway serves them any more within seconds. New ones are kept as before.',
+              title: `Erase the stored answers of ${account.name}?`,
+              text: 'All gateways stop serving them within seconds. New answers are still stored.',
               action: 'Erase',
               danger: true,
               run: async () => {
-                const { cached_responses_erased: cached, replayed_responses_erased: replayed } = await purge.mutateAsync({
-                  params,
-                });
-                showDone(`${cached} cached answers and ${replayed} kept for retries are erased.`);
+                const { cached_responses_erased: cached, replayed_responses_erased: replayed } =
+                  await purge.mutateAsync({
+                    params,
+                  });
+                showSuccess(
+                  `Erased ${cached} cached answers and ${replayed} answers stored for retries.`,
+                );
               },
             })
           }
         >
-          Erase what is kept…
+          Erase stored answers…
         </Button>
       </Group>
     </Panel>

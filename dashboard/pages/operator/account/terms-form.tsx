@@ -1,30 +1,30 @@
-// What the account is called, pays and may do.
+// The account's name, price multiplier and limits.
 import { Button, Group, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useState } from 'react';
-import type { ApiError } from '../../../api/api-error.ts';
+import type { Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
-import { showFieldError } from '../../../parts/form-errors.ts';
-import { showDone } from '../../../parts/notify.ts';
+import { showSuccess } from '../../../parts/notify.ts';
 import { Panel } from '../../../parts/panel.tsx';
-import { factorField, ppmFromText } from '../factor-text.ts';
-import type { Account } from './page.tsx';
+import { useFormSubmit } from '../../../parts/use-form-submit.ts';
+import { multiplierField, ppmFromText } from '../multiplier-text.ts';
+
+type Account = Output<'GET /operator/accounts/:account'>;
 
 type Values = {
   readonly name: string;
-  readonly factor: string;
-  /** '': the configuration's. */
+  readonly multiplier: string;
+  /** Empty uses the configuration's default. */
   readonly requests: number | string;
   readonly tokens: number | string;
   readonly concurrent: number | string;
-  /** None: from anywhere. */
+  /** Empty allows all addresses. */
   readonly addresses: string[];
 };
 
 const fieldNames = {
   name: 'name',
-  price_multiplier_ppm: 'factor',
+  price_multiplier_ppm: 'multiplier',
   requests_per_minute: 'requests',
   tokens_per_minute: 'tokens',
   concurrent_requests: 'concurrent',
@@ -32,54 +32,88 @@ const fieldNames = {
 };
 
 export function TermsForm({ account }: { readonly account: Account }) {
-  const [error, setError] = useState<ApiError | null>(null);
   const update = useChange('PATCH /operator/accounts/:account', {
-    invalidates: ['GET /operator/accounts/:account', 'GET /operator/accounts', 'GET /operator/audit-log'],
+    invalidates: [
+      'GET /operator/accounts/:account',
+      'GET /operator/accounts',
+      'GET /operator/audit-log',
+    ],
   });
   const form = useForm<Values>({
     initialValues: valuesOf(account),
     validate: {
       name: (text) => (text.trim() === '' ? 'Give the account a name.' : null),
-      factor: (text) => (ppmFromText(text) === null ? 'A factor from 0 to 1000 with at most six decimals, such as 0.9.' : null),
+      multiplier: (text) =>
+        ppmFromText(text) === null
+          ? 'Enter a number from 0 to 1000 with at most six decimals, such as 0.9.'
+          : null,
     },
   });
-  const submit = async (values: Values) => {
-    setError(null);
-    try {
-      const after = await update.mutateAsync({ params: { account: account.id }, body: bodyOf(values) });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async (values) => {
+      const after = await update.mutateAsync({
+        params: { account: account.id },
+        body: bodyOf(values),
+      });
       form.setValues(valuesOf(after));
       form.resetDirty(valuesOf(after));
-      showDone('The account is changed. Gateways follow within seconds.');
-    } catch (thrown) {
-      setError(showFieldError(form, thrown, fieldNames));
-    }
-  };
-  const number = { min: 0, max: 9_999_999_999, allowDecimal: false, thousandSeparator: ' ', hideControls: true } as const;
+      showSuccess('Account saved. Changes apply within seconds.');
+    },
+    fieldNames,
+  );
+  const number = {
+    min: 0,
+    max: 9_999_999_999,
+    allowDecimal: false,
+    thousandSeparator: ' ',
+    hideControls: true,
+  } as const;
   return (
     <Panel
       title="Prices and limits"
-      description="Limits are of all its keys of one mode together. Empty: what the configuration says."
+      description="Limits apply to all keys of a mode together. Empty fields use the configuration’s defaults."
     >
-      <form onSubmit={form.onSubmit((values) => void submit(values))} noValidate>
+      <form onSubmit={onSubmit} noValidate>
         <Stack>
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            <TextInput label="Name" maxLength={200} autoComplete="off" {...form.getInputProps('name')} />
             <TextInput
-              label="Pays, times the list prices"
+              label="Name"
+              maxLength={200}
+              autoComplete="off"
+              {...form.getInputProps('name')}
+            />
+            <TextInput
+              label="Price multiplier"
               leftSection="×"
               inputMode="decimal"
               autoComplete="off"
-              {...form.getInputProps('factor')}
+              {...form.getInputProps('multiplier')}
             />
           </SimpleGrid>
           <SimpleGrid cols={{ base: 1, sm: 3 }}>
-            <NumberInput label="Requests a minute" placeholder="Default" {...number} {...form.getInputProps('requests')} />
-            <NumberInput label="Tokens a minute" placeholder="Default" {...number} {...form.getInputProps('tokens')} />
-            <NumberInput label="Requests at once" placeholder="Default" {...number} {...form.getInputProps('concurrent')} />
+            <NumberInput
+              label="Requests per minute"
+              placeholder="Default"
+              {...number}
+              {...form.getInputProps('requests')}
+            />
+            <NumberInput
+              label="Tokens per minute"
+              placeholder="Default"
+              {...number}
+              {...form.getInputProps('tokens')}
+            />
+            <NumberInput
+              label="Concurrent requests"
+              placeholder="Default"
+              {...number}
+              {...form.getInputProps('concurrent')}
+            />
           </SimpleGrid>
           <TagsInput
-            label="Allowed addresses"
-            description="Addresses and CIDR ranges. Empty: from anywhere."
+            label="Allowed IP addresses"
+            description="IP addresses or CIDR ranges. Press Enter after each. Leave empty to allow all."
             placeholder="203.0.113.7, 10.0.0.0/8"
             splitChars={[',', ' ']}
             maxTags={100}
@@ -87,7 +121,7 @@ export function TermsForm({ account }: { readonly account: Account }) {
           />
           {error && <ErrorNotice error={error} />}
           <Group justify="flex-end">
-            <Button type="submit" loading={update.isPending} disabled={!form.isDirty()}>
+            <Button type="submit" loading={isSubmitting} disabled={!form.isDirty()}>
               Save changes
             </Button>
           </Group>
@@ -100,7 +134,7 @@ export function TermsForm({ account }: { readonly account: Account }) {
 function valuesOf(account: Account): Values {
   return {
     name: account.name,
-    factor: factorField(account.price_multiplier_ppm),
+    multiplier: multiplierField(account.price_multiplier_ppm),
     requests: account.requests_per_minute ?? '',
     tokens: account.tokens_per_minute ?? '',
     concurrent: account.concurrent_requests ?? '',
@@ -108,11 +142,11 @@ function valuesOf(account: Account): Values {
   };
 }
 
-function bodyOf({ name, factor, requests, tokens, concurrent, addresses }: Values) {
+function bodyOf({ name, multiplier, requests, tokens, concurrent, addresses }: Values) {
   const count = (value: number | string) => (value === '' ? null : Number(value));
   return {
     name: name.trim(),
-    price_multiplier_ppm: ppmFromText(factor)!,
+    price_multiplier_ppm: ppmFromText(multiplier)!,
     requests_per_minute: count(requests),
     tokens_per_minute: count(tokens),
     concurrent_requests: count(concurrent),

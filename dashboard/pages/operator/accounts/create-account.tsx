@@ -1,16 +1,19 @@
-// A new account. Its first owner is invited from its own page.
+// Creates an account. Its first owner is invited from the account's page.
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import type { ApiError } from '../../../api/api-error.ts';
 import { useChange } from '../../../api/use-api.ts';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
-import { showFieldError } from '../../../parts/form-errors.ts';
-import { showDone } from '../../../parts/notify.ts';
-import { newRequestId } from '../../../parts/request-id.ts';
-import { ppmFromText } from '../factor-text.ts';
+import { showSuccess } from '../../../parts/notify.ts';
+import { newIdempotencyId } from '../../../parts/idempotency-id.ts';
+import { useFormSubmit } from '../../../parts/use-form-submit.ts';
+import { ppmFromText } from '../multiplier-text.ts';
 
-type Props = { readonly opened: boolean; readonly onClose: () => void; readonly onCreated: (id: string) => void };
+type Props = {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  readonly onCreated: (id: string) => void;
+};
 
 export function CreateAccount({ opened, onClose, onCreated }: Props) {
   return (
@@ -21,33 +24,36 @@ export function CreateAccount({ opened, onClose, onCreated }: Props) {
 }
 
 function CreateForm({ onClose, onCreated }: Omit<Props, 'opened'>) {
-  const [error, setError] = useState<ApiError | null>(null);
-  const [requestId] = useState(newRequestId);
+  const [idempotencyId] = useState(newIdempotencyId);
   const create = useChange('POST /operator/accounts', { invalidates: ['GET /operator/accounts'] });
   const form = useForm({
-    initialValues: { name: '', factor: '1' },
+    initialValues: { name: '', multiplier: '1' },
     validate: {
       name: (text) => (text.trim() === '' ? 'Give the account a name.' : null),
-      factor: (text) => (ppmFromText(text) === null ? 'A factor from 0 to 1000, such as 0.9.' : null),
+      multiplier: (text) =>
+        ppmFromText(text) === null ? 'Enter a number from 0 to 1000, such as 0.9.' : null,
     },
   });
-  const submit = async ({ name, factor }: { readonly name: string; readonly factor: string }) => {
-    setError(null);
-    try {
-      const body = { request_id: requestId, name: name.trim(), price_multiplier_ppm: ppmFromText(factor)! };
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async ({ name, multiplier }) => {
+      const body = {
+        request_id: idempotencyId,
+        name: name.trim(),
+        price_multiplier_ppm: ppmFromText(multiplier)!,
+      };
       const { id } = await create.mutateAsync({ body });
-      showDone(`The account “${name.trim()}” is made. Invite its owner next.`);
+      showSuccess(`Account “${name.trim()}” created. Invite its owner next.`);
       onCreated(id);
-    } catch (thrown) {
-      setError(showFieldError(form, thrown, { name: 'name', price_multiplier_ppm: 'factor' }));
-    }
-  };
+    },
+    { name: 'name', price_multiplier_ppm: 'multiplier' },
+  );
   return (
-    <form onSubmit={form.onSubmit((values) => void submit(values))} noValidate>
+    <form onSubmit={onSubmit} noValidate>
       <Stack>
         <TextInput
           label="Name"
-          description="Of the person or company, as its members see it."
+          description="The person or company. Members see this name."
           maxLength={200}
           withAsterisk
           autoComplete="off"
@@ -55,19 +61,19 @@ function CreateForm({ onClose, onCreated }: Omit<Props, 'opened'>) {
           {...form.getInputProps('name')}
         />
         <TextInput
-          label="Pays"
-          description="Times the list prices: 1 is the list price, 0.9 ten percent less."
+          label="Price multiplier"
+          description="Multiplies the list prices: 0.9 is 10% less."
           leftSection="×"
           inputMode="decimal"
           autoComplete="off"
-          {...form.getInputProps('factor')}
+          {...form.getInputProps('multiplier')}
         />
         {error && <ErrorNotice error={error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={create.isPending}>
+          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
             Cancel
           </Button>
-          <Button type="submit" loading={create.isPending}>
+          <Button type="submit" loading={isSubmitting}>
             Create account
           </Button>
         </Group>

@@ -1,8 +1,8 @@
-// All accounts, with what they have.
+// All accounts, with their balances.
 import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconBuildingBank, IconPlus } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useUrlState } from '../../../parts/url-state.ts';
 import type { Output } from '../../../api/client.ts';
 import { useApiPages } from '../../../api/use-api.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
@@ -12,7 +12,7 @@ import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
-import { factorText } from '../factor-text.ts';
+import { multiplierText } from '../multiplier-text.ts';
 import { CreateAccount } from './create-account.tsx';
 
 type Row = Output<'GET /operator/accounts'>['data'][number];
@@ -25,21 +25,27 @@ const states = [
 
 export function Page() {
   const navigate = useNavigate();
-  const [{ search, state, isCreating }, setState] = useUrlState(({ q = '', state: name = 'all', create }) => ({
-    search: q,
-    state: name,
-    isCreating: create === 'yes',
-  }));
+  const [{ search, state, isCreating }, setState] = useUrlState(
+    ({ q = '', state: name = 'all', create }) => ({
+      search: q,
+      state: name,
+      isCreating: create === 'yes',
+    }),
+  );
   const frozen = state === 'frozen' ? true : state === 'open' ? false : undefined;
   const pages = useApiPages('GET /operator/accounts', { query: { search, frozen } });
-  const open = (id: string) => void navigate({ to: '/operator/accounts/$accountId', params: { accountId: id } });
+  const open = (id: string) =>
+    void navigate({ to: '/operator/accounts/$accountId', params: { accountId: id } });
   return (
     <>
       <PageHeader
         title="Accounts"
-        description="Everybody who is served here, and what they have."
+        description="All accounts of this service and their balances."
         actions={
-          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setState({ create: 'yes' }, { push: true })}>
+          <Button
+            leftSection={<IconPlus size={16} aria-hidden />}
+            onClick={() => setState({ create: 'yes' }, { push: true })}
+          >
             Create account
           </Button>
         }
@@ -47,7 +53,7 @@ export function Page() {
       <Stack>
         <Group gap="sm">
           <SearchField
-            label="Search by name or id"
+            label="Search by name or ID"
             value={search}
             onSearch={(text) => setState({ q: text.trim() })}
             style={{ flex: '1 1 220px' }}
@@ -57,7 +63,9 @@ export function Page() {
             aria-label="State"
             data={states}
             value={state}
-            onChange={(value) => setState({ state: value === 'all' ? undefined : (value ?? undefined) })}
+            onChange={(value) =>
+              setState({ state: value === 'all' ? undefined : (value ?? undefined) })
+            }
             allowDeselect={false}
             w={160}
           />
@@ -70,12 +78,20 @@ export function Page() {
             rowKey={(row) => row.id}
             onOpen={(row) => open(row.id)}
             empty={
-              <EmptyState icon={IconBuildingBank} title="No account fits" text="Try another part of the name, or the whole id." />
+              <EmptyState
+                icon={IconBuildingBank}
+                title="No matching accounts"
+                text="Try a different name, or the full ID."
+              />
             }
           />
         </Panel>
       </Stack>
-      <CreateAccount opened={isCreating} onClose={() => setState({ create: undefined })} onCreated={open} />
+      <CreateAccount
+        opened={isCreating}
+        onClose={() => setState({ create: undefined })}
+        onCreated={open}
+      />
     </>
   );
 }
@@ -101,9 +117,24 @@ const columns: readonly Column<Row>[] = [
   {
     title: 'Available',
     align: 'right',
-    render: (row) => <Money short micros={row.live.available_micros} c={row.live.available_micros < 0 ? 'red' : undefined} />,
+    render: (row) => (
+      <Money
+        short
+        micros={row.live.available_micros}
+        c={row.live.available_micros < 0 ? 'red' : undefined}
+      />
+    ),
   },
-  { title: 'Held', align: 'right', phone: 'hidden', render: (row) => <Money short micros={row.live.held_micros} c="dimmed" /> },
-  { title: 'Pays', align: 'right', render: (row) => factorText(row.price_multiplier_ppm) },
+  {
+    title: 'Held',
+    align: 'right',
+    phone: 'hidden',
+    render: (row) => <Money short micros={row.live.held_micros} c="dimmed" />,
+  },
+  {
+    title: 'Price multiplier',
+    align: 'right',
+    render: (row) => multiplierText(row.price_multiplier_ppm),
+  },
   { title: 'Created', render: (row) => <TimeAgo at={row.created_at} /> },
 ];

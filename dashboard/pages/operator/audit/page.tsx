@@ -1,12 +1,14 @@
-// Every change that was made in the dashboard, by a command or by Stripe.
+// Every change made in the dashboard, by a command or by Stripe.
 import { Group, Select, Stack } from '@mantine/core';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import { useApi } from '../../../api/use-api.ts';
+import { useUrlState } from '../../../parts/url-state.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
-import { ActorSelect } from '../actor-select.tsx';
 import { AuditTable } from '../audit-table.tsx';
 
-/** What actions begin with. */
+/** Prefixes of actions. */
 const kinds = [
   { value: 'account.', label: 'Accounts' },
   { value: 'key.', label: 'Keys' },
@@ -27,14 +29,17 @@ export function Page() {
       actor: by,
     }),
   );
-  const known = (text: string) => (text === '' ? undefined : text);
+  const orUndefined = (text: string) => (text === '' ? undefined : text);
   return (
     <>
-      <PageHeader title="Audit log" description="Who changed what, and when. Nothing in it can be changed or taken away." />
+      <PageHeader
+        title="Audit log"
+        description="Who changed what, and when. Entries cannot be changed or deleted."
+      />
       <Stack>
         <Group gap="sm">
           <Select
-            aria-label="Kind of change"
+            aria-label="Type of change"
             placeholder="All changes"
             data={kinds}
             value={action}
@@ -42,24 +47,76 @@ export function Page() {
             clearable
             w={170}
           />
-          <ActorSelect value={actor ?? null} onChange={(id) => setState({ actor: id ?? undefined })} />
+          <ActorSelect
+            value={actor ?? null}
+            onChange={(id) => setState({ actor: id ?? undefined })}
+          />
           <SearchField
-            label="Account id"
+            label="Account ID"
             value={of}
             onSearch={(text) => setState({ of: text.trim() })}
             style={{ flex: '1 1 200px' }}
             maw={320}
           />
           <SearchField
-            label="Id of what was changed"
+            label="ID of the changed object"
             value={subject}
             onSearch={(text) => setState({ subject: text.trim() })}
             style={{ flex: '1 1 200px' }}
             maw={320}
           />
         </Group>
-        <AuditTable filters={{ action: action ?? undefined, actor, account: known(of), subject: known(subject) }} />
+        <AuditTable
+          filters={{
+            action: action ?? undefined,
+            actor,
+            account: orUndefined(of),
+            subject: orUndefined(subject),
+          }}
+        />
       </Stack>
     </>
+  );
+}
+
+type ActorProps = { readonly value: string | null; readonly onChange: (id: string | null) => void };
+
+const usersShown = 50;
+const services = [{ value: 'stripe', label: 'Stripe' }];
+
+/** Select field for who made a change: a user, found by name or e-mail address, or Stripe. */
+function ActorSelect({ value, onChange }: ActorProps) {
+  const [typed, setTyped] = useState('');
+  const [search] = useDebouncedValue(typed, 200);
+  const found = useApi(
+    'GET /operator/users',
+    { query: { search, limit: usersShown } },
+    { keepPrevious: true },
+  );
+  const chosen = useApi(
+    'GET /operator/users',
+    { query: { search: value ?? '', limit: 1 } },
+    { enabled: value !== null },
+  );
+  const users = [...(found.data?.data ?? []), ...(chosen.data?.data ?? [])];
+  const emails = new Map(users.map(({ id, email }) => [id, email]));
+  for (const { value: id, label } of services) emails.set(id, label);
+  if (value !== null && !emails.has(value)) emails.set(value, value);
+  return (
+    <Select
+      aria-label="Changed by"
+      placeholder="By anyone"
+      data={[...emails].map(([id, label]) => ({ value: id, label }))}
+      value={value}
+      onChange={onChange}
+      searchable
+      searchValue={typed}
+      onSearchChange={setTyped}
+      // The gateway has filtered already, also by name and id.
+      filter={({ options }) => options}
+      nothingFoundMessage={found.isFetching ? 'Searching…' : 'No matching users'}
+      clearable
+      w={220}
+    />
   );
 }

@@ -1,23 +1,30 @@
-// Which models of the catalogue are shown, those with problems first; and what to do about a problem. Pure.
-import type { CatalogueModel, CatalogueProblem } from '../../../../src/dashboard-contract/operator-service.ts';
+// Filters and orders the catalogue, and names the remedy for each problem. Pure functions.
+import type {
+  CatalogueModel,
+  CatalogueProblem,
+} from '../../../../src/dashboard-contract/operator-service.ts';
 
 export const views = { all: 'All models', problems: 'Needs attention', live: 'Live' } as const;
 export type View = keyof typeof views;
 
-export type CatalogueFilters = {
+type CatalogueFilters = {
   readonly text: string;
   readonly view: View;
-  /** The name of a provider; '': any. */
+  /** Name of a provider. Empty matches all. */
   readonly provider: string;
 };
 
-/** Without a price first, then without a route, then those that run; in the catalogue's order among themselves. */
-export function inUrgency(models: readonly CatalogueModel[]): readonly CatalogueModel[] {
-  const rank = ({ problems }: CatalogueModel) => (problems.includes('no-price') ? 0 : problems.length > 0 ? 1 : 2);
+/** Models without a price come first, then those without a route. The order is stable. */
+export function mostUrgentFirst(models: readonly CatalogueModel[]): readonly CatalogueModel[] {
+  const rank = ({ problems }: CatalogueModel) =>
+    problems.includes('no-price') ? 0 : problems.length > 0 ? 1 : 2;
   return models.toSorted((one, other) => rank(one) - rank(other));
 }
 
-export function modelFits({ id, name, problems, routes }: CatalogueModel, { text, view, provider }: CatalogueFilters): boolean {
+export function modelMatches(
+  { id, name, problems, routes }: CatalogueModel,
+  { text, view, provider }: CatalogueFilters,
+): boolean {
   if (view !== 'all' && problems.length > 0 !== (view === 'problems')) return false;
   if (provider !== '' && !routes.some((route) => route.provider === provider)) return false;
   const haystack = [id, name, ...routes.flatMap((route) => route.models)].join(' ').toLowerCase();
@@ -27,13 +34,13 @@ export function modelFits({ id, name, problems, routes }: CatalogueModel, { text
     .every((word) => haystack.includes(word));
 }
 
-/** What an operator changes in the configuration, so that the model runs. */
+/** Returns the configuration change that makes the model available. */
 export function remedyOf({ type, routes }: CatalogueModel, problem: CatalogueProblem): string {
   const section = type === 'image' ? 'image_models' : 'models';
-  if (problem === 'no-price') return `Give it prices under ${section}.`;
+  if (problem === 'no-price') return `Add prices under ${section}.`;
   const providers = [...new Set(routes.map(({ provider }) => provider))];
-  if (providers.length === 0) return `Give it routes under ${section}.`;
-  return `Switch on ${anyOf(providers)} under providers.`;
+  if (providers.length === 0) return `Add routes under ${section}.`;
+  return `Enable ${anyOf(providers)} under providers.`;
 }
 
 function anyOf(names: readonly string[]): string {

@@ -1,9 +1,23 @@
-// Every model that the gateway knows, where it runs, and what keeps it from running.
-import { Badge, Group, SegmentedControl, Select, SimpleGrid, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
+// Every model in the catalogue, its providers, and what keeps it from running.
+import {
+  Badge,
+  Group,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+  Tooltip,
+} from '@mantine/core';
 import { IconBook2, IconCheck } from '@tabler/icons-react';
-import type { Catalogue, CatalogueModel, CatalogueRoute } from '../../../../src/dashboard-contract/operator-service.ts';
+import type {
+  Catalogue,
+  CatalogueModel,
+  CatalogueRoute,
+} from '../../../../src/dashboard-contract/operator-service.ts';
 import { useApi } from '../../../api/use-api.ts';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useUrlState } from '../../../parts/url-state.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { countText } from '../../../parts/number-text.ts';
@@ -13,7 +27,7 @@ import { QueryView } from '../../../parts/query-view.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { Stat } from '../../../parts/stat.tsx';
 import { WarningList } from '../../../parts/warning-list.tsx';
-import { inUrgency, modelFits, remedyOf, views, type View } from './catalogue-filters.ts';
+import { mostUrgentFirst, modelMatches, remedyOf, views, type View } from './catalogue-filters.ts';
 
 export function Page() {
   const catalogue = useApi('GET /operator/catalogue', {});
@@ -21,7 +35,7 @@ export function Page() {
     <>
       <PageHeader
         title="Catalogue"
-        description="Models that lack a price or a provider come first, each with what to change in the configuration."
+        description="Models without a price or provider come first, with the change that each one needs."
       />
       <QueryView query={catalogue} skeleton={<Skeleton h={420} radius="lg" />}>
         {(data) => <Models catalogue={data} />}
@@ -40,12 +54,16 @@ function Models({ catalogue }: { readonly catalogue: Catalogue }) {
     view: isView(show) ? show : ('all' as const),
     provider,
   }));
-  const shown = inUrgency(catalogue.data.filter((model) => modelFits(model, filters)));
-  const providers = [...new Set(catalogue.data.flatMap(({ routes }) => routes.map(({ provider }) => provider)))].toSorted();
+  const shown = mostUrgentFirst(catalogue.data.filter((model) => modelMatches(model, filters)));
+  const providers = [
+    ...new Set(catalogue.data.flatMap(({ routes }) => routes.map(({ provider }) => provider))),
+  ].toSorted();
   return (
     <Stack>
       <Counts models={catalogue.data} />
-      {catalogue.warnings.length > 0 && <WarningList title="To know of the models" warnings={catalogue.warnings} />}
+      {catalogue.warnings.length > 0 && (
+        <WarningList title="Warnings about models" warnings={catalogue.warnings} />
+      )}
       <Group gap="sm">
         <SearchField
           label="Search models"
@@ -73,15 +91,23 @@ function Models({ catalogue }: { readonly catalogue: Catalogue }) {
       </Group>
       <Panel flush>
         <DataTable
-          label="Models of the catalogue"
+          label="Models"
           rows={shown}
           columns={columns}
           rowKey={({ id }) => id}
           empty={
             filters.view === 'problems' && filters.text === '' && filters.provider === '' ? (
-              <EmptyState icon={IconCheck} title="Nothing needs attention" text="Every model has a price and a live route." />
+              <EmptyState
+                icon={IconCheck}
+                title="Nothing needs attention"
+                text="Every model has a price and a live route."
+              />
             ) : (
-              <EmptyState icon={IconBook2} title="No model fits" text="Take a filter away, or search for less." />
+              <EmptyState
+                icon={IconBook2}
+                title="No matching models"
+                text="Remove a filter or shorten the search."
+              />
             )
           }
         />
@@ -91,13 +117,20 @@ function Models({ catalogue }: { readonly catalogue: Catalogue }) {
 }
 
 function Counts({ models }: { readonly models: readonly CatalogueModel[] }) {
-  const countOf = (fits: (model: CatalogueModel) => boolean) => countText(models.filter(fits).length);
+  const countOf = (matches: (model: CatalogueModel) => boolean) =>
+    countText(models.filter(matches).length);
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }}>
       <Stat label="Models" value={countText(models.length)} />
       <Stat label="Live" value={countOf(({ problems }) => problems.length === 0)} />
-      <Stat label="Without a price" value={countOf(({ problems }) => problems.includes('no-price'))} />
-      <Stat label="Without a provider" value={countOf(({ problems }) => problems.includes('no-route'))} />
+      <Stat
+        label="Without a price"
+        value={countOf(({ problems }) => problems.includes('no-price'))}
+      />
+      <Stat
+        label="Without a provider"
+        value={countOf(({ problems }) => problems.includes('no-route'))}
+      />
     </SimpleGrid>
   );
 }
@@ -106,7 +139,7 @@ const columns: readonly Column<CatalogueModel>[] = [
   { title: 'Model', phone: 'title', render: (model) => <Name model={model} /> },
   { title: 'State', render: (model) => <State model={model} /> },
   { title: 'Providers', render: ({ routes }) => <Routes routes={routes} /> },
-  { title: 'What to do', render: (model) => <Remedies model={model} /> },
+  { title: 'How to fix', render: (model) => <Remedies model={model} /> },
 ];
 
 function Name({ model: { id, name, type } }: { readonly model: CatalogueModel }) {
@@ -129,7 +162,10 @@ function Name({ model: { id, name, type } }: { readonly model: CatalogueModel })
   );
 }
 
-const looks = { 'no-price': { color: 'red', label: 'No price' }, 'no-route': { color: 'orange', label: 'No provider' } } as const;
+const problemBadges = {
+  'no-price': { color: 'red', label: 'No price' },
+  'no-route': { color: 'orange', label: 'No provider' },
+} as const;
 
 function State({ model: { problems } }: { readonly model: CatalogueModel }) {
   return (
@@ -140,8 +176,8 @@ function State({ model: { problems } }: { readonly model: CatalogueModel }) {
         </Badge>
       )}
       {problems.map((problem) => (
-        <Badge component="span" key={problem} color={looks[problem].color}>
-          {looks[problem].label}
+        <Badge component="span" key={problem} color={problemBadges[problem].color}>
+          {problemBadges[problem].label}
         </Badge>
       ))}
     </Group>
@@ -153,8 +189,18 @@ function Routes({ routes }: { readonly routes: readonly CatalogueRoute[] }) {
   return (
     <Group gap={4} component="span" display="inline-flex">
       {routes.map(({ provider, models, is_on: isOn }, index) => (
-        <Tooltip key={index} label={`${isOn ? 'On' : 'Off'}: ${models.join(', ')}`} multiline maw={320}>
-          <Badge component="span" color={isOn ? 'green' : 'gray'} variant={isOn ? 'light' : 'outline'} tt="none">
+        <Tooltip
+          key={index}
+          label={`${isOn ? 'On' : 'Off'}: ${models.join(', ')}`}
+          multiline
+          maw={320}
+        >
+          <Badge
+            component="span"
+            color={isOn ? 'green' : 'gray'}
+            variant={isOn ? 'light' : 'outline'}
+            tt="none"
+          >
             {provider}
             {!isOn && ' (off)'}
           </Badge>

@@ -1,10 +1,10 @@
-// The keys of all accounts.
+// Keys of all accounts.
 import { Group, Select, Stack } from '@mantine/core';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useUrlState } from '../../../parts/url-state.ts';
 import type { Query } from '../../../api/client.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
-import { searchTextOf } from '../../keys/key-values.ts';
+import { searchTextOf } from '../../../parts/key-search.ts';
 import { OperatorKeys } from '../operator-keys.tsx';
 
 type State = NonNullable<Query<'GET /operator/keys'>['state']>[number];
@@ -16,21 +16,23 @@ const states: readonly { readonly value: State; readonly label: string }[] = [
 ];
 
 export function Page() {
-  const [{ search, state, kind }, setState] = useUrlState(({ q = '', state: name, kind: chosen }) => ({
-    search: q,
-    state: states.find(({ value }) => value === name)?.value ?? null,
-    kind: chosen === 'live' ? ('live' as const) : chosen === 'test' ? ('test' as const) : null,
-  }));
+  const [{ search, state, kind }, setState] = useUrlState(
+    ({ q = '', state: name, kind: chosen }) => ({
+      search: q,
+      state: states.find(({ value }) => value === name)?.value ?? null,
+      kind: chosen === 'live' ? ('live' as const) : chosen === 'test' ? ('test' as const) : null,
+    }),
+  );
   return (
     <>
       <PageHeader
         title="All keys"
-        description="Of every account. Their owners set what they may do; here they are found and stopped."
+        description="Keys of every account. Owners set their limits; here you can find and stop them."
       />
       <Stack>
         <Group gap="sm">
           <SearchField
-            label="Search by name, last characters or id"
+            label="Search by name, last characters or ID"
             value={search}
             onSearch={(text) => setState({ q: searchTextOf(text) })}
             style={{ flex: '1 1 220px' }}
@@ -58,7 +60,9 @@ export function Page() {
             w={150}
           />
         </Group>
-        <OperatorKeys filters={{ search, mode: kind ?? undefined, state: state === null ? undefined : [state] }} />
+        <OperatorKeys
+          filters={{ search, mode: kind ?? undefined, state: state === null ? undefined : [state] }}
+        />
       </Stack>
     </>
   );

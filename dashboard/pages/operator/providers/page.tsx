@@ -1,4 +1,4 @@
-// The providers, whether they are on, and how they are doing.
+// Providers and routes, with their health.
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
 import type { Output } from '../../../api/client.ts';
@@ -8,22 +8,24 @@ import { EmptyState } from '../../../parts/empty-state.tsx';
 import { countText, durationText, shareText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
-import { TimeAgo } from '../../../parts/time-ago.tsx';
+import { DateTime } from '../../../parts/time-ago.tsx';
 
 type Provider = Output<'GET /operator/providers'>['data'][number];
 type Route = Provider['routes'][number] & { readonly provider: string };
 
-const askMs = 10_000;
+const refetchMs = 10_000;
 
 export function Page() {
-  const providers = useApi('GET /operator/providers', {}, { refetchMs: askMs });
+  const providers = useApi('GET /operator/providers', {}, { refetchMs });
   const rows = providers.data?.data;
-  const routes = rows?.flatMap(({ name, routes: used }) => used.map((route) => ({ ...route, provider: name })));
+  const routes = rows?.flatMap(({ name, routes: used }) =>
+    used.map((route) => ({ ...route, provider: name })),
+  );
   return (
     <>
       <PageHeader
         title="Providers"
-        description="Where models run. Figures are of the last 24 hours; health is as the gateway sees it that answers this page."
+        description="Figures cover the last 24 hours. Health is what the gateway that serves this page has seen."
       />
       <Stack>
         <Panel flush>
@@ -38,7 +40,7 @@ export function Page() {
               <EmptyState
                 icon={IconPlugConnected}
                 title="No provider is configured"
-                text="Set a key such as OPENAI_API_KEY, or add one under providers in the configuration."
+                text="Set an API key such as OPENAI_API_KEY, or add a provider under providers in the configuration."
               />
             }
           />
@@ -46,7 +48,7 @@ export function Page() {
         {routes && routes.length > 0 && (
           <Panel
             title="Routes"
-            description="Each model at its provider, since the start of this gateway. One that fails is left alone for a while where there is another."
+            description="Models at each provider, counted since this gateway started. A failing route is skipped for a while if another one can serve the model."
             flush
           >
             <DataTable
@@ -85,10 +87,20 @@ const providerColumns: readonly Column<Provider>[] = [
   {
     title: 'Failed',
     align: 'right',
-    render: ({ last_day: day }) => <Share part={(day?.failures ?? 0) + (day?.refusals ?? 0)} of={day?.calls ?? 0} />,
+    render: ({ last_day: day }) => (
+      <Share part={(day?.failures ?? 0) + (day?.refusals ?? 0)} of={day?.calls ?? 0} />
+    ),
   },
-  { title: 'First piece', align: 'right', render: ({ last_day: day }) => <Latency latency={day?.stream ?? null} /> },
-  { title: 'Whole answer', align: 'right', render: ({ last_day: day }) => <Latency latency={day?.whole ?? null} /> },
+  {
+    title: 'First token',
+    align: 'right',
+    render: ({ last_day: day }) => <Latency latency={day?.stream ?? null} />,
+  },
+  {
+    title: 'Full answer',
+    align: 'right',
+    render: ({ last_day: day }) => <Latency latency={day?.whole ?? null} />,
+  },
   { title: 'Health', render: (provider) => <Health provider={provider} /> },
 ];
 
@@ -109,11 +121,15 @@ const routeColumns: readonly Column<Route>[] = [
   },
   { title: 'State', render: (route) => <RouteState route={route} /> },
   { title: 'Calls', align: 'right', render: (route) => countText(route.calls) },
-  { title: 'Failed', align: 'right', render: (route) => <Share part={route.failures} of={route.calls} /> },
+  {
+    title: 'Failed',
+    align: 'right',
+    render: (route) => <Share part={route.failures} of={route.calls} />,
+  },
   { title: 'Credential refused', align: 'right', render: (route) => countText(route.refusals) },
 ];
 
-/** Half of the calls were as fast, and 95 of 100. */
+/** The median latency and the 95th percentile. */
 function Latency({ latency }: { readonly latency: NonNullable<Provider['last_day']>['stream'] }) {
   if (!latency) {
     return (
@@ -151,11 +167,21 @@ function Share({ part, of }: { readonly part: number; readonly of: number }) {
 }
 
 function Health({ provider }: { readonly provider: Provider }) {
-  if (!provider.is_on) return <Text c="dimmed">{provider.has_key ? 'Switched off' : 'No key'}</Text>;
+  if (!provider.is_on)
+    return <Text c="dimmed">{provider.has_key ? 'Switched off' : 'No key'}</Text>;
   if (provider.routes.length === 0) return <Text c="dimmed">Not used yet</Text>;
-  const out = provider.routes.filter(({ state }) => state !== 'in-use');
-  if (out.length === 0) return isFailing(provider) ? <Badge color="orange">Errors</Badge> : <Badge color="green">Well</Badge>;
-  return <Badge color="red">{out.length === 1 ? '1 route is out' : `${out.length} routes are out`}</Badge>;
+  const unhealthy = provider.routes.filter(({ state }) => state !== 'in-use');
+  if (unhealthy.length === 0)
+    return isFailing(provider) ? (
+      <Badge color="orange">Errors</Badge>
+    ) : (
+      <Badge color="green">Healthy</Badge>
+    );
+  return (
+    <Badge color="red">
+      {unhealthy.length === 1 ? '1 route down' : `${unhealthy.length} routes down`}
+    </Badge>
+  );
 }
 
 const failingShare = 0.1;
@@ -169,13 +195,13 @@ function RouteState({ route }: { readonly route: Route }) {
   return (
     <>
       <Badge color={route.state === 'ejected' ? 'red' : 'orange'}>
-        {route.state === 'ejected' ? 'Left alone' : 'Being tried'}
+        {route.state === 'ejected' ? 'Skipped' : 'Being retried'}
       </Badge>
       <Text component="div" size="xs" c="dimmed">
-        {route.reason === 'refused' ? 'credential refused' : 'failures in a row'}
+        {route.reason === 'refused' ? 'credential refused' : 'repeated failures'}
         {route.state === 'ejected' && (
           <>
-            , until <TimeAgo at={route.ejected_until} />
+            , until <DateTime at={route.ejected_until} />
           </>
         )}
       </Text>

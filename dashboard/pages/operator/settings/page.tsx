@@ -1,9 +1,9 @@
-// What the configuration says: for reading only, because it is a file and the environment of the gateway.
+// The gateway's configuration, read-only: it comes from a file and the environment.
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAdjustments } from '@tabler/icons-react';
 import type { ServiceSettings } from '../../../../src/dashboard-contract/operator-service.ts';
 import { useApi } from '../../../api/use-api.ts';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useUrlState } from '../../../parts/url-state.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { countText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
@@ -12,7 +12,7 @@ import { QueryView } from '../../../parts/query-view.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { Stat } from '../../../parts/stat.tsx';
 import { WarningList } from '../../../parts/warning-list.tsx';
-import { isChanged, sectionsOf, type Show } from './sections.ts';
+import { isChanged, sectionsOf, type Filter } from './sections.ts';
 import { SectionList } from './section-list.tsx';
 
 export function Page() {
@@ -21,7 +21,7 @@ export function Page() {
     <>
       <PageHeader
         title="Configuration"
-        description="As this gateway runs. To change it, change its file or environment and start it again."
+        description="The settings this gateway runs with. To change one, edit the file or environment and restart."
       />
       <QueryView query={settings} skeleton={<Skeleton h={420} radius="lg" />}>
         {(data) => <Settings service={data} />}
@@ -30,16 +30,16 @@ export function Page() {
   );
 }
 
-const shows: readonly { readonly value: Show; readonly label: string }[] = [
+const filters: readonly { readonly value: Filter; readonly label: string }[] = [
   { value: 'all', label: 'All' },
-  { value: 'set', label: 'Set here' },
+  { value: 'set', label: 'Changed' },
   { value: 'secret', label: 'Secrets' },
 ];
 
 function Settings({ service }: { readonly service: ServiceSettings }) {
   const [view, setView] = useUrlState(({ q = '', show }) => ({
     text: q,
-    show: shows.find(({ value }) => value === show)?.value ?? 'all',
+    show: filters.find(({ value }) => value === show)?.value ?? 'all',
   }));
   const sections = sectionsOf(service.settings, view);
   return (
@@ -49,18 +49,27 @@ function Settings({ service }: { readonly service: ServiceSettings }) {
         <Stat
           label="Data folder"
           value={
-            <Text component="div" fz="md" lh="2rem" ff="monospace" truncate title={service.data_dir}>
+            <Text
+              component="div"
+              fz="md"
+              lh="2rem"
+              ff="monospace"
+              truncate
+              title={service.data_dir}
+            >
               {service.data_dir}
             </Text>
           }
         />
         <Stat
-          label="Set here"
+          label="Changed"
           value={countText(service.settings.filter(isChanged).length)}
-          hint={`of ${countText(service.settings.length)} settings; the rest are as they come`}
+          hint={`of ${countText(service.settings.length)} settings; the rest have their defaults`}
         />
       </SimpleGrid>
-      {service.warnings.length > 0 && <WarningList title="The gateway started with warnings" warnings={service.warnings} />}
+      {service.warnings.length > 0 && (
+        <WarningList title="The gateway started with warnings" warnings={service.warnings} />
+      )}
       <Group gap="sm">
         <SearchField
           label="Search settings"
@@ -71,18 +80,26 @@ function Settings({ service }: { readonly service: ServiceSettings }) {
         />
         <SegmentedControl
           aria-label="Which settings"
-          data={[...shows]}
+          data={[...filters]}
           value={view.show}
           onChange={(show) => setView({ show: show === 'all' ? undefined : show })}
         />
       </Group>
       {sections.length === 0 ? (
         <Panel>
-          <EmptyState icon={IconAdjustments} title="No setting fits" text="Search for less, or look at all settings." />
+          <EmptyState
+            icon={IconAdjustments}
+            title="No matching settings"
+            text="Shorten the search, or show all settings."
+          />
         </Panel>
       ) : (
-        // Anew for each search, so that whatever fits is seen.
-        <SectionList key={`${view.show} ${view.text}`} sections={sections} isSearch={view.text !== '' || view.show !== 'all'} />
+        // The key reopens all sections for each search.
+        <SectionList
+          key={`${view.show} ${view.text}`}
+          sections={sections}
+          isSearch={view.text !== '' || view.show !== 'all'}
+        />
       )}
     </Stack>
   );

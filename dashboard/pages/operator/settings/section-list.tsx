@@ -7,14 +7,21 @@ import { isChanged, valueText, type Section } from './sections.ts';
 
 type Props = {
   readonly sections: readonly Section[];
-  /** All are open then, and else none: there are hundreds of settings. */
+  /** Opens all sections. Otherwise they start closed: there are hundreds of settings. */
   readonly isSearch: boolean;
 };
 
 export function SectionList({ sections, isSearch }: Props) {
   const open = isSearch ? sections.map(({ name }) => name) : [];
   return (
-    <Accordion multiple defaultValue={open} variant="contained" radius="lg" order={2} keepMounted={false}>
+    <Accordion
+      multiple
+      defaultValue={open}
+      variant="contained"
+      radius="lg"
+      order={2}
+      keepMounted={false}
+    >
       {sections.map((section) => (
         <Accordion.Item key={section.name} value={section.name}>
           <Accordion.Control>
@@ -33,7 +40,13 @@ export function SectionList({ sections, isSearch }: Props) {
                 <div key={setting.path} className={classes.setting}>
                   <dt className={classes.name}>
                     <Group gap={6}>
-                      <Text span ff="monospace" size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
+                      <Text
+                        span
+                        ff="monospace"
+                        size="sm"
+                        fw={500}
+                        style={{ overflowWrap: 'anywhere' }}
+                      >
                         {setting.path}
                       </Text>
                       <Origin setting={setting} />
@@ -61,11 +74,11 @@ export function SectionList({ sections, isSearch }: Props) {
 
 function countOf({ settings, changed }: Section): string {
   const all = settings.length === 1 ? '1 setting' : `${countText(settings.length)} settings`;
-  return changed === 0 ? all : `${all}, ${countText(changed)} set here`;
+  return changed === 0 ? all : `${all}, ${countText(changed)} changed`;
 }
 
 function Origin({ setting }: { readonly setting: Setting }) {
-  if (isChanged(setting)) return <Badge size="sm">Set here</Badge>;
+  if (isChanged(setting)) return <Badge size="sm">Changed</Badge>;
   return (
     <Badge size="sm" color="gray">
       {setting.is_set ? 'Default' : 'Not set'}
@@ -73,9 +86,11 @@ function Origin({ setting }: { readonly setting: Setting }) {
   );
 }
 
-/** Names of settings and values stand between backticks. */
+/** Shows text between backticks as code. */
 function Description({ text }: { readonly text: string }) {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? <Code key={index}>{part}</Code> : part));
+  return text
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? <Code key={index}>{part}</Code> : part));
 }
 
 function Value({ setting }: { readonly setting: Setting }) {

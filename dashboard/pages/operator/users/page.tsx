@@ -1,7 +1,7 @@
-// Everybody who can sign in.
+// All users of the dashboard.
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { IconUsers } from '@tabler/icons-react';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useUrlState } from '../../../parts/url-state.ts';
 import type { Output } from '../../../api/client.ts';
 import { useApiPages } from '../../../api/use-api.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
@@ -20,10 +20,13 @@ export function Page() {
   const pages = useApiPages('GET /operator/users', { query: { search } });
   return (
     <>
-      <PageHeader title="Users" description="Everybody who can sign in. People come in by an invitation to an account." />
+      <PageHeader
+        title="Users"
+        description="Everyone who can sign in. New users join by invitation."
+      />
       <Stack>
         <SearchField
-          label="Search by name, e-mail address or id"
+          label="Search by name, e-mail address or ID"
           value={search}
           onSearch={(text) => setState({ q: text.trim() })}
           maw={360}
@@ -35,7 +38,11 @@ export function Page() {
             columns={columns}
             rowKey={(user) => user.id}
             empty={
-              <EmptyState icon={IconUsers} title="No user fits" text="Try another part of the name or the e-mail address." />
+              <EmptyState
+                icon={IconUsers}
+                title="No matching users"
+                text="Try a different name or e-mail address."
+              />
             }
           />
         </Panel>
@@ -56,7 +63,7 @@ const columns: readonly Column<User>[] = [
         </Group>
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {user.email}
-          {user.email_verified ? '' : ' (not proved)'}
+          {user.email_verified ? '' : ' (not confirmed)'}
         </Text>
       </>
     ),
@@ -79,7 +86,11 @@ const columns: readonly Column<User>[] = [
         ))
       ),
   },
-  { title: 'Second factor', render: (user) => (user.second_factor ? 'On' : 'Off') },
+  { title: 'Two-factor', render: (user) => (user.second_factor ? 'On' : 'Off') },
   { title: 'Created', render: (user) => <TimeAgo at={user.created_at} /> },
-  { title: '', align: 'right', render: (user) => <ResetLinkButton userId={user.id} email={user.email} /> },
+  {
+    title: '',
+    align: 'right',
+    render: (user) => <ResetLinkButton userId={user.id} email={user.email} />,
+  },
 ];

@@ -1,0 +1,79 @@
+// Layouts around the pages: of the whole app, of visitors, and of an account.
+import { Skeleton, Stack } from '@mantine/core';
+import { ModalsProvider } from '@mantine/modals';
+import { Notifications } from '@mantine/notifications';
+import { IconBuildingOff } from '@tabler/icons-react';
+import { Outlet } from '@tanstack/react-router';
+import { useChosenAccount } from '../api/account.ts';
+import { useServiceName, useSession, useUser } from '../api/session.ts';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { ButtonLink } from '../parts/link.tsx';
+import classes from './layouts.module.css';
+import { Logo } from './logo.tsx';
+
+/** Around every page. Dialogs are inside the router, so their content can link to pages. */
+export function Root() {
+  return (
+    <ModalsProvider>
+      <Notifications position="bottom-right" containerWidth={380} />
+      <Outlet />
+    </ModalsProvider>
+  );
+}
+
+/** Around the pages of visitors who are not signed in. */
+export function PublicLayout() {
+  const name = useServiceName();
+  return (
+    <main className={classes.page}>
+      <div className={classes.column}>
+        <Logo name={name} />
+        <Outlet />
+      </div>
+    </main>
+  );
+}
+
+/** Around the pages of an account. Explains what to do when there is no account to show. */
+export function AccountLayout() {
+  const { accounts } = useSession();
+  const { is_operator: isOperator } = useUser();
+  const account = useChosenAccount();
+  // The key resets all page state when the account changes.
+  if (account) return <Outlet key={account.id} />;
+  if (accounts.length > 0) {
+    return (
+      <EmptyState
+        icon={IconBuildingOff}
+        title="You have no access to this account"
+        text="The account does not exist, or you are not a member of it. Ask one of its owners for an invitation."
+        action={
+          <ButtonLink to="/" search={{ account: undefined }}>
+            Open {accounts[0]!.name}
+          </ButtonLink>
+        }
+      />
+    );
+  }
+  return (
+    <EmptyState
+      icon={IconBuildingOff}
+      title="You are not a member of any account"
+      text="Ask an owner or admin of an account to invite you."
+      action={
+        isOperator ? <ButtonLink to="/operator/accounts">View all accounts</ButtonLink> : null
+      }
+    />
+  );
+}
+
+/** Shown while a page's code loads. */
+export function PagePending() {
+  return (
+    <Stack gap="lg" aria-busy aria-label="Loading">
+      <Skeleton h={30} w={180} />
+      <Skeleton h={120} radius="lg" />
+      <Skeleton h={260} radius="lg" />
+    </Stack>
+  );
+}

@@ -1,0 +1,43 @@
+// Settings: beside the content on a wide screen, in a drawer on a small one.
+import { Button, Drawer } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { Panel } from '../../parts/panel.tsx';
+
+type Props = {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+};
+
+export function SettingsDrawer({ opened, onClose, children }: Props) {
+  const isWide = useMediaQuery('(min-width: 62em)', undefined, { getInitialValueInEffect: false });
+  if (isWide) return <Panel>{children}</Panel>;
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      position="right"
+      size="sm"
+      title="Settings"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {children}
+    </Drawer>
+  );
+}
+
+/** Opens the drawer. Hidden on wide screens. */
+export function SettingsButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <Button
+      variant="default"
+      hiddenFrom="md"
+      leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+      onClick={onClick}
+    >
+      Settings
+    </Button>
+  );
+}

@@ -1,0 +1,8 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { searchTextOf } from './key-search.ts';
+
+test('a pasted key is searched for by its last characters only', () => {
+  assert.equal(searchTextOf(' tg_live_0123456789abcdefghijklmnopqrstuvwxyz1234 '), '1234');
+  assert.equal(searchTextOf(' laptop '), 'laptop');
+});

@@ -1,0 +1,54 @@
+// Display names and prices of models.
+import type { ImageModelEntry, ImagePrices } from '../../src/dashboard-contract/models.ts';
+import { usdText } from './money-text.ts';
+
+export const imageModeNames: Readonly<Record<ImageModelEntry['mode'], string>> = {
+  'text-to-image': 'Text to image',
+  edit: 'Edit one image',
+  reference: 'From reference images',
+};
+
+/** `low`, `1K` */
+export function tierName(tier: string): string {
+  return /^\d+k$/.test(tier) ? tier.toUpperCase() : tier;
+}
+
+/** Returns what a listed price pays for: later megapixels may have a price of their own. */
+export function imagePriceUnit({
+  per_megapixel: perMegapixel,
+  output_micros: first,
+  further_megapixel_micros: further,
+}: ImagePrices): string {
+  if (!perMegapixel) return 'per image';
+  const isOnePrice = Object.entries(first).every(
+    ([tier, micros]) => further[tier as keyof typeof further] === micros,
+  );
+  return isOnePrice ? 'per megapixel' : 'for the first megapixel';
+}
+
+/** Rounds fractions of a microdollar up, for display only. */
+export function imageUsd(micros: number): string {
+  return usdText(Math.ceil(micros));
+}
+
+/** Returns `Anthropic` for `anthropic`; unknown vendors stay as they are. */
+export function vendorName(vendor: string): string {
+  return vendorNames[vendor] ?? vendor;
+}
+
+const vendorNames: Readonly<Record<string, string>> = {
+  alibaba: 'Alibaba',
+  amazon: 'Amazon',
+  anthropic: 'Anthropic',
+  'black-forest-labs': 'Black Forest Labs',
+  cohere: 'Cohere',
+  deepseek: 'DeepSeek',
+  google: 'Google',
+  meta: 'Meta',
+  minimax: 'MiniMax',
+  mistral: 'Mistral',
+  moonshotai: 'Moonshot AI',
+  openai: 'OpenAI',
+  xai: 'xAI',
+  zai: 'Z.ai',
+};

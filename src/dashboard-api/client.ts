@@ -1,0 +1,30 @@
+// Connects Fastify requests with sessions: reads the client, sets the cookies.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Client } from '../domain/users/authentication.ts';
+import type { DashboardContext } from './context.ts';
+
+export function clientOf(request: FastifyRequest): Client {
+  return {
+    cookie: request.headers.cookie ?? '',
+    userAgent: request.headers['user-agent'] ?? '',
+    address: request.ip,
+    isSecure: request.protocol === 'https',
+  };
+}
+
+/** Adds to cookies that were set before: a session may be renewed and then ended by one request. */
+export function setCookies(reply: FastifyReply, cookies: readonly string[]): void {
+  for (const cookie of cookies) reply.header('set-cookie', cookie);
+}
+
+export type RequestAndReply = { readonly request: FastifyRequest; readonly reply: FastifyReply };
+
+/** Called after the user has signed in with this browser, or chosen a password in it. */
+export async function rememberDevice(
+  { users }: DashboardContext,
+  userId: string,
+  { request, reply }: RequestAndReply,
+): Promise<void> {
+  const isSecure = users.authentication.isSecure(clientOf(request));
+  setCookies(reply, [await users.knownDevices.cookieFor(userId, { isSecure })]);
+}

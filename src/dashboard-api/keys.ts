@@ -1,0 +1,241 @@
+// An account's API keys. Changes reach every gateway within seconds, through the counter that key
+// stores poll.
+import { readKeyUses } from '../domain/activity/queries.ts';
+import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
+import { ApiError, invalidRequest } from '../canonical/errors.ts';
+import type { Catalog } from '../domain/catalog/catalog.ts';
+import { resolveKeyModels } from '../domain/catalog/resolve-key-model.ts';
+import type { BodyOf } from '../dashboard-contract/endpoint.ts';
+import type { Key, keysEndpoints } from '../dashboard-contract/keys.ts';
+import {
+  findKey,
+  keyStateOf,
+  searchKeys,
+  type KeyListing,
+  type KeyLocator,
+} from '../domain/keys/list-keys.ts';
+import type { KeyChange, KeyControls } from '../domain/keys/manage-keys.ts';
+import { readKeySpending, type KeySpending } from '../domain/ledger/reports/spending.ts';
+import { nextDayMs, nextMonthMs } from '../domain/ledger/window.ts';
+import { isAddressRange } from '../lib/addresses.ts';
+import { parseZonedTime } from '../lib/iso-time.ts';
+import { micros } from '../lib/money.ts';
+import { changeKey, createKey } from '../operations/keys.ts';
+import type { DashboardContext } from './context.ts';
+import { requireProof } from './access.ts';
+import { audited, type Handlers } from './handlers.ts';
+
+const pageRows = 50;
+
+export const keysHandlers: Handlers<typeof keysEndpoints> = {
+  'GET /accounts/:account/keys': async ({ context, account, query }) => {
+    const { mode, search: text, state: states, limit = pageRows, cursor = null } = query;
+    const nowMs = context.gateway.clock.nowMs();
+    const { accountId } = account;
+    const page = await searchKeys(context.database, {
+      accountId,
+      mode,
+      text,
+      states,
+      nowMs,
+      limit,
+      cursor,
+    });
+    if (!page)
+      throw invalidRequest(
+        'cursor',
+        '`cursor` must be the `next_cursor` of the page before, unchanged.',
+      );
+    return { data: await toKeys(context, page.keys), next_cursor: page.next };
+  },
+
+  'GET /accounts/:account/keys/:key': async ({ context, account, params }) => {
+    const listing = await findKey(context.database, {
+      keyId: params.key,
+      accountId: account.accountId,
+    });
+    if (!listing) throw noSuchKey();
+    return toKey(context, listing);
+  },
+
+  'GET /accounts/:account/key-defaults': async ({ context: { gateway } }) => {
+    const { requests_per_minute, tokens_per_minute, concurrent_requests } = gateway.config.limits;
+    return { requests_per_minute, tokens_per_minute, concurrent_requests };
+  },
+
+  'POST /accounts/:account/keys': async ({
+    context,
+    account: { accountId },
+    session: { userId },
+    body,
+    changes,
+  }) => {
+    await requireProof(context, { userId, accountId });
+    const { mode, ...fields } = body;
+    const made = await createKey(changes, context.secrets[0], {
+      accountId,
+      mode,
+      ...readControls(context, fields),
+    });
+    if (!made) throw new ApiError('not_found', 'There is no such account.');
+    return audited({ key: await toKey(context, made.listing), secret: made.key });
+  },
+
+  'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body, changes }) => {
+    const change = { action: 'update', controls: readControls(context, body) } as const;
+    return audited(
+      await toKey(context, await changeKeyOrThrow(changes, placeOf(account, params), change)),
+    );
+  },
+
+  'POST /accounts/:account/keys/:key/disable': async ({ context, account, params, changes }) =>
+    audited(
+      await toKey(
+        context,
+        await changeKeyOrThrow(changes, placeOf(account, params), { action: 'disable' }),
+      ),
+    ),
+
+  'POST /accounts/:account/keys/:key/enable': async ({ context, account, params, changes }) =>
+    audited(
+      await toKey(
+        context,
+        await changeKeyOrThrow(changes, placeOf(account, params), { action: 'enable' }),
+      ),
+    ),
+
+  'POST /accounts/:account/keys/:key/revoke': async ({ context, account, params, changes }) =>
+    audited(
+      await toKey(
+        context,
+        await changeKeyOrThrow(changes, placeOf(account, params), { action: 'revoke' }),
+      ),
+    ),
+};
+
+function placeOf({ accountId }: { readonly accountId: string }, params: { readonly key: string }) {
+  return { keyId: params.key, accountId };
+}
+
+/** Returns the key after the change. Throws ApiError 404 or 409. */
+export async function changeKeyOrThrow(
+  changes: AuditedChanges,
+  place: KeyLocator,
+  change: KeyChange,
+): Promise<KeyListing> {
+  const outcome = await changeKey(changes, place, change);
+  if (outcome.kind === 'unknown') throw noSuchKey();
+  if (outcome.kind === 'revoked')
+    throw new ApiError('conflict', 'This key is revoked for good. Create another.');
+  return outcome.after;
+}
+
+function noSuchKey(): ApiError {
+  return new ApiError('not_found', 'There is no such key in this account.');
+}
+
+type ControlFields = BodyOf<(typeof keysEndpoints)['PATCH /accounts/:account/keys/:key']>;
+
+/** Throws ApiError 400 that names the wrong field. */
+function readControls({ gateway }: DashboardContext, fields: ControlFields): KeyControls {
+  const { name, daily_cap_micros: dailyCap, monthly_cap_micros: monthlyCap, models } = fields;
+  const { allowed_addresses: addresses, expires_at: expiresAt } = fields;
+  return {
+    ...(name !== undefined && { name: readName(name) }),
+    ...(dailyCap !== undefined && { dailyCapMicros: dailyCap === null ? null : micros(dailyCap) }),
+    ...(monthlyCap !== undefined && {
+      monthlyCapMicros: monthlyCap === null ? null : micros(monthlyCap),
+    }),
+    ...(models !== undefined && { models: models && readModels(gateway.catalog, models) }),
+    requestsPerMinute: fields.requests_per_minute,
+    tokensPerMinute: fields.tokens_per_minute,
+    concurrentRequests: fields.concurrent_requests,
+    ...(addresses !== undefined && { allowedAddresses: addresses && readAddresses(addresses) }),
+    ...(expiresAt !== undefined && {
+      expiresAtMs: expiresAt === null ? null : readExpiry(expiresAt, gateway.clock.nowMs()),
+    }),
+  };
+}
+
+function readName(text: string): string {
+  const name = text.trim();
+  if (name === '') throw invalidRequest('name', 'Give the key a name.');
+  return name;
+}
+
+function readModels(catalog: Catalog, names: readonly string[]): string[] {
+  return resolveKeyModels(catalog, names, (name) =>
+    invalidRequest('models', `There is no model '${name}'.`),
+  );
+}
+
+export function readAddresses(texts: readonly string[]): string[] {
+  const ranges = texts.map((text) => text.trim());
+  const wrong = ranges.find((range) => !isAddressRange(range));
+  if (wrong === undefined) return [...new Set(ranges)];
+  throw invalidRequest(
+    'allowed_addresses',
+    `'${wrong}' is not an address. Enter addresses or ranges, such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.`,
+  );
+}
+
+function readExpiry(text: string, nowMs: number): number {
+  const timeMs = parseZonedTime(text);
+  if (timeMs === null)
+    throw invalidRequest(
+      'expires_at',
+      '`expires_at` must be a time with its zone, such as 2027-01-31T18:00:00Z.',
+    );
+  if (timeMs <= nowMs)
+    throw invalidRequest(
+      'expires_at',
+      'The expiry must be in the future. To end the key now, revoke it.',
+    );
+  return timeMs;
+}
+
+async function toKey(context: DashboardContext, listing: KeyListing): Promise<Key> {
+  const [key] = await toKeys(context, [listing]);
+  return key!;
+}
+
+export async function toKeys(
+  { database, gateway }: DashboardContext,
+  listings: readonly KeyListing[],
+): Promise<readonly Key[]> {
+  const nowMs = gateway.clock.nowMs();
+  const ids = listings.map(({ id }) => id);
+  const [spend, uses] = [
+    await readKeySpending(database.read, ids, nowMs),
+    await readKeyUses(database, ids),
+  ];
+  return listings.map(({ account_id: _account, ...listing }) => ({
+    ...listing,
+    state: keyStateOf(listing, nowMs),
+    ...spendOf(spend.get(listing.id), nowMs),
+    last_used_at: isoOf(uses.get(listing.id)),
+  }));
+}
+
+/** A key without spend or holds this month has no row. */
+function spendOf(
+  spending: KeySpending | undefined,
+  nowMs: number,
+): Pick<Key, 'today' | 'this_month'> {
+  return {
+    today: {
+      spent_micros: spending?.dayMicros ?? 0,
+      held_micros: spending?.dayHeldMicros ?? 0,
+      resets_at: new Date(nextDayMs(nowMs)).toISOString(),
+    },
+    this_month: {
+      spent_micros: spending?.monthMicros ?? 0,
+      held_micros: spending?.monthHeldMicros ?? 0,
+      resets_at: new Date(nextMonthMs(nowMs)).toISOString(),
+    },
+  };
+}
+
+function isoOf(timeMs: number | undefined): string | null {
+  return timeMs === undefined ? null : new Date(timeMs).toISOString();
+}

@@ -1,0 +1,82 @@
+// The keys of all accounts. Owners set their limits; operators disable, enable and revoke them.
+import { findAccounts } from '../domain/accounts/manage-accounts.ts';
+import { invalidRequest } from '../canonical/errors.ts';
+import type { OperatorKey, operatorKeysEndpoints } from '../dashboard-contract/operator-keys.ts';
+import { searchKeys, type KeyListing } from '../domain/keys/list-keys.ts';
+import type { DashboardContext } from './context.ts';
+import { audited, type Handlers } from './handlers.ts';
+import { changeKeyOrThrow, toKeys } from './keys.ts';
+
+const pageRows = 50;
+
+export const operatorKeysHandlers: Handlers<typeof operatorKeysEndpoints> = {
+  'GET /operator/keys': async ({ context, query }) => {
+    const {
+      search: text,
+      account: accountId,
+      mode,
+      state: states,
+      limit = pageRows,
+      cursor = null,
+    } = query;
+    const nowMs = context.gateway.clock.nowMs();
+    const page = await searchKeys(context.database, {
+      accountId,
+      mode,
+      text,
+      states,
+      nowMs,
+      limit,
+      cursor,
+    });
+    if (!page)
+      throw invalidRequest(
+        'cursor',
+        '`cursor` must be the `next_cursor` of the page before, unchanged.',
+      );
+    return { data: await withAccounts(context, page.keys), next_cursor: page.next };
+  },
+
+  'POST /operator/keys/:key/disable': async ({ context, params, changes }) =>
+    audited(
+      await withAccount(
+        context,
+        await changeKeyOrThrow(changes, { keyId: params.key }, { action: 'disable' }),
+      ),
+    ),
+
+  'POST /operator/keys/:key/enable': async ({ context, params, changes }) =>
+    audited(
+      await withAccount(
+        context,
+        await changeKeyOrThrow(changes, { keyId: params.key }, { action: 'enable' }),
+      ),
+    ),
+
+  'POST /operator/keys/:key/revoke': async ({ context, params, changes }) =>
+    audited(
+      await withAccount(
+        context,
+        await changeKeyOrThrow(changes, { keyId: params.key }, { action: 'revoke' }),
+      ),
+    ),
+};
+
+async function withAccount(context: DashboardContext, listing: KeyListing): Promise<OperatorKey> {
+  const [key] = await withAccounts(context, [listing]);
+  return key!;
+}
+
+async function withAccounts(
+  context: DashboardContext,
+  listings: readonly KeyListing[],
+): Promise<readonly OperatorKey[]> {
+  const ids = new Set(listings.map((listing) => listing.account_id));
+  const accounts = await findAccounts(context.database, [...ids]);
+  const names = new Map(accounts.map(({ id, name }) => [id, name]));
+  const keys = await toKeys(context, listings);
+  return keys.map((key, index) => {
+    const { account_id } = listings[index]!;
+    return { ...key, account_id, account_name: names.get(account_id) ?? '' };
+  });
+}

@@ -1,0 +1,46 @@
+// All users, and the help that operators can give them.
+import { ApiError } from '../canonical/errors.ts';
+import type { operatorUsersEndpoints } from '../dashboard-contract/operator-users.ts';
+import { createResetLink } from '../operations/users.ts';
+import { searchUsers } from '../domain/users/search-users.ts';
+import { audited, type Handlers } from './handlers.ts';
+import { linkTo } from './links.ts';
+import { inviteTo, memberRows } from './settings.ts';
+import { checkEmail } from './sign-in-fields.ts';
+
+const pageRows = 50;
+
+export const operatorUsersHandlers: Handlers<typeof operatorUsersEndpoints> = {
+  'GET /operator/users': async ({ context, query }) => {
+    const { search: text, limit = pageRows, cursor = null } = query;
+    const { users, next } = await searchUsers(context.database, { text, limit, cursor });
+    const data = users.map(
+      ({ id, name, email, isEmailVerified, isOperator, hasSecondFactor, createdAt, accounts }) => ({
+        id,
+        name,
+        email,
+        email_verified: isEmailVerified,
+        is_operator: isOperator,
+        second_factor: hasSecondFactor,
+        created_at: createdAt,
+        accounts,
+      }),
+    );
+    return { data, next_cursor: next };
+  },
+
+  'POST /operator/users/:user/reset-link': async ({ context, params, changes }) => {
+    const reset = await createResetLink(changes, { id: params.user });
+    if (!reset) throw new ApiError('not_found', 'There is no such user.');
+    return audited({ link: linkTo(context, '/reset-password', reset.token) });
+  },
+
+  'GET /operator/accounts/:account/members': ({ context, params }) =>
+    memberRows(context.database, params.account),
+
+  'POST /operator/accounts/:account/invitations': ({ context, params, body, session, changes }) =>
+    inviteTo(
+      { context, changes },
+      { accountId: params.account, email: checkEmail(body.email), role: body.role, session },
+    ),
+};

@@ -1,0 +1,34 @@
+// The audit log, for operators.
+import { listChanges } from '../domain/audit/audit-log.ts';
+import { invalidRequest } from '../canonical/errors.ts';
+import type { operatorEndpoints } from '../dashboard-contract/operator.ts';
+import type { Handlers } from './handlers.ts';
+
+const pageRows = 50;
+
+export const operatorHandlers: Handlers<typeof operatorEndpoints> = {
+  'GET /operator/audit-log': async ({ context, query }) => {
+    const {
+      account: accountId,
+      actor: actorId,
+      action,
+      subject,
+      limit = pageRows,
+      cursor = null,
+    } = query;
+    const page = await listChanges(context.database, {
+      accountId,
+      actorId,
+      action,
+      subject,
+      limit,
+      cursor,
+    });
+    if (!page)
+      throw invalidRequest(
+        'cursor',
+        '`cursor` must be the `next_cursor` of the page before, unchanged.',
+      );
+    return { data: page.entries, next_cursor: page.next };
+  },
+};

@@ -1,0 +1,221 @@
+// Settings of an account: name, data retention, members and invitations.
+import { findAccounts } from '../domain/accounts/manage-accounts.ts';
+import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
+import { ApiError } from '../canonical/errors.ts';
+import type {
+  NewInvitation as ShownInvitation,
+  settingsEndpoints,
+} from '../dashboard-contract/settings.ts';
+import type { Database } from '../db/database.ts';
+import type { Role } from '../db/schema.ts';
+import { listInvitations } from '../domain/users/invitations.ts';
+import { listMembers, type MemberChange } from '../domain/users/members.ts';
+import { invitationMail } from '../domain/users/messages.ts';
+import type { Session } from '../domain/users/session.ts';
+import { updateAccount } from '../operations/accounts.ts';
+import {
+  inviteMember,
+  leaveAccount,
+  removeMember,
+  setRole,
+  withdrawInvitation,
+  type InvitationOutcome,
+} from '../operations/members.ts';
+import type { DashboardContext } from './context.ts';
+import { isAtLeast, requireProof } from './access.ts';
+import { audited, type Changed, type Handlers } from './handlers.ts';
+import { linkTo } from './links.ts';
+import { profileHandlers } from './profile.ts';
+import { checkEmail, checkName } from './sign-in-fields.ts';
+
+const done = { ok: true } as const;
+
+export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
+  ...profileHandlers,
+
+  'GET /accounts/:account/settings': async ({ context, account: { accountId } }) => {
+    const [account] = await findAccounts(context.database, [accountId]);
+    if (!account) throw noSuchAccount();
+    const { id, name, retainResponses, createdAtMs } = account;
+    return {
+      id,
+      name,
+      retain_responses: retainResponses,
+      created_at: new Date(createdAtMs).toISOString(),
+    };
+  },
+
+  'PATCH /accounts/:account/settings': async ({ account: { accountId }, body, changes }) => {
+    const name = body.name === undefined ? undefined : checkName(body.name);
+    if (
+      !(await updateAccount(changes, accountId, { name, retainResponses: body.retain_responses }))
+    )
+      throw noSuchAccount();
+    return audited(done);
+  },
+
+  'GET /accounts/:account/members': ({ context, account }) =>
+    memberRows(context.database, account.accountId),
+
+  'PATCH /accounts/:account/members/:user': async ({
+    account: { accountId },
+    params,
+    body: { role },
+    changes,
+  }) => {
+    checkMemberChange(await setRole(changes, { accountId, userId: params.user }, role));
+    return audited(done);
+  },
+
+  'DELETE /accounts/:account/members/:user': async ({
+    account: { accountId },
+    params,
+    changes,
+  }) => {
+    checkMemberChange(await removeMember(changes, { accountId, userId: params.user }));
+    return audited(done);
+  },
+
+  'POST /accounts/:account/leave': async ({
+    account: { accountId },
+    session: { userId },
+    changes,
+  }) => {
+    checkMemberChange(await leaveAccount(changes, { accountId, userId }));
+    return audited(done);
+  },
+
+  'GET /accounts/:account/invitations': async ({
+    context: { database, gateway },
+    account: { accountId },
+  }) => {
+    const invitations = await listInvitations(database, accountId, gateway.clock.nowMs());
+    return {
+      data: invitations.map(({ id, email, role, invitedBy, createdAtMs, expiresAtMs }) => ({
+        id,
+        email,
+        role,
+        invited_by: invitedBy,
+        created_at: new Date(createdAtMs).toISOString(),
+        expires_at: new Date(expiresAtMs).toISOString(),
+      })),
+    };
+  },
+
+  'POST /accounts/:account/invitations': async ({
+    context,
+    account,
+    body,
+    session,
+    changes,
+    request,
+  }) => {
+    const { users } = context;
+    const { accountId } = account;
+    const email = checkEmail(body.email);
+    const { role } = body;
+    await requireProof(context, { userId: session.userId, accountId });
+    if (!isAtLeast(account.role, role))
+      throw new ApiError('not_permitted', 'Only an owner of the account may invite owners.');
+    await users.attempts.take(request.ip, { kind: 'invitation', of: `${accountId} ${email}` });
+    return inviteTo(
+      { context, changes },
+      { accountId, email, role, session, inviterRole: account.role },
+    );
+  },
+
+  'DELETE /accounts/:account/invitations/:invitation': async ({
+    account: { accountId },
+    params: { invitation: id },
+    changes,
+  }) => {
+    const isWithdrawn = await withdrawInvitation(changes, { accountId, id });
+    if (!isWithdrawn)
+      throw new ApiError('not_found', 'There is no such invitation, or it was accepted.');
+    return audited(done);
+  },
+};
+
+type NewInvitation = {
+  readonly accountId: string;
+  /** Already checked. */
+  readonly email: string;
+  readonly role: Role;
+  readonly session: Session;
+  /** Absent when an operator invites. */
+  readonly inviterRole?: Role;
+};
+
+/**
+ * Invites a person. With a mail server, the link is sent by e-mail. The inviter is always shown
+ * another link, which proves nothing about the address. Throws ApiError 403, 404, 409.
+ */
+export async function inviteTo(
+  { context, changes }: { readonly context: DashboardContext; readonly changes: AuditedChanges },
+  { accountId, email, role, session, inviterRole }: NewInvitation,
+): Promise<Changed<ShownInvitation>> {
+  const { users } = context;
+  const invitation = {
+    accountId,
+    email,
+    role,
+    invitedBy: session.userId,
+    inviterRole,
+    mailed: users.mailer !== null,
+  };
+  const { id, accountName, token, mailedToken } = invitedOrThrow(
+    await inviteMember(changes, invitation),
+  );
+  if (mailedToken !== null) {
+    const link = linkTo(context, '/invitation', mailedToken);
+    users.mailer?.sendLater({
+      to: email,
+      ...invitationMail({ accountName, invitedBy: session.name, role, link }),
+    });
+  }
+  return audited({ id, link: linkTo(context, '/invitation', token), mailed: mailedToken !== null });
+}
+
+function invitedOrThrow(
+  outcome: InvitationOutcome,
+): Extract<InvitationOutcome, { kind: 'invited' }> {
+  switch (outcome.kind) {
+    case 'invited':
+      return outcome;
+    case 'unknown-account':
+      throw noSuchAccount();
+    case 'is-member':
+      throw new ApiError('conflict', 'This person is already a member.', { param: 'email' });
+    case 'role-changed':
+      throw new ApiError('not_permitted', 'Your role in the account has changed. Reload the page.');
+  }
+}
+
+function checkMemberChange({ kind }: MemberChange): void {
+  if (kind === 'no-such-member')
+    throw new ApiError('not_found', 'There is no such member in the account.');
+  if (kind === 'last-owner')
+    throw new ApiError(
+      'conflict',
+      'An account needs at least one owner. Make another member owner first.',
+    );
+}
+
+function noSuchAccount(): ApiError {
+  return new ApiError('not_found', 'There is no such account, or it is not yours.');
+}
+
+/** The members of an account, for its owners and for operators. */
+export async function memberRows(database: Database, accountId: string) {
+  const members = await listMembers(database, accountId);
+  return {
+    data: members.map(({ userId, name, email, role, hasSecondFactor, joinedAtMs }) => ({
+      user_id: userId,
+      name,
+      email,
+      role,
+      second_factor: hasSecondFactor,
+      joined_at: new Date(joinedAtMs).toISOString(),
+    })),
+  };
+}

@@ -1,0 +1,59 @@
+// Pages of an account's charges that match the filters.
+import { invalidRequest } from '../canonical/errors.ts';
+import { parseUtcDay } from '../lib/iso-time.ts';
+import type { UsageExportQuery } from '../dashboard-contract/usage.ts';
+import { readKeyNames } from '../domain/keys/manage-keys.ts';
+import type { Charge } from '../domain/ledger/book.ts';
+import { ledgerIdOf } from '../domain/ledger/commands.ts';
+import { listCharges, type ChargeQuery } from '../domain/ledger/reports/queries.ts';
+import type { UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
+import type { DashboardContext } from './context.ts';
+
+export type NamedCharge = { readonly charge: Charge; readonly keyName: string };
+export type UsagePage = {
+  readonly records: readonly NamedCharge[];
+  readonly next: UsageCursor | null;
+};
+
+/** `cursor`: the `next` of the previous page; null: start with the newest. */
+type PageQuery = UsageExportQuery & { readonly limit: number; readonly cursor: UsageCursor | null };
+
+export async function readPage(
+  { database }: DashboardContext,
+  accountId: string,
+  query: PageQuery,
+): Promise<UsagePage> {
+  const { charges, next } = await listCharges(database.read, toChargeQuery(accountId, query));
+  const names = await readKeyNames(database, [...new Set(charges.map(({ keyId }) => keyId))]);
+  return {
+    records: charges.map((charge) => ({ charge, keyName: names.get(charge.keyId) ?? '' })),
+    next,
+  };
+}
+
+/** Throws ApiError `invalid_request` when the day does not exist. */
+function toChargeQuery(
+  accountId: string,
+  { mode, key, model, endpoint, outcome, from, to, limit, cursor }: PageQuery,
+): ChargeQuery {
+  return {
+    ledgerId: ledgerIdOf(accountId, mode),
+    limit,
+    cursor,
+    keyId: key,
+    modelId: model,
+    endpoint,
+    ending: outcome,
+    fromMs: from === undefined ? undefined : startOfDay('from', from),
+    toMs: to === undefined ? undefined : startOfDay('to', to) + dayMs,
+  };
+}
+
+export const dayMs = 86_400_000;
+
+/** Throws ApiError `invalid_request` when the day does not exist. */
+export function startOfDay(name: string, day: string): number {
+  const startMs = parseUtcDay(day);
+  if (startMs !== null) return startMs;
+  throw invalidRequest(name, `\`${name}\` must be a calendar day, such as 2026-11-21.`);
+}

@@ -1,0 +1,33 @@
+// The database port: what the rest of Tollgate uses. There are several Kysely instances because on
+// SQLite a reader must not wait for a write transaction, and a transient row must not wait for the
+// disk. Charged requests never write through here: the ledger has its own writer
+// (domain/ledger/open-ledger.ts).
+import type { Kysely } from 'kysely';
+import type { Tables } from './schema.ts';
+
+export type Database = {
+  /** As configured, for the ledger, which opens its own connection. */
+  readonly url: string;
+  /**
+   * For queries. Several statements see one snapshot inside `transaction().setAccessMode('read
+   * only')`.
+   */
+  readonly read: Kysely<Tables>;
+  /**
+   * For accounts and keys. Transactions must be short and wait for nothing else, because they block
+   * the ledger's writer.
+   */
+  readonly write: Kysely<Tables>;
+  /**
+   * For rows that are useless after a power cut, such as idempotency claims: commits do not wait
+   * for the disk. They survive a crash of the process, and reach the disk with the next durable
+   * commit of any connection.
+   */
+  readonly transient: Kysely<Tables>;
+  /**
+   * Brings the tables up to date, all or nothing. Returns the names of the migrations that ran.
+   * Safe to run in many processes.
+   */
+  readonly migrate: () => Promise<readonly string[]>;
+  readonly close: () => Promise<void>;
+};

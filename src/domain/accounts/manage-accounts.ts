@@ -1,0 +1,228 @@
+// The rows of accounts. src/operations/accounts.ts creates an account with its ledgers and audit
+// row.
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+import { transact } from '../../db/transact.ts';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+
+const listPricePpm = 1_000_000;
+
+/**
+ * Limits of all keys of the account together. In a change, an absent field stays and null clears.
+ */
+type AccountLimits = {
+  readonly requestsPerMinute?: number | null;
+  readonly tokensPerMinute?: number | null;
+  readonly concurrentRequests?: number | null;
+  /** Addresses and CIDR ranges, already checked. */
+  readonly allowedAddresses?: readonly string[] | null;
+};
+
+export type NewAccount = {
+  /** Default: a new id. With an existing id, nothing is inserted. */
+  readonly id?: string;
+  readonly name: string;
+  readonly priceMultiplierPpm?: number;
+  readonly limits?: AccountLimits;
+};
+
+/**
+ * Inserts an account. The caller must create its ledgers in the same transaction. `isNew`: false
+ * when the id existed.
+ */
+export async function insertAccount(
+  transaction: Kysely<Tables>,
+  { id = newIdWithPrefix('acc'), name, priceMultiplierPpm = listPricePpm, limits = {} }: NewAccount,
+  nowMs: number,
+): Promise<{ readonly id: string; readonly isNew: boolean }> {
+  const made = await transaction
+    .insertInto('accounts')
+    .values({
+      id,
+      name,
+      created_at_ms: nowMs,
+      price_multiplier_ppm: priceMultiplierPpm,
+      ...limitColumnsOf(limits),
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  return { id, isNew: made.numInsertedOrUpdatedRows !== 0n };
+}
+
+export type AccountChange = {
+  readonly name?: string;
+  /** In millionths of the list price. */
+  readonly priceMultiplierPpm?: number;
+  /** The factor of one model; null: the account's factor for all other models. */
+  readonly modelPrice?: { readonly modelId: string; readonly multiplierPpm: number | null };
+  /** A frozen account cannot spend. Running requests are still charged. */
+  readonly isFrozen?: boolean;
+  /**
+   * Keeps answers for cache hits and replays. When switched off, stored answers are no longer
+   * served; the caller must erase them.
+   */
+  readonly retainResponses?: boolean;
+  readonly limits?: AccountLimits;
+};
+
+/** The terms that `changeTerms` can change, in the form of the audit log. */
+export type AccountTerms = {
+  readonly name: string;
+  readonly frozen: boolean;
+  readonly retain_responses: boolean;
+  readonly price_multiplier_ppm: number;
+  /** By model id. */
+  readonly model_multipliers_ppm: Readonly<Record<string, number>>;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrent_requests: number | null;
+  readonly allowed_addresses: readonly string[] | null;
+};
+
+/**
+ * Changes the account's terms. Every gateway on the database follows within seconds. Returns the
+ * terms before and after; null when the account does not exist.
+ */
+export async function changeTerms(
+  database: Database,
+  id: string,
+  change: AccountChange,
+): Promise<{ readonly before: AccountTerms; readonly after: AccountTerms } | null> {
+  return transact(database, async (transaction) => {
+    // A write without effect locks the row on both databases, so that `before` is what this change
+    // replaces.
+    const lock = transaction.updateTable('accounts').set((eb) => ({ name: eb.ref('name') }));
+    if ((await lock.where('id', '=', id).executeTakeFirst()).numUpdatedRows === 0n) return null;
+    const before = await readTerms(transaction, id);
+    const { name, priceMultiplierPpm, modelPrice, isFrozen, retainResponses, limits = {} } = change;
+    const columns = {
+      ...(name !== undefined && { name }),
+      ...(priceMultiplierPpm !== undefined && { price_multiplier_ppm: priceMultiplierPpm }),
+      ...(isFrozen !== undefined && { frozen: isFrozen ? (1 as const) : (0 as const) }),
+      ...(retainResponses !== undefined && {
+        retain_responses: retainResponses ? (1 as const) : (0 as const),
+      }),
+      ...(retainResponses === false && { cache_generation: nextGeneration }),
+      ...limitColumnsOf(limits),
+    };
+    if (Object.keys(columns).length > 0)
+      await transaction.updateTable('accounts').set(columns).where('id', '=', id).execute();
+    if (modelPrice) await setModelPrice(transaction, id, modelPrice);
+    return { before, after: await readTerms(transaction, id) };
+  });
+}
+
+/** Throws when the account does not exist. */
+export async function readTerms(db: Kysely<Tables>, id: string): Promise<AccountTerms> {
+  const row = await db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const prices = await db
+    .selectFrom('account_model_prices')
+    .selectAll()
+    .where('account_id', '=', id)
+    .execute();
+  return {
+    name: row.name,
+    frozen: row.frozen === 1,
+    retain_responses: row.retain_responses === 1,
+    price_multiplier_ppm: row.price_multiplier_ppm,
+    model_multipliers_ppm: Object.fromEntries(
+      prices.map((price) => [price.model_id, price.multiplier_ppm]),
+    ),
+    requests_per_minute: row.requests_per_minute,
+    tokens_per_minute: row.tokens_per_minute,
+    concurrent_requests: row.concurrent_requests,
+    allowed_addresses:
+      row.allowed_addresses === null ? null : (JSON.parse(row.allowed_addresses) as string[]),
+  };
+}
+
+/**
+ * Stops all gateways on the database from serving the account's cached answers, within seconds. The
+ * caller must erase them. Returns false when the account does not exist.
+ */
+export async function raiseCacheGeneration(database: Database, id: string): Promise<boolean> {
+  const [result] = await database.write
+    .updateTable('accounts')
+    .set({ cache_generation: nextGeneration })
+    .where('id', '=', id)
+    .execute();
+  return result!.numUpdatedRows > 0n;
+}
+
+const nextGeneration = sql<number>`cache_generation + 1`;
+
+function limitColumnsOf({
+  requestsPerMinute,
+  tokensPerMinute,
+  concurrentRequests,
+  allowedAddresses,
+}: AccountLimits) {
+  return {
+    ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokens_per_minute: tokensPerMinute }),
+    ...(concurrentRequests !== undefined && { concurrent_requests: concurrentRequests }),
+    ...(allowedAddresses !== undefined && {
+      allowed_addresses: allowedAddresses && JSON.stringify(allowedAddresses),
+    }),
+  };
+}
+
+async function setModelPrice(
+  transaction: Transaction<Tables>,
+  accountId: string,
+  { modelId, multiplierPpm }: NonNullable<AccountChange['modelPrice']>,
+): Promise<void> {
+  await transaction
+    .deleteFrom('account_model_prices')
+    .where('account_id', '=', accountId)
+    .where('model_id', '=', modelId)
+    .execute();
+  if (multiplierPpm === null) return;
+  const row = { account_id: accountId, model_id: modelId, multiplier_ppm: multiplierPpm };
+  await transaction.insertInto('account_model_prices').values(row).execute();
+}
+
+type AccountRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly isFrozen: boolean;
+  readonly retainResponses: boolean;
+  readonly createdAtMs: number;
+};
+
+/** Unordered. Unknown ids are left out. */
+export async function findAccounts(
+  database: Database,
+  ids: readonly string[],
+): Promise<AccountRecord[]> {
+  if (ids.length === 0) return [];
+  const rows = await database.read
+    .selectFrom('accounts')
+    .select(['id', 'name', 'frozen', 'retain_responses', 'created_at_ms'])
+    .where('id', 'in', ids)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    isFrozen: row.frozen === 1,
+    retainResponses: row.retain_responses === 1,
+    createdAtMs: row.created_at_ms,
+  }));
+}
+
+/** The oldest account's id; null in a new installation. */
+export async function findFirstAccount(database: Database): Promise<string | null> {
+  const row = await database.read
+    .selectFrom('accounts')
+    .select('id')
+    .orderBy('created_at_ms')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}

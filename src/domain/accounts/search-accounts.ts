@@ -1,0 +1,146 @@
+// Accounts with their balances, for operators: all of them, or a page of a search.
+import { sql, type SqlBool } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { type Micros, micros } from '../../lib/money.ts';
+
+export type FoundAccount = {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly isFrozen: boolean;
+  readonly priceMultiplierPpm: number;
+  readonly live: LedgerSums;
+  readonly test: LedgerSums;
+};
+
+type LedgerSums = { readonly postedMicros: Micros; readonly heldMicros: Micros };
+
+type AccountListing = {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly frozen: boolean;
+  readonly retain_responses: boolean;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrent_requests: number | null;
+  readonly allowed_addresses: readonly string[] | null;
+  readonly live_available_micros: Micros;
+  readonly test_available_micros: Micros;
+};
+
+type AccountSearch = {
+  /** A part of the name, in any case, or the whole id. */
+  readonly text?: string;
+  readonly isFrozen?: boolean;
+  readonly limit: number;
+  /** The `next` of the previous page. */
+  readonly cursor: string | null;
+};
+
+/** Newest first. `next` is null on the last page. Returns null when the cursor is invalid. */
+export async function searchAccounts(
+  database: Database,
+  { text, isFrozen, limit, cursor }: AccountSearch,
+): Promise<{ readonly accounts: readonly FoundAccount[]; readonly next: string | null } | null> {
+  const after = cursor === null ? null : /^(\d{1,15})\|([\w-]{1,64})$/.exec(cursor);
+  if (cursor !== null && !after) return null;
+  let query = accountsWithLedgers(database)
+    .orderBy('accounts.created_at_ms', 'desc')
+    .orderBy('accounts.id', 'desc');
+  if (text !== undefined) query = query.where(isNamed(text));
+  if (isFrozen !== undefined) query = query.where('accounts.frozen', '=', isFrozen ? 1 : 0);
+  if (after) {
+    const [createdAtMs, id] = [Number(after[1]), after[2]!];
+    query = query.where((eb) =>
+      eb(eb.refTuple('accounts.created_at_ms', 'accounts.id'), '<', eb.tuple(createdAtMs, id)),
+    );
+  }
+  const rows = await query.limit(limit + 1).execute();
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    accounts: page.map(toFound),
+    next: rows.length > limit && last ? `${last.created_at_ms}|${last.id}` : null,
+  };
+}
+
+/** Oldest first. */
+export async function listAccounts(database: Database): Promise<AccountListing[]> {
+  const rows = await accountsWithLedgers(database)
+    .select([
+      'accounts.retain_responses',
+      'accounts.allowed_addresses',
+      'accounts.requests_per_minute',
+    ])
+    .select(['accounts.tokens_per_minute', 'accounts.concurrent_requests'])
+    .orderBy('accounts.created_at_ms')
+    .orderBy('accounts.id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    created_at: new Date(row.created_at_ms).toISOString(),
+    frozen: row.frozen === 1,
+    retain_responses: row.retain_responses === 1,
+    requests_per_minute: row.requests_per_minute,
+    tokens_per_minute: row.tokens_per_minute,
+    concurrent_requests: row.concurrent_requests,
+    allowed_addresses:
+      row.allowed_addresses === null ? null : (JSON.parse(row.allowed_addresses) as string[]),
+    live_available_micros: micros(row.live_posted - row.live_held),
+    test_available_micros: micros(row.test_posted - row.test_held),
+  }));
+}
+
+/** Returns null when the account does not exist. */
+export async function findAccount(
+  database: Database,
+  accountId: string,
+): Promise<FoundAccount | null> {
+  const row = await accountsWithLedgers(database)
+    .where('accounts.id', '=', accountId)
+    .executeTakeFirst();
+  return row ? toFound(row) : null;
+}
+
+function accountsWithLedgers(database: Database) {
+  return database.read
+    .selectFrom('accounts')
+    .innerJoin('ledgers as live', (join) =>
+      join.onRef('live.account_id', '=', 'accounts.id').on('live.mode', '=', 'live'),
+    )
+    .innerJoin('ledgers as test', (join) =>
+      join.onRef('test.account_id', '=', 'accounts.id').on('test.mode', '=', 'test'),
+    )
+    .select([
+      'accounts.id',
+      'accounts.name',
+      'accounts.created_at_ms',
+      'accounts.frozen',
+      'accounts.price_multiplier_ppm',
+      'live.posted_micros as live_posted',
+      'live.held_micros as live_held',
+      'test.posted_micros as test_posted',
+      'test.held_micros as test_held',
+    ]);
+}
+
+function isNamed(text: string) {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+  return sql<SqlBool>`(lower(accounts.name) like lower(${pattern}) escape '\\' or accounts.id = ${text})`;
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof accountsWithLedgers>['execute']>>[number];
+
+function toFound(row: Row): FoundAccount {
+  return {
+    id: row.id,
+    name: row.name,
+    createdAtMs: row.created_at_ms,
+    isFrozen: row.frozen === 1,
+    priceMultiplierPpm: row.price_multiplier_ppm,
+    live: { postedMicros: row.live_posted, heldMicros: row.live_held },
+    test: { postedMicros: row.test_posted, heldMicros: row.test_held },
+  };
+}

@@ -1,0 +1,158 @@
+// Tables of activity that the ledger does not book, written in small statements that do not wait
+// for the disk.
+import { setImmediate } from 'node:timers/promises';
+import { type Selectable, sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { ActivityDaysTable, ProviderHoursTable, RecentErrorsTable } from '../../db/schema.ts';
+
+export type ActivityRow = Selectable<ActivityDaysTable>;
+export type ErrorRow = Selectable<RecentErrorsTable>;
+export type ProviderRow = Selectable<ProviderHoursTable>;
+
+type Named<Value> = readonly (readonly [string, Value])[];
+/** Receives the rows that were not written. */
+type Unwritten<Value> = (rest: Named<Value>) => void;
+
+/** Errors kept per account and mode, and for how long. */
+export const errorsKept = 100;
+const errorsKeptMs = 30 * 86_400_000;
+/** Charts show up to a year. */
+const daysKeptMs = 400 * 86_400_000;
+const hoursKeptMs = 100 * 86_400_000;
+
+export function addActivity(
+  database: Database,
+  rows: Named<ActivityRow>,
+  unwritten: Unwritten<ActivityRow>,
+): Promise<void> {
+  const sum = (name: 'requests' | 'saved_micros' | 'input_tokens' | 'output_tokens') =>
+    sql<never>`activity_days.${sql.ref(name)} + excluded.${sql.ref(name)}`;
+  return inSteps(rows, unwritten, async (step) => {
+    await database.transient
+      .insertInto('activity_days')
+      .values(step.map(([, row]) => row))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account_id', 'mode', 'day', 'key_id', 'model_id', 'outcome'])
+          .doUpdateSet({
+            requests: sum('requests'),
+            saved_micros: sum('saved_micros'),
+            input_tokens: sum('input_tokens'),
+            output_tokens: sum('output_tokens'),
+          }),
+      )
+      .execute();
+  });
+}
+
+/** Adds errors, and deletes all but the newest hundred of each account and mode. */
+export function addErrors(
+  database: Database,
+  rows: Named<readonly ErrorRow[]>,
+  unwritten: Unwritten<readonly ErrorRow[]>,
+) {
+  return inSteps(rows, unwritten, async (step) => {
+    const errors = step.flatMap(([, row]) => row);
+    await database.transient
+      .insertInto('recent_errors')
+      .values(errors)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    for (const [, [first]] of step) if (first) await trimErrors(database, first);
+  });
+}
+
+async function trimErrors({ transient }: Database, { account_id, mode }: ErrorRow): Promise<void> {
+  const ofAccount = sql`account_id = ${account_id} and mode = ${mode}`;
+  await sql`delete from recent_errors where ${ofAccount} and (created_at_ms, request_id) < (
+    select created_at_ms, request_id from recent_errors where ${ofAccount}
+    order by created_at_ms desc, request_id desc limit 1 offset ${sql.lit(errorsKept - 1)}
+  )`.execute(transient);
+}
+
+export function addKeyUses(
+  database: Database,
+  uses: Named<number>,
+  unwritten: Unwritten<number>,
+): Promise<void> {
+  return inSteps(uses, unwritten, async (step) => {
+    await database.transient
+      .insertInto('key_uses')
+      .values(step.map(([key_id, last_used_at_ms]) => ({ key_id, last_used_at_ms })))
+      .onConflict((conflict) =>
+        conflict
+          .column('key_id')
+          .doUpdateSet({ last_used_at_ms: sql<number>`excluded.last_used_at_ms` })
+          .where('key_uses.last_used_at_ms', '<', sql<number>`excluded.last_used_at_ms`),
+      )
+      .execute();
+  });
+}
+
+export function addProviderCalls(
+  database: Database,
+  rows: Named<ProviderRow>,
+  unwritten: Unwritten<ProviderRow>,
+): Promise<void> {
+  return inSteps(rows, unwritten, async (step) => {
+    await database.transient
+      .insertInto('provider_hours')
+      .values(step.map(([, row]) => row))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['hour', 'provider', 'kind', 'ending', 'latency_bucket'])
+          .doUpdateSet({ calls: sql<number>`provider_hours.calls + excluded.calls` }),
+      )
+      .execute();
+  });
+}
+
+/** Rows per statement, so that other writers never wait long. */
+const stepRows = 200;
+
+async function inSteps<Value>(
+  rows: Named<Value>,
+  unwritten: Unwritten<Value>,
+  write: (step: Named<Value>) => Promise<void>,
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += stepRows) {
+    try {
+      await write(rows.slice(start, start + stepRows));
+    } catch (error) {
+      unwritten(rows.slice(start));
+      throw error;
+    }
+    if (start + stepRows < rows.length) await setImmediate();
+  }
+}
+
+/** Removes rows older than their retention. */
+export async function removeOutdated(database: Database, nowMs: number): Promise<void> {
+  const iso = (ms: number, length: number) => new Date(ms).toISOString().slice(0, length);
+  const day = iso(nowMs - daysKeptMs, 10);
+  const outdated = [
+    {
+      table: 'recent_errors',
+      key: 'account_id, mode, created_at_ms, request_id',
+      where: sql`created_at_ms < ${nowMs - errorsKeptMs}`,
+    },
+    {
+      table: 'activity_days',
+      key: 'account_id, mode, day, key_id, model_id, outcome',
+      where: sql`day < ${day}`,
+    },
+    {
+      table: 'provider_hours',
+      key: 'hour, provider, kind, ending, latency_bucket',
+      where: sql`hour < ${iso(nowMs - hoursKeptMs, 13)}`,
+    },
+  ];
+  for (const { table, key, where } of outdated) {
+    const [name, columns] = [sql.table(table), sql.raw(key)];
+    const statement = sql`delete from ${name} where (${columns}) in (
+      select ${columns} from ${name} where ${where} limit ${sql.lit(stepRows)}
+    )`;
+    while (Number((await statement.execute(database.transient)).numAffectedRows ?? 0n) === stepRows)
+      await setImmediate();
+  }
+}

@@ -1,0 +1,169 @@
+// The audit log: who changed what and when, in the dashboard or by a command. Append-only; the
+// database enforces it too.
+import type { Insertable, Selectable, Transaction } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { AuditLogTable, Tables } from '../../db/schema.ts';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+import { systemClock } from '../../lib/clock.ts';
+
+/** A change as the audit log records it. Must never contain secrets. */
+export type Change = {
+  /** The kind of object and what happened to it, such as `key.update`. */
+  readonly action: string;
+  /** The id of the changed object. */
+  readonly subject: string;
+  /** null: the change belongs to no account. Default: the account of the call. */
+  readonly accountId?: string | null;
+  /** Only the fields that changed; null: the object is new. */
+  readonly before: object | null;
+  /** null: the object was removed. */
+  readonly after: object | null;
+};
+
+export type Actor = {
+  readonly kind: 'user' | 'command' | 'service';
+  /** A user's id, a command's name, or a service's name. */
+  readonly id: string;
+  /** The name for people, such as an e-mail address. */
+  readonly name: string;
+  /** The client's network address. */
+  readonly address: string | null;
+};
+
+type AuditEntry = {
+  readonly id: string;
+  readonly created_at: string;
+  readonly actor: {
+    readonly kind: Actor['kind'];
+    readonly id: string;
+    readonly name: string;
+    readonly address: string | null;
+  };
+  readonly account_id: string | null;
+  readonly action: string;
+  readonly subject: string;
+  readonly before: unknown;
+  readonly after: unknown;
+};
+
+type AuditRecord = {
+  readonly actor: Actor;
+  readonly change: Change;
+  readonly accountId: string | null;
+};
+
+/** `write` may be a transaction, so that the row is written with the change or not at all. */
+export async function recordChange(
+  { write }: Pick<Database, 'write'>,
+  record: AuditRecord,
+  nowMs = systemClock.nowMs(),
+): Promise<void> {
+  await write.insertInto('audit_log').values(auditRowOf(record, nowMs)).execute();
+}
+
+export function auditRowOf(
+  { actor, change, accountId }: AuditRecord,
+  nowMs: number,
+): Insertable<AuditLogTable> {
+  return {
+    id: newIdWithPrefix('aud'),
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    address: actor.address,
+    account_id: change.accountId === undefined ? accountId : change.accountId,
+    action: change.action,
+    subject: change.subject,
+    before: change.before && JSON.stringify(change.before),
+    after: change.after && JSON.stringify(change.after),
+    created_at_ms: nowMs,
+  };
+}
+
+type BookingNote = {
+  readonly accountId: string;
+  readonly paymentId: string;
+  readonly part: 'payment' | 'refund' | 'dispute';
+  readonly deltaMicros: number;
+};
+
+const actions = {
+  payment: 'payment.receive',
+  refund: 'payment.refund',
+  dispute: 'payment.dispute',
+} as const;
+
+/** Records a payment's effect on a balance, with Stripe as the actor. */
+export async function recordBooking(
+  transaction: Transaction<Tables>,
+  { accountId, paymentId, part, deltaMicros }: BookingNote,
+): Promise<void> {
+  const actor = { kind: 'service', id: 'stripe', name: 'Stripe', address: null } as const;
+  const change = {
+    action: actions[part],
+    subject: paymentId,
+    before: null,
+    after: { delta_micros: deltaMicros },
+  };
+  await recordChange({ write: transaction }, { actor, change, accountId });
+}
+
+type AuditQuery = {
+  /** Default: all accounts. */
+  readonly accountId?: string;
+  readonly actorId?: string;
+  /** An action, or a prefix such as `key.` */
+  readonly action?: string;
+  readonly subject?: string;
+  readonly limit: number;
+  /** The `next` of the page before. */
+  readonly cursor: string | null;
+};
+
+/** Newest first. `next` is null on the last page. Returns null when the cursor is invalid. */
+export async function listChanges(
+  database: Database,
+  { accountId, actorId, action, subject, limit, cursor }: AuditQuery,
+): Promise<{ readonly entries: readonly AuditEntry[]; readonly next: string | null } | null> {
+  let query = database.read.selectFrom('audit_log').selectAll();
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId);
+  if (actorId !== undefined) query = query.where('actor_id', '=', actorId);
+  if (subject !== undefined) query = query.where('subject', '=', subject);
+  if (action !== undefined)
+    query = query.where('action', '>=', action).where('action', '<', `${action}\uffff`);
+  const after = cursor === null ? null : readCursor(cursor);
+  if (cursor !== null && !after) return null;
+  if (after)
+    query = query.where((eb) =>
+      eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(after.createdAtMs, after.id)),
+    );
+  const rows = await query
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    entries: page.map(toEntry),
+    next: rows.length > limit && last ? `${last.created_at_ms}|${last.id}` : null,
+  };
+}
+
+function readCursor(cursor: string): { readonly createdAtMs: number; readonly id: string } | null {
+  const match = /^(\d{1,15})\|(\w{1,64})$/.exec(cursor);
+  return match && { createdAtMs: Number(match[1]), id: match[2]! };
+}
+
+function toEntry(row: Selectable<AuditLogTable>): AuditEntry {
+  return {
+    id: row.id,
+    created_at: new Date(row.created_at_ms).toISOString(),
+    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name, address: row.address },
+    account_id: row.account_id,
+    action: row.action,
+    subject: row.subject,
+    before: row.before === null ? null : (JSON.parse(row.before) as unknown),
+    after: row.after === null ? null : (JSON.parse(row.after) as unknown),
+  };
+}

@@ -1,0 +1,79 @@
+// Makes the changes of one actor. Each is one transaction with its row in the audit log: without
+// the row there is no change.
+import type { Insertable } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { AuditLogTable } from '../../db/schema.ts';
+import { transact } from '../../db/transact.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { auditRowOf, recordChange, type Actor, type Change } from './audit-log.ts';
+
+/** The result of a change and its audit row; `change` is null when nothing changed. */
+type Audited<Result> = {
+  readonly result: Result;
+  readonly change: Change | null;
+  /** The user who made the change, when nobody was signed in before. */
+  readonly by?: User;
+};
+
+type User = { readonly userId: string; readonly email: string };
+
+type AuditedChangesInput = {
+  readonly database: Database;
+  readonly actorOf: (by: User | null) => Actor;
+  /** The account of changes that name none. */
+  readonly accountId?: string | null;
+  readonly clock: Clock;
+};
+
+export class AuditedChanges {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly #input: AuditedChangesInput;
+
+  constructor(input: AuditedChangesInput) {
+    this.database = input.database;
+    this.clock = input.clock;
+    this.#input = input;
+  }
+
+  /**
+   * Runs a change and writes its audit row, both or neither. `work` must use only the database that
+   * it receives: on SQLite, any other would wait for this transaction. It must not wait for
+   * anything else either. An exception undoes the change.
+   */
+  commit<Result>(work: (database: Database) => Promise<Audited<Result>>): Promise<Result> {
+    return transact(this.database, async (transaction) => {
+      const { result, change, by } = await work({
+        ...this.database,
+        read: transaction,
+        write: transaction,
+      });
+      if (change) await this.note({ write: transaction }, change, by);
+      return result;
+    });
+  }
+
+  /** Makes several changes in one transaction. */
+  together<Result>(work: (changes: AuditedChanges) => Promise<Result>): Promise<Result> {
+    return transact(this.database, (transaction) => {
+      const database = { ...this.database, read: transaction, write: transaction };
+      return work(new AuditedChanges({ ...this.#input, database }));
+    });
+  }
+
+  /** Writes an audit row in the caller's transaction. */
+  async note(
+    database: Pick<Database, 'write'>,
+    change: Change,
+    by: User | null = null,
+  ): Promise<void> {
+    const { accountId = null, actorOf, clock } = this.#input;
+    await recordChange(database, { actor: actorOf(by), change, accountId }, clock.nowMs());
+  }
+
+  /** Returns the audit row for the ledger, which writes it in the transaction of its entry. */
+  rowOf(change: Change): Insertable<AuditLogTable> {
+    const { accountId = null, actorOf, clock } = this.#input;
+    return auditRowOf({ actor: actorOf(null), change, accountId }, clock.nowMs());
+  }
+}

@@ -1,0 +1,144 @@
+// Computes what a payment is worth from all of Stripe's events about it. A pure function of a set:
+// repeated, late or reordered events give the same result. Stripe promises no order.
+// https://docs.stripe.com/webhooks#event-ordering
+import { type Micros, micros } from '../../lib/money.ts';
+
+export type PaymentEvent = {
+  /** Stripe's id of the event. */
+  readonly id: string;
+  readonly type: PaymentEventType;
+  /** The id of the checkout, charge, refund or dispute that the event is about. */
+  readonly objectId: string;
+  /** The status of a dispute; null for other events. */
+  readonly status: string | null;
+  /** For `charge.refunded`: the total refunded so far. */
+  readonly amountMicros: Micros;
+  /** Lower case: `usd`. */
+  readonly currency: string;
+  /** When Stripe created the object. */
+  readonly beganAtMs: number;
+  /** When Stripe created the event. */
+  readonly happenedAtMs: number;
+};
+
+/** In the order of a dispute's life, which decides between events of the same second. */
+const paymentEventTypes = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'charge.refunded',
+  'refund.failed',
+  'charge.dispute.created',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.closed',
+  'charge.dispute.funds_reinstated',
+] as const;
+type PaymentEventType = (typeof paymentEventTypes)[number];
+
+export type Part = 'payment' | 'refund' | 'dispute';
+
+/**
+ * The credit to the account for each part; negated for a debit. Their sum is the payment's worth.
+ */
+type Position = Readonly<Record<Part, Micros>>;
+
+/**
+ * `paid`: the paid amount, already matched to the account. `feeMicros` of it is the card fee, which
+ * is not credited. Stripe's refunds and disputes cover both together. What goes back is taken from
+ * the credit first and from the fee last. So nobody keeps credit after getting the money back, and
+ * a full refund leaves neither credit nor debt.
+ */
+export function positionOf(
+  paid: { readonly amountMicros: Micros; readonly feeMicros: Micros; readonly currency: string },
+  events: readonly PaymentEvent[],
+): Position {
+  // A bank may dispute in its customer's currency, whose amount we cannot convert. Then the whole
+  // payment counts as disputed.
+  const inCurrency = (event: PaymentEvent): PaymentEvent =>
+    event.currency === paid.currency ? event : { ...event, amountMicros: paid.amountMicros };
+  const known = events.map(inCurrency);
+  const refunded = refundedMicros(known, paid.amountMicros);
+  const afterRefunds = debitOf(refunded, paid);
+  return {
+    payment: micros(paid.amountMicros - paid.feeMicros),
+    refund: negated(afterRefunds),
+    dispute: negated(debitOf(refunded + disputedMicros(known), paid) - afterRefunds),
+  };
+}
+
+/**
+ * Returns the debit for an amount that went back: all of it up to the credit, then nothing while it
+ * is the fee. Only disputes can take back more than was paid.
+ */
+function debitOf(
+  backMicros: number,
+  { amountMicros, feeMicros }: { readonly amountMicros: Micros; readonly feeMicros: Micros },
+): number {
+  const creditMicros = amountMicros - feeMicros;
+  return backMicros <= creditMicros ? backMicros : Math.max(creditMicros, backMicros - feeMicros);
+}
+
+/**
+ * The newest total that Stripe reported, without refunds that failed later; at most what was paid.
+ */
+function refundedMicros(events: readonly PaymentEvent[], paidMicros: Micros): number {
+  const sums = events.filter(({ type }) => type === 'charge.refunded');
+  const newest = sums
+    .toSorted(
+      (one, other) =>
+        one.happenedAtMs - other.happenedAtMs || one.amountMicros - other.amountMicros,
+    )
+    .at(-1);
+  if (!newest) return 0;
+  const failed = latestOfEach(events.filter(({ type }) => type === 'refund.failed'));
+  const missing = failed.filter(
+    (refund) =>
+      refund.beganAtMs <= newest.happenedAtMs && newest.happenedAtMs <= refund.happenedAtMs,
+  );
+  return Math.min(Math.max(0, newest.amountMicros - sumOf(missing)), paidMicros);
+}
+
+function disputedMicros(events: readonly PaymentEvent[]): number {
+  const disputes = latestOfEach(events.filter(({ type }) => type.startsWith('charge.dispute.')));
+  return sumOf(disputes.filter(isWithdrawn));
+}
+
+/**
+ * Returns true when the bank has the money. An inquiry (`warning_…`) takes none, and a won dispute
+ * returns it.
+ */
+function isWithdrawn({ type, status }: PaymentEvent): boolean {
+  switch (type) {
+    case 'charge.dispute.funds_withdrawn':
+      return true;
+    case 'charge.dispute.funds_reinstated':
+      return false;
+    default:
+      return !(status === 'won' || status === 'prevented' || status?.startsWith('warning_'));
+  }
+}
+
+/** The latest event of each object. */
+function latestOfEach(events: readonly PaymentEvent[]): PaymentEvent[] {
+  const latest = new Map<string, PaymentEvent>();
+  for (const event of events) {
+    const known = latest.get(event.objectId);
+    if (!known || isLater(event, known)) latest.set(event.objectId, event);
+  }
+  return [...latest.values()];
+}
+
+/** Stripe's times are whole seconds, so the type and the id break ties. */
+function isLater(one: PaymentEvent, other: PaymentEvent): boolean {
+  const rank = ({ type }: PaymentEvent) => paymentEventTypes.indexOf(type);
+  const difference = one.happenedAtMs - other.happenedAtMs || rank(one) - rank(other);
+  return difference === 0 ? one.id > other.id : difference > 0;
+}
+
+function sumOf(events: readonly PaymentEvent[]): number {
+  return events.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
+}
+
+/** Negates without making −0. */
+function negated(value: number): Micros {
+  return micros(0 - value);
+}

@@ -1,0 +1,180 @@
+// The content cache: answers to identical requests, per account. Recent answers are in memory; all
+// are in the database for seven days, or until they expire. Concurrent identical requests share one
+// run (single-flight). Any failure of the cache is a miss, never a failed request.
+import { type WholeResponse, worthOfRow } from '../../canonical/stored-response.ts';
+import type { Database } from '../../db/database.ts';
+import type { CancelTimer, Clock } from '../../lib/clock.ts';
+import { type ScopedKey, scopedKey, ScopedLruCache } from '../../lib/scoped-lru-cache.ts';
+import { createSealer, type Sealer } from '../../lib/sealed-text.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+import { SharedRun } from '../../lib/shared-run.ts';
+import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './cache-name.ts';
+import { CacheRun, keptForMsOf, rowKeyOf } from './cache-run.ts';
+import { type CachedRow, findCached } from './cached-rows.ts';
+import { Upkeep } from './upkeep.ts';
+
+/** Created once for each answer in memory, so that a hit costs one lookup. */
+type CacheHit = { readonly kind: 'hit'; readonly response: WholeResponse };
+
+type CacheLookup =
+  | CacheHit
+  /** The caller runs the request, and must end the run in every case. */
+  | { readonly kind: 'run'; readonly run: CacheRun }
+  /** The signal aborted first. */
+  | { readonly kind: 'abandoned' };
+
+export type ResponseCacheOptions = {
+  readonly database: Database;
+  /**
+   * Only the current secret is used: after a rotation the names change and old answers are not
+   * found.
+   */
+  readonly secrets: Secrets;
+  /** The memory budget of this process. */
+  readonly memoryBytes: number;
+  /** The disk budget of the table. */
+  readonly diskBytes: number;
+  /** Longer bodies are not cached. */
+  readonly bodyBytesMax: number;
+  readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
+};
+
+const upkeepEveryMs = 60_000;
+
+export class ResponseCache {
+  readonly #options: ResponseCacheOptions;
+  readonly #nameKey: string;
+  readonly #sealer: Sealer;
+  readonly #hot: ScopedLruCache<CacheHit>;
+  readonly #runs = new Map<string, SharedRun<WholeResponse>>();
+  readonly #upkeep: Upkeep;
+  readonly #stopUpkeep: CancelTimer;
+  #removing: Promise<void> | null = null;
+
+  constructor(options: ResponseCacheOptions) {
+    const { database, secrets, memoryBytes, diskBytes, onError } = options;
+    this.#options = options;
+    this.#nameKey = nameKeyFrom(secrets[0]);
+    this.#sealer = createSealer([secrets[0]], 'cached responses');
+    this.#hot = new ScopedLruCache({ bytesMax: memoryBytes, nowMs: () => this.#nowMs() });
+    this.#upkeep = new Upkeep({ database, diskBytes, hot: this.#hot });
+    this.#stopUpkeep = options.clock.every(
+      upkeepEveryMs,
+      () => void this.removeEnded().catch(onError),
+    );
+  }
+
+  nameOf(request: CachedRequest): CacheName {
+    return nameCached(this.#nameKey, request);
+  }
+
+  /** Looks in memory only. */
+  recall(name: CacheName): CacheHit | undefined {
+    return this.#hot.get(memoryKeyOf(name));
+  }
+
+  /**
+   * Returns the cached answer, waits for another run of the same request, or lets the caller run
+   * it. The signal ends a wait.
+   */
+  async begin(name: CacheName, { signal }: { readonly signal: AbortSignal }): Promise<CacheLookup> {
+    return this.recall(name) ?? this.#beginCold(name, signal);
+  }
+
+  /** Drops an account's answers from memory. */
+  forget(accountId: string): void {
+    this.#hot.forget(accountId);
+  }
+
+  /** Removes expired and surplus answers, in small steps. */
+  async removeEnded(): Promise<void> {
+    // A call during an unfinished clean-up joins it.
+    this.#removing ??= this.#upkeep.run(this.#nowMs()).finally(() => {
+      this.#removing = null;
+    });
+    await this.#removing;
+  }
+
+  close(): void {
+    this.#stopUpkeep();
+  }
+
+  async #beginCold(name: CacheName, signal: AbortSignal): Promise<CacheLookup> {
+    while (!signal.aborted) {
+      const shared = this.#runs.get(rowKeyOf(name));
+      if (!shared) return this.#startRun(name, signal);
+      const response = await shared.wait(signal);
+      if (response) return { kind: 'hit', response };
+    }
+    return { kind: 'abandoned' };
+  }
+
+  /**
+   * Registers the run before the first await, so that only one of several concurrent requests
+   * queries the database.
+   */
+  async #startRun(name: CacheName, signal: AbortSignal): Promise<CacheLookup> {
+    const shared = new SharedRun<WholeResponse>();
+    const id = rowKeyOf(name);
+    this.#runs.set(id, shared);
+    const end = (response: WholeResponse | null) => {
+      if (this.#runs.get(id) === shared) this.#runs.delete(id);
+      shared.end(response);
+    };
+    const response = await this.#find(name);
+    if (response || signal.aborted) {
+      end(response);
+      return response ? { kind: 'hit', response } : { kind: 'abandoned' };
+    }
+    const share = (stored: WholeResponse | null) => {
+      if (stored) this.#remember(name, stored, keptForMsOf(stored));
+      end(stored);
+    };
+    const { bodyBytesMax } = this.#options;
+    return {
+      kind: 'run',
+      run: new CacheRun({ name, shared, sealer: this.#sealer, bodyBytesMax, end: share }),
+    };
+  }
+
+  /** Looks in the database. An unreadable row counts as a miss; the next answer replaces it. */
+  async #find(name: CacheName): Promise<WholeResponse | null> {
+    try {
+      const row = await findCached(this.#options.database, name, this.#nowMs());
+      if (!row) return null;
+      const response = await this.#read(name, row);
+      this.#remember(name, response, row.expires_at_ms - this.#nowMs());
+      return response;
+    } catch (error) {
+      this.#options.onError(error);
+      return null;
+    }
+  }
+
+  async #read(name: CacheName, row: CachedRow): Promise<WholeResponse> {
+    return {
+      status: 200,
+      contentType: row.content_type,
+      headers: JSON.parse(row.headers) as Record<string, string>,
+      body: await this.#sealer.open(row.body, rowKeyOf(name)),
+      ...worthOfRow(row),
+    };
+  }
+
+  #remember(name: CacheName, response: WholeResponse, forMs: number): void {
+    this.#hot.set(
+      memoryKeyOf(name),
+      { kind: 'hit', response },
+      { bytes: Buffer.byteLength(response.body), keptForMs: forMs },
+    );
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.nowMs();
+  }
+}
+
+function memoryKeyOf({ accountId, generation, digest }: CacheName): ScopedKey {
+  return scopedKey(accountId, generation, digest);
+}

@@ -1,0 +1,59 @@
+// Finds models that cannot run.
+import type { ImageModel } from '../../canonical/image-model.ts';
+import type { Catalog } from './catalog.ts';
+import type { Model } from './model.ts';
+import { priceFor } from './price.ts';
+
+export type CatalogProblem = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: 'chat' | 'image';
+  /**
+   * Without a current price a model never runs; without an enabled route it runs only for test
+   * keys.
+   */
+  readonly problem: 'no-price' | 'no-route';
+  /** The providers of its routes. */
+  readonly providers: readonly string[];
+};
+
+const listPricePpm = 1_000_000;
+
+/** Returns problems in catalogue order; a model may have both. */
+export function checkCatalog(
+  catalog: Catalog,
+  { markup, nowMs }: { readonly markup: number; readonly nowMs: number },
+): CatalogProblem[] {
+  const hasPrice = (model: Model) =>
+    priceFor(model, { nowMs, markup, multiplierPpm: listPricePpm }) !== null;
+  return [
+    ...catalog
+      .list()
+      .flatMap((model) => [
+        ...(hasPrice(model) ? [] : [problemOf(model, 'chat', 'no-price')]),
+        ...(catalog.liveRoutes(model).length > 0 ? [] : [problemOf(model, 'chat', 'no-route')]),
+      ]),
+    ...catalog.images
+      .list()
+      .flatMap((model) => [
+        ...(model.price ? [] : [problemOf(model, 'image', 'no-price')]),
+        ...(catalog.images.liveRoutes(model).length > 0
+          ? []
+          : [problemOf(model, 'image', 'no-route')]),
+      ]),
+  ];
+}
+
+function problemOf(
+  { id, displayName: name, routes }: Model | ImageModel,
+  type: CatalogProblem['type'],
+  problem: CatalogProblem['problem'],
+): CatalogProblem {
+  return {
+    id,
+    name,
+    type,
+    problem,
+    providers: [...new Set(routes.map((route) => route.provider))],
+  };
+}

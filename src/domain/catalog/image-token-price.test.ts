@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from '../../../tests/support/property.ts';
+import type { ImageUsage } from '../../canonical/image-model.ts';
+import { loadConfig } from '../../config/load.ts';
+import { picosFromUsd } from '../../lib/money.ts';
+import type { PricedImage } from './image-price.ts';
+import { countedPrice, maximumPrice } from './image-token-price.ts';
+import { loadImageModels } from './load-image-catalog.ts';
+
+const listPrice = { markup: 1, multiplierPpm: 1_000_000 } as const;
+const models = new Map(
+  loadImageModels(loadConfig({ env: {}, cwd: '/' })).map((model) => [model.id, model]),
+);
+const [flare, edit, reference] = [
+  'gpt-image-flare',
+  'gpt-image-flare-edit',
+  'gpt-image-sunburst-reference',
+].map((id) => models.get(id)!);
+const square = { width: 1_024, height: 1_024 };
+const fromText: PricedImage = { inputs: [], size: square, quality: 'medium', resolution: null };
+const fromOne: PricedImage = { ...fromText, inputs: [square] };
+const prompt = { upper: 60, likely: 20 };
+
+function usage(changes: Partial<ImageUsage>): ImageUsage {
+  return {
+    inputTokens: 0,
+    imageTokens: null,
+    cachedTextTokens: 0,
+    cachedImageTokens: 0,
+    outputTokens: 0,
+    ...changes,
+  };
+}
+
+function usdOf(
+  model: typeof flare,
+  image: PricedImage,
+  told: Partial<ImageUsage>,
+  { asked, delivered }: { asked: number; delivered: number } = { asked: 1, delivered: 1 },
+): number {
+  const counted = countedPrice(model!, image, {
+    usage: usage(told),
+    prompt,
+    asked,
+    delivered,
+    factor: listPrice,
+  })!;
+  assert.equal(counted.listPicos, counted.upstreamPicos);
+  return Number(counted.listPicos) / 1e12;
+}
+
+describe("the charge by the provider's count", () => {
+  test('prompt, input images and output images each have their own price', () => {
+    assert.equal(
+      usdOf(flare, fromText, { inputTokens: 50, outputTokens: 400 }),
+      (50 * 5 + 400 * 30) / 1e6,
+    );
+    const told = { inputTokens: 1_050, imageTokens: 1_000, outputTokens: 400 };
+    assert.equal(usdOf(edit, fromOne, told), (50 * 5 + 1_000 * 8 + 400 * 30) / 1e6);
+  });
+
+  test('cached tokens have the cache price', () => {
+    const told = {
+      inputTokens: 1_050,
+      imageTokens: 1_000,
+      cachedTextTokens: 30,
+      cachedImageTokens: 600,
+      outputTokens: 400,
+    };
+    assert.equal(
+      usdOf(edit, fromOne, told),
+      (20 * 5 + 30 * 1.25 + 400 * 8 + 600 * 2 + 400 * 30) / 1e6,
+    );
+    assert.equal(
+      usdOf(flare, fromText, { inputTokens: 10, cachedTextTokens: 99, outputTokens: 1 }),
+      (10 * 1.25 + 30) / 1e6,
+    );
+  });
+
+  test('undivided input beyond the likely prompt counts as images', () => {
+    assert.equal(
+      usdOf(edit, fromOne, { inputTokens: 1_020, outputTokens: 1 }),
+      (20 * 5 + 1_000 * 8 + 30) / 1e6,
+    );
+    assert.equal(usdOf(flare, fromText, { inputTokens: 60, outputTokens: 1 }), (60 * 5 + 30) / 1e6);
+  });
+
+  test('uncounted input or output has the table price, for each delivered image', () => {
+    assert.equal(
+      usdOf(edit, fromOne, { inputTokens: 1_000, imageTokens: 980 }, { asked: 3, delivered: 2 }),
+      (20 * 5 + 980 * 8) / 1e6 + 0.026,
+    );
+    assert.equal(
+      usdOf(edit, fromOne, { outputTokens: 400 }, { asked: 3, delivered: 2 }),
+      0.02 + (400 * 30) / 1e6,
+    );
+  });
+
+  test('output is capped at twice the table price, and input at what prompt and images can be', () => {
+    const wild = { inputTokens: 90_000_000, imageTokens: 80_000_000, outputTokens: 90_000_000 };
+    const most = maximumPrice(
+      reference!,
+      { ...fromOne, inputs: [null, null] },
+      { prompt, factor: listPrice },
+    )!;
+    const told = { usage: usage(wild), prompt, asked: 2, delivered: 2, factor: listPrice };
+    const counted = countedPrice(reference!, { ...fromOne, inputs: [square, square] }, told)!;
+    assert.equal(counted.listPicos, 2n * 2n * picosFromUsd(0.013) + most.request.listPicos);
+    assert.equal(counted.beyondPicos, 10n * counted.listPicos);
+  });
+
+  test('a model without token prices is not charged by tokens', () => {
+    const flux = models.get('flux-2')!;
+    const told = {
+      usage: usage({ inputTokens: 5, outputTokens: 5 }),
+      prompt,
+      asked: 1,
+      delivered: 1,
+      factor: listPrice,
+    };
+    assert.equal(countedPrice(flux, fromText, told), null);
+    assert.equal(
+      maximumPrice(flux, fromText, { prompt, factor: listPrice })!.request.listPicos,
+      0n,
+    );
+  });
+});
+
+test('no count costs more than the hold or less than zero, for any factor', () => {
+  const tokens = fc.oneof(fc.nat(20_000), fc.nat(100_000_000));
+  const counts = fc.record({
+    inputTokens: tokens,
+    imageTokens: fc.option(tokens),
+    cachedTextTokens: tokens,
+    cachedImageTokens: tokens,
+    outputTokens: tokens,
+  });
+  const request = fc.record({
+    inputs: fc.integer({ min: 0, max: 16 }),
+    size: fc.record({
+      width: fc.integer({ min: 64, max: 3_840 }),
+      height: fc.integer({ min: 64, max: 2_160 }),
+    }),
+    quality: fc.constantFrom('low' as const, 'medium' as const, 'high' as const),
+    upper: fc.nat(100_000),
+    likely: fc.nat(100_000),
+    asked: fc.integer({ min: 1, max: 10 }),
+    missing: fc.nat(9),
+  });
+  const factors = fc.record({
+    markup: fc.integer({ min: 0, max: 5_000 }).map((mills) => mills / 1_000),
+    multiplierPpm: fc.nat(3_000_000),
+  });
+  fc.assert(
+    fc.property(
+      counts,
+      request,
+      factors,
+      (told, { inputs, size, quality, upper, likely, asked, missing }, factor) => {
+        const delivered = Math.max(asked - missing, 1);
+        const tokensOfPrompt = { upper: Math.max(upper, likely), likely };
+        const image = { size, quality, resolution: null, inputs: Array<null>(inputs).fill(null) };
+        const most = maximumPrice(reference!, image, { prompt: tokensOfPrompt, factor })!;
+        const given = { ...image, inputs: image.inputs.map(() => square) };
+        const counted = countedPrice(reference!, given, {
+          usage: told,
+          prompt: tokensOfPrompt,
+          asked,
+          delivered,
+          factor,
+        })!;
+        assert.ok(counted.listPicos <= most.listPicos * BigInt(asked) + most.request.listPicos);
+        assert.ok(
+          counted.upstreamPicos <= most.upstreamPicos * BigInt(asked) + most.request.upstreamPicos,
+        );
+        assert.ok(counted.upstreamPicos > 0n || told.outputTokens === 0);
+        const whole = told.inputTokens > 0 && told.outputTokens > 0 && counted.beyondPicos === 0n;
+        if (whole)
+          assert.ok(
+            counted.upstreamPicos >= BigInt(told.outputTokens) * 30_000_000n,
+            'every counted token is charged',
+          );
+      },
+    ),
+  );
+});

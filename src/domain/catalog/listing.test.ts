@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ImageModel } from '../../canonical/image-model.ts';
+import { createCatalog } from './catalog.ts';
+import { createImageCatalog } from './image-catalog.ts';
+import { type Charging, listModelInfo, listModels, modelEntry, type Viewer } from './listing.ts';
+import { endpointSearchPrice } from './search-price.ts';
+import type { ModelInfoEntry } from './model-info.ts';
+import type { Model } from './model.ts';
+import { readPrices } from './read-prices.ts';
+
+const dayMs = 86_400_000;
+const live = model('gpt-x', 'openai', [
+  {
+    input: 1.25,
+    output: 10,
+    cache_write: 1.5,
+    cache_read: 0.125,
+    tiers: [{ above_input_tokens: 5, input: 9, output: 9 }],
+  },
+  {
+    effective_from: '2027-01-01',
+    input: 2,
+    output: 20,
+    cache_write: 2.5,
+    cache_write_1h: 4,
+    cache_read: 0.2,
+    tiers: [{ above_input_tokens: 50, input: 4, output: 40 }],
+  },
+]);
+const off = model('gemini-x', 'google', [{ input: 1, output: 1 }]);
+const unpriced = model('mystery', 'openai', []);
+const catalog = createCatalog({
+  models: [live, off, unpriced],
+  aliases: new Map([
+    ['fast', live],
+    ['slow', off],
+  ]),
+  liveProviders: new Set(['openai']),
+  warnings: [],
+});
+
+const nobody: Viewer = {
+  mode: 'live',
+  models: null,
+  nowMs: Date.UTC(2026, 10, 20),
+  markup: 1,
+  multiplierPpmOf: () => 1_000_000,
+};
+
+const charging: Charging = {
+  providers: {},
+  searchPrices: (factor) => {
+    const priceOf = (statedUsd: number) =>
+      endpointSearchPrice({ provider: null, num: 10, calls: 1 }, { ...factor, statedUsd });
+    return { usual: priceOf(0.005), most: priceOf(0.02) };
+  },
+  isSearchLive: true,
+};
+
+describe('which models are listed', () => {
+  const cases: [who: string, viewer: Viewer, ids: string[]][] = [
+    [
+      'nobody in particular sees what has a live route and a price, then the aliases',
+      nobody,
+      ['gpt-x', 'fast'],
+    ],
+    [
+      'a test key sees all that have a price',
+      { ...nobody, mode: 'test' },
+      ['gpt-x', 'gemini-x', 'fast', 'slow'],
+    ],
+    [
+      'a restricted key sees only its own',
+      { ...nobody, mode: 'test', models: new Set(['gemini-x']) },
+      ['gemini-x', 'slow'],
+    ],
+    [
+      'a restricted live key does not see what cannot run',
+      { ...nobody, models: new Set(['gemini-x']) },
+      [],
+    ],
+  ];
+  for (const [who, viewer, ids] of cases) {
+    test(who, () => {
+      const { data, first_id, last_id, has_more, object } = listModels(catalog, viewer);
+      assert.deepEqual(
+        data.map(({ id }) => id),
+        ids,
+      );
+      assert.deepEqual(
+        { first_id, last_id, has_more, object },
+        { first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null, has_more: false, object: 'list' },
+      );
+      assert.deepEqual(
+        listModelInfo(catalog, viewer, charging).data.map(({ id }) => id),
+        ids,
+      );
+    });
+  }
+});
+
+test('an entry has the fields of both SDKs', () => {
+  assert.deepEqual(listModels(catalog, nobody).data[0], {
+    id: 'gpt-x',
+    object: 'model',
+    created: 1_700_000_000,
+    owned_by: 'openai',
+    type: 'model',
+    display_name: 'The gpt-x',
+    created_at: '2023-11-14T22:13:20Z',
+  });
+});
+
+test('one model is found by any of its names, and an alias keeps its own id', () => {
+  assert.equal(modelEntry(catalog, nobody, 'gpt-x')?.id, 'gpt-x');
+  assert.equal(modelEntry(catalog, nobody, 'fast')?.id, 'fast');
+  assert.equal(modelEntry(catalog, nobody, 'openai/gpt-x-20260101')?.id, 'gpt-x');
+  assert.equal(modelEntry(catalog, nobody, 'gemini-x'), null);
+  assert.equal(modelEntry(catalog, nobody, 'mystery'), null);
+  assert.equal(modelEntry(catalog, nobody, 'unheard-of'), null);
+  assert.equal(modelEntry(catalog, { ...nobody, models: new Set(['gemini-x']) }, 'gpt-x'), null);
+});
+
+describe('the info of a model', () => {
+  test('has all prices in dollars: every bucket, tier, future price and search', () => {
+    assert.deepEqual(infoOf(nobody), {
+      id: 'gpt-x',
+      display_name: 'The gpt-x',
+      context_window: 120,
+      max_input_tokens: 100,
+      max_output_tokens: 20,
+      supports_thinking: true,
+      supports_streaming: true,
+      supports_vision: false,
+      input_price_per_1m: 1.25,
+      output_price_per_1m: 10,
+      cache_write_price_per_1m: 1.5,
+      cache_write_1h_price_per_1m: 2.5,
+      cache_read_price_per_1m: 0.125,
+      price_tiers: [{ above_input_tokens: 5, ...flat(9) }],
+      scheduled_prices: [
+        {
+          effective_from: '2027-01-01T00:00:00Z',
+          input_price_per_1m: 2,
+          output_price_per_1m: 20,
+          cache_write_price_per_1m: 2.5,
+          cache_write_1h_price_per_1m: 4,
+          cache_read_price_per_1m: 0.2,
+          price_tiers: [{ above_input_tokens: 50, ...flat(4), output_price_per_1m: 40 }],
+        },
+      ],
+      search_prices: { web_search: 0.01, web_search_preview: 0.01 },
+    });
+  });
+
+  test('has tiers, future prices and searches as the account pays them', () => {
+    const own = infoOf({ ...nobody, markup: 1.2, multiplierPpmOf: () => 500_000 });
+    const [later] = own.scheduled_prices;
+    assert.deepEqual(own.price_tiers, [{ above_input_tokens: 5, ...flat(5.4) }]);
+    assert.deepEqual([later!.input_price_per_1m, later!.cache_write_1h_price_per_1m], [1.2, 2.4]);
+    assert.deepEqual(
+      [later!.price_tiers[0]!.input_price_per_1m, later!.price_tiers[0]!.output_price_per_1m],
+      [2.4, 24],
+    );
+    assert.deepEqual(own.search_prices, { web_search: 0.006, web_search_preview: 0.006 });
+    const afterwards = infoOf({ ...nobody, nowMs: Date.UTC(2027, 0, 1) });
+    assert.deepEqual(
+      [afterwards.scheduled_prices, afterwards.cache_write_1h_price_per_1m],
+      [[], 4],
+    );
+  });
+
+  test('has the highest search price among the providers that serve it', () => {
+    const dear = { kind: 'openai-compatible', tool_prices: { web_search: 0.03 } } as const;
+    const two = model('two-x', 'openai', [{ input: 1, output: 1 }]);
+    const routes = [...two.routes, { ...two.routes[0]!, provider: 'dear' }];
+    const searchPricesWith = (liveProviders: string[]) => {
+      const only = createCatalog({
+        models: [{ ...two, routes }],
+        aliases: new Map(),
+        warnings: [],
+        liveProviders: new Set(liveProviders),
+      });
+      const [entry] = listModelInfo(only, nobody, { ...charging, providers: { dear } }).data;
+      return (entry as ModelInfoEntry).search_prices;
+    };
+    assert.deepEqual(searchPricesWith(['openai', 'dear']), {
+      web_search: 0.03,
+      web_search_preview: 0.01,
+    });
+    assert.deepEqual(searchPricesWith(['dear']), { web_search: 0.03 });
+  });
+
+  test('contains the price of the search endpoint if the caller may use it', () => {
+    const searchOf = (viewer: Viewer, with_: Partial<typeof charging> = {}) =>
+      listModelInfo(catalog, viewer, { ...charging, ...with_ }).web_search;
+    assert.deepEqual(searchOf({ ...nobody, multiplierPpmOf: () => 500_000 }), {
+      id: 'web-search',
+      price_per_search: 0.0025,
+      price_per_search_max: 0.01,
+    });
+    assert.equal(searchOf({ ...nobody, models: new Set(['web-search']) })?.price_per_search, 0.005);
+    assert.equal(searchOf({ ...nobody, models: new Set(['gpt-x']) }), null);
+    assert.equal(searchOf(nobody, { isSearchLive: false }), null);
+    assert.deepEqual(
+      searchOf({ ...nobody, mode: 'test' }, { isSearchLive: false })?.price_per_search,
+      0.005,
+    );
+    assert.equal(searchOf(nobody, { searchPrices: () => ({ usual: null, most: null }) }), null);
+  });
+
+  test("has the current price with the account's markup and multiplier", () => {
+    assert.equal(inputPriceOf({ ...nobody, markup: 1.2 }), 1.5);
+    assert.equal(inputPriceOf({ ...nobody, markup: 1.2, multiplierPpmOf: () => 500_000 }), 0.75);
+    assert.equal(inputPriceOf({ ...nobody, nowMs: Date.UTC(2027, 0, 1) - 1 }), 1.25);
+    assert.equal(inputPriceOf({ ...nobody, nowMs: Date.UTC(2027, 0, 1) + dayMs }), 2);
+  });
+});
+
+describe('models that make images', () => {
+  const drawing = imageModel('draw-x', 'openai');
+  const editing = {
+    ...imageModel('edit-x', 'bfl'),
+    mode: 'edit' as const,
+    inputImages: { min: 1, max: 1 },
+  };
+  const images = createImageCatalog({
+    models: [drawing, editing, { ...imageModel('unpriced-x', 'openai'), price: null }],
+    aliases: new Map([['draw', drawing]]),
+    liveProviders: new Set(['openai']),
+  });
+  const both = createCatalog({
+    models: [live],
+    aliases: new Map(),
+    liveProviders: new Set(['openai']),
+    warnings: [],
+    images,
+  });
+  const idsFor = (viewer: Viewer) =>
+    listModels(both, viewer).data.map(({ id, type }) => `${type} ${id}`);
+
+  test('are listed after the chat models, by the same rules', () => {
+    assert.deepEqual(idsFor(nobody), ['model gpt-x', 'image draw-x', 'image draw']);
+    assert.deepEqual(idsFor({ ...nobody, mode: 'test' }), [
+      'model gpt-x',
+      'image draw-x',
+      'image edit-x',
+      'image draw',
+    ]);
+    assert.deepEqual(idsFor({ ...nobody, mode: 'test', models: new Set(['edit-x']) }), [
+      'image edit-x',
+    ]);
+    assert.equal(listModels(both, nobody).last_id, 'draw');
+  });
+
+  test('are found by any of their names if the caller may see them', () => {
+    const found = ['draw-x', 'draw', 'openai/draw-x-latest'].map(
+      (name) => modelEntry(both, nobody, name)?.id,
+    );
+    assert.deepEqual(found, ['draw-x', 'draw', 'draw-x']);
+    const hidden = ['edit-x', 'unpriced-x', 'nobody-x'].map((name) =>
+      modelEntry(both, nobody, name),
+    );
+    assert.deepEqual(hidden, [null, null, null]);
+    assert.equal(modelEntry(both, { ...nobody, models: new Set(['gpt-x']) }, 'draw-x'), null);
+  });
+
+  test('have no token prices in their info, and image prices as the account pays them', () => {
+    const viewer: Viewer = {
+      ...nobody,
+      mode: 'test',
+      markup: 1.2,
+      multiplierPpmOf: (id) => (id === 'edit-x' ? 500_000 : 1_000_000),
+    };
+    const [, drawn, edited] = listModelInfo(both, viewer, charging).data;
+    assert.deepEqual(edited, {
+      id: 'edit-x',
+      display_name: 'The edit-x',
+      type: 'image',
+      mode: 'edit',
+      family: 'gpt-image',
+      max_input_images: 1,
+      context_window: 0,
+      max_input_tokens: 0,
+      max_output_tokens: 0,
+      supports_thinking: false,
+      supports_streaming: false,
+      supports_vision: true,
+      input_price_per_1m: null,
+      output_price_per_1m: null,
+      cache_write_price_per_1m: null,
+      cache_read_price_per_1m: null,
+      image_prices: {
+        per_megapixel: true,
+        output: { low: 0.006, high: 0.012 },
+        further_megapixel: { low: 0.006, high: 0.012 },
+        input_image: { low: 0.0006, high: 0.0006 },
+        input_per_megapixel: false,
+        tokens: null,
+      },
+    });
+    assert.ok(drawn && 'image_prices' in drawn);
+    assert.deepEqual(
+      [drawn.image_prices.output, drawn.image_prices.input_image],
+      [{ low: 0.012, high: 0.024 }, {}],
+    );
+  });
+});
+
+function imageModel(id: string, provider: string): ImageModel {
+  return {
+    id,
+    displayName: `The ${id}`,
+    ownedBy: provider,
+    createdAtSeconds: 1_700_000_000,
+    mode: 'text-to-image',
+    family: 'gpt-image',
+    inputImages: { min: 0, max: 0 },
+    promptCharactersMax: 100,
+    countMax: 1,
+    parameters: {
+      kind: 'shape',
+      aspectRatio: { default: '1:1', allowed: ['1:1'] },
+      resolution: { default: '1k', allowed: ['1k'] },
+      outputFormats: [],
+    },
+    routes: [{ provider, upstreamModels: {} }],
+    price: {
+      isListPrice: false,
+      perMegapixel: true,
+      output: { low: 10_000_000_000n, high: 20_000_000_000n },
+      furtherMegapixel: { low: 10_000_000_000n, high: 20_000_000_000n },
+      input: { low: 1_000_000_000n, high: 1_000_000_000n },
+      inputPerMegapixel: false,
+      tokens: null,
+    },
+  };
+}
+
+function inputPriceOf(viewer: Viewer): number {
+  return infoOf(viewer).input_price_per_1m;
+}
+
+function infoOf(viewer: Viewer): ModelInfoEntry {
+  return listModelInfo(catalog, viewer, charging).data[0] as ModelInfoEntry;
+}
+
+/** A price with only input and output. */
+function flat(usd: number) {
+  return {
+    input_price_per_1m: usd,
+    output_price_per_1m: usd,
+    cache_write_price_per_1m: usd,
+    cache_write_1h_price_per_1m: 2 * usd,
+    cache_read_price_per_1m: usd,
+  };
+}
+
+function model(
+  id: string,
+  provider: string,
+  prices: Parameters<typeof readPrices>[0]['prices'],
+): Model {
+  return {
+    id,
+    displayName: `The ${id}`,
+    ownedBy: provider,
+    createdAtSeconds: 1_700_000_000,
+    contextTokens: 120,
+    maxInputTokens: 100,
+    maxOutputTokens: 20,
+    supports: { thinking: true, streaming: true, vision: false, tools: true },
+    routes: [
+      {
+        provider,
+        upstreamModel: id,
+        api: null,
+        rank: 0,
+        weight: 1,
+        contextTokens: null,
+        lacks: new Set(),
+      },
+    ],
+    prices: readPrices({ prices }, false),
+    toolPrices: {},
+    passFields: new Set(),
+    timeouts: {},
+  };
+}

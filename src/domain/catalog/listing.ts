@@ -1,0 +1,211 @@
+// The responses of GET /v1/models, /v1/models/{id} and /v1/models/info: the models that a caller
+// may see, with prices.
+import type { ImageModel } from '../../canonical/image-model.ts';
+import { searchModelId } from '../../canonical/web-search.ts';
+import { usdFromPicos } from '../../lib/money.ts';
+import type { Catalog } from './catalog.ts';
+import { imageInfoEntry, type ImageInfoEntry } from './image-listing.ts';
+import type { Model } from './model.ts';
+import { modelInfoEntry, type ModelInfoEntry } from './model-info.ts';
+import { priceAt, type PriceFactor } from './price.ts';
+import type { SearchPrice, SearchProviders } from './search-price.ts';
+
+/** Determines which models a caller may see. Without a key: mode `live` and no model list. */
+type Visibility = {
+  readonly mode: 'live' | 'test';
+  /** The catalogue ids that the key is restricted to; null means all. */
+  readonly models: ReadonlySet<string> | null;
+  readonly nowMs: number;
+};
+
+/** The caller. Without a key, its multiplier is that of the list price. */
+export type Viewer = Visibility & {
+  readonly markup: number;
+  /** Returns what the caller pays for a model, in millionths of the list price. */
+  readonly multiplierPpmOf: (modelId: string) => number;
+};
+
+type ModelListEntry = {
+  readonly id: string;
+  readonly object: 'model';
+  /** Unix seconds. */
+  readonly created: number;
+  readonly owned_by: string;
+  // Anthropic's SDK reads the following three.
+  readonly type: 'model' | 'image';
+  readonly display_name: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+};
+
+type ModelList = {
+  readonly object: 'list';
+  readonly data: readonly ModelListEntry[];
+  readonly has_more: false;
+  readonly first_id: string | null;
+  readonly last_id: string | null;
+};
+
+type ModelInfoList = {
+  readonly data: readonly (ModelInfoEntry | ImageInfoEntry)[];
+  /** The web-search endpoint; null when it is not sold to the caller. */
+  readonly web_search: SearchEntry | null;
+};
+
+/** USD, the highest over all providers: for the default number of results, and for any search. */
+type SearchEntry = {
+  readonly id: string;
+  readonly price_per_search: number;
+  readonly price_per_search_max: number;
+};
+
+/** Prices other than those of tokens and images. */
+export type Charging = {
+  readonly providers: SearchProviders;
+  /**
+   * The highest price of the endpoint for the default number of results, and for any search; null
+   * when it is not sold.
+   */
+  readonly searchPrices: (
+    factor: PriceFactor,
+    mode: Visibility['mode'],
+  ) => { readonly usual: SearchPrice | null; readonly most: SearchPrice | null };
+  readonly isSearchLive: boolean;
+};
+
+/**
+ * Returns everything that the caller may see on one page: chat models and their aliases, then image
+ * models.
+ */
+export function listModels(catalog: Catalog, viewer: Visibility): ModelList {
+  const data = [
+    ...visibleModels(catalog, viewer).map(({ id, model }) => listEntry(id, model, 'model')),
+    ...visibleImageModels(catalog, viewer).map(({ id, model }) => listEntry(id, model, 'image')),
+  ];
+  return {
+    object: 'list',
+    data,
+    has_more: false,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  };
+}
+
+/**
+ * Returns one model by any of its names; null when the caller may not see one. An alias keeps its
+ * own id, as in the list.
+ */
+export function modelEntry(
+  catalog: Catalog,
+  viewer: Visibility,
+  name: string,
+): ModelListEntry | null {
+  const model = catalog.resolve(name);
+  if (!model) return imageModelEntry(catalog, viewer, name);
+  if (!isVisible(catalog, viewer, model)) return null;
+  return listEntry(catalog.aliases.get(name) === model ? name : model.id, model, 'model');
+}
+
+function imageModelEntry(
+  { images }: Catalog,
+  viewer: Visibility,
+  name: string,
+): ModelListEntry | null {
+  const model = images.resolve(name);
+  if (!model || !isVisibleImageModel(images, viewer, model)) return null;
+  return listEntry(images.aliases.get(name) === model ? name : model.id, model, 'image');
+}
+
+/** Returns all prices as the caller pays them. */
+export function listModelInfo(catalog: Catalog, viewer: Viewer, charging: Charging): ModelInfoList {
+  const { mode, markup, multiplierPpmOf, nowMs } = viewer;
+  const factorOf = ({ id }: { readonly id: string }) => ({
+    markup,
+    multiplierPpm: multiplierPpmOf(id),
+  });
+  const chat = visibleModels(catalog, viewer).map(({ id, model }) => {
+    // The sandbox replaces every provider of a model.
+    const routes = mode === 'test' ? model.routes : catalog.liveRoutes(model);
+    return modelInfoEntry(id, model, {
+      ...factorOf(model),
+      nowMs,
+      routes,
+      providers: charging.providers,
+    });
+  });
+  const images = visibleImageModels(catalog, viewer).map(({ id, model }) =>
+    imageInfoEntry(id, model, factorOf(model)),
+  );
+  return { data: [...chat, ...images], web_search: searchEntry(viewer, charging) };
+}
+
+function searchEntry(
+  { mode, models, markup, multiplierPpmOf }: Viewer,
+  { searchPrices, isSearchLive }: Charging,
+): SearchEntry | null {
+  const isVisibleHere = (models?.has(searchModelId) ?? true) && (mode === 'test' || isSearchLive);
+  const { usual, most } = searchPrices(
+    { markup, multiplierPpm: multiplierPpmOf(searchModelId) },
+    mode,
+  );
+  if (!usual || !most || !isVisibleHere) return null;
+  return {
+    id: searchModelId,
+    price_per_search: usdFromPicos(usual.listPicos),
+    price_per_search_max: usdFromPicos(most.listPicos),
+  };
+}
+
+/** A listed name: a model's id or an alias. */
+type VisibleModel = { readonly id: string; readonly model: Model };
+
+/** Returns the models in catalogue order, then the aliases. */
+function visibleModels(catalog: Catalog, viewer: Visibility): readonly VisibleModel[] {
+  const models = catalog.list().map((model) => ({ id: model.id, model }));
+  const aliases = [...catalog.aliases].map(([id, model]) => ({ id, model }));
+  return [...models, ...aliases].filter(({ model }) => isVisible(catalog, viewer, model));
+}
+
+/**
+ * A model is visible if it could run: it has a current price and, except for test keys (answered by
+ * the sandbox), an enabled provider.
+ */
+function isVisible(catalog: Catalog, viewer: Visibility, model: Model): boolean {
+  if (viewer.models && !viewer.models.has(model.id)) return false;
+  if (!priceAt(model, viewer.nowMs)) return false;
+  return viewer.mode === 'test' || catalog.liveRoutes(model).length > 0;
+}
+
+function visibleImageModels(
+  { images }: Catalog,
+  viewer: Visibility,
+): readonly { readonly id: string; readonly model: ImageModel }[] {
+  const models = images.list().map((model) => ({ id: model.id, model }));
+  const aliases = [...images.aliases].map(([id, model]) => ({ id, model }));
+  return [...models, ...aliases].filter(({ model }) => isVisibleImageModel(images, viewer, model));
+}
+
+function isVisibleImageModel(
+  images: Catalog['images'],
+  viewer: Visibility,
+  model: ImageModel,
+): boolean {
+  if (viewer.models && !viewer.models.has(model.id)) return false;
+  return model.price !== null && (viewer.mode === 'test' || images.liveRoutes(model).length > 0);
+}
+
+function listEntry(
+  id: string,
+  model: Model | ImageModel,
+  type: ModelListEntry['type'],
+): ModelListEntry {
+  return {
+    id,
+    object: 'model',
+    created: model.createdAtSeconds,
+    owned_by: model.ownedBy,
+    type,
+    display_name: model.displayName,
+    created_at: new Date(model.createdAtSeconds * 1_000).toISOString().replace('.000Z', 'Z'),
+  };
+}

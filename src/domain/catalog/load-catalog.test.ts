@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { ConfigError } from '../../config/config-error.ts';
+import { loadConfig } from '../../config/load.ts';
+import { loadCatalog, type BuiltInCatalog } from './load-catalog.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-catalog-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const builtIn: BuiltInCatalog = {
+  as_of: '2026-11-10',
+  models: [
+    {
+      id: 'gpt-x',
+      display_name: 'GPT X',
+      owned_by: 'openai',
+      created: '2026-01-02',
+      created_is: 'release',
+      context_tokens: 1_000,
+      max_input_tokens: 900,
+      max_output_tokens: 100,
+      supports: { thinking: true, streaming: true, vision: true, tools: true },
+      routes: [{ provider: 'openai', model: 'gpt-x', api: 'responses' }],
+      prices: [
+        { input: 1, output: 2, cache_read: 0.1 },
+        {
+          effective_from: '2027-01-01',
+          input: 3,
+          output: 4,
+          tiers: [{ above_input_tokens: 500, input: 5, output: 6, cache_write: 7 }],
+        },
+      ],
+    },
+  ],
+};
+
+/** The defaults of a route. */
+const plain = { rank: 0, weight: 1, contextTokens: null, lacks: new Set<string>() };
+
+function load(yaml: string, env: Record<string, string> = { OPENAI_API_KEY: 'k' }) {
+  writeFileSync(join(folder, 'tollgate.yaml'), yaml);
+  return loadCatalog(loadConfig({ env, cwd: folder }), builtIn);
+}
+
+function isLive(yaml: string, env?: Record<string, string>): boolean {
+  const catalog = load(yaml, env);
+  return catalog.liveRoutes(catalog.resolve('gpt-x')!).length > 0;
+}
+
+test('routes are ordered by rank, and by position when they have none', () => {
+  const route = (fields: string) => `{ provider: ollama${fields} }`;
+  const routes = [
+    ', model: a, rank: 2',
+    ', model: b',
+    ', model: c',
+    ', model: d, rank: 0, weight: 5',
+  ].map(route);
+  const model = load(
+    `models: { m: { routes: [${routes.join(', ')}], timeouts: { idle_ms: 5 } } }`,
+  ).resolve('m')!;
+  assert.deepEqual(
+    model.routes.map(({ upstreamModel, rank, weight }) => [upstreamModel, rank, weight]),
+    [
+      ['d', 0, 5],
+      ['b', 1, 1],
+      ['a', 2, 1],
+      ['c', 2, 1],
+    ],
+  );
+  assert.deepEqual(model.timeouts, { idle_ms: 5 });
+});
+
+describe('a built-in model', () => {
+  test('is read completely, with prices newest first in picodollars a token', () => {
+    const [model] = load('').list();
+    assert.equal(model!.createdAtSeconds, Date.UTC(2026, 0, 2) / 1_000);
+    assert.deepEqual(model!.routes, [
+      { provider: 'openai', upstreamModel: 'gpt-x', api: 'responses', ...plain },
+    ]);
+    const base = {
+      input: 3_000_000,
+      output: 4_000_000,
+      cacheRead: 3_000_000,
+      cacheWrite: 3_000_000,
+      cacheWrite1h: 6_000_000,
+    };
+    const tier = {
+      input: 5_000_000,
+      output: 6_000_000,
+      cacheRead: 5_000_000,
+      cacheWrite: 7_000_000,
+      cacheWrite1h: 10_000_000,
+    };
+    const older = {
+      input: 1_000_000,
+      output: 2_000_000,
+      cacheRead: 100_000,
+      cacheWrite: 1_000_000,
+      cacheWrite1h: 2_000_000,
+    };
+    assert.deepEqual(model!.prices, [
+      {
+        version: '2027-01-01',
+        effectiveFromMs: Date.UTC(2027, 0, 1),
+        isListPrice: false,
+        base,
+        tiers: [{ aboveInputTokens: 500, prices: tier }],
+      },
+      { version: '0', effectiveFromMs: 0, isListPrice: false, base: older, tiers: [] },
+    ]);
+  });
+
+  test('keeps fields that are not overridden', () => {
+    const [model] = load(
+      'models: { gpt-x: { display_name: Mine, supports: { vision: false } } }',
+    ).list();
+    assert.deepEqual(
+      [model!.displayName, model!.ownedBy, model!.maxInputTokens],
+      ['Mine', 'openai', 900],
+    );
+    assert.deepEqual(model!.supports, {
+      thinking: true,
+      streaming: true,
+      vision: false,
+      tools: true,
+    });
+    assert.equal(model!.prices[0]!.isListPrice, false);
+  });
+
+  test('has an overridden price as a list price', () => {
+    const [model] = load('models: { gpt-x: { prices: { input: 9, output: 9 } } }').list();
+    assert.deepEqual(
+      model!.prices.map(({ isListPrice, base }) => [isListPrice, base.input]),
+      [[true, 9_000_000]],
+    );
+  });
+
+  test('never accepts more input than its context after an override', () => {
+    const [smaller] = load('models: { gpt-x: { context_tokens: 50 } }').list();
+    assert.deepEqual(
+      [smaller!.contextTokens, smaller!.maxInputTokens, smaller!.maxOutputTokens],
+      [50, 50, 50],
+    );
+    const [larger] = load('models: { gpt-x: { max_input_tokens: 5000 } }').list();
+    assert.deepEqual(
+      [larger!.contextTokens, larger!.maxInputTokens, larger!.maxOutputTokens],
+      [5_000, 5_000, 100],
+    );
+  });
+
+  test('drops a format that the reconfigured provider does not speak', () => {
+    const [model] = load(
+      'providers: { openai: { kind: openai-compatible, base_url: "http://h/v1", api_key: none } }',
+    ).list();
+    assert.equal(model!.routes[0]!.api, null);
+  });
+
+  test('has a live route only while its provider is enabled', () => {
+    assert(isLive(''));
+    assert(!isLive('', {}));
+    assert(!isLive('providers: { openai: { enabled: false } }'));
+    assert(!isLive('providers: { openai: { api_key: "${MISSING}" } }'));
+  });
+});
+
+describe('a new model', () => {
+  test('needs only a route', () => {
+    const model = load(
+      'models: { acme/one: { routes: [{ provider: ollama, model: one }] } }',
+    ).resolve('acme/one')!;
+    assert.deepEqual(model, {
+      id: 'acme/one',
+      displayName: 'acme/one',
+      ownedBy: 'ollama',
+      createdAtSeconds: Date.UTC(2026, 10, 10) / 1_000,
+      contextTokens: 144_384,
+      maxInputTokens: 128_000,
+      maxOutputTokens: 16_384,
+      supports: { thinking: false, streaming: true, vision: false, tools: true },
+      routes: [{ provider: 'ollama', upstreamModel: 'one', api: null, ...plain }],
+      prices: [],
+      toolPrices: {},
+      timeouts: {},
+      passFields: new Set(),
+    });
+  });
+
+  test("has its entry's tool prices, and warns about a price of 0 in the model or provider", () => {
+    const routes = 'routes: [{ provider: ollama, model: m }]';
+    const priced = load(
+      `models: { m: { ${routes}, prices: { input: 1, output: 1 }, tool_prices: { web_search: 0.02 } } }`,
+    );
+    assert.deepEqual(
+      [priced.resolve('m')!.toolPrices, priced.warnings],
+      [{ web_search: 0.02 }, []],
+    );
+    const free = load(
+      `models: { m: { ${routes}, prices: { input: 1, output: 1 }, tool_prices: { web_search: 0 } } }`,
+    );
+    assert.deepEqual(free.warnings, [
+      'The model m is partly free of charge: its price is 0 for web_search.',
+    ]);
+    const provider = load(
+      'providers: { ollama: { tool_prices: { web_search: 0, web_search_preview: null } } }',
+    );
+    assert.deepEqual(provider.warnings, [
+      'The provider ollama is partly free of charge: its price is 0 for web_search.',
+    ]);
+  });
+
+  test('gives a warning without a price, or with a price of 0', () => {
+    const routes = 'routes: [{ provider: ollama, model: m }]';
+    assert.deepEqual(load(`models: { m: { ${routes} } }`).warnings, [
+      'The model m has no price, so it never runs; set models.m.prices.',
+    ]);
+    assert.match(
+      load(`models: { m: { ${routes}, prices: { input: 0, output: 1 } } }`).warnings.join(),
+      /m is partly free .* 0 for input\./,
+    );
+    assert.deepEqual(
+      load(`models: { m: { ${routes}, prices: { input: 1, output: 1 } } }`).warnings,
+      [],
+    );
+  });
+});
+
+describe('an alias', () => {
+  test('refers to a model by its id or another of its names', () => {
+    const catalog = load('aliases: { fast: gpt-x, dated: gpt-x-20260101, vendor: openai/gpt-x }');
+    for (const alias of ['fast', 'dated', 'vendor'])
+      assert.equal(catalog.resolve(alias)!.id, 'gpt-x');
+    assert.deepEqual([...catalog.aliases.keys()], ['fast', 'dated', 'vendor']);
+  });
+});
+
+describe('an invalid configuration is refused with its line', () => {
+  const faults: [yaml: string, place: string, message: RegExp][] = [
+    [
+      'aliases:\n  fast: gpt-y\n',
+      '2:9',
+      /aliases\.fast must name a model; got "gpt-y", which is not a model\. Did you mean `gpt-x`\?/,
+    ],
+    [
+      'aliases:\n  a: gpt-x\n  b: a\n',
+      '3:6',
+      /aliases\.b must name a model; got "a", which is not a model\. .* not another alias/,
+    ],
+    ['aliases:\n  gpt-x: gpt-x\n', '2:10', /aliases\.gpt-x is the id of a model/],
+    [
+      'models:\n  gpt-xx: { prices: { input: 1, output: 1 } }\n',
+      '2:11',
+      /models\.gpt-xx\.routes is required .* did you mean the built-in gpt-x\?/,
+    ],
+  ];
+  for (const [yaml, place, message] of faults) {
+    test(JSON.stringify(yaml), () => {
+      assert.throws(
+        () => load(yaml),
+        (error) =>
+          error instanceof ConfigError &&
+          message.test(error.message) &&
+          error.message.includes(`tollgate.yaml:${place}: `),
+      );
+    });
+  }
+});

@@ -1,0 +1,215 @@
+// Merges the built-in models (catalog/chat-models.json) with the configuration, which can add
+// models and override fields.
+import chatModels from '../../../catalog/chat-models.json' with { type: 'json' };
+import { knownProviders, formatsOfKind } from '../../config/known-providers.ts';
+import { configFault } from '../../config/load.ts';
+import type { Config } from '../../config/schema.ts';
+import type { ModelEntry, RouteEntry } from '../../config/model-schema.ts';
+import { nearestOf } from '../../lib/nearest.ts';
+import { createCatalog, type Catalog } from './catalog.ts';
+import { createImageCatalog } from './image-catalog.ts';
+import { loadImageModels, warningsOfImageModels } from './load-image-catalog.ts';
+import type { Model, Route } from './model.ts';
+import { resolveAliases } from './resolve-aliases.ts';
+import { freePricesOf, freeToolsOf, readPrices } from './read-prices.ts';
+
+/**
+ * The content of the built-in catalogue. A test validates the file, so it is not validated at
+ * start.
+ */
+export type BuiltInCatalog = {
+  /** The date of its data, `YYYY-MM-DD`. */
+  readonly as_of: string;
+  readonly models: readonly BuiltInModel[];
+};
+type BuiltInModel = ModelEntry & {
+  readonly id: string;
+  /** The meaning of `created`: the day of release, or the nearest known day. */
+  readonly created_is: 'release' | 'release-month' | 'first-listed';
+  /** A remark for readers, for example why another price list differs. */
+  readonly note?: string;
+  /** Price lists that agreed with the prices, and when they were compared. */
+  readonly checked?: readonly { readonly source: string; readonly date: string }[];
+};
+
+/** Defaults for a new model. */
+const newModel = { maxInputTokens: 128_000, maxOutputTokens: 16_384 } as const;
+
+/** Throws ConfigError for a new model without a route and for an invalid alias. */
+export function loadCatalog(
+  config: Config,
+  builtIn: BuiltInCatalog = readBuiltInCatalog(),
+): Catalog {
+  const entries = joinEntries(config, builtIn);
+  const models = entries.map((entry) => toModel(config, entry));
+  const imageModels = loadImageModels(config);
+  const aliases = resolveAliases(config, { models, imageModels });
+  const liveProviders = new Set(
+    Object.keys(config.providers).filter((name) => config.providers[name]!.enabled),
+  );
+  return createCatalog({
+    models,
+    aliases: aliases.chat,
+    liveProviders,
+    images: createImageCatalog({ models: imageModels, aliases: aliases.images, liveProviders }),
+    warnings: [
+      ...entries.flatMap(warningsOf),
+      ...warningsOfImageModels(imageModels),
+      ...Object.entries(config.providers).flatMap(warningsOfProvider),
+    ],
+  });
+}
+
+export function readBuiltInCatalog(): BuiltInCatalog {
+  return chatModels as unknown as BuiltInCatalog;
+}
+
+/** A model's fields, merged from both sources. */
+type JoinedEntry = {
+  readonly id: string;
+  readonly fields: ModelEntry;
+  readonly created: string;
+  /** True when the operator set the price: no markup is added. */
+  readonly isListPrice: boolean;
+};
+
+function joinEntries(config: Config, { models, as_of }: BuiltInCatalog): JoinedEntry[] {
+  const builtInIds = new Set(models.map(({ id }) => id));
+  const overridden = models.map((builtIn) => {
+    const override = config.models[builtIn.id];
+    const fields = override ? overrideFields(builtIn, override) : builtIn;
+    return {
+      id: builtIn.id,
+      fields,
+      created: fields.created ?? as_of,
+      isListPrice: override?.prices !== undefined,
+    };
+  });
+  const added = Object.entries(config.models).filter(([id]) => !builtInIds.has(id));
+  return [
+    ...overridden,
+    ...added.map(([id, fields]) => joinNew(config, { id, fields, as_of, builtInIds })),
+  ];
+}
+
+function joinNew(
+  config: Config,
+  {
+    id,
+    fields,
+    as_of,
+    builtInIds,
+  }: { id: string; fields: ModelEntry; as_of: string; builtInIds: ReadonlySet<string> },
+): JoinedEntry {
+  if (fields.routes) return { id, fields, created: fields.created ?? as_of, isListPrice: true };
+  const suggestion = nearestOf(id, [...builtInIds]);
+  throw configFault(config, ['models', id, 'routes'], {
+    problem: 'is required for a model that is not built in: where it runs',
+    remedy: `Write \`routes: [{ provider: …, model: … }]\`${suggestion === null ? '' : `, or did you mean the built-in ${suggestion}?`}.`,
+  });
+}
+
+/**
+ * An overridden limit adjusts the limits that it contradicts: no input can be larger than the
+ * context.
+ */
+function overrideFields(builtIn: ModelEntry, override: ModelEntry): ModelEntry {
+  const fields: ModelEntry = {
+    ...builtIn,
+    ...override,
+    supports: { ...builtIn.supports, ...override.supports },
+  };
+  const {
+    context_tokens: context,
+    max_input_tokens: input = 0,
+    max_output_tokens: output = 0,
+  } = fields;
+  if (context === undefined) return fields;
+  if (override.context_tokens === undefined)
+    return { ...fields, context_tokens: Math.max(context, input, output) };
+  return {
+    ...fields,
+    max_input_tokens: Math.min(input, context),
+    max_output_tokens: Math.min(output, context),
+  };
+}
+
+function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEntry): Model {
+  const {
+    max_input_tokens: maxInputTokens = newModel.maxInputTokens,
+    max_output_tokens: maxOutputTokens = newModel.maxOutputTokens,
+  } = fields;
+  const routes = toRoutes(config, fields.routes ?? []);
+  return {
+    id,
+    displayName: fields.display_name ?? id,
+    ownedBy: fields.owned_by ?? routes[0]?.provider ?? id,
+    createdAtSeconds: Date.parse(created) / 1_000,
+    contextTokens: fields.context_tokens ?? maxInputTokens + maxOutputTokens,
+    maxInputTokens,
+    maxOutputTokens,
+    supports: { thinking: false, streaming: true, vision: false, tools: true, ...fields.supports },
+    routes,
+    prices: readPrices(fields, isListPrice),
+    toolPrices: fields.tool_prices ?? {},
+    timeouts: fields.timeouts ?? {},
+    passFields: new Set(fields.pass_fields),
+  };
+}
+
+function toRoutes(config: Config, entries: readonly RouteEntry[]): Route[] {
+  return entries
+    .map((entry, position) => toRoute(config, entry, position))
+    .toSorted((one, other) => one.rank - other.rank);
+}
+
+/**
+ * If the operator configured a known provider with another kind, a built-in route's format that
+ * this kind does not speak is dropped.
+ */
+function toRoute(config: Config, entry: RouteEntry, position: number): Route {
+  const {
+    provider,
+    model,
+    api,
+    rank = position,
+    weight = 1,
+    context_tokens: contextTokens = null,
+    lacks,
+  } = entry;
+  const kind = config.providers[provider]?.kind ?? knownProviders[provider]?.kind;
+  const isSpoken =
+    api !== undefined &&
+    (kind === undefined || formatsOfKind[kind].some((format: string) => format === api));
+  return {
+    provider,
+    upstreamModel: model,
+    api: isSpoken ? api : null,
+    rank,
+    weight,
+    contextTokens,
+    lacks: new Set(lacks),
+  };
+}
+
+function warningsOf({ id, fields }: JoinedEntry): string[] {
+  if (fields.prices === undefined)
+    return [`The model ${id} has no price, so it never runs; set models.${id}.prices.`];
+  return warnOfFree(`The model ${id}`, [
+    ...freePricesOf(fields),
+    ...freeToolsOf(fields.tool_prices),
+  ]);
+}
+
+function warningsOfProvider([name, { tool_prices: toolPrices }]: [
+  string,
+  Config['providers'][string],
+]): string[] {
+  return warnOfFree(`The provider ${name}`, freeToolsOf(toolPrices));
+}
+
+function warnOfFree(subject: string, free: readonly string[]): string[] {
+  return free.length === 0
+    ? []
+    : [`${subject} is partly free of charge: its price is 0 for ${free.join(', ')}.`];
+}

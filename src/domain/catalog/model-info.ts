@@ -1,0 +1,107 @@
+// A chat model in GET /v1/models/info: its limits, capabilities and prices.
+import { searchToolNames, type SearchToolName } from '../../canonical/web-search.ts';
+import { usdFromPicos, usdPerMillionFromPicos } from '../../lib/money.ts';
+import type { Model, PriceVersion, Route, TokenPrices } from './model.ts';
+import { listPrices, priceFor, type PriceFactor } from './price.ts';
+import { highestSearchPicos, type SearchProviders } from './search-price.ts';
+
+/** USD per million tokens. */
+type InfoPrices = {
+  readonly input_price_per_1m: number;
+  readonly output_price_per_1m: number;
+  readonly cache_write_price_per_1m: number;
+  readonly cache_write_1h_price_per_1m: number;
+  readonly cache_read_price_per_1m: number;
+};
+
+type TieredPrices = InfoPrices & {
+  /**
+   * Ordered by threshold. The last tier whose threshold the input exceeds prices the whole request.
+   */
+  readonly price_tiers: readonly ({ readonly above_input_tokens: number } & InfoPrices)[];
+};
+
+export type ModelInfoEntry = {
+  readonly id: string;
+  readonly display_name: string;
+  /** Input and output combined. */
+  readonly context_window: number;
+  readonly max_input_tokens: number;
+  readonly max_output_tokens: number;
+  readonly supports_thinking: boolean;
+  readonly supports_streaming: boolean;
+  readonly supports_vision: boolean;
+} & TieredPrices & {
+    /** Future prices, the next one first. `effective_from` is ISO 8601. */
+    readonly scheduled_prices: readonly ({ readonly effective_from: string } & TieredPrices)[];
+    /**
+     * The highest price in USD of a search that the model's provider runs; tools that are not sold
+     * are absent.
+     */
+    readonly search_prices: Readonly<Partial<Record<SearchToolName, number>>>;
+  };
+
+type InfoView = PriceFactor & {
+  readonly nowMs: number;
+  /** The routes that may serve the caller. */
+  readonly routes: readonly Route[];
+  readonly providers: SearchProviders;
+};
+
+/** The model must have a current price. */
+export function modelInfoEntry(id: string, model: Model, view: InfoView): ModelInfoEntry {
+  const later = model.prices
+    .filter(({ effectiveFromMs }) => effectiveFromMs > view.nowMs)
+    .toReversed();
+  return {
+    id,
+    display_name: model.displayName,
+    context_window: model.contextTokens,
+    max_input_tokens: model.maxInputTokens,
+    max_output_tokens: model.maxOutputTokens,
+    supports_thinking: model.supports.thinking,
+    supports_streaming: model.supports.streaming,
+    supports_vision: model.supports.vision,
+    ...tieredPricesOf(priceFor(model, view)!.list),
+    scheduled_prices: later.map((version) => ({
+      effective_from: new Date(version.effectiveFromMs).toISOString().replace('.000Z', 'Z'),
+      ...tieredPricesOf(listPrices(version, view)),
+    })),
+    search_prices: searchPricesOf(model, view),
+  };
+}
+
+function tieredPricesOf({ base, tiers }: PriceVersion): TieredPrices {
+  return {
+    ...pricesPerMillion(base),
+    price_tiers: tiers.map(({ aboveInputTokens, prices }) => ({
+      above_input_tokens: aboveInputTokens,
+      ...pricesPerMillion(prices),
+    })),
+  };
+}
+
+function pricesPerMillion({
+  input,
+  output,
+  cacheWrite,
+  cacheWrite1h,
+  cacheRead,
+}: TokenPrices): InfoPrices {
+  return {
+    input_price_per_1m: usdPerMillionFromPicos(input),
+    output_price_per_1m: usdPerMillionFromPicos(output),
+    cache_write_price_per_1m: usdPerMillionFromPicos(cacheWrite),
+    cache_write_1h_price_per_1m: usdPerMillionFromPicos(cacheWrite1h),
+    cache_read_price_per_1m: usdPerMillionFromPicos(cacheRead),
+  };
+}
+
+function searchPricesOf(model: Model, view: InfoView): ModelInfoEntry['search_prices'] {
+  const sold = searchToolNames.map(
+    (tool) => [tool, highestSearchPicos({ ...view, model, tool })] as const,
+  );
+  return Object.fromEntries(
+    sold.flatMap(([tool, picos]) => (picos === null ? [] : [[tool, usdFromPicos(picos)]])),
+  );
+}

@@ -1,0 +1,78 @@
+// A catalogue model as the rest of the gateway sees it.
+import type { UpstreamFormatName } from '../../canonical/format-name.ts';
+import type { SearchToolName } from '../../canonical/web-search.ts';
+import type { ModelTimeouts } from '../../config/timeouts.ts';
+import type { PicosPerToken } from '../../lib/money.ts';
+
+export type Model = {
+  readonly id: string;
+  readonly displayName: string;
+  readonly ownedBy: string;
+  /** Unix seconds. */
+  readonly createdAtSeconds: number;
+  /** Input and output combined. */
+  readonly contextTokens: number;
+  readonly maxInputTokens: number;
+  readonly maxOutputTokens: number;
+  readonly supports: {
+    readonly thinking: boolean;
+    readonly streaming: boolean;
+    readonly vision: boolean;
+    readonly tools: boolean;
+  };
+  /** Ordered by rank; routes of the same rank in configured order. */
+  readonly routes: readonly Route[];
+  /** Overrides of the providers' timeouts. */
+  readonly timeouts: ModelTimeouts;
+  /** Newest first. Empty when the price is unknown; the model never runs then. */
+  readonly prices: readonly PriceVersion[];
+  /**
+   * USD per call of a provider-run tool, set by the operator; null disables the tool; absent means
+   * the provider's price.
+   */
+  readonly toolPrices: Readonly<Partial<Record<SearchToolName, number | null>>>;
+  /** Unknown request fields that are passed to all routes. */
+  readonly passFields: ReadonlySet<string>;
+};
+
+export type Route = {
+  /** The provider's name in the configuration. */
+  readonly provider: string;
+  /** The provider's id for the model. */
+  readonly upstreamModel: string;
+  /** null: the client's format if the provider speaks it, else the provider's first format. */
+  readonly api: UpstreamFormatName | null;
+  /** Lower ranks are tried first; routes of the same rank share the load by weight. */
+  readonly rank: number;
+  readonly weight: number;
+  /** null means the model's. */
+  readonly contextTokens: number | null;
+  readonly lacks: ReadonlySet<Need>;
+};
+
+/** A capability that a request may need from its route. */
+export type Need = 'streaming' | 'vision' | 'tools';
+
+/**
+ * A price from a point in time on. `isListPrice`: set by the operator, so no markup is added;
+ * otherwise the provider's price.
+ */
+export type PriceVersion = {
+  /** Stored with each charge: `<effective_from>`, or `0` without one. */
+  readonly version: string;
+  readonly effectiveFromMs: number;
+  readonly isListPrice: boolean;
+  readonly base: TokenPrices;
+  /**
+   * Ordered by threshold. The last tier whose threshold the input exceeds prices the whole request.
+   */
+  readonly tiers: readonly { readonly aboveInputTokens: number; readonly prices: TokenPrices }[];
+};
+
+export type TokenPrices = {
+  readonly input: PicosPerToken;
+  readonly output: PicosPerToken;
+  readonly cacheRead: PicosPerToken;
+  readonly cacheWrite: PicosPerToken;
+  readonly cacheWrite1h: PicosPerToken;
+};

@@ -1,0 +1,54 @@
+// Model names that clients send besides ids: with a vendor, a date, or `-latest`.
+
+/** The parts of a model that its names depend on. */
+type NamedModel = {
+  readonly ownedBy: string;
+  readonly routes: readonly { readonly provider: string }[];
+};
+
+/**
+ * Resolves a name that is not an id: `vendor/id` if the vendor makes or serves the model, an id
+ * with a date (`claude-haiku-4-5-20251001`, `gpt-4o-2024-08-06`) or `-latest`, or both. Never
+ * matches a prefix. Returns null when two models match, because their prices may differ.
+ */
+export function resolveVariant<Entry extends NamedModel>(
+  byId: ReadonlyMap<string, Entry>,
+  name: string,
+): Entry | null {
+  const plain = byId.get(withoutDate(name)) ?? null;
+  const ofVendor = resolveOfVendor(byId, name);
+  if (plain && ofVendor && plain !== ofVendor) return null;
+  return plain ?? ofVendor;
+}
+
+/** Ids may contain slashes, so only the part before the first slash can be the vendor. */
+function resolveOfVendor<Entry extends NamedModel>(
+  byId: ReadonlyMap<string, Entry>,
+  name: string,
+): Entry | null {
+  const slash = name.indexOf('/');
+  if (slash < 1) return null;
+  const vendor = name.slice(0, slash).toLowerCase();
+  const rest = name.slice(slash + 1);
+  const model = byId.get(rest) ?? byId.get(withoutDate(rest));
+  return model && vendorsOf(model).includes(vendor) ? model : null;
+}
+
+function vendorsOf(model: NamedModel): string[] {
+  return [model.ownedBy, ...model.routes.map(({ provider }) => provider)].map((vendor) =>
+    vendor.toLowerCase(),
+  );
+}
+
+function withoutDate(name: string): string {
+  if (name.endsWith('-latest')) return name.slice(0, -'-latest'.length);
+  const match = /^(.+)-(\d{4})(-?)(\d{2})\3(\d{2})$/u.exec(name);
+  if (!match) return name;
+  const [, id, year, , month, day] = match;
+  return isCalendarDay(`${year}-${month}-${day}`) ? id! : name;
+}
+
+function isCalendarDay(day: string): boolean {
+  const time = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+}

@@ -1,0 +1,276 @@
+// Small made-up lists of both forms and a small catalogue: every kind of difference, and malformed
+// entries.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ModelEntry } from '../../../config/model-schema.ts';
+import { compareWithSource, type Proposal } from './compare.ts';
+import { readSource } from './read-source.ts';
+
+const nowMs = Date.parse('2026-11-23T12:00:00Z');
+
+const ours: ModelEntry & { id: string } = {
+  id: 'big-one',
+  context_tokens: 1_048_576,
+  max_input_tokens: 1_048_576,
+  max_output_tokens: 65_536,
+  supports: { thinking: true, streaming: true, vision: false, tools: true },
+  routes: [{ provider: 'openai', model: 'big-1' }],
+  prices: {
+    input: 2,
+    output: 10,
+    cache_read: 0.2,
+    cache_write: 2.5,
+    tiers: [{ above_input_tokens: 200_000, input: 4, output: 15, cache_read: 0.4, cache_write: 5 }],
+  },
+};
+
+/** The catalogue's data in LiteLLM's format. */
+const litellmEntry = {
+  litellm_provider: 'openai',
+  input_cost_per_token: 2e-6,
+  output_cost_per_token: 1e-5,
+  cache_read_input_token_cost: 2e-7,
+  cache_creation_input_token_cost: 2.5e-6,
+  cache_creation_input_token_cost_above_1hr: 4e-6,
+  input_cost_per_token_above_200k_tokens: 4e-6,
+  output_cost_per_token_above_200k_tokens: 1.5e-5,
+  input_cost_per_token_above_200k_tokens_priority: 8e-6,
+  max_input_tokens: 1_000_000,
+  max_output_tokens: 65_536,
+  supports_reasoning: true,
+  supports_function_calling: true,
+};
+const genaiModel = {
+  id: 'big-1',
+  match: { equals: 'big-1' },
+  context_window: 1_000_000,
+  prices: {
+    input_mtok: { base: 2, tiers: [{ start: 199_999, price: 4 }] },
+    output_mtok: { base: 10, tiers: [{ start: 199_999, price: 15 }] },
+    cache_read_mtok: 0.2,
+    cache_write_1h_mtok: 4,
+  },
+};
+
+const inLitellm = (change: object) => ({ 'big-1': { ...litellmEntry, ...change } });
+const inGenai = (change: object) => [{ id: 'openai', models: [{ ...genaiModel, ...change }] }];
+
+function compare(list: unknown, models = [ours]) {
+  const source = readSource(list, { nowMs });
+  assert(source);
+  return compareWithSource(models, source, { nowMs });
+}
+
+const shown = (proposals: readonly Proposal[]) =>
+  proposals.map(({ field, ours: own, theirs }) => [field, own, theirs]);
+
+test('equal data agrees, including rounded limits and thresholds', () => {
+  for (const list of [inLitellm({}), inGenai({})]) {
+    assert.deepEqual(compare(list), { agree: ['big-one'], absent: [], proposals: [] });
+  }
+});
+
+test('a proposal contains the date, model, field, both values and the source', () => {
+  assert.deepEqual(compare(inLitellm({ input_cost_per_token: 3e-6 })), {
+    agree: [],
+    absent: [],
+    proposals: [
+      {
+        date: '2026-11-23',
+        model: 'big-one',
+        field: 'input',
+        ours: 2,
+        theirs: 3,
+        source: 'litellm',
+      },
+    ],
+  });
+});
+
+const differences: [string, unknown, [string, unknown, unknown][]][] = [
+  ['output', inLitellm({ output_cost_per_token: 1.2e-5 }), [['output', 10, 12]]],
+  ['cache read', inLitellm({ cache_read_input_token_cost: 5e-7 }), [['cache_read', 0.2, 0.5]]],
+  ['cache write', inLitellm({ cache_creation_input_token_cost: 3e-6 }), [['cache_write', 2.5, 3]]],
+  [
+    'one-hour write, which we charge at twice the input',
+    inLitellm({ cache_creation_input_token_cost_above_1hr: 5e-6 }),
+    [['cache_write_1h', 4, 5]],
+  ],
+  [
+    "a tier's price",
+    inLitellm({ input_cost_per_token_above_200k_tokens: 5e-6 }),
+    [['tiers[200000].input', 4, 5]],
+  ],
+  [
+    'a tier that we do not have',
+    inLitellm({ input_cost_per_token_above_512k_tokens: 8e-6 }),
+    [['tiers[512000].input', null, 8]],
+  ],
+  [
+    'a tier that only we have',
+    inGenai({ prices: { input_mtok: 2, output_mtok: 10 } }),
+    [['tiers[200000].input', 4, null]],
+  ],
+  ['context', inGenai({ context_window: 400_000 }), [['context_tokens', 1_048_576, 400_000]]],
+  ['output limit', inLitellm({ max_output_tokens: 8_192 }), [['max_output_tokens', 65_536, 8_192]]],
+  ['thinking', inLitellm({ supports_reasoning: false }), [['supports.thinking', true, false]]],
+  ['vision', inLitellm({ supports_vision: true }), [['supports.vision', false, true]]],
+  ['tools', inLitellm({ supports_function_calling: false }), [['supports.tools', true, false]]],
+  [
+    'ranges',
+    inLitellm({
+      tiered_pricing: [
+        { range: [0, 100_000], input_cost_per_token: 2e-6 },
+        { range: [100_000, 900_000], input_cost_per_token: 3e-6 },
+      ],
+    }),
+    [['tiers[100000].input', null, 3]],
+  ],
+];
+for (const [name, list, expected] of differences) {
+  test(`a difference is proposed: ${name}`, () =>
+    assert.deepEqual(shown(compare(list).proposals), expected));
+}
+
+describe('genai-prices by date and time of day', () => {
+  const priced = (input: number) => ({
+    ...genaiModel.prices,
+    input_mtok: { base: input, tiers: [{ start: 200_000, price: 4 }] },
+  });
+  const from = (day: string, input: number) => ({
+    constraint: { type: 'start_date', start_date: day },
+    prices: priced(input),
+  });
+
+  test('the price that started last counts', () => {
+    const prices = [{ prices: priced(9) }, from('2026-01-01', 2), from('2026-12-01', 5)];
+    assert.deepEqual(compare(inGenai({ prices })).agree, ['big-one']);
+  });
+
+  test('with prices by time of day, the highest counts', () => {
+    const peak = {
+      constraint: { type: 'time_of_date', start_time: '01:00:00Z', end_time: '04:00:00Z' },
+      prices: priced(2),
+    };
+    assert.deepEqual(compare(inGenai({ prices: [{ prices: priced(1) }, peak] })).agree, [
+      'big-one',
+    ]);
+  });
+});
+
+test('our current price is compared', () => {
+  const changing = {
+    ...ours,
+    prices: [
+      { effective_from: '2026-12-01', input: 9, output: 9 },
+      { input: 2, output: 10 },
+    ],
+  };
+  const list = inGenai({ prices: { input_mtok: 2, output_mtok: 10 } });
+  assert.deepEqual(compare(list, [changing]).agree, ['big-one']);
+});
+
+describe('which entry of a list is which of our routes', () => {
+  const at = (provider: string, model: string) => [{ ...ours, routes: [{ provider, model }] }];
+  const keys: [provider: string, prefix: string, litellmProvider: string][] = [
+    ['anthropic', '', 'anthropic'],
+    ['google', 'gemini/', 'gemini'],
+    ['xai', 'xai/', 'xai'],
+    ['deepseek', 'deepseek/', 'deepseek'],
+    ['mistral', 'mistral/', 'mistral'],
+    ['groq', 'groq/', 'groq'],
+    ['moonshotai', 'moonshot/', 'moonshot'],
+    ['zai', 'zai/', 'zai'],
+    ['minimax', 'minimax/', 'minimax'],
+    ['alibaba', 'dashscope/', 'dashscope'],
+    ['meta', 'meta_llama/', 'meta_llama'],
+  ];
+  for (const [provider, prefix, name] of keys) {
+    test(`LiteLLM lists ${provider} as ${prefix || 'bare ids'}`, () => {
+      const list = { [`${prefix}m/1`]: { ...litellmEntry, litellm_provider: name } };
+      assert.deepEqual(compare(list, at(provider, 'm/1')).agree, ['big-one']);
+    });
+  }
+
+  test('the same id at another provider is another model', () => {
+    const list = {
+      'big-1': { ...litellmEntry, litellm_provider: 'azure' },
+      'azure/big-1': litellmEntry,
+    };
+    assert.deepEqual(compare(list).absent, ['big-one']);
+  });
+
+  test('genai-prices: finds models by id or by a match of the full id, under its own provider names', () => {
+    const list = [
+      {
+        id: 'x-ai',
+        models: [
+          {
+            ...genaiModel,
+            id: 'big',
+            match: { or: [{ equals: 'Big-1' }, { or: [{ equals: 'big-1' }] }] },
+          },
+          {
+            ...genaiModel,
+            id: 'other',
+            match: { or: [{ starts_with: 'gro' }, { regex: '(a+)+$' }] },
+          },
+        ],
+      },
+    ];
+    assert.deepEqual(compare(list, at('xai', 'big-1')).agree, ['big-one']);
+    for (const model of ['grok-9', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!']) {
+      assert.deepEqual(compare(list, at('xai', model)).absent, ['big-one'], model);
+    }
+  });
+
+  test('a provider that no list contains is absent, for any name', () => {
+    for (const provider of ['my-vllm', 'constructor', '__proto__']) {
+      for (const list of [inLitellm({}), inGenai({})]) {
+        assert.deepEqual(compare(list, at(provider, 'big-1')).absent, ['big-one']);
+      }
+    }
+  });
+});
+
+test('text, negative numbers and nonsense count as missing', () => {
+  const nonsense = ['0.000002', 'one of: chat', -1, 0, 1e12, null, [], {}, true];
+  for (const value of nonsense) {
+    const odd = Object.fromEntries(Object.keys(litellmEntry).map((field) => [field, value]));
+    const entry = {
+      ...odd,
+      litellm_provider: 'openai',
+      input_cost_per_token: 2e-6,
+      output_cost_per_token: 1e-5,
+    };
+    const list = {
+      'big-1': {
+        ...entry,
+        supports_reasoning: 'x',
+        supports_function_calling: 'x',
+        tiered_pricing: value,
+      },
+    };
+    assert.deepEqual(
+      shown(compare(list).proposals),
+      [['tiers[200000].input', 4, null]],
+      JSON.stringify(value),
+    );
+    assert.deepEqual(compare({ ...inLitellm({}), 'big-1': value, x: litellmEntry }).absent, [
+      'big-one',
+    ]);
+    for (const part of [
+      { prices: value },
+      { prices: [value] },
+      { prices: { input_mtok: { base: value, tiers: value } } },
+    ]) {
+      assert.deepEqual(compare(inGenai(part)).absent, ['big-one']);
+    }
+    assert.deepEqual(compare([value, { id: 'openai', models: [value] }]).absent, ['big-one']);
+  }
+});
+
+test('anything else is not a price list', () => {
+  for (const value of [null, 7, 'text', [], {}, [{}], { models: [] }, { a: { b: 1 } }])
+    assert.equal(readSource(value, { nowMs }), null);
+});

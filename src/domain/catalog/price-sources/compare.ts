@@ -1,0 +1,175 @@
+// Compares our catalogue with another price list: agreements, models missing from the list, and
+// differences to review.
+import { pricesOf, type ModelEntry, type TokenPricesEntry } from '../../../config/model-schema.ts';
+import {
+  buckets,
+  type Bucket,
+  type PriceSource,
+  type StatedModel,
+  type StatedPrices,
+  type StatedTier,
+} from './source.ts';
+
+export type Proposal = {
+  /** The UTC day of the comparison, `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly model: string;
+  /** As in our catalogue; a tier's price as `tiers[200000].input`. */
+  readonly field: string;
+  /** USD per million tokens, a token limit, or a capability; null when missing. */
+  readonly ours: number | boolean | null;
+  readonly theirs: number | boolean | null;
+  readonly source: PriceSource['name'];
+};
+
+export type Comparison = {
+  /** Models whose prices agree with the list. */
+  readonly agree: readonly string[];
+  /** Models without a price in the list. */
+  readonly absent: readonly string[];
+  readonly proposals: readonly Proposal[];
+};
+
+type Compared = ModelEntry & { readonly id: string };
+type Difference = Pick<Proposal, 'field' | 'ours' | 'theirs'>;
+
+/** Compares each model by its first route, whose prices the catalogue contains. */
+export function compareWithSource(
+  models: readonly Compared[],
+  source: PriceSource,
+  { nowMs }: { readonly nowMs: number },
+): Comparison {
+  const date = new Date(nowMs).toISOString().slice(0, 10);
+  const compared = models.map((model) => {
+    const [route] = model.routes ?? [];
+    const stated = route ? source.find(route) : null;
+    if (stated?.base.input === undefined || stated.base.output === undefined)
+      return { id: model.id, prices: null, rest: [] };
+    return {
+      id: model.id,
+      prices: comparePrices(model, stated, nowMs),
+      rest: [...compareLimits(model, stated), ...compareAbilities(model, stated)],
+    };
+  });
+  return {
+    agree: compared.filter(({ prices }) => prices?.length === 0).map(({ id }) => id),
+    absent: compared.filter(({ prices }) => prices === null).map(({ id }) => id),
+    proposals: compared.flatMap(({ id, prices, rest }) =>
+      [...(prices ?? []), ...rest].map((difference) => ({
+        date,
+        model: id,
+        ...difference,
+        source: source.name,
+      })),
+    ),
+  };
+}
+
+function comparePrices(model: Compared, stated: StatedModel, nowMs: number): Difference[] {
+  const ours = priceNow(model, nowMs);
+  if (ours === undefined) return compareBuckets(undefined, stated.base, '');
+  return [
+    ...compareBuckets(ours, stated.base, ''),
+    ...compareTiers(ours.tiers ?? [], stated.tiers),
+  ];
+}
+
+function priceNow(model: Compared, nowMs: number) {
+  const started = pricesOf(model).filter(
+    ({ effective_from: from }) => from === undefined || Date.parse(from) <= nowMs,
+  );
+  const startOf = ({ effective_from: from }: { effective_from?: string }) =>
+    from === undefined ? 0 : Date.parse(from);
+  return started.toSorted((one, other) => startOf(other) - startOf(one))[0];
+}
+
+/**
+ * Prices missing from the list are not compared. Prices missing from our entry are compared by
+ * their default.
+ */
+function compareBuckets(
+  ours: TokenPricesEntry | undefined,
+  theirs: StatedPrices,
+  prefix: string,
+): Difference[] {
+  return buckets.flatMap((bucket) => {
+    const [own, other] = [ours === undefined ? null : charged(ours, bucket), theirs[bucket]];
+    return other === undefined || own === other
+      ? []
+      : [{ field: `${prefix}${bucket}`, ours: own, theirs: other }];
+  });
+}
+
+/** The defaults of read-prices.ts. */
+function charged(prices: TokenPricesEntry, bucket: Bucket): number {
+  const { input, cache_write: write = input } = prices;
+  return prices[bucket] ?? (bucket === 'cache_write_1h' ? Math.max(2 * input, write) : input);
+}
+
+function compareTiers(
+  ours: readonly (TokenPricesEntry & { above_input_tokens: number })[],
+  theirs: readonly StatedTier[],
+): Difference[] {
+  const found = (tiers: readonly { above_input_tokens: number }[], above: number) =>
+    tiers.some((tier) => isSameThreshold(tier.above_input_tokens, above));
+  const missing = ours
+    .filter(({ above_input_tokens: above }) => !found(theirs, above))
+    .map(({ above_input_tokens: above, input }) => ({
+      field: `tiers[${above}].input`,
+      ours: input,
+      theirs: null,
+    }));
+  const compared = theirs.flatMap((tier) => {
+    const own = ours.find(({ above_input_tokens: above }) =>
+      isSameThreshold(above, tier.above_input_tokens),
+    );
+    return compareBuckets(
+      own,
+      tier,
+      `tiers[${own?.above_input_tokens ?? tier.above_input_tokens}].`,
+    );
+  });
+  return [...missing, ...compared];
+}
+
+/**
+ * Lists write the same threshold as 271,999 or 272,000, depending on whether 272,000 itself exceeds
+ * it.
+ */
+function isSameThreshold(one: number, other: number): boolean {
+  return Math.abs(one - other) <= 1;
+}
+
+function compareLimits(
+  model: Compared,
+  { contextTokens, maxOutputTokens }: StatedModel,
+): Difference[] {
+  const {
+    context_tokens: context = 0,
+    max_input_tokens: input = 0,
+    max_output_tokens: output = 0,
+  } = model;
+  const contexts = [context, input, context - output];
+  return [
+    ...(contextTokens === undefined || contexts.some((own) => isSameLimit(own, contextTokens))
+      ? []
+      : [{ field: 'context_tokens', ours: context, theirs: contextTokens }]),
+    ...(maxOutputTokens === undefined || isSameLimit(output, maxOutputTokens)
+      ? []
+      : [{ field: 'max_output_tokens', ours: output, theirs: maxOutputTokens }]),
+  ];
+}
+
+/** Lists round limits: 1,000,000 for 1,048,576, and 128,000 for 131,072. */
+function isSameLimit(one: number, other: number): boolean {
+  return Math.abs(one - other) <= 0.05 * Math.max(one, other);
+}
+
+function compareAbilities({ supports = {} }: Compared, stated: StatedModel): Difference[] {
+  return Object.entries(stated.supports).flatMap(([ability, theirs]) => {
+    const ours = supports[ability as keyof StatedModel['supports']];
+    return ours === undefined || ours === theirs
+      ? []
+      : [{ field: `supports.${ability}`, ours, theirs }];
+  });
+}

@@ -1,0 +1,64 @@
+// A price list's data about a model, in our units. Lists are untrusted: an implausible value counts
+// as missing.
+export const buckets = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const;
+export type Bucket = (typeof buckets)[number];
+/** USD per million tokens. */
+export type StatedPrices = Readonly<Partial<Record<Bucket, number>>>;
+
+export type StatedTier = StatedPrices & { readonly above_input_tokens: number };
+
+export type StatedModel = {
+  /** The current price; for prices that depend on the time of day, the highest. */
+  readonly base: StatedPrices;
+  readonly tiers: readonly StatedTier[];
+  /** The longest input or context in tokens; lists give one or the other. */
+  readonly contextTokens?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  /** Lists omit what they do not know, so only explicit values are here. */
+  readonly supports: Readonly<Partial<Record<'thinking' | 'vision' | 'tools', boolean>>>;
+};
+
+export type PriceSource = {
+  readonly name: 'litellm' | 'genai-prices';
+  /** null when the list does not contain the model. */
+  readonly find: (route: {
+    readonly provider: string;
+    readonly model: string;
+  }) => StatedModel | null;
+};
+
+const usdPerMillionMax = 10_000;
+const tokensMax = 100_000_000;
+
+/**
+ * Returns a plausible price above 0. Lists write 0 for what is not charged separately, so 0 counts
+ * as missing.
+ */
+export function readUsdPerMillion(value: unknown): number | undefined {
+  if (typeof value !== 'number' || !(value > 0 && value <= usdPerMillionMax)) return undefined;
+  // Rounded to six decimals, as in our catalogue: 0.0000002 × 1,000,000 is 0.19999999999999998.
+  return Number(value.toFixed(6));
+}
+
+export function readTokens(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= tokensMax
+    ? value
+    : undefined;
+}
+
+export function withoutUndefined<Value>(
+  fields: Readonly<Record<string, Value | undefined>>,
+): Record<string, Value> {
+  return Object.fromEntries(
+    Object.entries(fields).filter((field): field is [string, Value] => field[1] !== undefined),
+  );
+}
+
+/** Returns at most sixteen tiers, ordered by threshold; a tier without prices is dropped. */
+export function tiersOf(byThreshold: ReadonlyMap<number, StatedPrices>): StatedTier[] {
+  return [...byThreshold]
+    .filter(([, prices]) => Object.keys(prices).length > 0)
+    .map(([above, prices]) => ({ above_input_tokens: above, ...prices }))
+    .toSorted((one, other) => one.above_input_tokens - other.above_input_tokens)
+    .slice(0, 16);
+}

@@ -1,0 +1,60 @@
+// Converts configured token prices (USD per million) to whole picodollars a token.
+import {
+  pricesOf,
+  type ModelEntry,
+  type TokenPricesEntry,
+  type ToolPricesEntry,
+} from '../../config/model-schema.ts';
+import { picosFromUsdPerMillion } from '../../lib/money.ts';
+import type { PriceVersion, TokenPrices } from './model.ts';
+
+type Priced = Pick<ModelEntry, 'prices'>;
+
+/** Returns the newest first; an empty list when the entry has no price. */
+export function readPrices(entry: Priced, isListPrice: boolean): readonly PriceVersion[] {
+  const versions = pricesOf(entry).map((price) => ({
+    version: price.effective_from ?? '0',
+    effectiveFromMs: price.effective_from === undefined ? 0 : Date.parse(price.effective_from),
+    isListPrice,
+    base: readTokenPrices(price),
+    tiers: (price.tiers ?? []).map((tier) => ({
+      aboveInputTokens: tier.above_input_tokens,
+      prices: readTokenPrices(tier),
+    })),
+  }));
+  return versions.toSorted((a, b) => b.effectiveFromMs - a.effectiveFromMs);
+}
+
+/** Returns the buckets with an explicit price of 0, at any time and in any tier. */
+export function freePricesOf(entry: Priced): string[] {
+  const prices = pricesOf(entry).flatMap((price) => [price, ...(price.tiers ?? [])]);
+  return tokenBuckets.filter((bucket) => prices.some((price) => price[bucket] === 0));
+}
+
+/** Returns the tools with an explicit price of 0 per call. */
+export function freeToolsOf(prices: ToolPricesEntry = {}): string[] {
+  return Object.entries(prices).flatMap(([name, price]) => (price === 0 ? [name] : []));
+}
+
+const tokenBuckets = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const;
+
+/**
+ * A missing cache price defaults to the input price. A missing one-hour write price defaults to
+ * twice the input price, as Anthropic charges, but at least the price of a short write.
+ * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#pricing (read 2026-11-23).
+ */
+function readTokenPrices({
+  input,
+  output,
+  cache_read,
+  cache_write,
+  cache_write_1h,
+}: TokenPricesEntry): TokenPrices {
+  return {
+    input: picosFromUsdPerMillion(input),
+    output: picosFromUsdPerMillion(output),
+    cacheRead: picosFromUsdPerMillion(cache_read ?? input),
+    cacheWrite: picosFromUsdPerMillion(cache_write ?? input),
+    cacheWrite1h: picosFromUsdPerMillion(cache_write_1h ?? Math.max(2 * input, cache_write ?? 0)),
+  };
+}

@@ -1,0 +1,80 @@
+// Removes the bodies of answers under Idempotency-Keys, after a purge or when an account stops
+// storing answers.
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { firstWithin } from '../../lib/first-within.ts';
+
+/**
+ * Deletes the bodies of an account's stored answers. The rows stay, so that no request runs twice.
+ * Returns how many bodies were deleted.
+ */
+export async function dropBodies(database: Database, accountId: string): Promise<number> {
+  const keys = await database.read
+    .selectFrom('api_keys')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .execute();
+  let dropped = 0;
+  for (const { id } of keys) dropped += await dropBodiesOfKey(database, id);
+  return dropped;
+}
+
+async function dropBodiesOfKey(database: Database, keyId: string): Promise<number> {
+  let dropped = 0;
+  let rows = await findBodies(database, keyId, '');
+  while (rows.length > 0) {
+    const digests = firstWithin(rows, stepBytes, ({ bytes }) => bytes).map((row) => row.key_digest);
+    await database.write
+      .updateTable('idempotent_responses')
+      .set({ body: null })
+      .where('key_id', '=', keyId)
+      .where('key_digest', 'in', digests)
+      .execute();
+    dropped += digests.length;
+    rows = await findBodies(database, keyId, digests.at(-1)!);
+  }
+  return dropped;
+}
+
+/** The most that one step frees, so that other writers never wait long. */
+const stepRows = 200;
+const stepBytes = 4 * 1024 * 1024;
+
+function findBodies(database: Database, keyId: string, afterDigest: string) {
+  return database.read
+    .selectFrom('idempotent_responses')
+    .select(['key_digest', sql<number>`length(body)`.as('bytes')])
+    .where('key_id', '=', keyId)
+    .where('key_digest', '>', afterDigest)
+    .where('body', 'is not', null)
+    .orderBy('key_digest')
+    .limit(stepRows)
+    .execute();
+}
+
+const pageKeys = 500;
+
+/**
+ * Takes generations by key; returns the keys whose account has a newer generation or no longer
+ * stores answers.
+ */
+export async function findPurgedKeys(
+  database: Database,
+  generations: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  const keyIds = [...generations.keys()];
+  const purged: string[] = [];
+  for (let start = 0; start < keyIds.length; start += pageKeys) {
+    const rows = await database.read
+      .selectFrom('api_keys')
+      .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+      .select(['api_keys.id', 'accounts.cache_generation', 'accounts.retain_responses'])
+      .where('api_keys.id', 'in', keyIds.slice(start, start + pageKeys))
+      .execute();
+    const outdated = rows.filter(
+      (row) => row.retain_responses === 0 || generations.get(row.id)! < row.cache_generation,
+    );
+    purged.push(...outdated.map((row) => row.id));
+  }
+  return purged;
+}

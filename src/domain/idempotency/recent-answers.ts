@@ -1,0 +1,40 @@
+// Recent answers under Idempotency-Keys, in memory with a byte budget, so that repeated retries do
+// not reach the database. Answers from before a purge have an older generation and are not
+// returned.
+import type { WholeResponse } from '../../canonical/stored-response.ts';
+import { type ScopedKey, scopedKey, ScopedLruCache } from '../../lib/scoped-lru-cache.ts';
+import type { RequestName } from './request-name.ts';
+
+/** What memory holds for a used key. */
+export type RecentAnswer =
+  | { readonly kind: 'stored'; readonly response: WholeResponse }
+  /** The key was used with another request. */
+  | { readonly kind: 'conflict' };
+
+type Entry = { readonly fingerprint: string; readonly stored: RecentAnswer };
+
+const memoryBytes = 32 * 1024 * 1024;
+const conflict: RecentAnswer = { kind: 'conflict' };
+
+export class RecentAnswers {
+  /** Scoped by API key. */
+  readonly memory: ScopedLruCache<Entry>;
+
+  constructor(nowMs: () => number) {
+    this.memory = new ScopedLruCache({ bytesMax: memoryBytes, nowMs });
+  }
+
+  get(name: RequestName): RecentAnswer | undefined {
+    const entry = this.memory.get(keyOf(name));
+    return entry && (entry.fingerprint === name.fingerprint ? entry.stored : conflict);
+  }
+
+  set(name: RequestName, response: WholeResponse, keptForMs: number): void {
+    const entry = { fingerprint: name.fingerprint, stored: { kind: 'stored', response } } as const;
+    this.memory.set(keyOf(name), entry, { bytes: Buffer.byteLength(response.body), keptForMs });
+  }
+}
+
+function keyOf({ keyId, generation, keyDigest }: RequestName): ScopedKey {
+  return scopedKey(keyId, generation, keyDigest);
+}

@@ -1,0 +1,46 @@
+// Ids of stored images: `img_1795903200_<26 random characters>.png`. An id contains the expiry and
+// the type, so a store needs no table beside the files. 130 random bits make it unguessable.
+import { newRandomCharacters } from '../../lib/ids.ts';
+import type { ImageMediaType } from '../../lib/image.ts';
+
+const extensions = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+} as const satisfies Record<ImageMediaType, string>;
+const mediaTypes: Readonly<Record<string, ImageMediaType>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+};
+
+const randomCharacters = 26;
+const pattern = /^img_(\d{10})_[0-9a-hjkmnp-tv-z]{26}\.(png|jpg|webp|gif)$/;
+
+type ImageIdParts = { readonly expiresAtSeconds: number; readonly mediaType: ImageMediaType };
+
+export function newImageId({ expiresAtSeconds, mediaType }: ImageIdParts): string {
+  return `img_${String(expiresAtSeconds).padStart(10, '0')}_${newRandomCharacters(randomCharacters)}.${extensions[mediaType]}`;
+}
+
+/** Returns null for a text that is not an image id. Any other result is safe as a file name. */
+export function parseImageId(id: string): ImageIdParts | null {
+  const [, seconds, extension] = pattern.exec(id) ?? [];
+  return extension === undefined
+    ? null
+    : { expiresAtSeconds: Number(seconds), mediaType: mediaTypes[extension]! };
+}
+
+/**
+ * The UTC day on which an image expires, which is also its folder: `20261128`. When the day is
+ * over, the whole folder has expired.
+ */
+export function dayOf(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().slice(0, 10).replaceAll('-', '');
+}
+
+export function isDay(name: string): boolean {
+  return /^\d{8}$/.test(name);
+}

@@ -1,0 +1,115 @@
+// Parses a request for images: first its shape, which needs no model, then everything against the
+// model.
+import { Type, type Static } from 'typebox';
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { ImageModel } from '../../canonical/image-model.ts';
+import { compileSchema } from '../../lib/schema.ts';
+import { checkFamilyParameters, type FamilyChoice } from './family-parameters.ts';
+import { ignoredFieldsOf, refuseFields } from './request-fields.ts';
+import type { ImageRequest, RawImageRequest } from './request-types.ts';
+import { addressText } from '../../lib/address-text.ts';
+
+/** SDKs send null for unset fields. */
+const optionalText = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+
+const RequestSchema = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  prompt: Type.String({ minLength: 1 }),
+  images: Type.Optional(Type.Union([Type.Array(addressText({ minLength: 1 })), Type.Null()])),
+  n: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
+  size: optionalText,
+  quality: optionalText,
+  aspect_ratio: optionalText,
+  resolution: optionalText,
+  output_format: optionalText,
+  response_format: Type.Optional(Type.Union([Type.Enum(['url', 'b64_json']), Type.Null()])),
+});
+
+const findProblem = compileSchema(RequestSchema);
+
+/**
+ * Checks the shape only, because the meaning of fields depends on the model. Throws ApiError
+ * `invalid_request` naming the field.
+ */
+export function parseImageRequest(body: unknown): RawImageRequest {
+  const problem = findProblem(body);
+  if (problem)
+    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
+  const request = body as Static<typeof RequestSchema>;
+  if (request.prompt.trim() === '')
+    throw invalidRequest('prompt', 'prompt must say what to draw; got blanks only');
+  refuseFields(request);
+  return {
+    body: request,
+    model: request.model,
+    prompt: request.prompt,
+    images: request.images ?? [],
+    count: request.n ?? null,
+    size: request.size ?? null,
+    quality: request.quality ?? null,
+    aspectRatio: request.aspect_ratio ?? null,
+    resolution: request.resolution ?? null,
+    outputFormat: request.output_format ?? null,
+    responseFormat: request.response_format ?? 'url',
+    ignored: ignoredFieldsOf(request),
+  };
+}
+
+/**
+ * Checks every field against the model and fills in defaults. Throws ApiError `invalid_request`
+ * naming the field and its allowed values.
+ */
+export function checkImageRequest(raw: RawImageRequest, model: ImageModel): ImageRequest {
+  const { body, prompt, images, responseFormat, ignored } = raw;
+  checkPrompt(prompt, model);
+  checkInputImages(images.length, model);
+  const choice: FamilyChoice = checkFamilyParameters(raw, model);
+  return {
+    body,
+    model: raw.model,
+    prompt,
+    images,
+    count: countOf(raw, model),
+    ...choice,
+    responseFormat,
+    ignored,
+  };
+}
+
+function checkPrompt(prompt: string, { promptCharactersMax: max }: ImageModel): void {
+  if (prompt.length > max)
+    throw invalidRequest(
+      'prompt',
+      `prompt must have at most ${max} characters; got ${prompt.length}`,
+    );
+}
+
+function countOf({ count }: RawImageRequest, { id, countMax }: ImageModel): number {
+  if (count === null || count <= countMax) return count ?? 1;
+  throw invalidRequest(
+    'n',
+    `n must be a whole number from 1 to ${countMax} for ${id}; got ${count}`,
+  );
+}
+
+function checkInputImages(
+  count: number,
+  { id, mode, inputImages: { min, max } }: ImageModel,
+): void {
+  if (count >= min && count <= max) return;
+  throw invalidRequest(
+    'images',
+    `${expectedImages(id, mode, max)}; got ${count === 0 ? 'none' : count}`,
+  );
+}
+
+function expectedImages(id: string, mode: ImageModel['mode'], max: number): string {
+  switch (mode) {
+    case 'text-to-image':
+      return `images must be left out for ${id}, which draws from text alone; use an edit or reference model`;
+    case 'edit':
+      return `images is required for ${id}: exactly 1 image to edit, as a URL or a data URL (data:image/png;base64,…)`;
+    case 'reference':
+      return `images is required for ${id}: 1 to ${max} images to draw from, as URLs or data URLs (data:image/png;base64,…)`;
+  }
+}

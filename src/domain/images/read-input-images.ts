@@ -1,0 +1,99 @@
+// Reads a request's input images, from data URLs or public URLs. Returns all of them, or throws a
+// 400 that names the failing one.
+import { invalidRequest } from '../../canonical/errors.ts';
+import { imageTypesInWords, type ImageBytes, type ImageReading } from '../../lib/image.ts';
+import { ByteBudget } from './byte-budget.ts';
+import { isDataUrl, readDataUrl } from './data-url.ts';
+import type { SafeFetch } from './safe-fetch.ts';
+
+/**
+ * The limit of the strictest common provider (Black Forest Labs: 20 MB an image), with room for
+ * several.
+ */
+const inputImageBytesMax = 20 * 1024 * 1024;
+const inputImagesBytesMax = 50 * 1024 * 1024;
+
+export type ReadInputImagesOptions = {
+  /** The model's maximum. */
+  readonly max: number;
+  readonly bytesMaxEach?: number;
+  readonly bytesMaxTotal?: number;
+  readonly fetcher: SafeFetch;
+  readonly signal: AbortSignal;
+  /** The field's name in the request: `images`. */
+  readonly field: string;
+};
+
+/**
+ * Returns the images in the order of `texts`. Throws ApiError `invalid_request` with the field,
+ * such as `images[2]`, and what to do; the first problem aborts the other fetches. Rejects with the
+ * signal's reason on abort.
+ */
+export async function readInputImages(
+  texts: readonly string[],
+  options: ReadInputImagesOptions,
+): Promise<ImageBytes[]> {
+  const { max, bytesMaxTotal = inputImagesBytesMax, signal, field } = options;
+  if (texts.length > max) {
+    throw invalidRequest(
+      field,
+      `\`${field}\` must have at most ${max} images; got ${texts.length}. Send fewer.`,
+    );
+  }
+  const budget = new ByteBudget(bytesMaxTotal);
+  const failed = new AbortController();
+  const reading = { ...options, budget, signal: AbortSignal.any([signal, failed.signal]) };
+  try {
+    return await Promise.all(
+      texts.map((text, index) => readOne(text, `${field}[${index}]`, reading)),
+    );
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
+}
+
+/** Fetches several public URLs within one shared budget. Rejects with the signal's reason. */
+export async function readUrls(
+  urls: readonly string[],
+  { fetcher, signal }: Pick<ReadInputImagesOptions, 'fetcher' | 'signal'>,
+): Promise<ReadonlyMap<string, ImageReading>> {
+  const limits = {
+    bytesMax: inputImageBytesMax,
+    budget: new ByteBudget(inputImagesBytesMax),
+    signal,
+  };
+  return new Map(
+    await Promise.all(urls.map(async (url) => [url, await fetcher(url, limits)] as const)),
+  );
+}
+
+type Reading = ReadInputImagesOptions & { readonly budget: ByteBudget };
+
+async function readOne(text: string, field: string, reading: Reading): Promise<ImageBytes> {
+  const result = isDataUrl(text)
+    ? readDataUrlWithinBudget(text, reading)
+    : await fetchOne(text, reading);
+  if (result.kind === 'image') return result.image;
+  const { bytesMaxEach = inputImageBytesMax } = reading;
+  throw invalidRequest(
+    field,
+    `\`${field}\` ${result.problem}. Give the public URL of a ${imageTypesInWords} image of at most ${bytesMaxEach} bytes, or the image itself as \`data:image/<type>;base64,<data>\`.`,
+  );
+}
+
+function readDataUrlWithinBudget(
+  text: string,
+  { bytesMaxEach = inputImageBytesMax, budget }: Reading,
+): ImageReading {
+  const result = readDataUrl(text, { bytesMax: bytesMaxEach });
+  if (result.kind === 'unreadable' || budget.take(result.image.bytes.length)) return result;
+  return { kind: 'unreadable', problem: budget.problem };
+}
+
+function fetchOne(
+  text: string,
+  { bytesMaxEach = inputImageBytesMax, fetcher, budget, signal }: Reading,
+): Promise<ImageReading> {
+  return fetcher(text, { bytesMax: bytesMaxEach, budget, signal });
+}

@@ -1,0 +1,216 @@
+// Fetches an image from a client's URL, only from the public internet. Every address of the host is
+// checked, the connection goes to a checked address (no DNS rebinding), and each redirect is
+// checked again. The answer is limited in time and size, and its bytes must be an image.
+// docs/image-files.md lists what is refused and why.
+import { Client, type Dispatcher } from 'undici';
+import { abortAfter, type Clock } from '../../lib/clock.ts';
+import { imageTypeOf, imageTypesInWords, readImage, type ImageReading } from '../../lib/image.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import { checkedConnector, type OpenConnector } from './checked-connector.ts';
+import { isPublicAddress } from './public-address.ts';
+import { createResolve, type Resolve } from './resolve-name.ts';
+
+export type SafeFetch = (url: string, limits: FetchLimits) => Promise<ImageReading>;
+
+export type FetchLimits = {
+  readonly bytesMax: number;
+  /** Shared by all fetches of a request. */
+  readonly budget: ByteBudget;
+  readonly signal: AbortSignal;
+};
+
+export type SafeFetchOptions = {
+  /**
+   * Exact `host` or `host:port`. These may be inside the operator's own network, and use `http` or
+   * `https` as the URL says.
+   */
+  readonly allowedHosts?: readonly string[];
+  readonly resolve?: Resolve;
+  readonly openConnector?: OpenConnector;
+  readonly totalMs?: number;
+  readonly clock: Clock;
+};
+
+const redirectsMax = 3;
+const urlCharactersMax = 8_192;
+const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
+/** So many bytes reveal an image's type; other content is not read further. */
+const typeBytes = 16;
+
+/**
+ * Problems that a client sees. They contain at most a status, because answers, addresses and names
+ * of the operator's network must not leak.
+ */
+const problems = {
+  malformed: 'is not a URL that begins with http:// or https://, without a user name or password',
+  port: 'must use port 80 or 443',
+  address: 'must lead to a public address, and its host does not resolve to one',
+  unreachable: 'could not be fetched: the connection to its host failed',
+  redirects: `redirects more than ${redirectsMax} times`,
+  type: `is not a ${imageTypesInWords} image`,
+} as const;
+
+class Refused extends Error {}
+
+export function createSafeFetch({
+  allowedHosts = [],
+  resolve = createResolve(),
+  openConnector = checkedConnector,
+  totalMs = 20_000,
+  clock,
+}: SafeFetchOptions): SafeFetch {
+  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  return async (text, limits) => {
+    const deadline = abortAfter(clock, totalMs);
+    const signal = AbortSignal.any([deadline, limits.signal]);
+    try {
+      let url = urlOf(text);
+      for (let redirects = 0; redirects <= redirectsMax; redirects++) {
+        const addresses = await abortable(
+          checkedAddresses(url, { allowed, resolve, signal }),
+          signal,
+        );
+        const next = await fetchOnce({ url, connector: openConnector(addresses), limits, signal });
+        if (!(next instanceof URL)) return next;
+        url = next;
+      }
+      throw new Refused(problems.redirects);
+    } catch (error) {
+      limits.signal.throwIfAborted();
+      if (deadline.aborted) return unreadable(`did not arrive within ${totalMs / 1_000} seconds`);
+      return unreadable(error instanceof Refused ? error.message : problems.unreachable);
+    }
+  };
+}
+
+function unreadable(problem: string): ImageReading {
+  return { kind: 'unreadable', problem };
+}
+
+/**
+ * The URL parser turns every odd spelling of an address (decimal, octal, hex, full-width) into the
+ * plain one.
+ */
+function urlOf(text: string, base?: URL): URL {
+  const url = text.length > urlCharactersMax ? null : URL.parse(text, base?.href);
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (!url || !isWeb || url.username || url.password || !url.hostname)
+    throw new Refused(problems.malformed);
+  return url;
+}
+
+type Check = {
+  readonly allowed: ReadonlySet<string>;
+  readonly resolve: Resolve;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Returns all current addresses of the host. Throws Refused unless all are public or the operator
+ * allowed the host.
+ */
+async function checkedAddresses(
+  url: URL,
+  { allowed, resolve, signal }: Check,
+): Promise<readonly string[]> {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const isAllowed = allowed.has(url.host) || allowed.has(`${url.hostname}:${port}`);
+  if (!isAllowed && port !== '80' && port !== '443') throw new Refused(problems.port);
+  const address = addressIn(url.hostname);
+  const addresses =
+    address === null
+      ? await resolve(url.hostname, { isAllowed, signal }).catch(() => [])
+      : [address];
+  if (addresses.length === 0) throw new Refused(problems.address);
+  if (!isAllowed && !addresses.every(isPublicAddress)) throw new Refused(problems.address);
+  return addresses;
+}
+
+/**
+ * Returns the address in a host name, or null for a name. After parsing, a URL's host is one or the
+ * other.
+ */
+function addressIn(hostname: string): string | null {
+  if (hostname.startsWith('[')) return hostname.slice(1, -1);
+  return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;
+}
+
+type FetchCall = {
+  readonly url: URL;
+  readonly connector: ReturnType<OpenConnector>;
+  readonly limits: FetchLimits;
+  readonly signal: AbortSignal;
+};
+
+/** Sends one request on its own connection. Returns the image, or the URL that it redirects to. */
+async function fetchOnce({
+  url,
+  connector,
+  limits,
+  signal,
+}: FetchCall): Promise<URL | ImageReading> {
+  const client = new Client(url.origin, { connect: connector, pipelining: 0 });
+  try {
+    const answer = await client.request({
+      method: 'GET',
+      path: url.pathname + url.search,
+      headers: {
+        accept: 'image/png, image/jpeg, image/webp, image/gif',
+        'accept-encoding': 'identity',
+        'user-agent': 'tollgate',
+      },
+      signal,
+    });
+    // An unread body ends with an error, which nobody handles.
+    answer.body.on('error', () => {});
+    if (redirectStatuses.includes(answer.statusCode)) return redirectOf(answer, url);
+    if (answer.statusCode !== 200)
+      throw new Refused(`could not be fetched: its host answered with status ${answer.statusCode}`);
+    return await readBody(answer, limits);
+  } finally {
+    // The rest of the answer is not needed.
+    void client.destroy().catch(() => {});
+  }
+}
+
+function redirectOf({ headers, statusCode }: Dispatcher.ResponseData, from: URL): URL {
+  const { location } = headers;
+  if (typeof location === 'string') return urlOf(location, from);
+  throw new Refused(`could not be fetched: its host answered with status ${statusCode}`);
+}
+
+async function readBody(
+  { headers, body }: Dispatcher.ResponseData,
+  { bytesMax, budget }: FetchLimits,
+): Promise<ImageReading> {
+  const tooLarge = `is larger than ${bytesMax} bytes`;
+  if (Number(headers['content-length'] ?? 0) > bytesMax) throw new Refused(tooLarge);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    chunks.push(chunk);
+    if (bytes > bytesMax) throw new Refused(tooLarge);
+    if (!budget.take(chunk.length)) throw new Refused(budget.problem);
+    if (bytes - chunk.length < typeBytes && bytes >= typeBytes && !startsAsImage(chunks))
+      throw new Refused(problems.type);
+  }
+  return readImage(Buffer.concat(chunks, bytes));
+}
+
+function startsAsImage(chunks: readonly Buffer[]): boolean {
+  return imageTypeOf(Buffer.concat(chunks, typeBytes)) !== null;
+}
+
+/** A resolver may hang, so an abort stops the wait. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason as Error);
+  signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,44 @@
+// An API key in the gateway's memory, with its account's settings. Only the key's digest is kept,
+// never its text.
+import type { AddressList } from '../../lib/addresses.ts';
+import type { Micros } from '../../lib/money.ts';
+
+/** null means the configured default. */
+type RequestLimits = {
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+  readonly concurrentRequests: number | null;
+};
+
+export type ApiKey = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly mode: 'live' | 'test';
+  readonly dailyCapMicros: Micros | null;
+  readonly monthlyCapMicros: Micros | null;
+  /** Catalogue model ids; null means all models. */
+  readonly models: ReadonlySet<string> | null;
+  readonly limits: RequestLimits;
+  /** Shared by all keys of the account in this mode. */
+  readonly accountLimits: RequestLimits;
+  /** The key's and the account's lists: an address must be on each. Empty means any address. */
+  readonly allowedAddresses: readonly AddressList[];
+  /** null: the key never expires. */
+  readonly expiresAtMs: number | null;
+  /** A disabled key can be enabled again. */
+  readonly isDisabled: boolean;
+  readonly accountFrozen: boolean;
+  /** True when answers may be stored for the account. */
+  readonly retainResponses: boolean;
+  /** Only answers cached under this generation are served. */
+  readonly cacheGeneration: number;
+  /** The account's prices in millionths of the list prices: 1 000 000 means the list price. */
+  readonly priceMultiplierPpm: number;
+  /** Multipliers for single models by id, which replace the account's; null when there are none. */
+  readonly modelMultipliersPpm: ReadonlyMap<string, number> | null;
+};
+
+/** Returns what the account pays for a model, in millionths of its list price. */
+export function multiplierPpmFor(key: ApiKey, modelId: string): number {
+  return key.modelMultipliersPpm?.get(modelId) ?? key.priceMultiplierPpm;
+}

@@ -1,0 +1,244 @@
+// Looks up keys by their text, cached in memory. A poll of one revision counter detects changes of
+// any key or account, in this process or another, and invalidates the cache: a revoked or changed
+// key takes effect within about a second.
+import { hash } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { AccountsTable, ApiKeysTable } from '../../db/schema.ts';
+import { createAddressList, type AddressList } from '../../lib/addresses.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+import type { ApiKey } from './api-key.ts';
+import { digestKeyFrom, keyDigest, keyModeOf } from './key-text.ts';
+
+export type KeyStore = {
+  /** Looks in memory only; null when the key is not there or outdated. */
+  readonly recall: (text: string) => ApiKey | null;
+  /**
+   * True when the last lookup of this text found a key: its owner is not throttled with those who
+   * guess keys.
+   */
+  readonly wasValid: (text: string) => boolean;
+  /** Returns null for text that is not a key, and for unknown or revoked keys. */
+  readonly find: (text: string) => Promise<ApiKey | null>;
+  /** Reads the key's current state on every call. null when the account has no such key. */
+  readonly findById: (accountId: string, keyId: string) => Promise<ApiKey | 'revoked' | null>;
+  readonly close: () => Promise<void>;
+};
+
+type KeyStoreOptions = {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  /**
+   * Called when a poll fails; cached keys keep working until the next successful one. Also called
+   * when a key under an earlier secret cannot be rehashed; that is retried when the key is next
+   * read.
+   */
+  readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
+};
+
+const pollMs = 1_000;
+
+/** More keys than most installations have. At this size the cache is cleared. */
+const keysMax = 50_000;
+
+export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOptions): KeyStore {
+  const [currentSecret] = secrets;
+  const digestKeys = secrets.map(digestKeyFrom);
+  const byFingerprint = new Map<string, Remembered>();
+  const redigesting = new Set<Promise<void>>();
+  let revision = -1;
+  const refresh = async () => {
+    revision = await readRevision(database);
+  };
+  const recall = (fingerprint: string) => {
+    const known = byFingerprint.get(fingerprint);
+    return known?.revision === revision ? known.key : null;
+  };
+  const stopPolling = clock.every(pollMs, () => void refresh().catch(onError));
+  return {
+    recall: (text) => (keyModeOf(text) ? recall(fingerprintOf(text)) : null),
+    wasValid: (text) => byFingerprint.has(fingerprintOf(text)),
+    async find(text) {
+      if (!keyModeOf(text)) return null;
+      const fingerprint = fingerprintOf(text);
+      const known = recall(fingerprint);
+      if (known) return known;
+      const before = revision;
+      const digests = digestKeys.map((digestKey) => keyDigest(digestKey, text));
+      const found = await readKey(database, digests);
+      const key = found?.key ?? null;
+      if (found && found.secretId !== currentSecret.id) {
+        // Not awaited, because the key works under its earlier digest too.
+        const writing = redigest(database, found, {
+          digest: digests[0]!,
+          secretId: currentSecret.id,
+        })
+          .catch(onError)
+          .finally(() => redigesting.delete(writing));
+        redigesting.add(writing);
+      }
+      if (!key) byFingerprint.delete(fingerprint);
+      else if (before === revision) {
+        if (byFingerprint.size >= keysMax) byFingerprint.clear();
+        byFingerprint.set(fingerprint, { key, revision });
+      }
+      return key;
+    },
+    findById: (accountId, keyId) => readKeyById(database, accountId, keyId),
+    close: async () => {
+      stopPolling();
+      await Promise.all(redigesting);
+    },
+  };
+}
+
+type Remembered = { readonly key: ApiKey; readonly revision: number };
+
+/**
+ * The cache is indexed by a plain hash. It costs a fiftieth of the digest, and no key's text stays
+ * in memory.
+ */
+function fingerprintOf(text: string): string {
+  return hash('sha256', text, 'base64');
+}
+
+async function readRevision(database: Database): Promise<number> {
+  const row = await database.read
+    .selectFrom('revisions')
+    .select('value')
+    .where('name', '=', 'keys')
+    .executeTakeFirst();
+  return row?.value ?? 0;
+}
+
+const accountColumns = [
+  'frozen',
+  'price_multiplier_ppm',
+  'retain_responses',
+  'cache_generation',
+] as const;
+const accountLimitColumns = [
+  'accounts.requests_per_minute as account_requests_per_minute',
+  'accounts.tokens_per_minute as account_tokens_per_minute',
+  'accounts.concurrent_requests as account_concurrent_requests',
+  'accounts.allowed_addresses as account_allowed_addresses',
+] as const;
+
+type Found = { readonly key: ApiKey; readonly digest: string; readonly secretId: string | null };
+
+/** Finds a key by its digest under any of the secrets. */
+async function readKey(database: Database, digests: readonly string[]): Promise<Found | null> {
+  const row = await selectKeys(database)
+    .where('api_keys.digest', 'in', digests)
+    .where('api_keys.revoked_at_ms', 'is', null)
+    .executeTakeFirst();
+  if (!row) return null;
+  const key = toApiKey(row, await readModelMultipliers(database, row.account_id));
+  return { key, digest: row.digest, secretId: row.secret_id };
+}
+
+type Digested = { readonly digest: string; readonly secretId: string };
+
+/**
+ * Rehashes a key under the current secret. Only one of several gateways does it. A gateway that
+ * still runs under an earlier secret does nothing, because it would undo the change of a newer one.
+ */
+async function redigest(
+  database: Database,
+  found: Found,
+  { digest, secretId }: Digested,
+): Promise<void> {
+  await database.write
+    .updateTable('api_keys')
+    .set({ digest, secret_id: secretId })
+    .where('id', '=', found.key.id)
+    .where('digest', '=', found.digest)
+    .where((eb) =>
+      eb(
+        eb.selectFrom('secrets').select('id').orderBy('current_since_ms', 'desc').limit(1),
+        '=',
+        secretId,
+      ),
+    )
+    .execute();
+}
+
+async function readKeyById(
+  database: Database,
+  accountId: string,
+  keyId: string,
+): Promise<ApiKey | 'revoked' | null> {
+  const row = await selectKeys(database)
+    .where('api_keys.id', '=', keyId)
+    .where('api_keys.account_id', '=', accountId)
+    .executeTakeFirst();
+  if (!row) return null;
+  return row.revoked_at_ms === null
+    ? toApiKey(row, await readModelMultipliers(database, accountId))
+    : 'revoked';
+}
+
+function selectKeys(database: Database) {
+  return database.read
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .selectAll('api_keys')
+    .select(accountColumns)
+    .select(accountLimitColumns);
+}
+
+async function readModelMultipliers(
+  database: Database,
+  accountId: string,
+): Promise<ApiKey['modelMultipliersPpm']> {
+  const rows = await database.read
+    .selectFrom('account_model_prices')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .execute();
+  return rows.length === 0 ? null : new Map(rows.map((row) => [row.model_id, row.multiplier_ppm]));
+}
+
+type Account = Selectable<AccountsTable>;
+type KeyRow = Selectable<ApiKeysTable> &
+  Pick<Account, (typeof accountColumns)[number]> & {
+    readonly account_requests_per_minute: Account['requests_per_minute'];
+    readonly account_tokens_per_minute: Account['tokens_per_minute'];
+    readonly account_concurrent_requests: Account['concurrent_requests'];
+    readonly account_allowed_addresses: Account['allowed_addresses'];
+  };
+
+function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm']): ApiKey {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    mode: row.mode,
+    dailyCapMicros: row.daily_cap_micros,
+    monthlyCapMicros: row.monthly_cap_micros,
+    models: row.models === null ? null : new Set(JSON.parse(row.models) as string[]),
+    limits: {
+      requestsPerMinute: row.requests_per_minute,
+      tokensPerMinute: row.tokens_per_minute,
+      concurrentRequests: row.concurrent_requests,
+    },
+    accountLimits: {
+      requestsPerMinute: row.account_requests_per_minute,
+      tokensPerMinute: row.account_tokens_per_minute,
+      concurrentRequests: row.account_concurrent_requests,
+    },
+    allowedAddresses: [row.allowed_addresses, row.account_allowed_addresses].flatMap(toAddressList),
+    expiresAtMs: row.expires_at_ms,
+    isDisabled: row.disabled_at_ms !== null,
+    accountFrozen: row.frozen === 1,
+    retainResponses: row.retain_responses === 1,
+    cacheGeneration: row.cache_generation,
+    priceMultiplierPpm: row.price_multiplier_ppm,
+    modelMultipliersPpm,
+  };
+}
+
+function toAddressList(json: string | null): AddressList[] {
+  return json === null ? [] : [createAddressList(JSON.parse(json) as string[])];
+}

@@ -1,0 +1,62 @@
+// The format of a key: `tg_live_` or `tg_test_`, 32 random base-62 characters (190 bits), and a
+// checksum of six characters, so that garbage is refused without a database query. Only an HMAC of
+// the key is stored; its secret is outside the database.
+import { createHmac, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { deriveKey, type Secret } from '../../lib/secrets.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const randomCharacters = 32;
+const checksumCharacters = 6;
+const pattern = /^tg_(live|test)_[0-9A-Za-z]{38}$/;
+
+export function generateKeyText(mode: 'live' | 'test'): string {
+  const body = `tg_${mode}_${randomText()}`;
+  return body + checksumOf(body);
+}
+
+/** Returns the mode of a well-formed key, or null. */
+export function keyModeOf(text: string): 'live' | 'test' | null {
+  const match = pattern.exec(text);
+  if (!match) return null;
+  return checksumOf(text.slice(0, -checksumCharacters)) === text.slice(-checksumCharacters)
+    ? (match[1] as 'live' | 'test')
+    : null;
+}
+
+/** Returns the display form of a key: its prefix and last four characters. */
+export function keyHintOf(text: string): string {
+  return `${text.slice(0, 8)}…${text.slice(-4)}`;
+}
+
+/** The HMAC key for digests, derived from the installation's secret. */
+export type DigestKey = { readonly secretId: string; readonly bytes: Uint8Array };
+
+export function digestKeyFrom(secret: Secret): DigestKey {
+  return { secretId: secret.id, bytes: deriveKey(secret, 'api-key digest') };
+}
+
+export function keyDigest({ bytes }: DigestKey, text: string): string {
+  return createHmac('sha256', bytes).update(text).digest('base64url');
+}
+
+/** Bytes from 248 on are discarded, so that every character is equally likely. */
+function randomText(): string {
+  let text = '';
+  while (text.length < randomCharacters) {
+    for (const byte of randomBytes(randomCharacters)) {
+      if (byte < 248 && text.length < randomCharacters) text += alphabet[byte % 62];
+    }
+  }
+  return text;
+}
+
+function checksumOf(text: string): string {
+  let rest = crc32(text);
+  let checksum = '';
+  while (checksum.length < checksumCharacters) {
+    checksum = alphabet[rest % 62] + checksum;
+    rest = Math.floor(rest / 62);
+  }
+  return checksum;
+}

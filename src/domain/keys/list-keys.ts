@@ -1,0 +1,164 @@
+// Reads API keys for lists: all keys, one key, or a search.
+import type { Selectable, SqlBool } from 'kysely';
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { ApiKeysTable } from '../../db/schema.ts';
+import type { Micros } from '../../lib/money.ts';
+
+/** A key as it is listed. Only `createKey` returns the key itself. */
+export type KeyListing = {
+  readonly id: string;
+  readonly account_id: string;
+  readonly mode: 'live' | 'test';
+  readonly name: string;
+  readonly hint: string;
+  readonly daily_cap_micros: Micros | null;
+  readonly monthly_cap_micros: Micros | null;
+  readonly models: readonly string[] | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrent_requests: number | null;
+  readonly allowed_addresses: readonly string[] | null;
+  readonly expires_at: string | null;
+  readonly created_at: string;
+  readonly disabled_at: string | null;
+  readonly revoked_at: string | null;
+};
+
+type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
+
+/** Returns the first state that applies, in this order: revoked, disabled, expired. */
+export function keyStateOf(
+  key: Pick<KeyListing, 'revoked_at' | 'disabled_at' | 'expires_at'>,
+  nowMs: number,
+): KeyState {
+  if (key.revoked_at !== null) return 'revoked';
+  if (key.disabled_at !== null) return 'disabled';
+  return key.expires_at !== null && Date.parse(key.expires_at) <= nowMs ? 'expired' : 'active';
+}
+
+/** Finds a key among all, or only in one account if `accountId` is set. */
+export type KeyLocator = { readonly keyId: string; readonly accountId?: string };
+
+/** Returns all keys, or one account's, newest first. */
+export async function listKeys(
+  database: Database,
+  accountId: string | null,
+): Promise<KeyListing[]> {
+  let query = newestFirst(database);
+  if (accountId !== null) query = query.where('account_id', '=', accountId);
+  return (await query.execute()).map(toListing);
+}
+
+/** Returns null when the key does not exist. */
+export async function findKey(
+  database: Database,
+  { keyId, accountId }: KeyLocator,
+): Promise<KeyListing | null> {
+  let query = database.read.selectFrom('api_keys').selectAll().where('id', '=', keyId);
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId);
+  const row = await query.executeTakeFirst();
+  return row ? toListing(row) : null;
+}
+
+export type KeySearch = {
+  /** Absent: all accounts. */
+  readonly accountId?: string;
+  readonly mode?: 'live' | 'test';
+  /** A part of the name or hint, ignoring case, or the whole id. */
+  readonly text?: string;
+  /** Absent: any state. */
+  readonly states?: readonly KeyState[];
+  readonly nowMs: number;
+  readonly limit: number;
+  /** `next` of the previous page. */
+  readonly cursor: string | null;
+};
+
+/**
+ * Returns a page, newest first; its `next` is null on the last page. Returns null for an invalid
+ * cursor.
+ */
+export async function searchKeys(
+  database: Database,
+  { accountId, mode, text, states, nowMs, limit, cursor }: KeySearch,
+): Promise<{ readonly keys: readonly KeyListing[]; readonly next: string | null } | null> {
+  const after = cursor === null ? null : readCursor(cursor);
+  if (cursor !== null && !after) return null;
+  let query = newestFirst(database);
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId);
+  if (mode !== undefined) query = query.where('mode', '=', mode);
+  if (text !== undefined) query = query.where(containsText(text));
+  if (states !== undefined)
+    query = query.where((eb) => eb.or(states.map((state) => inState(state, nowMs))));
+  if (after)
+    query = query.where((eb) =>
+      eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(after.createdAtMs, after.id)),
+    );
+  const rows = await query.limit(limit + 1).execute();
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    keys: page.map(toListing),
+    next: rows.length > limit && last ? `${last.created_at_ms}|${last.id}` : null,
+  };
+}
+
+function newestFirst(database: Database) {
+  return database.read
+    .selectFrom('api_keys')
+    .selectAll()
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc');
+}
+
+function containsText(text: string) {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+  return sql<SqlBool>`(lower(name) like lower(${pattern}) escape '\\' or lower(hint) like lower(${pattern}) escape '\\' or id = ${text})`;
+}
+
+/** `keyStateOf` in SQL. */
+function inState(state: KeyState, nowMs: number) {
+  const isExpired = sql`(expires_at_ms is not null and expires_at_ms <= ${nowMs})`;
+  const conditions = {
+    revoked: sql<SqlBool>`revoked_at_ms is not null`,
+    disabled: sql<SqlBool>`(revoked_at_ms is null and disabled_at_ms is not null)`,
+    expired: sql<SqlBool>`(revoked_at_ms is null and disabled_at_ms is null and ${isExpired})`,
+    active: sql<SqlBool>`(revoked_at_ms is null and disabled_at_ms is null and not ${isExpired})`,
+  };
+  return conditions[state];
+}
+
+function readCursor(cursor: string): { readonly createdAtMs: number; readonly id: string } | null {
+  const match = /^(\d{1,15})\|([\w-]{1,64})$/.exec(cursor);
+  return match && { createdAtMs: Number(match[1]), id: match[2]! };
+}
+
+export function toListing(row: Selectable<ApiKeysTable>): KeyListing {
+  return {
+    id: row.id,
+    account_id: row.account_id,
+    mode: row.mode,
+    name: row.name,
+    hint: row.hint,
+    daily_cap_micros: row.daily_cap_micros,
+    monthly_cap_micros: row.monthly_cap_micros,
+    models: fromJson(row.models),
+    requests_per_minute: row.requests_per_minute,
+    tokens_per_minute: row.tokens_per_minute,
+    concurrent_requests: row.concurrent_requests,
+    allowed_addresses: fromJson(row.allowed_addresses),
+    expires_at: toTime(row.expires_at_ms),
+    created_at: new Date(row.created_at_ms).toISOString(),
+    disabled_at: toTime(row.disabled_at_ms),
+    revoked_at: toTime(row.revoked_at_ms),
+  };
+}
+
+function fromJson(text: string | null): readonly string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[]);
+}
+
+function toTime(timeMs: number | null): string | null {
+  return timeMs === null ? null : new Date(timeMs).toISOString();
+}

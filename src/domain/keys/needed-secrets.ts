@@ -1,0 +1,93 @@
+// The secrets that this database needs. Every secret that was ever current is registered until the
+// operator ends it. A start without one, after restoring a backup for example, then reports which
+// secret is missing instead of refusing every key.
+import type { Kysely } from 'kysely';
+import { DatabaseUnusable } from '../../db/database-error.ts';
+import type { Database } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+
+type RegisteredSecret = {
+  readonly id: string;
+  /** When a gateway first started with this secret as the current one. */
+  readonly currentSinceMs: number;
+};
+
+/** Throws when a secret that the database needs is missing from `secrets`. */
+export async function requireSecrets(database: Database, secrets: Secrets): Promise<void> {
+  const given = secrets.map(({ id }) => id);
+  const missing = (await readRegisteredSecrets(database.read))
+    .map(({ id }) => id)
+    .filter((id) => !given.includes(id));
+  if (missing.length === 0) return;
+  throw new DatabaseUnusable(
+    `This database needs the secret with the key id ${missing.join(' and ')}; given: ${given.join(', ')}. ` +
+      'Restore that secret, or add it to TOLLGATE_SECRETS_ACCEPTED; ' +
+      'if it is lost, run "tollgate secret retire --force" to continue without it. See docs/operations.md, "The secret".',
+  );
+}
+
+/** Registers the current secret when a gateway starts. Throws like `requireSecrets`. */
+export async function registerSecrets(
+  database: Database,
+  secrets: Secrets,
+  nowMs: number,
+): Promise<void> {
+  await requireSecrets(database, secrets);
+  const [{ id }, ...accepted] = secrets;
+  const [newest] = await readRegisteredSecrets(database.read);
+  if (newest?.id === id) return;
+  const since = { current_since_ms: Math.max(nowMs, (newest?.currentSinceMs ?? 0) + 1) };
+  await database.write.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto('secrets')
+      .values({ id, ...since })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(since))
+      .execute();
+    // These keys are older than registration. With several secrets, it is unknown which one made
+    // their digests.
+    if (newest === undefined && accepted.length === 0) {
+      await transaction
+        .updateTable('api_keys')
+        .set({ secret_id: id })
+        .where('secret_id', 'is', null)
+        .execute();
+    }
+  });
+}
+
+/** Returns the newest first. */
+export async function readRegisteredSecrets(
+  db: Kysely<Tables>,
+): Promise<readonly RegisteredSecret[]> {
+  const rows = await db
+    .selectFrom('secrets')
+    .selectAll()
+    .orderBy('current_since_ms', 'desc')
+    .execute();
+  return rows.map((row) => ({ id: row.id, currentSinceMs: row.current_since_ms }));
+}
+
+/** Ends all secrets but the one with this key id. Returns the key ids of the ended ones. */
+export async function forgetOtherSecrets(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<readonly string[]> {
+  const rows = await db.deleteFrom('secrets').where('id', '!=', id).returning('id').execute();
+  return rows.map((row) => row.id);
+}
+
+/** Returns ids of unrevoked keys whose digest was made under another secret than this one. */
+export async function findKeysUnderOtherSecrets(
+  database: Database,
+  id: string,
+): Promise<readonly string[]> {
+  const rows = await database.read
+    .selectFrom('api_keys')
+    .select('id')
+    .where('revoked_at_ms', 'is', null)
+    .where((eb) => eb.or([eb('secret_id', '!=', id), eb('secret_id', 'is', null)]))
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => row.id);
+}

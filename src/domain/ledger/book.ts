@@ -1,0 +1,183 @@
+// The state that the ledger decides on, as values. A book contains what a batch of commands
+// touches, loaded by a store. Only entries change balances, and this file is the only place that
+// applies them.
+import type { AnswerWorth } from '../../canonical/stored-response.ts';
+import type { EntryKind } from '../../db/schema.ts';
+import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
+import type { CachedAnswer, ChargeRecord, LedgerId, LikelyCost, StoredAnswer } from './commands.ts';
+
+export type Book = {
+  /** A ledger that is missing here does not exist. */
+  readonly ledgers: ReadonlyMap<LedgerId, LedgerState>;
+  /** Indexed by `windowKey`; a missing window has nothing settled or held. */
+  readonly windows: ReadonlyMap<string, Window>;
+  /** The open holds. */
+  readonly holds: ReadonlyMap<string, Hold>;
+  /** Earlier entries by id, for recognising a repeated command. */
+  readonly entries: ReadonlyMap<string, readonly Entry[]>;
+  /**
+   * Indexed by `claimKey`: the request that currently holds an Idempotency-Key. Loaded for
+   * settlements that store an answer.
+   */
+  readonly claims: ReadonlyMap<string, string>;
+};
+
+export type LedgerState = {
+  readonly postedMicros: Micros;
+  readonly heldMicros: Micros;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly isFrozen: boolean;
+  /** Unix milliseconds; 0 before the first entry. */
+  readonly lastEntryAtMs: number;
+};
+
+export type WindowKind = 'day' | 'month';
+export type Window = {
+  readonly keyId: string;
+  readonly kind: WindowKind;
+  readonly startsOn: string;
+  readonly settledMicros: Micros;
+  readonly heldMicros: Micros;
+};
+
+export type Hold = {
+  readonly id: string;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  /** Including extensions. */
+  readonly amountMicros: Micros;
+  /** The windows and caps at the time of the hold; its settlement uses the same ones. */
+  readonly day: string;
+  readonly month: string;
+  readonly dailyCapMicros: Micros | null;
+  readonly monthlyCapMicros: Micros | null;
+  readonly owner: string;
+  readonly likelyCost: LikelyCost;
+  readonly createdAtMs: number;
+};
+
+export type Entry = {
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly ledgerId: LedgerId;
+  /** The key and its windows; null for credits and debits, which have no key. */
+  readonly keyId: string | null;
+  readonly day: string | null;
+  readonly month: string | null;
+  readonly postedDeltaMicros: Micros;
+  readonly heldDeltaMicros: Micros;
+  readonly lossMicros: Micros;
+  /** True when the account could provoke the loss. */
+  readonly isProvoked: boolean;
+  /** The available balance right after this entry. */
+  readonly availableMicros: Micros;
+  /** Only on `reserve`, else null. */
+  readonly dailyCapMicros: Micros | null;
+  readonly monthlyCapMicros: Micros | null;
+  readonly note: string | null;
+  readonly createdAtMs: number;
+};
+
+/** A settled request. `id` is its hold's id. */
+export type Charge = ChargeRecord & {
+  readonly id: string;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  /** The amount charged. */
+  readonly costMicros: Micros;
+  readonly lossMicros: Micros;
+  readonly holdMicros: Micros;
+  /** The id of its `KeptPrice`; null when none was stored. */
+  readonly priceId: string | null;
+  readonly createdAtMs: number;
+};
+
+/** A settled request's answer, replayed when the request is sent again. */
+export type StoredResponse = Omit<StoredAnswer, 'keptForMs'> & {
+  /** The hold's id. */
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly storedAtMs: number;
+  readonly expiresAtMs: number;
+  readonly worth: AnswerWorth;
+};
+
+/** A settled request's answer, for identical requests of the account. */
+export type CachedResponse = Omit<CachedAnswer, 'keptForMs'> & {
+  readonly accountId: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly worth: AnswerWorth;
+};
+
+export function availableMicrosOf(
+  ledger: Pick<LedgerState, 'postedMicros' | 'heldMicros'>,
+): Micros {
+  return micros(ledger.postedMicros - ledger.heldMicros);
+}
+
+export function claimKey(keyId: string, keyDigest: string): string {
+  return `${keyId} ${keyDigest}`;
+}
+
+export function windowKey(keyId: string, kind: WindowKind, startsOn: string): string {
+  return `${keyId} ${kind} ${startsOn}`;
+}
+
+type WindowName = Pick<Window, 'keyId' | 'kind' | 'startsOn'>;
+
+/** Returns the window from the book, or an empty one. */
+export function windowOf(
+  book: Pick<Book, 'windows'>,
+  keyId: string,
+  kind: WindowKind,
+  startsOn: string,
+): Window {
+  return (
+    book.windows.get(windowKey(keyId, kind, startsOn)) ?? emptyWindow({ keyId, kind, startsOn })
+  );
+}
+
+export function emptyWindow(name: WindowName): Window {
+  return { ...name, settledMicros: zeroMicros, heldMicros: zeroMicros };
+}
+
+/** Returns the two windows that an entry counts in; none for a credit or a debit. */
+export function windowsOfEntry(entry: Entry): readonly WindowName[] {
+  const { keyId, day, month } = entry;
+  if (keyId === null || day === null || month === null) return [];
+  return [
+    { keyId, kind: 'day', startsOn: day },
+    { keyId, kind: 'month', startsOn: month },
+  ];
+}
+
+/** Returns the entry id of an extension. */
+export function extensionId(holdId: string, part: number): string {
+  return `${holdId}+${part}`;
+}
+
+/** Returns the hold id of an `extend` entry. */
+export function holdIdOfExtension(entryId: string): string {
+  return entryId.slice(0, entryId.lastIndexOf('+'));
+}
+
+/** Returns a ledger after an entry. Throws RangeError when a balance exceeds the safe integers. */
+export function postToLedger(ledger: LedgerState, entry: Entry): LedgerState {
+  return {
+    ...ledger,
+    postedMicros: micros(ledger.postedMicros + entry.postedDeltaMicros),
+    heldMicros: micros(ledger.heldMicros + entry.heldDeltaMicros),
+    lastEntryAtMs: entry.createdAtMs,
+  };
+}
+
+/** Returns a window after an entry: what leaves the balance is the key's spending. */
+export function postToWindow(window: Window, entry: Entry): Window {
+  return {
+    ...window,
+    settledMicros: micros(window.settledMicros - entry.postedDeltaMicros),
+    heldMicros: micros(window.heldMicros + entry.heldDeltaMicros),
+  };
+}

@@ -1,0 +1,244 @@
+// The ledger's commands and outcomes. The caller chooses the command ids: a command that is sent
+// again with the same id changes nothing and returns its first outcome.
+import type { Insertable } from 'kysely';
+import type { KeptPrice } from '../../canonical/price-terms.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import type { AuditLogTable } from '../../db/schema.ts';
+import type { Micros } from '../../lib/money.ts';
+
+export type Mode = 'live' | 'test';
+/** One account has two ledgers: `<account id>:live` and `<account id>:test`. */
+export type LedgerId = `${string}:${Mode}`;
+
+export function ledgerIdOf(accountId: string, mode: Mode): LedgerId {
+  return `${accountId}:${mode}`;
+}
+
+export function modeOf(ledgerId: LedgerId): Mode {
+  return ledgerId.endsWith(':live') ? 'live' : 'test';
+}
+
+export function accountIdOf(ledgerId: LedgerId): string {
+  return ledgerId.slice(0, ledgerId.lastIndexOf(':'));
+}
+
+export type Command = Reserve | Extend | Settle | Release | Credit | Debit;
+
+/**
+ * Holds the highest possible cost of a request against the balance and both caps of its key, in one
+ * atomic step.
+ */
+export type Reserve = {
+  readonly type: 'reserve';
+  /** The request's id. */
+  readonly holdId: string;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  readonly amountMicros: Micros;
+  /** The key's current caps; null means no cap. */
+  readonly dailyCapMicros: Micros | null;
+  readonly monthlyCapMicros: Micros | null;
+  /** The process that runs the request and renews its lease. */
+  readonly owner: string;
+  readonly likelyCost?: LikelyCost;
+};
+
+/**
+ * The likely cost of a running request: the operator's loss if its process is killed. At most the
+ * held amount.
+ */
+export type LikelyCost = { readonly atOnceMicros: Micros; readonly perSecondMicros: Micros };
+
+/**
+ * Enlarges an open hold under its windows and caps, so that a long answer is held for in steps. The
+ * outcome is `held`, or a refusal like a reservation's, which leaves the hold unchanged.
+ */
+export type Extend = {
+  readonly type: 'extend';
+  readonly holdId: string;
+  /** Numbers the extensions of this hold from 1; a repeated number is the same extension. */
+  readonly part: number;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  /** In addition to the amount already held. */
+  readonly amountMicros: Micros;
+};
+
+/**
+ * Turns a hold into a charge. Allowed after the hold has expired too; it then takes only what is
+ * available.
+ */
+export type Settle = {
+  readonly type: 'settle';
+  readonly holdId: string;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  readonly costMicros: Micros;
+  /** The price terms of `costMicros`; null when they are not stored. */
+  readonly price: KeptPrice | null;
+  readonly record: ChargeRecord;
+  /**
+   * The answer to store in the same transaction, if the request still holds its Idempotency-Key.
+   * Absent for a request without a key.
+   */
+  readonly stored?: StoredAnswer;
+  /** The answer to cache in the same transaction. Absent when it is not cached. */
+  readonly cached?: CachedAnswer;
+};
+
+/** The answer for a repeated request. The ledger stores it without reading it. */
+export type StoredAnswer = {
+  readonly keyDigest: string;
+  readonly fingerprint: string;
+  readonly owner: string;
+  readonly status: number;
+  readonly contentType: string;
+  /** JSON. */
+  readonly headers: string;
+  /** Encrypted, base64; null when the body was too long to store. */
+  readonly body: string | null;
+  /** Milliseconds after the charge. */
+  readonly keptForMs: number;
+};
+
+/**
+ * The answer for identical requests of the paying account. The ledger stores it without reading it.
+ */
+export type CachedAnswer = {
+  readonly digest: string;
+  /** Stored only if the account still has this generation and stores answers. */
+  readonly generation: number;
+  readonly contentType: string;
+  /** JSON. */
+  readonly headers: string;
+  /** Encrypted, base64. */
+  readonly body: string;
+  readonly sizeBytes: number;
+  /** Milliseconds after the charge. */
+  readonly keptForMs: number;
+};
+
+/**
+ * Releases a hold: the request failed and is free. `lossMicros` is its cost for the operator,
+ * booked per key.
+ */
+export type Release = {
+  readonly type: 'release';
+  readonly holdId: string;
+  readonly lossMicros: Micros;
+  /**
+   * True when the account could provoke the loss, which then counts against its loss budget. False
+   * by default.
+   */
+  readonly isProvoked?: boolean;
+};
+
+export type Credit = {
+  readonly type: 'credit';
+  readonly entryId: string;
+  readonly ledgerId: LedgerId;
+  readonly amountMicros: Micros;
+  readonly note: string;
+  /**
+   * Written in the transaction of the entry. Absent when the audit log already has the decision.
+   */
+  readonly auditRow?: AuditRow;
+};
+/** The entry id of a new account's sign-up credit, which is not its own money. */
+export function signUpCreditId(accountId: string): string {
+  return `signup-${accountId}`;
+}
+
+/** The ledger writes it without reading it. */
+export type AuditRow = Insertable<AuditLogTable>;
+/** An operator's debit may take the balance below zero. */
+export type Debit = Omit<Credit, 'type'> & { readonly type: 'debit' };
+
+/** The usage record of a charge, with enough data to recompute the cost. */
+export type ChargeRecord = {
+  /** Catalogue id and display name of the model. */
+  readonly modelId: string;
+  readonly modelName: string;
+  /** The wire format of the request, `images` or `web-search`. */
+  readonly endpoint: string;
+  readonly provider: string;
+  readonly usage: Usage;
+  /** Searches that the provider ran, and images delivered; each has its own price. */
+  readonly webSearches: number;
+  readonly images: number;
+  /** The upstream's usage, or our own count. */
+  readonly usageSource: 'upstream' | 'estimate';
+  /** The applied price: `effective_from`, tier, and the price of a search if there were any. */
+  readonly priceVersion: string;
+  /** What the request cost the operator. */
+  readonly upstreamCostMicros: Micros;
+  /** `complete`, or `cut-off` when the client left. */
+  readonly ending: 'complete' | 'cut-off';
+  readonly streamed: boolean;
+  /** Provider calls made for the request. */
+  readonly attempts: number;
+  /** Whole milliseconds from the request's arrival to its settlement; null when unknown. */
+  readonly durationMs: number | null;
+  /**
+   * Milliseconds from its arrival to the first chunk of a stream; null for a whole answer, or if
+   * nothing arrived.
+   */
+  readonly firstByteMs: number | null;
+};
+
+export type Outcome =
+  | { readonly type: 'held'; readonly availableMicros: Micros }
+  | RefusedOutcome
+  | {
+      readonly type: 'charged';
+      readonly chargedMicros: Micros;
+      /** The part of the cost that exceeded both the balance and the caps. */
+      readonly lossMicros: Micros;
+      /** Available after the charge. */
+      readonly availableMicros: Micros;
+    }
+  | { readonly type: 'released' }
+  /**
+   * A settlement after another request took over the Idempotency-Key: free, and its cost is the
+   * operator's loss.
+   */
+  | { readonly type: 'superseded' }
+  | { readonly type: 'credited'; readonly availableMicros: Micros }
+  | { readonly type: 'debited'; readonly availableMicros: Micros }
+  /**
+   * The hold was already settled or released differently. An expiry does not count as such: one
+   * settlement or release after it is accepted.
+   */
+  | { readonly type: 'already-resolved' }
+  | { readonly type: 'unknown-hold' }
+  | { readonly type: 'unknown-ledger' };
+
+/** In order of precedence: a frozen account, the daily cap, the monthly cap, the balance. */
+export type RefusedOutcome = {
+  readonly type:
+    | 'account-frozen'
+    | 'key-daily-limit'
+    | 'key-monthly-limit'
+    | 'insufficient-balance';
+  /** The remaining room of the refusing limit; at least 0. */
+  readonly leftMicros: Micros;
+  /** The amount held by running requests against the refusing limit. */
+  readonly heldMicros: Micros;
+  /**
+   * The refusing cap and the amount charged in its window; null when the balance or a frozen
+   * account refuses.
+   */
+  readonly cap: { readonly capMicros: Micros; readonly spentMicros: Micros } | null;
+  /** The highest amount that would fit all limits now; 0 when nothing would. */
+  readonly affordableMicros: Micros;
+  /** When the cap resets, in Unix milliseconds; null for the balance. */
+  readonly resetsAtMs: number | null;
+};
+
+/** The gateway's interface to the ledger. An outcome is durable when its promise resolves. */
+export type Ledger = {
+  readonly submit: (command: Command) => Promise<Outcome>;
+  /** True when the last write failed. */
+  readonly isFailing: () => boolean;
+  readonly close: () => Promise<void>;
+};

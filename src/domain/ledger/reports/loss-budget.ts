@@ -1,0 +1,85 @@
+// The loss budget: how much an account may cost the operator by provoked losses in the last 30 UTC
+// days. It is a fixed amount, or a share of the account's charges in the same days, whichever is
+// higher.
+import type { Kysely } from 'kysely';
+import type { Config } from '../../../config/schema.ts';
+import type { Tables } from '../../../db/schema.ts';
+import { type Micros, micros } from '../../../lib/money.ts';
+import type { LedgerId } from '../commands.ts';
+import { type Losses, readLosses } from './provoked-losses.ts';
+import { dayOf } from '../window.ts';
+
+const windowDays = 30;
+const dayMs = 86_400_000;
+
+type LossBudget = { readonly floorMicros: Micros; readonly share: number };
+
+export type LossLimits = Pick<Config['limits'], 'loss_budget_usd' | 'loss_budget_share'>;
+
+/** A limit of `null` is unlimited. */
+export function lossBudgetOf({
+  loss_budget_usd: usd,
+  loss_budget_share: share,
+}: LossLimits): LossBudget {
+  const floorMicros = usd === null ? Number.MAX_SAFE_INTEGER : Math.round(usd * 1_000_000);
+  return { floorMicros: micros(floorMicros), share };
+}
+
+export type LossStanding = {
+  readonly provokedMicros: Micros;
+  readonly budgetMicros: Micros;
+  readonly isExceeded: boolean;
+  /**
+   * When the budget is met again at the latest, without further losses; null when it is not
+   * exceeded.
+   */
+  readonly resetsAtMs: number | null;
+};
+
+type StandingsQuery = {
+  /** Absent: all ledgers. */
+  readonly ledgerId?: LedgerId;
+  readonly limits: LossLimits;
+  readonly nowMs: number;
+};
+
+/** Returns the ledgers with provoked losses in the last 30 days. */
+export async function readLossStandings(
+  db: Kysely<Tables>,
+  { ledgerId, limits, nowMs }: StandingsQuery,
+): Promise<ReadonlyMap<LedgerId, LossStanding>> {
+  const losses = await readLosses(db, { ledgerId, fromDay: firstLossDay(nowMs) });
+  const budget = lossBudgetOf(limits);
+  return new Map([...losses].map(([id, own]) => [id, judgeLosses(own, budget)]));
+}
+
+/** Returns the first UTC day of the window that ends on the day of `nowMs`. */
+export function firstLossDay(nowMs: number): string {
+  return dayOf(nowMs - (windowDays - 1) * dayMs);
+}
+
+/** `losses` must start at `firstLossDay`. */
+export function judgeLosses(
+  { provokedMicros, days, spentMicros }: Losses,
+  { floorMicros, share }: LossBudget,
+): LossStanding {
+  const budgetMicros = micros(Math.max(floorMicros, Math.floor(spentMicros * share)));
+  const isExceeded = provokedMicros > budgetMicros;
+  const resetsAtMs = isExceeded ? resetMs({ provokedMicros, days }, floorMicros) : null;
+  return { provokedMicros, budgetMicros, isExceeded, resetsAtMs };
+}
+
+/** Charges leave the window too, so only the fixed amount is certain. */
+function resetMs(
+  { provokedMicros, days }: Pick<Losses, 'provokedMicros' | 'days'>,
+  floorMicros: Micros,
+): number {
+  let left: number = provokedMicros;
+  let lastDay = '';
+  for (const { day, micros: lost } of days) {
+    if (left <= floorMicros) break;
+    left -= lost;
+    lastDay = day;
+  }
+  return Date.parse(lastDay) + windowDays * dayMs;
+}

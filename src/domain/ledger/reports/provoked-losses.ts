@@ -1,0 +1,81 @@
+// Reads and forgives provoked losses, using the ledger's daily sums.
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../../../db/schema.ts';
+import { type Micros, micros, zeroMicros } from '../../../lib/money.ts';
+import { type LedgerId, ledgerIdOf } from '../commands.ts';
+
+/** An account's losses and charges in a period. */
+export type Losses = {
+  /** Without forgiven losses. */
+  readonly provokedMicros: Micros;
+  /** The same by day, oldest first; days without losses are missing. */
+  readonly days: readonly { readonly day: string; readonly micros: Micros }[];
+  /** Charges in the same days. */
+  readonly spentMicros: Micros;
+};
+
+type LossQuery = {
+  /** Absent: all ledgers. */
+  readonly ledgerId?: LedgerId | undefined;
+  /** The first UTC day: `2026-11-21`. */
+  readonly fromDay: string;
+};
+
+/** Returns the ledgers that have losses. */
+export async function readLosses(
+  db: Kysely<Tables>,
+  query: LossQuery,
+): Promise<ReadonlyMap<LedgerId, Losses>> {
+  const { ledgerId, fromDay } = query;
+  const rows = await db
+    .selectFrom('loss_days')
+    .select(['ledger_id', 'day', sql<number>`provoked_micros - forgiven_micros`.as('micros')])
+    .where('day', '>=', fromDay)
+    .whereRef('forgiven_micros', '<', 'provoked_micros')
+    .$if(ledgerId !== undefined, (select) => select.where('ledger_id', '=', ledgerId!))
+    .orderBy('day')
+    .execute();
+  const byLedger = Map.groupBy(rows, (row) => row.ledger_id as LedgerId);
+  const losses = new Map<LedgerId, Losses>();
+  for (const [id, found] of byLedger) {
+    const days = found.map((row) => ({ day: row.day, micros: micros(row.micros) }));
+    const provokedMicros = micros(days.reduce((sum, day) => sum + day.micros, 0));
+    losses.set(id, {
+      provokedMicros,
+      days,
+      spentMicros: await sumSpent(db, { ledgerId: id, fromDay }),
+    });
+  }
+  return losses;
+}
+
+async function sumSpent(
+  db: Kysely<Tables>,
+  { ledgerId, fromDay }: LossQuery & { readonly ledgerId: LedgerId },
+): Promise<Micros> {
+  const { spent } = await db
+    .selectFrom('charge_days')
+    .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('spent'))
+    .where('ledger_id', '=', ledgerId)
+    .where('day', '>=', fromDay)
+    .executeTakeFirstOrThrow();
+  return micros(Number(spent ?? 0));
+}
+
+/**
+ * Removes the losses of the account's live ledger until now from its budget. Returns the newly
+ * forgiven amount. Runs in the caller's transaction.
+ */
+export async function forgiveLosses(
+  transaction: Kysely<Tables>,
+  accountId: string,
+): Promise<Micros> {
+  const ledgerId = ledgerIdOf(accountId, 'live');
+  const update = transaction.updateTable('loss_days').where('ledger_id', '=', ledgerId);
+  // A no-op update locks the rows on both databases, so that no loss is booked between the sum and
+  // the change.
+  await update.set((eb) => ({ forgiven_micros: eb.ref('forgiven_micros') })).execute();
+  const losses = (await readLosses(transaction, { ledgerId, fromDay: '' })).get(ledgerId);
+  await update.set((eb) => ({ forgiven_micros: eb.ref('provoked_micros') })).execute();
+  return losses?.provokedMicros ?? zeroMicros;
+}

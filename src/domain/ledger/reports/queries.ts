@@ -1,0 +1,208 @@
+// Reads the ledger: balances with their totals, which are stored rather than summed, charges page
+// by page, and price terms.
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
+import { readKeptTerms, type PriceTerms } from '../../../canonical/price-terms.ts';
+import type { Tables } from '../../../db/schema.ts';
+import { type Micros, micros } from '../../../lib/money.ts';
+import { availableMicrosOf, type Charge } from '../book.ts';
+import { accountIdOf, type LedgerId, signUpCreditId } from '../commands.ts';
+import { chargeOfRow, type ChargeRow } from '../rows.ts';
+import { type DayCount, planSpans, type Span } from './spans.ts';
+import type { UsageCursor } from './usage-cursor.ts';
+import { dayOf } from '../window.ts';
+
+export type Balance = {
+  readonly postedMicros: Micros;
+  readonly heldMicros: Micros;
+  readonly availableMicros: Micros;
+  /** Since the ledger was created; cached input counts as input. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+};
+
+/** Returns the balance as of the last commit, or null when the ledger does not exist. */
+export async function readBalance(db: Kysely<Tables>, ledgerId: LedgerId): Promise<Balance | null> {
+  const row = await db
+    .selectFrom('ledgers')
+    .selectAll()
+    .where('id', '=', ledgerId)
+    .executeTakeFirst();
+  if (!row) return null;
+  const sums = { postedMicros: row.posted_micros, heldMicros: row.held_micros };
+  return {
+    ...sums,
+    availableMicros: availableMicrosOf(sums),
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+  };
+}
+
+export type ChargeQuery = {
+  readonly ledgerId: LedgerId;
+  /** Charges per page, at least 1. */
+  readonly limit: number;
+  /** The last charge of the previous page; null starts at the newest. */
+  readonly cursor: UsageCursor | null;
+} & ChargeFilter;
+
+/** Filters; a charge must pass all of them. */
+export type ChargeFilter = {
+  readonly holdId?: string;
+  readonly keyId?: string;
+  readonly modelId?: string;
+  readonly endpoint?: string;
+  readonly ending?: Charge['ending'];
+  /** Unix milliseconds; `toMs` is exclusive. */
+  readonly fromMs?: number;
+  readonly toMs?: number;
+};
+
+type ChargePage = {
+  readonly charges: readonly Charge[];
+  /** The cursor of the next page; null exactly on the last page. */
+  readonly next: UsageCursor | null;
+};
+
+/**
+ * Returns charges, newest first. New charges between two pages neither shift nor repeat one,
+ * because a page starts after a charge, not at an offset. Without a filter, or by time, request or
+ * the ending `cut-off`, a page is read from an index. By key, model and endpoint, only the days
+ * with matches are scanned, in steps: a key that was used once on a day with a million charges
+ * takes seconds to find, but blocks no other request.
+ */
+export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promise<ChargePage> {
+  const { limit } = query;
+  const rows: ChargeRow[] = [];
+  for (const span of await spansOf(db, query)) {
+    // One extra row shows whether there is another page.
+    rows.push(
+      ...(await selectCharges(db, query, { ...span, rowsMax: limit + 1 - rows.length }).execute()),
+    );
+    if (rows.length > limit) break;
+    await setImmediate();
+  }
+  const charges = rows.slice(0, limit).map(chargeOfRow);
+  const last = charges.at(-1);
+  return {
+    charges,
+    next: rows.length > limit && last ? { createdAtMs: last.createdAtMs, id: last.id } : null,
+  };
+}
+
+/** Returns the time spans to search, newest first. */
+async function spansOf(db: Kysely<Tables>, query: ChargeQuery): Promise<readonly Span[]> {
+  const { keyId, modelId, endpoint, holdId, fromMs, toMs } = query;
+  const isAnywhere = keyId === undefined && modelId === undefined && endpoint === undefined;
+  if (isAnywhere || holdId !== undefined) return [{ fromMs: fromMs ?? null, toMs: toMs ?? null }];
+  return planSpans(await countDays(db, query), query);
+}
+
+/**
+ * Returns the ledger's days that the page may include, newest first: the number of charges, and how
+ * many of them pass the filter.
+ */
+async function countDays(
+  db: Kysely<Tables>,
+  { ledgerId, cursor, ...filter }: ChargeQuery,
+): Promise<readonly DayCount[]> {
+  const passes = (['keyId', 'modelId', 'endpoint'] as const).flatMap((name) =>
+    filter[name] === undefined ? [] : [sql`${sql.ref(columns[name])} = ${filter[name]}`],
+  );
+  const matching = sql<
+    number | string
+  >`sum(case when ${sql.join(passes, sql` and `)} then requests else 0 end)`;
+  let days = db
+    .selectFrom('charge_days')
+    .select(({ fn }) => [
+      'day',
+      fn.sum<number | string>('requests').as('requests'),
+      matching.as('matching'),
+    ])
+    .where('ledger_id', '=', ledgerId);
+  if (filter.fromMs !== undefined) days = days.where('day', '>=', dayOf(filter.fromMs));
+  if (filter.toMs !== undefined) days = days.where('day', '<=', dayOf(filter.toMs));
+  if (cursor) days = days.where('day', '<=', dayOf(cursor.createdAtMs));
+  const rows = await days.groupBy('day').orderBy('day', 'desc').execute();
+  return rows.map((row) => ({
+    day: row.day,
+    requests: Number(row.requests),
+    matching: Number(row.matching),
+  }));
+}
+
+const columns = { keyId: 'key_id', modelId: 'model_id', endpoint: 'endpoint' } as const;
+
+/**
+ * Builds the statement for a part of a page, newest first. It has a single upper time bound: with
+ * two, the filter's and the cursor's, SQLite would search by the first and read all previous pages
+ * again.
+ */
+export function selectCharges(
+  db: Kysely<Tables>,
+  { ledgerId, cursor, holdId, keyId, modelId, endpoint, ending }: Omit<ChargeQuery, 'limit'>,
+  { fromMs, toMs, rowsMax }: Span & { readonly rowsMax: number },
+) {
+  let query = db.selectFrom('charges').selectAll().where('ledger_id', '=', ledgerId);
+  if (holdId !== undefined) query = query.where('id', '=', holdId);
+  if (keyId !== undefined) query = query.where('key_id', '=', keyId);
+  if (modelId !== undefined) query = query.where('model_id', '=', modelId);
+  if (endpoint !== undefined) query = query.where('endpoint', '=', endpoint);
+  // A literal, because a partial index is used only when the SQL text contains its condition.
+  if (ending !== undefined) query = query.where('ending', '=', sql.lit(ending));
+  if (fromMs !== null) query = query.where('created_at_ms', '>=', fromMs);
+  if (cursor && (toMs === null || cursor.createdAtMs < toMs)) {
+    query = query.where((eb) =>
+      eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(cursor.createdAtMs, cursor.id)),
+    );
+  } else if (toMs !== null) {
+    query = query.where('created_at_ms', '<', toMs);
+  }
+  return query.orderBy('created_at_ms', 'desc').orderBy('id', 'desc').limit(rowsMax);
+}
+
+/** Returns a credit or debit as booked, or null. */
+export async function findAdjustment(
+  db: Kysely<Tables>,
+  { entryId, kind }: { readonly entryId: string; readonly kind: 'credit' | 'debit' },
+): Promise<{ readonly amountMicros: Micros; readonly note: string | null } | null> {
+  const query = db
+    .selectFrom('entries')
+    .select(['posted_delta_micros', 'note'])
+    .where('id', '=', entryId)
+    .where('kind', '=', kind);
+  const row = await query.executeTakeFirst();
+  return row ? { amountMicros: micros(Math.abs(row.posted_delta_micros)), note: row.note } : null;
+}
+
+/**
+ * Returns true when the ledger was ever credited more than a sign-up credit, by a payment or an
+ * operator.
+ */
+export async function hasPaid(db: Kysely<Tables>, ledgerId: LedgerId): Promise<boolean> {
+  const credit = await db
+    .selectFrom('entries')
+    .select('seq')
+    .where('ledger_id', '=', ledgerId)
+    // Matches the partial index of credits and debits.
+    .where('key_id', 'is', null)
+    .where('kind', '=', 'credit')
+    .where('posted_delta_micros', '>', micros(0))
+    .where('id', '<>', signUpCreditId(accountIdOf(ledgerId)))
+    .limit(1)
+    .executeTakeFirst();
+  return credit !== undefined;
+}
+
+/** Returns the price terms of a charge by its `priceId`, or null. */
+export async function readPriceTerms(
+  db: Kysely<Tables>,
+  priceId: string,
+): Promise<PriceTerms | null> {
+  const row = await db
+    .selectFrom('prices')
+    .select('terms')
+    .where('id', '=', priceId)
+    .executeTakeFirst();
+  return row ? readKeptTerms(row.terms) : null;
+}

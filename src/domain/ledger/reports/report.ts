@@ -1,0 +1,166 @@
+// The operator's report of revenue and cost, summed over charges and failed requests. It reads
+// every row of the period.
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../../../db/schema.ts';
+import { type Micros, micros } from '../../../lib/money.ts';
+import type { Mode } from '../commands.ts';
+
+export type ReportGroup = 'day' | 'account' | 'key' | 'model';
+
+type ReportQuery = {
+  readonly by: ReportGroup;
+  readonly mode: Mode;
+  /** Unix milliseconds; `toMs` is exclusive. */
+  readonly fromMs: number;
+  readonly toMs: number;
+};
+
+export type ReportRow = {
+  /**
+   * The UTC day, or the id of the account, key or model. Failed requests have no model, so by model
+   * they are ''.
+   */
+  readonly group: string;
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** The amount charged. */
+  readonly revenueMicros: Micros;
+  /** The operator's cost of the charged requests. */
+  readonly costMicros: Micros;
+  /** Costs that exceeded balance and caps; not part of the revenue. */
+  readonly uncollectedMicros: Micros;
+  /**
+   * The operator's cost of failed requests, which are free, and the likely cost of requests of
+   * killed processes.
+   */
+  readonly failedMicros: Micros;
+  /** Revenue minus cost and failed requests. */
+  readonly marginMicros: Micros;
+};
+
+/** Returns rows ordered by group. */
+export async function report(
+  db: Kysely<Tables>,
+  query: ReportQuery,
+): Promise<readonly ReportRow[]> {
+  const [charged, failed] = [await sumCharges(db, query), await sumFailures(db, query)];
+  const groups = [...new Set([...charged.keys(), ...failed.keys()])].toSorted();
+  return groups.map((group) => {
+    const sums = charged.get(group) ?? noCharges;
+    const failedMicros = failed.get(group) ?? 0;
+    return {
+      group,
+      requests: sums.requests,
+      inputTokens: sums.input,
+      outputTokens: sums.output,
+      revenueMicros: micros(sums.revenue),
+      costMicros: micros(sums.cost),
+      uncollectedMicros: micros(sums.uncollected),
+      failedMicros: micros(failedMicros),
+      marginMicros: micros(sums.revenue - sums.cost - failedMicros),
+    };
+  });
+}
+
+type ChargeSums = {
+  readonly requests: number;
+  readonly input: number;
+  readonly output: number;
+  readonly revenue: number;
+  readonly cost: number;
+  readonly uncollected: number;
+};
+const noCharges: ChargeSums = {
+  requests: 0,
+  input: 0,
+  output: 0,
+  revenue: 0,
+  cost: 0,
+  uncollected: 0,
+};
+
+async function sumCharges(
+  db: Kysely<Tables>,
+  query: ReportQuery,
+): Promise<ReadonlyMap<string, ChargeSums>> {
+  const rows = await db
+    .selectFrom('charges as row')
+    .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
+    .select(({ fn }) => [
+      groupOf(query.by, sql.ref('row.model_id')).as('group'),
+      fn.countAll<number>().as('requests'),
+      sql<number>`sum(row.input_tokens + row.cache_read_tokens + row.cache_write_tokens + row.cache_write_1h_tokens)`.as(
+        'input',
+      ),
+      fn.sum<number>('row.output_tokens').as('output'),
+      fn.sum<number>('row.cost_micros').as('revenue'),
+      fn.sum<number>('row.upstream_cost_micros').as('cost'),
+      fn.sum<number>('row.loss_micros').as('uncollected'),
+    ])
+    .where('ledgers.mode', '=', query.mode)
+    .where('row.created_at_ms', '>=', query.fromMs)
+    .where('row.created_at_ms', '<', query.toMs)
+    .groupBy('group')
+    .execute();
+  return new Map(rows.map(({ group, ...sums }) => [nameOf(query.by, group), numbersOf(sums)]));
+}
+
+async function sumFailures(
+  db: Kysely<Tables>,
+  query: ReportQuery,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('entries as row')
+    .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
+    .select(({ fn }) => [
+      groupOf(query.by, sql.lit('')).as('group'),
+      fn.sum<number | string>('row.loss_micros').as('loss'),
+    ])
+    .where('row.kind', 'in', ['release', 'expire'])
+    .where('row.loss_micros', '>', micros(0))
+    // The owner's own report about an expired hold replaces the estimate of the expiry.
+    .where((expression) =>
+      expression.or([
+        expression('row.kind', '=', 'release'),
+        expression.not(
+          expression.exists(
+            expression
+              .selectFrom('entries as later')
+              .select('later.id')
+              .whereRef('later.id', '=', 'row.id')
+              .where('later.kind', 'in', ['settle', 'release']),
+          ),
+        ),
+      ]),
+    )
+    .where('ledgers.mode', '=', query.mode)
+    .where('row.created_at_ms', '>=', query.fromMs)
+    .where('row.created_at_ms', '<', query.toMs)
+    .groupBy('group')
+    .execute();
+  return new Map(rows.map(({ group, loss }) => [nameOf(query.by, group), Number(loss)]));
+}
+
+const dayMs = 86_400_000;
+
+function groupOf(by: ReportGroup, model: ReturnType<typeof sql>) {
+  const expressions = {
+    day: sql`row.created_at_ms / ${sql.lit(dayMs)}`,
+    account: sql`ledgers.account_id`,
+    key: sql`row.key_id`,
+    model,
+  };
+  return expressions[by] as ReturnType<typeof sql<string | number>>;
+}
+
+function nameOf(by: ReportGroup, group: string | number): string {
+  return by === 'day' ? new Date(Number(group) * dayMs).toISOString().slice(0, 10) : String(group);
+}
+
+/** PostgreSQL returns sums as text, because they may exceed its integers. */
+function numbersOf<Sums extends object>(sums: Sums): Sums {
+  return Object.fromEntries(
+    Object.entries(sums).map(([name, value]) => [name, Number(value)]),
+  ) as Sums;
+}

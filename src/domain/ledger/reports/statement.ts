@@ -1,0 +1,144 @@
+// An account statement for its owner: each credit and debit, and the charges of each UTC day in one
+// line. All lines add up to the posted balance.
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../../db/schema.ts';
+import { type Micros, micros } from '../../../lib/money.ts';
+import type { LedgerId } from '../commands.ts';
+import type { UsageCursor } from './usage-cursor.ts';
+import { dayOf, nextDayMs } from '../window.ts';
+
+export type StatementLine =
+  | {
+      readonly kind: 'credit' | 'debit';
+      readonly id: string;
+      /** Positive for a credit, negative for a debit. */
+      readonly amountMicros: Micros;
+      readonly note: string | null;
+      /** The available balance right after it. */
+      readonly availableMicros: Micros;
+      readonly createdAtMs: number;
+    }
+  | {
+      readonly kind: 'charges';
+      /** `2026-11-21` */
+      readonly day: string;
+      readonly requests: number;
+      /** Negative. For the current day, the sum so far. */
+      readonly amountMicros: Micros;
+    };
+
+type StatementQuery = {
+  readonly ledgerId: LedgerId;
+  /** Lines per page, at least 1. */
+  readonly limit: number;
+  /** The cursor of the previous page; null starts at the newest. */
+  readonly cursor: UsageCursor | null;
+};
+
+type StatementPage = {
+  readonly lines: readonly StatementLine[];
+  /** The cursor of the next page; null exactly on the last page. */
+  readonly next: UsageCursor | null;
+};
+
+/**
+ * Returns lines, newest first. The charges of a day are at its end, above its credits and debits.
+ */
+export async function listStatement(
+  db: Kysely<Tables>,
+  query: StatementQuery,
+): Promise<StatementPage> {
+  const { limit } = query;
+  const ordered = [...(await readAdjustments(db, query)), ...(await readDays(db, query))].toSorted(
+    newestFirst,
+  );
+  const page = ordered.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    lines: page.map(({ line }) => line),
+    next:
+      ordered.length > limit && last
+        ? { createdAtMs: last.timeMs, id: last.seq === dayEnd ? 'day' : String(last.seq) }
+        : null,
+  };
+}
+
+/** A line with its sort key. */
+type OrderedLine = { readonly timeMs: number; readonly seq: number; readonly line: StatementLine };
+
+/** Sorts after every entry of the day. */
+const dayEnd = Number.MAX_SAFE_INTEGER;
+
+function newestFirst(one: OrderedLine, other: OrderedLine): number {
+  return other.timeMs - one.timeMs || other.seq - one.seq;
+}
+
+async function readAdjustments(
+  db: Kysely<Tables>,
+  { ledgerId, limit, cursor }: StatementQuery,
+): Promise<readonly OrderedLine[]> {
+  // Only credits and debits have no key.
+  let query = db
+    .selectFrom('entries')
+    .selectAll()
+    .where('ledger_id', '=', ledgerId)
+    .where('key_id', 'is', null);
+  if (cursor) {
+    query = query.where((eb) =>
+      eb(eb.refTuple('created_at_ms', 'seq'), '<', eb.tuple(cursor.createdAtMs, seqOf(cursor))),
+    );
+  }
+  const rows = await query
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return rows.map((row) => ({
+    timeMs: row.created_at_ms,
+    seq: row.seq,
+    line: {
+      kind: row.kind === 'credit' ? 'credit' : 'debit',
+      id: row.id,
+      amountMicros: row.posted_delta_micros,
+      note: row.note,
+      availableMicros: row.available_micros,
+      createdAtMs: row.created_at_ms,
+    },
+  }));
+}
+
+/** A cursor that does not name an entry means the end of its day. */
+function seqOf({ id }: UsageCursor): number {
+  return /^\d{1,15}$/.test(id) ? Number(id) : dayEnd;
+}
+
+/** The charges of the cursor's day were on the previous page or an earlier one. */
+async function readDays(
+  db: Kysely<Tables>,
+  { ledgerId, limit, cursor }: StatementQuery,
+): Promise<readonly OrderedLine[]> {
+  let query = db
+    .selectFrom('charge_days')
+    .select(({ fn }) => [
+      'day',
+      fn.sum<number | string>('requests').as('requests'),
+      fn.sum<number | string>('cost_micros').as('cost'),
+    ])
+    .where('ledger_id', '=', ledgerId);
+  if (cursor) query = query.where('day', '<', dayOf(cursor.createdAtMs));
+  const rows = await query
+    .groupBy('day')
+    .orderBy('day', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return rows.map(({ day, requests, cost }) => ({
+    timeMs: nextDayMs(Date.parse(day)) - 1,
+    seq: dayEnd,
+    line: {
+      kind: 'charges',
+      day,
+      requests: Number(requests),
+      amountMicros: micros(0 - Number(cost)),
+    },
+  }));
+}

@@ -1,0 +1,402 @@
+// The ledger's rules as tables: a command on the left, its result on the right. Each table runs on
+// the core alone and on SQLite. One account, `acc`, with the keys `k` and `k2`; amounts in
+// microdollars; the clock starts on 2026-11-21 at 12:00 UTC.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { connectSqlite } from '../../db/sqlite-connection.ts';
+import { type Database, sqlitePathOf } from '../../db/database.ts';
+import { micros } from '../../lib/money.ts';
+import type { Command } from './commands.ts';
+import { type Expire, runCommands } from './core.ts';
+import {
+  addAccount,
+  emptyBook,
+  openTestDatabase,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../../../tests/support/ledger/test-ledger.ts';
+import { SqliteStore } from './sqlite/store.ts';
+import { verify } from './reports/verify.ts';
+
+const scenarios: Readonly<Record<string, string>> = {
+  'a hold takes from what is available and a settlement takes what was used': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    settle a 55          | charged 55 loss=0 available=45`,
+
+  'a hold that does not fit is refused, and says what would fit': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    reserve b 41         | insufficient-balance left=40 held=60 affordable=40
+    reserve b 40         | held available=0
+    reserve c 1          | insufficient-balance left=0 held=100 affordable=0`,
+
+  'a release makes a request free and books what it cost the operator': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    release a 7          | released
+    reserve b 100        | held available=0`,
+
+  'the daily cap refuses before the monthly, and the monthly before the balance': `
+    credit c1 10         | credited available=10
+    reserve a 50 day=20 month=20 | key-daily-limit left=20 held=0 affordable=10 resets=2026-11-22T00:00
+    reserve a 50 day=60 month=20 | key-monthly-limit left=20 held=0 affordable=10 resets=2026-12-01T00:00
+    reserve a 50 day=60 month=60 | insufficient-balance left=10 held=0 affordable=10
+    reserve a 10 day=10 month=10 | held available=0`,
+
+  'what is affordable passes every limit': `
+    credit c1 100        | credited available=100
+    reserve a 50 day=30 month=20 | key-daily-limit left=30 held=0 affordable=20 resets=2026-11-22T00:00
+    reserve a 20 day=30 month=20 | held available=80`,
+
+  'a cap counts what its key has spent and what it holds, in its window': `
+    credit c1 100        | credited available=100
+    reserve a 30 day=50  | held available=70
+    settle a 25          | charged 25 loss=0 available=75
+    reserve b 20 day=50  | held available=55
+    reserve c 6 day=50   | key-daily-limit left=5 held=20 affordable=5 resets=2026-11-22T00:00
+    reserve c 5 day=50   | held available=50`,
+
+  'another key of the account has caps of its own': `
+    credit c1 100        | credited available=100
+    reserve a 50 day=50  | held available=50
+    reserve b 1 day=50   | key-daily-limit left=0 held=50 affordable=0 resets=2026-11-22T00:00
+    reserve d 50 day=50 key=k2 | held available=0`,
+
+  'the day starts anew at 00:00 UTC, the month on its first day': `
+    credit c1 1000       | credited available=1000
+    clock 2026-11-30T23:59:59.999Z
+    reserve a 50 day=50 month=70 | held available=950
+    settle a 50          | charged 50 loss=0 available=950
+    reserve b 1 day=50 month=70  | key-daily-limit left=0 held=0 affordable=0 resets=2026-12-01T00:00
+    clock 2026-12-01T00:00:00.000Z
+    reserve b 50 day=50 month=70 | held available=900
+    reserve c 21 day=90 month=70 | key-monthly-limit left=20 held=50 affordable=20 resets=2027-01-01T00:00`,
+
+  'a settlement counts in the windows in which its hold was made': `
+    credit c1 1000       | credited available=1000
+    clock 2026-11-30T23:59:00.000Z
+    reserve a 50 day=50 month=50 | held available=950
+    clock 2026-12-01T00:01:00.000Z
+    settle a 50          | charged 50 loss=0 available=950
+    reserve b 50 day=50 month=50 | held available=900
+    clock 2026-11-30T23:59:59.000Z
+    reserve c 1 day=50 month=50  | key-daily-limit left=0 held=50 affordable=0 resets=2026-12-02T00:00`,
+
+  'a clock that steps back opens no day again, and a ledger has one time': `
+    credit c1 1000       | credited available=1000
+    clock 2026-11-30T23:59:00.000Z
+    reserve a 50 day=80 month=90 | held available=950
+    clock 2026-12-01T00:01:00.000Z
+    settle a 50          | charged 50 loss=0 available=950
+    reserve b 80 day=80 month=90 | held available=870
+    clock 2026-11-30T23:59:59.000Z
+    reserve c 1 day=80 month=90  | key-daily-limit left=0 held=80 affordable=0 resets=2026-12-02T00:00
+    settle b 80          | charged 80 loss=0 available=870
+    reserve c 1 day=80 month=90  | key-daily-limit left=0 held=0 affordable=0 resets=2026-12-02T00:00
+    clock 2026-12-02T00:00:00.000Z
+    reserve c 10 day=80 month=90 | held available=860`,
+
+  'a hold grows piece by piece and is settled as one': `
+    credit c1 100        | credited available=100
+    reserve a 20         | held available=80
+    extend a 1 30        | held available=50
+    extend a 2 10        | held available=40
+    extend a 1 30        | held available=50
+    settle a 55          | charged 55 loss=0 available=45
+    extend a 2 10        | held available=40
+    extend a 3 10        | already-resolved`,
+
+  'an extension is refused like a reservation, and leaves the hold as it is': `
+    credit c1 100        | credited available=100
+    reserve a 20 day=60 month=50 | held available=80
+    extend a 1 41        | key-daily-limit left=40 held=20 affordable=30 resets=2026-11-22T00:00
+    extend a 1 31        | key-monthly-limit left=30 held=20 affordable=30 resets=2026-12-01T00:00
+    extend a 1 30        | held available=50
+    extend a 2 1         | key-monthly-limit left=0 held=50 affordable=0 resets=2026-12-01T00:00
+    reserve b 40         | held available=10
+    release a 0          | released
+    reserve c 60         | held available=0`,
+
+  'an extension counts in the windows in which its hold was made': `
+    credit c1 1000       | credited available=1000
+    clock 2026-11-30T23:59:00.000Z
+    reserve a 50 day=80 month=90 | held available=950
+    clock 2026-12-01T00:01:00.000Z
+    extend a 1 31        | key-daily-limit left=30 held=50 affordable=30 resets=2026-12-02T00:00
+    extend a 1 30        | held available=920
+    reserve b 80 day=80 month=90 | held available=840
+    settle a 80          | charged 80 loss=0 available=840`,
+
+  'a frozen account extends nothing; a hold that is gone, or of another key, is not extended': `
+    credit c1 100        | credited available=100
+    reserve a 20         | held available=80
+    extend a 1 10 key=k2 | unknown-hold
+    extend x 1 10        | unknown-hold
+    reserve b 20         | held available=60
+    extend b 1 20        | held available=40
+    expire b             | released
+    extend b 1 20        | held available=40
+    extend b 2 10        | already-resolved
+    settle b 90          | charged 80 loss=10 available=0
+    freeze
+    extend a 1 10        | account-frozen left=0 held=20 affordable=0
+    settle a 20          | charged 20 loss=0 available=0`,
+
+  'a cap of 0 allows nothing, not even what is free': `
+    credit c1 100        | credited available=100
+    reserve a 0 day=0    | key-daily-limit left=0 held=0 affordable=0 resets=2026-11-22T00:00
+    reserve a 0 month=0  | key-monthly-limit left=0 held=0 affordable=0 resets=2026-12-01T00:00`,
+
+  'a free model runs without balance, and with a cap that is used up': `
+    reserve a 0          | held available=0
+    settle a 0           | charged 0 loss=0 available=0
+    credit c1 10         | credited available=10
+    reserve b 10 day=10  | held available=0
+    settle b 10          | charged 10 loss=0 available=0
+    reserve c 0 day=10   | held available=0`,
+
+  'a cap lowered under what is spent has nothing left': `
+    credit c1 100        | credited available=100
+    reserve a 50 day=50  | held available=50
+    settle a 50          | charged 50 loss=0 available=50
+    reserve b 1 day=20   | key-daily-limit left=0 held=0 affordable=0 resets=2026-11-22T00:00`,
+
+  'a cost above the hold takes what the balance has left, the rest is loss': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    settle a 130         | charged 100 loss=30 available=0`,
+
+  'a cost above the hold does not take what others hold': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    reserve b 30         | held available=10
+    settle a 130         | charged 70 loss=60 available=0
+    settle b 30          | charged 30 loss=0 available=0`,
+
+  'a cost above the hold stops at the daily cap': `
+    credit c1 100        | credited available=100
+    reserve a 10 day=25 month=90 | held available=90
+    settle a 60          | charged 25 loss=35 available=75`,
+
+  'a cost above the hold stops at the monthly cap': `
+    credit c1 100        | credited available=100
+    reserve a 10 day=90 month=15 | held available=90
+    settle a 60          | charged 15 loss=45 available=85`,
+
+  'only a debit takes the balance below zero, and then nothing that costs runs': `
+    credit c1 50         | credited available=50
+    reserve a 30         | held available=20
+    debit d1 60          | debited available=-40
+    reserve b 1          | insufficient-balance left=0 held=30 affordable=0
+    reserve f 0          | held available=-40
+    settle a 45          | charged 30 loss=15 available=-40
+    settle f 2           | charged 0 loss=2 available=-40
+    credit c2 41         | credited available=1
+    reserve b 1          | held available=0`,
+
+  'a frozen account is refused before anything else, but what runs is settled': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    freeze
+    reserve b 500 day=0  | account-frozen left=0 held=60 affordable=0
+    settle a 60          | charged 60 loss=0 available=40
+    credit c2 1          | credited available=41`,
+
+  'every command that is sent again changes nothing and gets its first answer': `
+    credit c1 100        | credited available=100
+    credit c1 100        | credited available=100
+    debit c1 10          | debited available=90
+    debit c1 10          | debited available=90
+    reserve a 60         | held available=30
+    reserve b 20         | held available=10
+    reserve a 60         | held available=30
+    settle a 65          | charged 65 loss=0 available=5
+    settle a 65          | charged 65 loss=0 available=5
+    release b 3          | released
+    release b 3          | released
+    settle a 1           | charged 65 loss=0 available=5
+    reserve a 60         | held available=30
+    credit c1 100        | credited available=100
+    reserve x 26         | insufficient-balance left=25 held=0 affordable=25`,
+
+  'a refused hold may be asked for again with the same id': `
+    credit c1 10         | credited available=10
+    reserve a 11         | insufficient-balance left=10 held=0 affordable=10
+    reserve a 10         | held available=0`,
+
+  'a hold is ended by its owner once': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    settle a 60          | charged 60 loss=0 available=40
+    release a 0          | already-resolved
+    expire a             | already-resolved
+    reserve b 40         | held available=0
+    release b 0          | released
+    settle b 40          | already-resolved
+    expire b             | already-resolved
+    reserve c 40         | held available=0`,
+
+  'a hold that was never seen charges nothing': `
+    credit c1 100        | credited available=100
+    settle a 60          | unknown-hold
+    release a 5          | unknown-hold
+    expire a             | unknown-hold
+    reserve a 100        | held available=0`,
+
+  'a hold is settled only for the key it was made for': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    settle a 60 key=k2   | unknown-hold
+    settle a 60          | charged 60 loss=0 available=40`,
+
+  'a settlement after the expiry takes only what is available': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    expire a             | released
+    expire a             | released
+    reserve b 70         | held available=30
+    settle a 60          | charged 30 loss=30 available=0
+    settle a 60          | charged 30 loss=30 available=0
+    settle b 70          | charged 70 loss=0 available=0`,
+
+  'a settlement after the expiry stops at the caps of its hold': `
+    credit c1 100        | credited available=100
+    reserve a 60 day=60 month=80 | held available=40
+    expire a             | released
+    reserve b 50 day=60 month=80 | held available=50
+    settle a 60          | charged 10 loss=50 available=40`,
+
+  'a release after the expiry books its loss, and a settlement then comes too late': `
+    credit c1 100        | credited available=100
+    reserve a 60         | held available=40
+    expire a             | released
+    release a 9          | released
+    settle a 60          | already-resolved
+    reserve b 100        | held available=0`,
+
+  'a ledger that does not exist is said to be unknown': `
+    credit c1 5 ledger=nobody:live  | unknown-ledger
+    debit d1 5 ledger=nobody:live   | unknown-ledger
+    reserve a 5 ledger=nobody:live  | unknown-ledger`,
+};
+
+for (const [name, table] of Object.entries(scenarios)) {
+  test(`${name} (core)`, () => play(table, memoryStore()));
+  test(`${name} (SQLite)`, async (t) => {
+    const store = await sqliteStore(t);
+    await play(table, store);
+    assert.equal((await verify(store.database.read)).ok, true);
+  });
+}
+
+type Store = {
+  readonly run: (command: Command | Expire, nowMs: number) => { readonly type: string };
+  readonly freeze: () => void | Promise<void>;
+};
+
+async function play(table: string, store: Store): Promise<void> {
+  let nowMs = startMs;
+  for (const line of table.trim().split('\n')) {
+    const [step = '', expected] = line.split('|').map((part) => part.trim());
+    if (step === 'freeze') await store.freeze();
+    else if (step.startsWith('clock ')) nowMs = Date.parse(step.slice('clock '.length));
+    else assert.equal(describe(store.run(parseCommand(step), nowMs)), expected, step);
+  }
+}
+
+function parseCommand(text: string): Command | Expire {
+  const [type, id = '', amount = 'NaN', ...rest] = text.split(/\s+/);
+  const options = Object.fromEntries(rest.map((option) => option.split('='))) as Record<
+    string,
+    string
+  >;
+  const ledgerId = (options['ledger'] ?? 'acc:live') as `${string}:live`;
+  const asked = { holdId: id, ledgerId, keyId: options['key'] ?? 'k' };
+  const caps = { daily: numberOf(options['day']), monthly: numberOf(options['month']) };
+  switch (type) {
+    case 'reserve':
+      return reserveOf(asked, Number(amount), caps);
+    case 'settle':
+      return settleOf(asked, Number(amount));
+    case 'extend':
+      return { type, ...asked, part: Number(amount), amountMicros: micros(Number(rest[0])) };
+    case 'release':
+      return { type, holdId: id, lossMicros: micros(Number(amount)) };
+    case 'expire':
+      return { type, holdId: id, ownerEndedAtMs: null };
+    case 'credit':
+    case 'debit':
+      return { type, entryId: id, ledgerId, amountMicros: micros(Number(amount)), note: 'test' };
+    default:
+      throw new Error(`no such command: ${text}`);
+  }
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
+}
+
+const labels: readonly (readonly [name: string, label: string])[] = [
+  ['chargedMicros', ''],
+  ['leftMicros', 'left='],
+  ['heldMicros', 'held='],
+  ['lossMicros', 'loss='],
+  ['affordableMicros', 'affordable='],
+  ['availableMicros', 'available='],
+];
+
+function describe(outcome: { readonly type: string }): string {
+  const fields = outcome as unknown as Readonly<Record<string, number | null | undefined>>;
+  const { resetsAtMs } = fields;
+  return [
+    outcome.type,
+    ...labels
+      .filter(([name]) => fields[name] !== undefined)
+      .map(([name, label]) => `${label}${fields[name]}`),
+    ...(typeof resetsAtMs === 'number'
+      ? [`resets=${new Date(resetsAtMs).toISOString().slice(0, 16)}`]
+      : []),
+  ].join(' ');
+}
+
+function memoryStore(): Store {
+  let book = emptyBook(['acc:live']);
+  return {
+    run: (command, nowMs) => {
+      const decision = runCommands(book, [command], nowMs);
+      book = decision.book;
+      return decision.outcomes[0]!;
+    },
+    freeze: () => {
+      const ledgers = [...book.ledgers].map(
+        ([id, ledger]) => [id, { ...ledger, isFrozen: true }] as const,
+      );
+      book = { ...book, ledgers: new Map(ledgers) };
+    },
+  };
+}
+
+async function sqliteStore(t: TestContext): Promise<Store & { readonly database: Database }> {
+  const database = await openTestDatabase(t);
+  await addAccount(database, 'acc', ['k', 'k2']);
+  const connection = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
+  t.after(() => connection.close());
+  let clockMs = 0;
+  const store = new SqliteStore(connection, { clock: () => clockMs });
+  return {
+    database,
+    run: (command, nowMs) => {
+      clockMs = nowMs;
+      return store.run([command])[0]!;
+    },
+    freeze: async () => {
+      await database.write
+        .updateTable('accounts')
+        .set({ frozen: 1 })
+        .where('id', '=', 'acc')
+        .execute();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+// Loads what a batch of commands touches, and saves the decision. Decides nothing.
+import {
+  type Book,
+  claimKey,
+  type Entry,
+  extensionId,
+  type Hold,
+  type LedgerState,
+  type Window,
+  windowKey,
+} from '../book.ts';
+import { changesOf } from '../changes.ts';
+import type { Command, LedgerId } from '../commands.ts';
+import { type Decision, type Expire, timeOf } from '../core.ts';
+import { findReserved } from '../journal.ts';
+import type { LedgerStatements } from './statements.ts';
+import { dayOf, monthOf } from '../window.ts';
+
+type Booking = Pick<Hold, 'ledgerId' | 'keyId' | 'day' | 'month'>;
+
+/** Loads everything that `runCommands` may need, inside the transaction that saves its decision. */
+export function loadBook(
+  statements: LedgerStatements,
+  commands: readonly (Command | Expire)[],
+  nowMs: number,
+): Book {
+  const book = {
+    ledgers: new Map<LedgerId, LedgerState>(),
+    windows: new Map<string, Window>(),
+    holds: new Map<string, Hold>(),
+    entries: new Map<string, readonly Entry[]>(),
+    claims: new Map<string, string>(),
+  };
+  for (const command of commands) {
+    if (command.type === 'reserve') {
+      loadEntries(command.holdId);
+      const ledger = loadLedger(command.ledgerId);
+      const timeMs = ledger ? timeOf(ledger, nowMs) : nowMs;
+      loadLedgerAndWindows({ ...command, day: dayOf(timeMs), month: monthOf(timeMs) });
+    } else if (command.type === 'credit' || command.type === 'debit') {
+      loadEntries(command.entryId);
+      loadLedger(command.ledgerId);
+    } else {
+      const hold = loadHold(command.holdId);
+      if (hold) loadLedgerAndWindows(hold);
+      // Commands on an ended hold are decided by its reservation, even if it ended in the same
+      // batch.
+      if (command.type === 'expire' || command.type === 'extend') loadEntries(command.holdId);
+      if (command.type === 'extend') loadEntries(extensionId(command.holdId, command.part));
+      if (command.type === 'settle' && command.stored)
+        loadClaim(command.keyId, command.stored.keyDigest);
+    }
+  }
+  return book;
+
+  /** An open hold is sufficient; for any other, the journal is loaded. */
+  function loadHold(id: string): Booking | null {
+    const open = statements.loadHold(id);
+    if (open) book.holds.set(id, open);
+    else loadEntries(id);
+    return open ?? findReserved(book, id);
+  }
+
+  function loadLedgerAndWindows(booking: Booking): void {
+    loadLedger(booking.ledgerId);
+    loadWindow(booking.keyId, 'day', booking.day);
+    loadWindow(booking.keyId, 'month', booking.month);
+  }
+
+  function loadLedger(id: LedgerId): LedgerState | null {
+    const ledger = book.ledgers.get(id) ?? statements.loadLedger(id);
+    if (ledger) book.ledgers.set(id, ledger);
+    return ledger;
+  }
+
+  function loadWindow(keyId: string, kind: Window['kind'], startsOn: string): void {
+    const key = windowKey(keyId, kind, startsOn);
+    if (book.windows.has(key)) return;
+    const window = statements.loadWindow(keyId, kind, startsOn);
+    if (window) book.windows.set(key, window);
+  }
+
+  function loadClaim(keyId: string, keyDigest: string): void {
+    const requestId = statements.loadClaim(keyId, keyDigest);
+    if (requestId !== null) book.claims.set(claimKey(keyId, keyDigest), requestId);
+  }
+
+  function loadEntries(id: string): void {
+    if (book.entries.has(id)) return;
+    const entries = statements.loadEntries(id);
+    if (entries.length > 0) book.entries.set(id, entries);
+  }
+}
+
+export function saveDecision(statements: LedgerStatements, decision: Decision): void {
+  const changes = changesOf(decision);
+  for (const { id, state } of changes.ledgers) statements.saveLedger(id, state);
+  changes.windows.forEach(statements.saveWindow);
+  changes.openedHolds.forEach(statements.insertHold);
+  changes.enlargedHolds.forEach(statements.enlargeHold);
+  changes.endedHoldIds.forEach(statements.deleteHold);
+  changes.entries.forEach(statements.insertEntry);
+  changes.prices.forEach(statements.keepPrice);
+  changes.charges.forEach(statements.insertCharge);
+  changes.chargeDays.forEach(statements.addToDay);
+  changes.lossDays.forEach(statements.addToLossDay);
+  changes.responses.forEach(statements.storeResponse);
+  changes.cached.forEach(statements.cacheResponse);
+  changes.auditRows.forEach(statements.insertAuditRow);
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { sqlitePathOf } from '../../../db/database.ts';
+import { connectSqlite } from '../../../db/sqlite-connection.ts';
+import { createBatcher, LedgerUnavailable } from '../batcher.ts';
+import { creditOf, openTestDatabase } from '../../../../tests/support/ledger/test-ledger.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { createRetryingRunner } from '../retrying-runner.ts';
+import { startWorker } from './worker-runner.ts';
+
+const ledgerId = 'acc:live';
+
+test('a worker that ends before it is ready fails the start', async () => {
+  const worker = new Worker('process.exit(3)', { eval: true });
+  const settings = {
+    path: 'unused',
+    self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 },
+  };
+  await assert.rejects(
+    startWorker(settings, { onFailure: () => {}, onTrouble: () => {}, worker }),
+    /ended with code 3 before it was ready/,
+  );
+});
+
+test('a worker that cannot release abandoned holds reports it and starts nevertheless', async (t) => {
+  const database = await openTestDatabase(t);
+  const other = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
+  t.after(() => other.close());
+  other.exec('begin immediate');
+  const troubles: string[] = [];
+  const settings = {
+    path: sqlitePathOf(database.url),
+    self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 },
+  };
+  const store = await startWorker(settings, {
+    onFailure: () => {},
+    onTrouble: ({ message }) => troubles.push(message),
+  });
+  assert.deepEqual(troubles, ['database is locked']);
+  await assert.rejects(store.run([]), { message: 'database is locked', errcode: 5 });
+  other.exec('rollback');
+  assert.deepEqual(await store.run([]), []);
+  await store.close();
+});
+
+test('when the worker dies, commands in flight are rejected and the failure is reported once', async (t) => {
+  const database = await openTestDatabase(t);
+  const failures: Error[] = [];
+  const settings = {
+    path: sqlitePathOf(database.url),
+    self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 },
+  };
+  const store = await startWorker(settings, {
+    onFailure: (error) => failures.push(error),
+    onTrouble: () => {},
+  });
+  const ledger = createBatcher(
+    createRetryingRunner(store, { onTrouble: () => {}, clock: systemClock }),
+  );
+  // Not a batch: a message that the worker cannot parse, so that it dies.
+  await assert.rejects(
+    store.run(undefined as never),
+    /whether commands in flight were run is unknown: send them again/,
+  );
+  await assert.rejects(ledger.submit(creditOf(ledgerId, 1)), LedgerUnavailable);
+  assert.equal(failures.length, 1);
+  await ledger.close();
+});

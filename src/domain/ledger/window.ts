@@ -1,0 +1,33 @@
+// Cap windows: the UTC day and month. Their names are dates that sort chronologically:
+// `2026-11-21`, `2026-11`.
+
+export function dayOf(timeMs: number): string {
+  return isoOf(timeMs).slice(0, 10);
+}
+
+export function monthOf(timeMs: number): string {
+  return isoOf(timeMs).slice(0, 7);
+}
+
+let last = { timeMs: Number.NaN, iso: '' };
+
+/**
+ * Cached, because all commands of a batch have the same time and formatting it is a tenth of a
+ * command's cost.
+ */
+function isoOf(timeMs: number): string {
+  if (timeMs !== last.timeMs) last = { timeMs, iso: new Date(timeMs).toISOString() };
+  return last.iso;
+}
+
+/** The first millisecond of the next UTC day. */
+export function nextDayMs(timeMs: number): number {
+  const time = new Date(timeMs);
+  return Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + 1);
+}
+
+/** The first millisecond of the next UTC month. */
+export function nextMonthMs(timeMs: number): number {
+  const time = new Date(timeMs);
+  return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);
+}

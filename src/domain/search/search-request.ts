@@ -1,0 +1,33 @@
+// The request of the web-search endpoint.
+import { Type } from 'typebox';
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { PageSearch } from '../../canonical/search-source.ts';
+import { compileSchema } from '../../lib/schema.ts';
+
+/** Brave and Tavily accept no more, and the limit must not depend on which provider answers. */
+export const queryCharactersMax = 400;
+export const resultsMax = 50;
+export const resultsByDefault = 10;
+
+const findProblem = compileSchema(
+  Type.Object({
+    query: Type.String({ minLength: 1, maxLength: queryCharactersMax }),
+    num: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 1, maximum: resultsMax }), Type.Null()]),
+    ),
+  }),
+);
+
+/**
+ * Throws ApiError `invalid_request` that names the field. Unknown fields are ignored, as
+ * everywhere.
+ */
+export function parseSearchRequest(body: unknown): PageSearch {
+  const problem = findProblem(body);
+  if (problem)
+    throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
+  const { query, num } = body as { readonly query: string; readonly num?: number | null };
+  if (query.trim() === '') throw invalidRequest('query', 'query must not be blank');
+  // A lone surrogate cannot be encoded as UTF-8.
+  return { query: query.toWellFormed(), num: num ?? resultsByDefault };
+}

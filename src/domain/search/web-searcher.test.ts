@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { isPending } from '../../../tests/support/is-pending.ts';
+import { TestClock } from '../../../tests/support/test-clock.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { Found, SearchSource } from '../../canonical/search-source.ts';
+import {
+  createWebSearcher,
+  type SearchAnswer,
+  type SourceEnding,
+  type WebSearcherOptions,
+} from './web-searcher.ts';
+
+const asked = { query: 'cats', num: 10 };
+const running = new AbortController().signal;
+const status = (code: number, more: Partial<UpstreamFailure> = {}): UpstreamFailure => ({
+  kind: 'status',
+  status: code,
+  message: `HTTP ${code}`,
+  retryAfterSeconds: null,
+  ...more,
+});
+const broken = (kind: UpstreamFailure['kind']): UpstreamFailure => ({
+  ...status(0),
+  kind,
+  status: null,
+});
+
+type Played = Found | UpstreamFailure | 'hang';
+type PlayedSource = SearchSource & { readonly calls: () => number };
+
+/** Replays its answers in order, repeating the last one. */
+function source(name: string, ...answers: Played[]): PlayedSource {
+  let calls = 0;
+  return {
+    name,
+    calls: () => calls,
+    find: async (_search, signal) => {
+      calls++;
+      const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
+      if (answer !== 'hang')
+        return answer.kind === 'found' || answer.kind === 'failure'
+          ? answer
+          : { kind: 'failure', failure: answer };
+      await once(signal, 'abort');
+      return { kind: 'failure', failure: broken('connection') };
+    },
+  };
+}
+
+const found = (title: string): Found => ({
+  kind: 'found',
+  pages: [{ title, url: 'https://example.com', snippet: '', date: null, score: null }],
+});
+const nothing: Found = { kind: 'found', pages: [] };
+
+const clock = new TestClock();
+
+function searcher(sources: PlayedSource[], options: Partial<WebSearcherOptions> = {}) {
+  const failures: string[] = [];
+  const { search } = createWebSearcher({
+    sources: sources as [PlayedSource, ...PlayedSource[]],
+    timeoutMs: 5_000,
+    clock,
+    onFailure: (name, { kind, status: code }) => void failures.push(`${name} ${code ?? kind}`),
+    ...options,
+  });
+  return {
+    search: (signal = running) => search(asked, { running: signal, waiting: signal }),
+    failures,
+  };
+}
+
+const providerOf = (answer: SearchAnswer) =>
+  answer.kind === 'results' ? answer.provider : answer.failure.status;
+
+test('only the first source is queried when it answers', async () => {
+  const [first, second] = [source('first', found('a')), source('second', found('b'))];
+  const answer = await searcher([first, second]).search();
+  assert.deepEqual(
+    answer.kind === 'results' && [answer.provider, answer.results.length, answer.results[0]!.title],
+    ['first', 1, 'a'],
+  );
+  assert.deepEqual([first.calls(), second.calls()], [1, 0]);
+});
+
+test('an empty result is an answer', async () => {
+  const second = source('second', found('b'));
+  const answer = await searcher([source('first', nothing), second]).search();
+  assert.deepEqual(answer, { kind: 'results', lost: [], provider: 'first', calls: 1, results: [] });
+  assert.equal(second.calls(), 0);
+});
+
+const failures: UpstreamFailure[] = [
+  ...[400, 401, 402, 403, 408, 422, 429, 500, 502, 503, 504, 529].map((code) => status(code)),
+  ...(['connection', 'timeout', 'unreadable', 'broken-stream'] as const).map(broken),
+];
+for (const failure of failures) {
+  test(`the next source is tried after ${failure.status ?? failure.kind}`, async () => {
+    const { search, failures: noted } = searcher([
+      source('first', failure),
+      source('second', found('b')),
+    ]);
+    assert.equal(providerOf(await search()), 'second');
+    const isQuery = failure.status === 400 || failure.status === 422;
+    assert.deepEqual(noted, isQuery ? [] : [`first ${failure.status ?? failure.kind}`]);
+  });
+}
+
+test('when all sources fail, a transient failure is reported in preference to a refused query', async () => {
+  const both = (first: number, second: number) =>
+    searcher([source('a', status(first)), source('b', status(second))]).search();
+  assert.equal(providerOf(await both(503, 401)), 503);
+  assert.equal(providerOf(await both(400, 503)), 503);
+  assert.equal(providerOf(await both(422, 400)), 422);
+});
+
+test('a source that hangs leaves the next one time within the limit', async () => {
+  const { search, failures: noted } = searcher(
+    [source('first', 'hang'), source('second', found('b'))],
+    { timeoutMs: 600 },
+  );
+  const answer = search();
+  await clock.advance(299);
+  assert.deepEqual(noted, []);
+  await clock.advance(1);
+  assert.deepEqual(noted, ['first timeout']);
+  assert.equal(providerOf(await answer), 'second');
+});
+
+test('when all sources hang, the limit covers all of them', async () => {
+  const { search } = searcher([source('a', 'hang'), source('b', 'hang'), source('c', 'hang')], {
+    timeoutMs: 1_000,
+  });
+  const searching = search();
+  await clock.advance(999);
+  assert.ok(await isPending(searching));
+  await clock.advance(1);
+  const answer = await searching;
+  assert.equal(answer.kind === 'failure' && answer.failure.kind, 'timeout');
+});
+
+test('an abort ends the search at once and is not counted as a failure', async () => {
+  const second = source('second', found('b'));
+  const { search, failures: noted } = searcher([source('first', 'hang'), second]);
+  const controller = new AbortController();
+  const answer = search(controller.signal);
+  controller.abort();
+  assert.equal((await answer).kind, 'failure');
+  assert.deepEqual([second.calls(), noted], [0, []]);
+});
+
+test('an unhealthy source is tried last', async () => {
+  const [first, second] = [source('first', found('a')), source('second', found('b'), status(503))];
+  const health = { isFree: (name: string) => name !== 'first', begin: () => {}, end: () => {} };
+  const { search } = searcher([first, second], { health });
+  assert.equal(providerOf(await search()), 'second');
+  assert.equal(first.calls(), 0);
+  assert.equal(providerOf(await search()), 'first');
+});
+
+const endings: [answer: Played, ending: SourceEnding][] = [
+  [found('a'), 'good'],
+  [nothing, 'good'],
+  [status(400), 'good'],
+  [status(422), 'good'],
+  [status(401), 'refused'],
+  [status(402), 'refused'],
+  [status(403), 'refused'],
+  [status(429), 'bad'],
+  [status(500), 'bad'],
+  [broken('connection'), 'bad'],
+  [broken('unreadable'), 'bad'],
+  ['hang', 'bad'],
+];
+for (const [answer, ending] of endings) {
+  const title = answer === 'hang' ? answer : answer.kind === 'status' ? answer.status : answer.kind;
+  test(`${title} is reported once per call as ${ending}`, async () => {
+    const told: string[] = [];
+    const health = {
+      isFree: () => true,
+      begin: (name: string) => void told.push(`${name} begins`),
+      end: (name: string, how: SourceEnding) => void told.push(`${name} ${how}`),
+    };
+    const searching = searcher([source('first', answer)], { health, timeoutMs: 50 }).search();
+    await clock.advance(50);
+    await searching;
+    assert.deepEqual(told, ['first begins', `first ${ending}`]);
+  });
+}
+
+test('the ending is unknown when the caller left', async () => {
+  const told: string[] = [];
+  const health = {
+    isFree: () => true,
+    begin: () => {},
+    end: (_name: string, how: SourceEnding) => void told.push(how),
+  };
+  const controller = new AbortController();
+  const answer = searcher([source('first', 'hang'), source('second', 'hang')], { health }).search(
+    controller.signal,
+  );
+  controller.abort();
+  await answer;
+  assert.deepEqual(told, ['unknown']);
+});

@@ -1,0 +1,99 @@
+// Limits guesses of passwords and codes. The database keeps one count for each e-mail address or
+// user, so it does not matter how many client addresses or gateways the attempts come through.
+// Every attempt is counted before it is checked, so concurrent attempts get no further than
+// sequential ones.
+import { createHash } from 'node:crypto';
+import type { Database } from '../../db/database.ts';
+
+export type Attempts = {
+  /** The kind of attempt. */
+  readonly kind:
+    | 'sign-in'
+    | 'second-factor'
+    | 'password-reset'
+    | 'invitation'
+    | 'sign-up'
+    | 'password';
+  /** An e-mail address, with or without a user, or an id. */
+  readonly of: string;
+};
+
+type Count = {
+  readonly count: number;
+  readonly startedAtMs: number;
+  readonly blockedUntilMs: number;
+};
+
+export const freeAttempts = 10;
+export const windowMs = 15 * 60_000;
+const firstWaitMs = 30_000;
+const waitMaxMs = 15 * 60_000;
+
+/** Counts one attempt. Returns 0, or the seconds to wait when the attempt must not be made. */
+export async function takeAttempt(
+  database: Database,
+  attempts: Attempts,
+  nowMs: number,
+): Promise<number> {
+  const subject = subjectOf(attempts);
+  return database.transient.transaction().execute(async (transaction) => {
+    // Also locks the row on PostgreSQL, where a second gateway may be counting.
+    const row = await transaction
+      .insertInto('attempts')
+      .values({ subject, count: 0, started_at_ms: nowMs, blocked_until_ms: 0 })
+      .onConflict((conflict) => conflict.column('subject').doUpdateSet({ subject }))
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const previous = {
+      count: row.count,
+      startedAtMs: row.started_at_ms,
+      blockedUntilMs: row.blocked_until_ms,
+    };
+    if (previous.blockedUntilMs > nowMs)
+      return Math.ceil((previous.blockedUntilMs - nowMs) / 1_000);
+    const { count, startedAtMs, blockedUntilMs } = countAttempt(previous, nowMs);
+    await transaction
+      .updateTable('attempts')
+      .set({ count, started_at_ms: startedAtMs, blocked_until_ms: blockedUntilMs })
+      .where('subject', '=', subject)
+      .execute();
+    return 0;
+  });
+}
+
+/** Resets the count after a success. */
+export async function forgetAttempts(database: Database, attempts: Attempts): Promise<void> {
+  await database.transient
+    .deleteFrom('attempts')
+    .where('subject', '=', subjectOf(attempts))
+    .execute();
+}
+
+/** Removes counts that no longer delay anything. */
+export async function tidyAttempts(database: Database, nowMs: number): Promise<void> {
+  await database.transient
+    .deleteFrom('attempts')
+    .where('started_at_ms', '<', nowMs - windowMs)
+    .where('blocked_until_ms', '<', nowMs - windowMs)
+    .execute();
+}
+
+/**
+ * Ten attempts within 15 minutes are free. Each further one starts a wait twice as long as the
+ * last, until 15 minutes pass without an attempt.
+ */
+export function countAttempt(previous: Count, nowMs: number): Count {
+  const isOver =
+    nowMs >= previous.startedAtMs + windowMs && nowMs >= previous.blockedUntilMs + windowMs;
+  const { count, startedAtMs } = isOver
+    ? { count: 1, startedAtMs: nowMs }
+    : { ...previous, count: previous.count + 1 };
+  const beyond = count - freeAttempts;
+  const waitMs = beyond < 0 ? 0 : Math.min(firstWaitMs * 2 ** Math.min(beyond, 10), waitMaxMs);
+  return { count, startedAtMs, blockedUntilMs: waitMs === 0 ? 0 : nowMs + waitMs };
+}
+
+/** Hashed, so that addresses of people who are not users are not collected. */
+function subjectOf({ kind, of }: Attempts): string {
+  return `${kind}:${createHash('sha256').update(of.toLowerCase()).digest('base64url')}`;
+}

@@ -1,0 +1,515 @@
+// Authentication: sessions, passwords, the second factor and the identity provider, through the
+// sign-in library. Results are converted to our own types. The library's error texts and session
+// tokens stay in here; only its cookies leave.
+import type { Config } from '../../config/schema.ts';
+import type { Database } from '../../db/database.ts';
+import { type Clock, timeLimit } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+import { isInvited } from './invitations.ts';
+import type { OwnChangeRow } from './audited-links.ts';
+import { findBackupCode, readBackupCodes, replaceBackupCodes } from './backup-codes.ts';
+import { oidcProviderId, openLibrary, type Library, type LibraryInput } from './library.ts';
+import { addressHeader } from './library-options.ts';
+import { digestOf } from './one-time-link.ts';
+import {
+  giveOwnAccount,
+  payPromisedCredit,
+  type CreditOnce,
+  type MakeAccount,
+} from './own-account.ts';
+import { withCurrentSignatures } from './re-signed-cookies.ts';
+import { librarySecret } from './second-factor-secrets.ts';
+import type { Session } from './session.ts';
+
+/** The HTTP client of a request. */
+export type Client = {
+  readonly cookie: string;
+  readonly userAgent: string;
+  readonly address: string;
+  /** True when the browser is known to use https. */
+  readonly isSecure: boolean;
+};
+
+/** `cookies`: lines for `Set-Cookie`. */
+type WithCookies<Result> = { readonly result: Result; readonly cookies: readonly string[] };
+
+type AuthenticationInput = {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly config: Config;
+  /** The dashboard's base URL, without a slash at its end. */
+  readonly publicUrl: () => string;
+  readonly log: Logger;
+  readonly makeAccount: MakeAccount;
+  readonly creditOnce: CreditOnce;
+  readonly ownChangeRow: OwnChangeRow;
+  readonly clock: Clock;
+};
+
+type SecondFactorStart = {
+  readonly uri: string;
+  readonly secret: string;
+  readonly backupCodes: readonly string[];
+};
+
+/** The identity provider did not answer. */
+export class ProviderAway extends Error {}
+
+const callbackPath = '/dashboard-api/auth';
+/** A code is valid for its own half minute and for the ones before and after it. */
+const codeLifetimeMs = 90_000;
+const discoveryTimeoutMs = 10_000;
+/**
+ * The library lets a browser with this cookie skip the second factor. We never set it, so a browser
+ * that sends one forged it with the secret.
+ */
+const trustCookie = 'trust_device';
+const sessionCookie = 'session_token';
+
+export class Authentication {
+  readonly #input: AuthenticationInput;
+  readonly #libraries = new Map<string, Promise<Library>>();
+  readonly #cookieKeys: readonly string[];
+
+  constructor(input: AuthenticationInput) {
+    this.#input = input;
+    this.#cookieKeys = input.secrets.map(librarySecret);
+  }
+
+  /** `result`: null when nobody is signed in. A session is renewed once a day. */
+  async findSession(client: Client): Promise<WithCookies<Session | null>> {
+    // Most requests without a session come from programs that never have one. The library is not
+    // loaded for them.
+    if (!client.cookie.includes('session_token=')) return { result: null, cookies: [] };
+    const { api } = await this.#library(client);
+    const { response, headers } = await api.getSession({
+      headers: this.#headersOf(client),
+      returnHeaders: true,
+    });
+    const cookies = headers.getSetCookie();
+    if (!response) return { result: null, cookies };
+    const { session, user } = response;
+    const rows = await this.#input.database.read
+      .selectFrom('users')
+      .leftJoin('account_members', 'account_members.user_id', 'users.id')
+      .select(['users.is_operator', 'account_members.account_id', 'account_members.role'])
+      .where('users.id', '=', user.id)
+      .orderBy('account_members.created_at_ms')
+      .orderBy('account_members.account_id')
+      .execute();
+    const memberships = rows.flatMap(({ account_id: accountId, role }) =>
+      accountId && role ? [{ accountId, role }] : [],
+    );
+    const isOperator = rows[0]?.is_operator === 1;
+    return {
+      result: {
+        id: session.id,
+        userId: user.id,
+        email: user.email,
+        name: user.name,
+        isOperator,
+        memberships,
+      },
+      cookies,
+    };
+  }
+
+  /**
+   * An unknown e-mail address takes the same time and gets the same result as a wrong password.
+   * Throws PasswordsBusy.
+   */
+  async signIn(
+    client: Client,
+    { email, password }: { readonly email: string; readonly password: string },
+  ): Promise<WithCookies<'done' | 'second-factor' | 'wrong'>> {
+    const { api } = await this.#library(client);
+    const response = await api.signInEmail({
+      body: { email, password },
+      headers: this.#headersOf(client),
+      asResponse: true,
+    });
+    if (!response.ok) return { result: wrongOrThrow(response, 'sign in'), cookies: [] };
+    const answer = (await response.json()) as { readonly twoFactorRedirect?: boolean };
+    return {
+      result: answer.twoFactorRedirect ? 'second-factor' : 'done',
+      cookies: response.headers.getSetCookie(),
+    };
+  }
+
+  /**
+   * The user who has sent a password and still has to send the second factor. null: no user, or the
+   * time is over.
+   */
+  async findChallenged(client: Client): Promise<string | null> {
+    const { api } = await this.#library(client);
+    return api.findChallenged({ headers: this.#headersOf(withoutSession(client)) });
+  }
+
+  /**
+   * A code works once, also within its half minute. `over`: the user must send the password again.
+   */
+  async giveSecondFactor(
+    client: Client,
+    {
+      kind,
+      code,
+      userId,
+    }: { readonly kind: 'totp' | 'backup'; readonly code: string; readonly userId: string },
+  ): Promise<WithCookies<'done' | 'wrong' | 'over'>> {
+    const { api } = await this.#library(client);
+    const headers = this.#headersOf(withoutSession(client));
+    const response =
+      kind === 'totp'
+        ? await api.verifyTOTP({ body: { code }, headers, asResponse: true })
+        : await api.verifyBackupCode({
+            body: { code: await this.#digestOfCode(userId, code) },
+            headers,
+            asResponse: true,
+          });
+    if (!response.ok) {
+      const { code: reason } = (await response.clone().json()) as { readonly code?: string };
+      wrongOrThrow(response, 'check a code');
+      const isOver =
+        reason === 'INVALID_TWO_FACTOR_COOKIE' || reason === 'TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE';
+      return { result: isOver ? 'over' : 'wrong', cookies: response.headers.getSetCookie() };
+    }
+    if (kind === 'totp' && !(await this.#useCode(userId, code))) {
+      const { token } = (await response.json()) as { readonly token: string };
+      await this.#input.database.write
+        .deleteFrom('user_sessions')
+        .where('token', '=', digestOf(token))
+        .execute();
+      return { result: 'over', cookies: [] };
+    }
+    return { result: 'done', cookies: response.headers.getSetCookie() };
+  }
+
+  /**
+   * Signs in a user who was authenticated in another way. Always starts a new session, whatever
+   * cookie the client sent.
+   */
+  async startSession(client: Client, userId: string): Promise<readonly string[]> {
+    const { api } = await this.#library(client);
+    const response = await api.startSession({
+      body: { userId },
+      headers: this.#headersOf(client),
+      asResponse: true,
+    });
+    if (!response.ok) throw new Error('the sign-in library started no session');
+    return response.headers.getSetCookie();
+  }
+
+  async signOut(client: Client): Promise<readonly string[]> {
+    const { api } = await this.#library(client);
+    return (
+      await api.signOut({ headers: this.#headersOf(client), asResponse: true })
+    ).headers.getSetCookie();
+  }
+
+  /**
+   * Sign-ins need no code until `confirmSecondFactor`. `is-on`: the user already has a second
+   * factor.
+   */
+  async startSecondFactor(
+    client: Client,
+    password: string,
+  ): Promise<WithCookies<SecondFactorStart | 'wrong' | 'is-on'>> {
+    const { api } = await this.#library(client);
+    const response = await api.enableTwoFactor({
+      body: { password, method: 'totp' },
+      headers: this.#headersOf(client),
+      asResponse: true,
+    });
+    const answer = (await response.clone().json()) as {
+      readonly code?: string;
+      readonly totpURI: string;
+      readonly backupCodes: string[];
+    };
+    if (!response.ok) {
+      const wrong = wrongOrThrow(response, 'start a second factor');
+      return { result: answer.code === 'TOTP_ALREADY_ENABLED' ? 'is-on' : wrong, cookies: [] };
+    }
+    const secret = new URL(answer.totpURI).searchParams.get('secret')!;
+    return {
+      result: { uri: answer.totpURI, secret, backupCodes: answer.backupCodes },
+      cookies: response.headers.getSetCookie(),
+    };
+  }
+
+  /** `database`: the transaction of the change. */
+  async confirmSecondFactor(
+    database: Database,
+    client: Client,
+    { userId, code }: { readonly userId: string; readonly code: string },
+  ): Promise<WithCookies<'done' | 'wrong'>> {
+    // A user who has a session already got what `onSignIn` gives.
+    const { api } = await openLibrary({
+      ...this.#settings(client),
+      database,
+      onSignIn: async () => {},
+    });
+    const response = await api.verifyTOTP({
+      body: { code },
+      headers: this.#headersOf(client),
+      asResponse: true,
+    });
+    if (!response.ok)
+      return { result: wrongOrThrow(response, 'confirm a second factor'), cookies: [] };
+    await this.#useCode(userId, code, database);
+    return { result: 'done', cookies: response.headers.getSetCookie() };
+  }
+
+  /**
+   * Checks a code of the signed-in user, whose second factor must be on. A code of the app works
+   * once; a backup code is not used up.
+   */
+  async isRightCode(
+    client: Client,
+    {
+      kind,
+      code,
+      userId,
+    }: { readonly kind: 'totp' | 'backup'; readonly code: string; readonly userId: string },
+  ): Promise<boolean> {
+    if (kind === 'backup') {
+      return (await this.#digestOfCode(userId, code)) !== '';
+    }
+    const { api } = await this.#library(client);
+    const response = await api.verifyTOTP({
+      body: { code },
+      headers: this.#headersOf(client),
+      asResponse: true,
+    });
+    if (!response.ok) {
+      wrongOrThrow(response, 'check a code');
+      return false;
+    }
+    return this.#useCode(userId, code);
+  }
+
+  /**
+   * Runs in the transaction of the change. The earlier codes stop working. null: the user has no
+   * second factor.
+   */
+  newBackupCodes(
+    { write }: Pick<Database, 'write'>,
+    userId: string,
+  ): Promise<readonly string[] | null> {
+    return replaceBackupCodes(write, this.#input.secrets[0], userId);
+  }
+
+  async backupCodesLeft(userId: string): Promise<number> {
+    return (await readBackupCodes(this.#input.database.read, userId)).length;
+  }
+
+  /**
+   * Returns the URL to send the browser to. `next`: the dashboard path to return to. Throws
+   * ProviderAway.
+   */
+  async startProvider(client: Client, next: string): Promise<WithCookies<string>> {
+    const { api } = await this.#libraryWithProvider(client);
+    const body = {
+      provider: oidcProviderId,
+      callbackURL: next,
+      errorCallbackURL: '/sign-in',
+      disableRedirect: true,
+    };
+    const response = await api.signInSocial({
+      body,
+      headers: this.#headersOf(client),
+      asResponse: true,
+    });
+    if (!response.ok) throw new ProviderAway('the identity provider is not available');
+    const { url } = (await response.json()) as { readonly url: string };
+    return { result: url, cookies: response.headers.getSetCookie() };
+  }
+
+  /**
+   * Handles the browser's return from the provider. `result`: the path to send it to, with
+   * `?error=` when the sign-in failed. Throws ProviderAway.
+   */
+  async finishProvider(client: Client, query: string): Promise<WithCookies<string>> {
+    const library = await this.#libraryWithProvider(client);
+    const url = `${this.#input.publicUrl()}${callbackPath}/callback/${oidcProviderId}?${query}`;
+    const response = await library.handler(new Request(url, { headers: this.#headersOf(client) }));
+    return {
+      result: pathAfterProvider(response.headers.get('location')),
+      cookies: response.headers.getSetCookie(),
+    };
+  }
+
+  /**
+   * Returns the stored digest, which is the code that the library knows. An empty string, which
+   * never matches, when the user has no such code.
+   */
+  async #digestOfCode(userId: string, code: string): Promise<string> {
+    const { database, secrets } = this.#input;
+    return findBackupCode(secrets, code, await readBackupCodes(database.read, userId)) ?? '';
+  }
+
+  #library(client: Client, oidc: Config['oidc'] = null): Promise<Library> {
+    const name = `${this.isSecure(client) ? 'https' : 'http'} ${oidc === null ? '' : 'oidc'}`;
+    let library = this.#libraries.get(name);
+    if (!library) {
+      library = openLibrary({ ...this.#settings(client), oidc });
+      library.catch(() => this.#libraries.delete(name));
+      this.#libraries.set(name, library);
+    }
+    return library;
+  }
+
+  /** Returns true when browsers use https, so that cookies can be limited to it. */
+  isSecure(client: Pick<Client, 'isSecure'>): boolean {
+    return client.isSecure || this.#input.publicUrl().startsWith('https:');
+  }
+
+  #headersOf({ cookie, userAgent, address }: Client): Headers {
+    const signed = withCurrentSignatures(withoutCookie(cookie, trustCookie), this.#cookieKeys);
+    return new Headers({
+      cookie: signed,
+      'user-agent': userAgent.slice(0, 300),
+      [addressHeader]: address,
+    });
+  }
+
+  #settings(client: Client): LibraryInput {
+    const { config, database, secrets, publicUrl, ownChangeRow, clock } = this.#input;
+    return {
+      database,
+      secrets,
+      ownChangeRow,
+      oidc: null,
+      isSecure: this.isSecure(client),
+      baseUrl: publicUrl() + callbackPath,
+      appName: config.service.name,
+      refusalOf: (email) => this.#refusalOf(email),
+      onSignIn: (userId) => this.#onSignIn(userId),
+      clock,
+    };
+  }
+
+  /**
+   * Separate from the library without a provider, because creating it contacts the provider. When
+   * that fails, the next call tries again.
+   */
+  async #libraryWithProvider(client: Client): Promise<Library> {
+    const opening = this.#library(client, this.#input.config.oidc);
+    const isReady = opening.then(
+      async (library) => (await library.$context).socialProviders.length > 0,
+    );
+    if (await Promise.race([isReady, timeLimit(this.#input.clock, discoveryTimeoutMs)]))
+      return opening;
+    for (const [name, library] of this.#libraries)
+      if (library === opening) this.#libraries.delete(name);
+    throw new ProviderAway('the discovery document of the identity provider could not be read');
+  }
+
+  async #refusalOf(email: string): Promise<string | null> {
+    const { config, database, clock } = this.#input;
+    return config.signup.open || (await isInvited(database, email, clock.nowMs()))
+      ? null
+      : 'signup_closed';
+  }
+
+  /**
+   * Gives a user without an account an own one when sign-up is open, and pays the credit that was
+   * promised.
+   */
+  async #onSignIn(userId: string): Promise<void> {
+    const { config, database, log, makeAccount, creditOnce } = this.#input;
+    try {
+      if (config.signup.open) await this.#giveOwnAccount(userId, makeAccount);
+      await payPromisedCredit(database, userId, {
+        creditOnce,
+        mustProveEmail: config.smtp !== null,
+      });
+    } catch (err) {
+      log.error(
+        { err, user_id: userId },
+        'the account of a new user could not be created or credited; the next sign-in tries again',
+      );
+    }
+  }
+
+  async #giveOwnAccount(userId: string, makeAccount: MakeAccount): Promise<void> {
+    const { config, database, ownChangeRow, clock } = this.#input;
+    const user = await database.read
+      .selectFrom('users')
+      .leftJoin('account_members', 'account_members.user_id', 'users.id')
+      .select(['users.name', 'users.email', 'users.own_account_id', 'account_members.role'])
+      .where('users.id', '=', userId)
+      .executeTakeFirst();
+    if (!user || user.own_account_id !== null || user.role !== null) return;
+    if (await isInvited(database, user.email, clock.nowMs())) return;
+    const promisedMicros = Math.round(config.signup.initial_credit_usd * 1_000_000);
+    const { name, email } = user;
+    await database.write.transaction().execute(async (transaction) => {
+      const terms = { makeAccount, promisedMicros, nowMs: clock.nowMs() };
+      const accountId = await giveOwnAccount(transaction, { id: userId, name }, terms);
+      if (accountId === null) return;
+      const after = { owner: email };
+      const row = ownChangeRow({
+        action: 'account.create',
+        user: { id: userId, email },
+        accountId,
+        after,
+      });
+      await transaction.insertInto('audit_log').values(row).execute();
+    });
+  }
+
+  /** Returns true for the first use of the code. */
+  async #useCode(
+    userId: string,
+    code: string,
+    { write }: Pick<Database, 'write'> = this.#input.database,
+  ): Promise<boolean> {
+    const nowMs = this.#input.clock.nowMs();
+    await write
+      .deleteFrom('used_codes')
+      .where('used_at_ms', '<', nowMs - 2 * codeLifetimeMs)
+      .execute();
+    const inserted = await write
+      .insertInto('used_codes')
+      .values({ user_id: userId, code, used_at_ms: nowMs })
+      .onConflict((conflict) => conflict.columns(['user_id', 'code']).doNothing())
+      .returning('code')
+      .executeTakeFirst();
+    return inserted !== undefined;
+  }
+}
+
+/** A signed-in user who signs in as somebody else is asked for the other user's code. */
+function withoutSession(client: Client): Client {
+  return { ...client, cookie: withoutCookie(client.cookie, sessionCookie) };
+}
+
+/** Reads names as the library does: surrounding white space is ignored. */
+function withoutCookie(cookie: string, name: string): string {
+  const names = [`tollgate.${name}`, `__Host-tollgate.${name}`];
+  const pairs = cookie.split(';').filter((pair) => !names.includes(pair.split('=')[0]!.trim()));
+  return pairs.join(';');
+}
+
+function wrongOrThrow(response: Response, what: string): 'wrong' {
+  if (response.status < 500) return 'wrong';
+  throw new Error(`the sign-in library failed to ${what}`);
+}
+
+const errorCodes: Readonly<Record<string, string>> = {
+  signup_closed: 'signup_closed',
+  email_not_verified: 'email_not_verified',
+  email_not_found: 'email_not_verified',
+  account_not_linked: 'account_not_linked',
+};
+
+/** Returns only paths of the dashboard, whatever the library makes of the provider's answer. */
+function pathAfterProvider(location: string | null): string {
+  if (location === null) return '/sign-in?error=oidc_failed';
+  const { pathname, search, searchParams } = new URL(location, 'http://dashboard.invalid');
+  const error = searchParams.get('error');
+  return error === null
+    ? pathname + search
+    : `/sign-in?error=${errorCodes[error] ?? 'oidc_failed'}`;
+}

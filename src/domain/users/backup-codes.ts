@@ -1,0 +1,97 @@
+// Backup codes of the second factor, in the sign-in library's format: five characters, a dash, five
+// more. Only digests are stored.
+import { createHmac, randomInt } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../db/schema.ts';
+import { deriveKey, type Secret, type Secrets } from '../../lib/secrets.ts';
+
+const count = 10;
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** Never matches a digest, which is longer. */
+const codePattern = /^\w{5}-\w{5}$/;
+
+/**
+ * The stored digest of a code. It is keyed, because a code has only 59 random bits, and carries the
+ * key id of its secret.
+ */
+function backupCodeDigest(secret: Secret, code: string): string {
+  return withKeyId(secret, bareDigest(secret, code));
+}
+
+/** Returns the stored digest that matches the code under any of the secrets, or null. */
+export function findBackupCode(
+  secrets: Secrets,
+  code: string,
+  stored: readonly string[],
+): string | null {
+  const digests = secrets.flatMap((secret) => [
+    backupCodeDigest(secret, code),
+    bareDigest(secret, code),
+  ]);
+  return digests.find((digest) => stored.includes(digest)) ?? null;
+}
+
+/** The older form of a digest, without a key id. */
+function bareDigest(secret: Secret, code: string): string {
+  return createHmac('sha256', deriveKey(secret, 'backup codes'))
+    .update(code.trim())
+    .digest('base64url');
+}
+
+export function isDigestUnder(secret: Secret, digest: string): boolean {
+  return digest.startsWith(withKeyId(secret, ''));
+}
+
+/**
+ * Adds the key id to digests of the older form. They were all made under this secret, the only one
+ * there was.
+ */
+export function withKeyIds(json: string, secret: Secret): string {
+  const digests = JSON.parse(json) as string[];
+  return JSON.stringify(
+    digests.map((digest) => (digest.includes('.') ? digest : withKeyId(secret, digest))),
+  );
+}
+
+function withKeyId({ id }: Secret, digest: string): string {
+  return `${id}.${digest}`;
+}
+
+/** Replaces each code of a JSON list by its digest; digests in it stay as they are. */
+export function digestBackupCodes(secret: Secret, json: string): string {
+  const codes = JSON.parse(json) as string[];
+  return JSON.stringify(
+    codes.map((code) => (codePattern.test(code) ? backupCodeDigest(secret, code) : code)),
+  );
+}
+
+/** The earlier codes stop working. null: the user has no second factor. */
+export async function replaceBackupCodes(
+  transaction: Kysely<Tables>,
+  secret: Secret,
+  userId: string,
+): Promise<readonly string[] | null> {
+  const codes = Array.from({ length: count }, () => `${randomText(5)}-${randomText(5)}`);
+  const [result] = await transaction
+    .updateTable('user_two_factors')
+    .set({ backup_codes: digestBackupCodes(secret, JSON.stringify(codes)) })
+    .where('user_id', '=', userId)
+    .execute();
+  return result!.numUpdatedRows === 0n ? null : codes;
+}
+
+export async function readBackupCodes(
+  db: Kysely<Tables>,
+  userId: string,
+): Promise<readonly string[]> {
+  const row = await db
+    .selectFrom('user_two_factors')
+    .select('backup_codes')
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return row ? (JSON.parse(row.backup_codes) as string[]) : [];
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+}

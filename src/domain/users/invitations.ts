@@ -1,0 +1,286 @@
+// Invitations into an account, by links that work once. Anyone with a link may accept for the
+// invited e-mail address. Each invitation has two links: one is shown to the inviter and proves
+// nothing; the other is sent only to the address, and following it proves the address.
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { Role, Tables } from '../../db/schema.ts';
+import { transact } from '../../db/transact.ts';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+import { addMember, lockMembers } from './members.ts';
+import { digestOf, newToken } from './one-time-link.ts';
+import { insertUser, normalizeEmail } from './user-records.ts';
+
+const lifetimeMs = 7 * 24 * 60 * 60_000;
+
+export type NewInvitation = {
+  readonly accountId: string;
+  readonly email: string;
+  readonly role: Role;
+  /** null: an operator, on the command line. */
+  readonly invitedBy: string | null;
+  /**
+   * The inviter's role in the account. When it has changed, the invitation is refused. Left out for
+   * an operator, who needs no role.
+   */
+  readonly inviterRole?: Role;
+  /** True when a link will be sent to the address. */
+  readonly mailed: boolean;
+};
+
+export type InvitationLinks = {
+  readonly id: string;
+  /** For the inviter. */
+  readonly token: string;
+  /** Sent only to the address; null when nothing is sent. */
+  readonly mailedToken: string | null;
+};
+
+/**
+ * Returns the id and the links' tokens, of which only digests are stored. Replaces an open
+ * invitation of the same address into the account. null: the inviter no longer has `inviterRole`.
+ */
+export async function invite(
+  database: Database,
+  { accountId, email, role, invitedBy, inviterRole, mailed }: NewInvitation,
+  nowMs: number,
+): Promise<InvitationLinks | null> {
+  const links = {
+    id: newIdWithPrefix('inv'),
+    token: newToken(),
+    mailedToken: mailed ? newToken() : null,
+  };
+  return transact(database, async (transaction) => {
+    if (inviterRole !== undefined) {
+      const members = await lockMembers(transaction, accountId);
+      if (members.find((member) => member.user_id === invitedBy)?.role !== inviterRole) return null;
+    }
+    await transaction
+      .deleteFrom('invitations')
+      .where('account_id', '=', accountId)
+      .where('email', '=', normalizeEmail(email))
+      .where('accepted_at_ms', 'is', null)
+      .execute();
+    await transaction
+      .insertInto('invitations')
+      .values({
+        id: links.id,
+        account_id: accountId,
+        email: normalizeEmail(email),
+        role,
+        token_digest: digestOf(links.token),
+        mailed_token_digest: links.mailedToken && digestOf(links.mailedToken),
+        invited_by: invitedBy,
+        created_at_ms: nowMs,
+        expires_at_ms: nowMs + lifetimeMs,
+        accepted_at_ms: null,
+      })
+      .execute();
+    return links;
+  });
+}
+
+type Invitation = {
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly invitedBy: string | null;
+  /** True when a user has this address. */
+  readonly isUser: boolean;
+  readonly expiresAtMs: number;
+};
+
+/** Returns null when the invitation is unknown, accepted, withdrawn or expired. */
+export async function findInvitation(
+  database: Database,
+  token: string,
+  nowMs: number,
+): Promise<Invitation | null> {
+  const row = await selectOpen(database.read, nowMs)
+    .innerJoin('accounts', 'accounts.id', 'invitations.account_id')
+    .leftJoin('users as inviter', 'inviter.id', 'invitations.invited_by')
+    .leftJoin('users as invited', 'invited.email', 'invitations.email')
+    .select([
+      'invitations.account_id',
+      'accounts.name',
+      'invitations.email',
+      'invitations.role',
+      'invitations.expires_at_ms',
+    ])
+    .select(['inviter.name as inviter_name', 'invited.id as invited_id'])
+    .where(hasToken(token))
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    accountId: row.account_id,
+    accountName: row.name,
+    email: row.email,
+    role: row.role,
+    invitedBy: row.inviter_name,
+    isUser: row.invited_id !== null,
+    expiresAtMs: row.expires_at_ms,
+  };
+}
+
+/** Returns true when an open invitation is addressed to this e-mail address. */
+export async function isInvited(
+  database: Database,
+  email: string,
+  nowMs: number,
+): Promise<boolean> {
+  const row = await selectOpen(database.read, nowMs)
+    .select('invitations.id')
+    .where('invitations.email', '=', normalizeEmail(email))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+type OpenInvitation = {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly invitedBy: string | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+};
+
+/** Lists the open invitations, newest first. */
+export async function listInvitations(
+  database: Database,
+  accountId: string,
+  nowMs: number,
+): Promise<OpenInvitation[]> {
+  const rows = await selectOpen(database.read, nowMs)
+    .leftJoin('users as inviter', 'inviter.id', 'invitations.invited_by')
+    .select([
+      'invitations.id',
+      'invitations.email',
+      'invitations.role',
+      'inviter.name as inviter_name',
+    ])
+    .select(['invitations.created_at_ms', 'invitations.expires_at_ms'])
+    .where('account_id', '=', accountId)
+    .orderBy('invitations.created_at_ms', 'desc')
+    .orderBy('invitations.id', 'desc')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    email: row.email,
+    role: row.role,
+    invitedBy: row.inviter_name,
+    createdAtMs: row.created_at_ms,
+    expiresAtMs: row.expires_at_ms,
+  }));
+}
+
+/** Returns the withdrawn invitation, or null when there is none with this id. */
+export async function withdrawInvitation(
+  database: Database,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+): Promise<{ readonly email: string; readonly role: Role } | null> {
+  const row = await database.write
+    .deleteFrom('invitations')
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .where('accepted_at_ms', 'is', null)
+    .returning(['email', 'role'])
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** An existing user, or one to create. */
+type Acceptor =
+  | { readonly userId: string; readonly email: string }
+  | { readonly name: string; readonly passwordHash: string };
+
+export type Acceptance =
+  | {
+      readonly kind: 'accepted';
+      readonly accountId: string;
+      readonly userId: string;
+      readonly role: Role;
+    }
+  /** Unknown, accepted, withdrawn or expired. */
+  | { readonly kind: 'gone' }
+  /** The invitation is for another address than the user's. */
+  | { readonly kind: 'other-email' }
+  /** Nobody was signed in, and a user has the address already. */
+  | { readonly kind: 'is-user' };
+
+/** When several accept at once, one succeeds. */
+export async function acceptInvitation(
+  database: Database,
+  token: string,
+  by: Acceptor,
+  nowMs: number,
+): Promise<Acceptance> {
+  try {
+    return await transact(database, async (transaction) => {
+      const invitation = await transaction
+        .updateTable('invitations')
+        .set({ accepted_at_ms: nowMs })
+        .where(hasToken(token))
+        .where('accepted_at_ms', 'is', null)
+        .where('expires_at_ms', '>', nowMs)
+        .returning(['account_id', 'email', 'role', 'mailed_token_digest'])
+        .executeTakeFirst();
+      if (!invitation) return { kind: 'gone' };
+      const { account_id: accountId, email, role } = invitation;
+      const isProved = invitation.mailed_token_digest === digestOf(token);
+      const userId = await resolveUser(transaction, { by, email, isProved }, nowMs);
+      await addMember(transaction, { accountId, userId, role }, nowMs);
+      return { kind: 'accepted', accountId, userId, role };
+    });
+  } catch (error) {
+    // Thrown to roll back, so that the invitation stays open.
+    if (error instanceof NotAccepted) return { kind: error.kind };
+    throw error;
+  }
+}
+
+class NotAccepted extends Error {
+  readonly kind: 'other-email' | 'is-user';
+
+  constructor(kind: NotAccepted['kind']) {
+    super(kind);
+    this.kind = kind;
+  }
+}
+
+async function resolveUser(
+  transaction: Kysely<Tables>,
+  {
+    by,
+    email,
+    isProved,
+  }: { readonly by: Acceptor; readonly email: string; readonly isProved: boolean },
+  nowMs: number,
+): Promise<string> {
+  if ('userId' in by) {
+    if (normalizeEmail(by.email) !== email) throw new NotAccepted('other-email');
+    if (isProved)
+      await transaction
+        .updateTable('users')
+        .set({ email_verified: 1 })
+        .where('id', '=', by.userId)
+        .execute();
+    return by.userId;
+  }
+  const userId = await insertUser(transaction, { ...by, email, isEmailVerified: isProved }, nowMs);
+  if (userId === null) throw new NotAccepted('is-user');
+  return userId;
+}
+
+function hasToken(token: string) {
+  const digest = digestOf(token);
+  return (eb: ExpressionBuilder<Tables, 'invitations'>) =>
+    eb.or({ token_digest: digest, mailed_token_digest: digest });
+}
+
+function selectOpen(db: Kysely<Tables>, nowMs: number) {
+  return db
+    .selectFrom('invitations')
+    .where('accepted_at_ms', 'is', null)
+    .where('invitations.expires_at_ms', '>', nowMs);
+}

@@ -1,0 +1,141 @@
+// The members of accounts and their roles. An account always has an owner: of several concurrent
+// changes, the one that would remove the last owner is refused.
+import type { Kysely } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { Role, Tables } from '../../db/schema.ts';
+import { transact } from '../../db/transact.ts';
+
+type Member = {
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly hasSecondFactor: boolean;
+  readonly joinedAtMs: number;
+};
+
+export type MemberChange =
+  | { readonly kind: 'changed'; readonly before: Role }
+  | { readonly kind: 'no-such-member' }
+  | { readonly kind: 'last-owner' };
+
+const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2 };
+
+/** Owners first, then admins, then members; each by join time. */
+export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
+  const rows = await database.read
+    .selectFrom('account_members')
+    .innerJoin('users', 'users.id', 'account_members.user_id')
+    .select([
+      'users.id',
+      'users.name',
+      'users.email',
+      'users.two_factor_enabled',
+      'role',
+      'created_at_ms',
+    ])
+    .where('account_id', '=', accountId)
+    .orderBy('created_at_ms')
+    .orderBy('users.id')
+    .execute();
+  return rows
+    .toSorted((one, other) => ranks[one.role] - ranks[other.role])
+    .map((row) => ({
+      userId: row.id,
+      name: row.name,
+      email: row.email,
+      role: row.role,
+      hasSecondFactor: Boolean(row.two_factor_enabled),
+      joinedAtMs: row.created_at_ms,
+    }));
+}
+
+/** An existing member keeps his role. */
+export async function addMember(
+  transaction: Kysely<Tables>,
+  member: { readonly accountId: string; readonly userId: string; readonly role: Role },
+  nowMs: number,
+): Promise<void> {
+  await transaction
+    .insertInto('account_members')
+    .values({
+      account_id: member.accountId,
+      user_id: member.userId,
+      role: member.role,
+      created_at_ms: nowMs,
+    })
+    .onConflict((conflict) => conflict.columns(['account_id', 'user_id']).doNothing())
+    .execute();
+}
+
+/**
+ * `role`: the member's new role, or null to remove him. When he loses rights, the invitations that
+ * he made end. When he is removed, so do those to his address.
+ */
+export async function changeMember(
+  database: Database,
+  {
+    accountId,
+    userId,
+    role,
+  }: { readonly accountId: string; readonly userId: string; readonly role: Role | null },
+): Promise<MemberChange> {
+  return transact(database, async (transaction) => {
+    const members = await lockMembers(transaction, accountId);
+    const before = members.find((member) => member.user_id === userId)?.role;
+    if (before === undefined) return { kind: 'no-such-member' };
+    const otherOwners = members.filter(
+      (member) => member.role === 'owner' && member.user_id !== userId,
+    );
+    if (role !== 'owner' && otherOwners.length === 0) return { kind: 'last-owner' };
+    if (role === null) {
+      await transaction
+        .deleteFrom('account_members')
+        .where('account_id', '=', accountId)
+        .where('user_id', '=', userId)
+        .execute();
+    } else {
+      await transaction
+        .updateTable('account_members')
+        .set({ role })
+        .where('account_id', '=', accountId)
+        .where('user_id', '=', userId)
+        .execute();
+    }
+    if (role === null || ranks[role] > ranks[before])
+      await endInvitations(transaction, { accountId, userId, isRemoved: role === null });
+    return { kind: 'changed', before };
+  });
+}
+
+async function endInvitations(
+  transaction: Kysely<Tables>,
+  {
+    accountId,
+    userId,
+    isRemoved,
+  }: { readonly accountId: string; readonly userId: string; readonly isRemoved: boolean },
+): Promise<void> {
+  const address = transaction.selectFrom('users').select('email').where('id', '=', userId);
+  await transaction
+    .deleteFrom('invitations')
+    .where('account_id', '=', accountId)
+    .where('accepted_at_ms', 'is', null)
+    .where((eb) =>
+      eb.or([eb('invited_by', '=', userId), ...(isRemoved ? [eb('email', '=', address)] : [])]),
+    )
+    .execute();
+}
+
+/**
+ * Returns the members and locks them until the transaction ends. Uses an update that changes
+ * nothing, because that locks on both databases.
+ */
+export async function lockMembers(transaction: Kysely<Tables>, accountId: string) {
+  return transaction
+    .updateTable('account_members')
+    .set((eb) => ({ role: eb.ref('role') }))
+    .where('account_id', '=', accountId)
+    .returning(['user_id', 'role'])
+    .execute();
+}

@@ -1,0 +1,57 @@
+// Sets a new password through a link, which is e-mailed or passed on by an operator.
+import type { Database } from '../../db/database.ts';
+import { transact } from '../../db/transact.ts';
+import { createLink, handedOverLifetimeMs, useLink } from './one-time-link.ts';
+import { removeSecondFactor, replacePassword, type UserRecord } from './user-records.ts';
+
+/**
+ * `mailed`: the link is sent to the user's address, so following it proves the address. Returns the
+ * token.
+ */
+export async function createResetLink(
+  database: Database,
+  { user, mailed }: { readonly user: Pick<UserRecord, 'id' | 'email'>; readonly mailed: boolean },
+  nowMs: number,
+): Promise<string> {
+  const email = mailed ? user.email : null;
+  const lifetimeMs = mailed ? undefined : handedOverLifetimeMs;
+  return createLink(
+    database,
+    { kind: 'password-reset', userId: user.id, email, lifetimeMs },
+    nowMs,
+  );
+}
+
+/**
+ * Sets the password and ends all sessions; the second factor stays. When the address was never
+ * proved, somebody else may have signed up with it: then the second factor and the linked identity
+ * providers are removed too. Returns the user's id, or null when the link is used or expired.
+ */
+export async function resetPassword(
+  database: Database,
+  { token, passwordHash }: { readonly token: string; readonly passwordHash: string },
+  nowMs: number,
+): Promise<string | null> {
+  return transact(database, async (transaction) => {
+    const link = await useLink(transaction, { kind: 'password-reset', token }, nowMs);
+    if (!link?.userId) return null;
+    const { userId } = link;
+    const user = await transaction
+      .selectFrom('users')
+      .select(['email', 'email_verified'])
+      .where('id', '=', userId)
+      .executeTakeFirstOrThrow();
+    if (link.email !== null && link.email !== user.email) return null;
+    if (link.email !== null && !user.email_verified) {
+      await removeSecondFactor(transaction, userId);
+      await transaction.deleteFrom('user_credentials').where('user_id', '=', userId).execute();
+      await transaction
+        .updateTable('users')
+        .set({ email_verified: 1 })
+        .where('id', '=', userId)
+        .execute();
+    }
+    await replacePassword(transaction, { userId, passwordHash }, nowMs);
+    return userId;
+  });
+}

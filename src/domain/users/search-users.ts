@@ -1,0 +1,74 @@
+// An operator's search for users, page by page.
+import { sql, type SqlBool } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { Role } from '../../db/schema.ts';
+
+type FoundUser = {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly isEmailVerified: boolean;
+  readonly isOperator: boolean;
+  readonly hasSecondFactor: boolean;
+  readonly createdAt: string;
+  readonly accounts: readonly { readonly id: string; readonly name: string; readonly role: Role }[];
+};
+
+type UserSearch = {
+  /** Matches a part of the name or e-mail address, or the whole id. */
+  readonly text?: string;
+  readonly limit: number;
+  /** The `next` of the previous page. */
+  readonly cursor: string | null;
+};
+
+/** Newest first. `next` is null on the last page. */
+export async function searchUsers(
+  database: Database,
+  { text, limit, cursor }: UserSearch,
+): Promise<{ readonly users: readonly FoundUser[]; readonly next: string | null }> {
+  // Ids begin with their creation time.
+  let query = database.read.selectFrom('users').selectAll().orderBy('id', 'desc');
+  if (text !== undefined) query = query.where(isNamed(text));
+  if (cursor !== null) query = query.where('id', '<', cursor);
+  const rows = await query.limit(limit + 1).execute();
+  const page = rows.slice(0, limit);
+  const accounts = await readMemberships(
+    database,
+    page.map(({ id }) => id),
+  );
+  const users = page.map((row) => ({
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    isEmailVerified: Boolean(row.email_verified),
+    isOperator: row.is_operator === 1,
+    hasSecondFactor: Boolean(row.two_factor_enabled),
+    createdAt: new Date(row.created_at).toISOString(),
+    accounts: accounts
+      .filter(({ userId }) => userId === row.id)
+      .map(({ id, name, role }) => ({ id, name, role })),
+  }));
+  return { users, next: rows.length > limit ? page.at(-1)!.id : null };
+}
+
+function isNamed(text: string) {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+  return sql<SqlBool>`(lower(name) like lower(${pattern}) escape '\\' or lower(email) like lower(${pattern}) escape '\\' or id = ${text})`;
+}
+
+async function readMemberships(database: Database, userIds: readonly string[]) {
+  if (userIds.length === 0) return [];
+  return database.read
+    .selectFrom('account_members')
+    .innerJoin('accounts', 'accounts.id', 'account_members.account_id')
+    .select([
+      'account_members.user_id as userId',
+      'accounts.id',
+      'accounts.name',
+      'account_members.role',
+    ])
+    .where('account_members.user_id', 'in', userIds)
+    .orderBy('accounts.name')
+    .execute();
+}

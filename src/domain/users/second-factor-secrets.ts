@@ -1,0 +1,94 @@
+// Keeps the second factor working when the installation's secret rotates. The authenticator app's
+// secret is encrypted, and each start re-encrypts it under the current secret. Backup codes have
+// digests only: these stay until a code is used or new codes are made.
+import type { Database } from '../../db/database.ts';
+import type { Secret, Secrets } from '../../lib/secrets.ts';
+import { deriveKey } from '../../lib/secrets.ts';
+import { isDigestUnder, withKeyIds } from './backup-codes.ts';
+
+/**
+ * The secrets in the sign-in library's form, the current one first. The library writes the version
+ * before each text that it encrypts.
+ */
+export function librarySecrets(secrets: Secrets): { version: number; value: string }[] {
+  return secrets.map((secret) => ({ version: versionOf(secret), value: librarySecret(secret) }));
+}
+
+export function librarySecret(secret: Secret): string {
+  return deriveKey(secret, 'sign-in').toString('hex');
+}
+
+/**
+ * Re-encrypts what is encrypted under an earlier accepted secret. What no accepted secret decrypts
+ * stays as it is.
+ */
+export async function renewSecondFactors(database: Database, secrets: Secrets): Promise<void> {
+  const [current] = secrets;
+  for (const row of await readRows(database)) {
+    const codes = secrets.length === 1 ? withKeyIds(row.backup_codes, current) : row.backup_codes;
+    const secret = isEncryptedUnder(current, row.secret)
+      ? row.secret
+      : await reencrypted(row.secret, secrets);
+    if (codes === row.backup_codes && secret === row.secret) continue;
+    await database.write
+      .updateTable('user_two_factors')
+      .set({ secret, backup_codes: codes })
+      .where('user_id', '=', row.user_id)
+      .where('secret', '=', row.secret)
+      .where('backup_codes', '=', row.backup_codes)
+      .execute();
+  }
+}
+
+type OtherSecondFactors = {
+  /** Users whose app's secret is encrypted under another secret. */
+  readonly apps: number;
+  /** Users with backup codes digested under another secret. */
+  readonly backupCodes: number;
+};
+
+export async function countSecondFactorsUnderOthers(
+  database: Database,
+  current: Secret,
+): Promise<OtherSecondFactors> {
+  const rows = await readRows(database);
+  const codesOf = (json: string) => JSON.parse(json) as string[];
+  return {
+    apps: rows.filter((row) => !isEncryptedUnder(current, row.secret)).length,
+    backupCodes: rows.filter((row) =>
+      codesOf(row.backup_codes).some((digest) => !isDigestUnder(current, digest)),
+    ).length,
+  };
+}
+
+function readRows({ read }: Database) {
+  return read
+    .selectFrom('user_two_factors')
+    .select(['user_id', 'secret', 'backup_codes'])
+    .execute();
+}
+
+/** The key id as a number, as the library requires. */
+function versionOf({ id }: Secret): number {
+  return Number.parseInt(id, 16);
+}
+
+function isEncryptedUnder(secret: Secret, encrypted: string): boolean {
+  return encrypted.startsWith(`$ba$${versionOf(secret)}$`);
+}
+
+/**
+ * Texts from before versions existed carry none, so every secret is tried. A wrong one fails
+ * authentication.
+ */
+async function reencrypted(encrypted: string, secrets: Secrets): Promise<string> {
+  const { symmetricDecrypt, symmetricEncrypt } = await import('better-auth/crypto');
+  const keys = new Map(librarySecrets(secrets).map(({ version, value }) => [version, value]));
+  const currentVersion = versionOf(secrets[0]);
+  for (const legacySecret of keys.values()) {
+    const key = { keys, currentVersion, legacySecret };
+    const plain = await symmetricDecrypt({ key, data: encrypted }).catch(() => null);
+    if (plain !== null) return symmetricEncrypt({ key, data: plain });
+  }
+  return encrypted;
+}

@@ -1,0 +1,14 @@
+// The signed-in user.
+import type { Role } from '../../db/schema.ts';
+
+export type Session = {
+  readonly id: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly isOperator: boolean;
+  /** The current memberships, not those at sign-in. */
+  readonly memberships: readonly Membership[];
+};
+
+export type Membership = { readonly accountId: string; readonly role: Role };

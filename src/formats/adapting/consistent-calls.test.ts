@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answerEvents, collect } from '../../../tests/support/canonical/answers.ts';
+import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
+import { canonicalRequest } from '../../../tests/support/formats/gemini.ts';
+import type { Answer } from '../../canonical/answer.ts';
+import { keepCallsConsistent, makeCallsConsistent, separateCalls } from './consistent-calls.ts';
+import type { Stop } from '../../canonical/event.ts';
+import type { Message, ToolCallPart } from '../../canonical/request.ts';
+
+const call = (id: string): ToolCallPart => ({
+  type: 'tool-call',
+  id,
+  name: 'look',
+  arguments: '{}',
+  kind: 'function',
+});
+const answerOf = (ids: readonly string[], reason: Stop['reason']): Answer => ({
+  content: [{ type: 'text', text: 'Hm.' }, ...ids.map(call)],
+  stop: { reason, sequence: null },
+  usage: null,
+});
+
+/** Makes an answer consistent whole and as a stream; both must agree. */
+function consistent(answer: Answer): { ids: string[]; reason: Stop['reason'] } {
+  const whole = makeCallsConsistent(answer);
+  const streamed = collect(answerEvents(answer).map(keepCallsConsistent()));
+  const withoutNew = (value: Answer | null) =>
+    JSON.stringify(value).replaceAll(/call_[0-9a-z]{26}/g, 'new');
+  assert.equal(withoutNew(streamed), withoutNew(whole));
+  const ids = whole.content.flatMap((part) => (part.type === 'tool-call' ? [part.id] : []));
+  return { ids, reason: whole.stop.reason };
+}
+
+test('calls with the same id get different ids, and other ids are kept', () => {
+  assert.deepEqual(consistent(answerOf(['a', 'b', 'a', 'a_2', 'a'], 'tool-calls')).ids, [
+    'a',
+    'b',
+    'a_2',
+    'a_2_2',
+    'a_3',
+  ]);
+});
+
+test('the time for calls with the same id grows about linearly', () => {
+  const idsOf = (count: number) => answerOf(Array<string>(count).fill('a'), 'tool-calls');
+  const [few, many] = [idsOf(1_500), idsOf(15_000)];
+  const short = cpuMsOf(() => makeCallsConsistent(few));
+  const long = cpuMsOf(() => makeCallsConsistent(many));
+  // A search for a free id that starts over each time took about ten seconds.
+  assert.ok(long < 500 || long < short * 40, `${short} ms, then ${long} ms`);
+});
+
+test('a call without an id gets one', () => {
+  const { ids } = consistent(answerOf(['', ''], 'tool-calls'));
+  assert.match(ids.join(' '), /^call_\w{26} call_\w{26}$/);
+  assert.notEqual(ids[0], ids[1]);
+});
+
+test('the stop reason is tool calls if and only if there are calls', () => {
+  assert.equal(consistent(answerOf([], 'tool-calls')).reason, 'end');
+  for (const reason of ['end', 'stop-sequence', 'pause', 'tool-calls'] as const) {
+    assert.equal(consistent(answerOf(['a'], reason)).reason, 'tool-calls');
+  }
+});
+
+test('a cut or refused answer keeps its stop reason, with or without calls', () => {
+  for (const reason of ['length', 'content-filter', 'refusal'] as const) {
+    assert.equal(consistent(answerOf(['a'], reason)).reason, reason);
+    assert.equal(consistent(answerOf([], reason)).reason, reason);
+  }
+});
+
+const callsOf = (...ids: string[]): Message => ({ role: 'assistant', content: ids.map(call) });
+const resultsOf = (...ids: string[]): Message => ({
+  role: 'tool',
+  content: ids.map((callId) => ({ type: 'tool-result', callId, content: [], isError: false })),
+});
+
+test('calls with the same id, in one turn or several, get different ids and their own results', () => {
+  const ask = { role: 'user', content: [{ type: 'text', text: 'Hi' }] } as const;
+  const messages = [
+    ask,
+    callsOf('a', 'a', 'b'),
+    resultsOf('a', 'b', 'a'),
+    callsOf('a'),
+    resultsOf('a', 'a'),
+    resultsOf('c'),
+  ];
+  const separate = separateCalls(canonicalRequest({ messages }));
+  assert.deepEqual(separate.messages, [
+    ask,
+    callsOf('a', 'a_2', 'b'),
+    resultsOf('a', 'b', 'a_2'),
+    callsOf('a_3'),
+    resultsOf('a_3', 'a_3'),
+    resultsOf('c'),
+  ]);
+  assert.equal(separateCalls(separate), separate);
+});

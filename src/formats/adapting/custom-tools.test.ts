@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { anyCharacter } from '../../../tests/support/any-text.ts';
+import fc from '../../../tests/support/property.ts';
+import { answerEvents, collect } from '../../../tests/support/canonical/answers.ts';
+import type { Answer } from '../../canonical/answer.ts';
+import { CustomInputDecoder, decodeCustomInput } from './custom-tools-input.ts';
+import { lowerCustomTools, raiseCustomAnswer, raiseCustomCalls } from './custom-tools.ts';
+import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
+import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
+
+const patch: Tool = {
+  name: 'apply_patch',
+  description: 'Edits files.',
+  parameters: null,
+  strict: null,
+  kind: 'custom',
+};
+const look: Tool = {
+  name: 'look',
+  description: null,
+  parameters: { type: 'object' },
+  strict: true,
+  kind: 'function',
+};
+const request: CanonicalRequest = {
+  ...emptyRequest,
+  messages: [
+    { role: 'user', content: [{ type: 'text', text: 'Go' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'tool-call', id: 'c1', name: 'apply_patch', arguments: 'a "b"\n', kind: 'custom' },
+        { type: 'tool-call', id: 'c2', name: 'look', arguments: '{}', kind: 'function' },
+      ],
+    },
+  ],
+  tools: [{ ...patch, grammar: { syntax: 'lark', definition: 'start: x' } }, look],
+};
+
+test('custom tools and their calls become functions with one string, and nothing else changes', () => {
+  const lowered = lowerCustomTools(request);
+  assert.deepEqual([...lowered.names], ['apply_patch']);
+  assert.deepEqual(lowered.ignored, ['tools.format']);
+  const [tool, other] = lowered.request.tools;
+  assert.deepEqual(other, look);
+  assert.deepEqual([tool?.kind, tool?.grammar], ['function', undefined]);
+  assert.equal(
+    tool?.description,
+    'Edits files.\n\nThe input must match this lark grammar:\nstart: x',
+  );
+  assert.deepEqual(tool?.parameters?.required, ['input']);
+  assert.deepEqual(lowered.request.messages.map(({ content }) => content).at(-1), [
+    {
+      type: 'tool-call',
+      id: 'c1',
+      name: 'apply_patch',
+      arguments: '{"input":"a \\"b\\"\\n"}',
+      kind: 'function',
+    },
+    { type: 'tool-call', id: 'c2', name: 'look', arguments: '{}', kind: 'function' },
+  ]);
+});
+
+test('a request without custom tools stays unchanged', () => {
+  const plain = { ...request, tools: [look], messages: [] };
+  assert.equal(lowerCustomTools(plain).request, plain);
+});
+
+test('a call of an earlier turn is lowered even when its tool is gone', () => {
+  const { request: lowered, names } = lowerCustomTools({ ...request, tools: [look] });
+  assert.equal(names.size, 0);
+  assert.ok(!JSON.stringify(lowered).includes('"custom"'));
+});
+
+/**
+ * JSON as hosts write it: with and without spaces, with every character escaped or only the
+ * necessary ones.
+ */
+const anyArguments = fc
+  .tuple(fc.string({ unit: anyCharacter, maxLength: 40 }), fc.boolean(), fc.boolean())
+  .map(([input, isSpaced, isEscaped]) => {
+    const text = isEscaped ? escapeAll(input) : JSON.stringify(input);
+    return { input, text: isSpaced ? ` {\n "input" : ${text} }\n` : `{"input":${text}}` };
+  });
+
+function escapeAll(text: string): string {
+  const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
+  return `"${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`;
+}
+
+function split(text: string, cuts: readonly number[]): string[] {
+  const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].toSorted((a, b) => a - b);
+  return [0, ...places].map((start, index) => text.slice(start, places[index] ?? text.length));
+}
+
+test('the whole input is decoded, wherever its JSON is split, and each piece is valid text', () => {
+  fc.assert(
+    fc.property(anyArguments, fc.array(fc.nat(), { maxLength: 12 }), ({ input, text }, cuts) => {
+      const decoder = new CustomInputDecoder();
+      const pieces = [...split(text, cuts).map((piece) => decoder.push(piece)), decoder.end()];
+      assert.equal(pieces.join(''), input.toWellFormed());
+      for (const piece of pieces) assert.ok(piece.isWellFormed());
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('any text decodes to the same input, whole or split, without an error', () => {
+  const anyText = fc.oneof(
+    fc.string({
+      unit: fc.constantFrom('{', '}', '"', 'input', ':', '\\', 'u', '1', ' ', 'x', '\ud83d', ','),
+      maxLength: 20,
+    }),
+    fc
+      .string({ unit: fc.constantFrom('"', '\\', 'n', '}', ' ', 'a', '\ude00'), maxLength: 12 })
+      .map((end) => `{"input":"${end}`),
+  );
+  fc.assert(
+    fc.property(anyText, fc.array(fc.nat(), { maxLength: 8 }), (text, cuts) => {
+      const decoder = new CustomInputDecoder();
+      const pieces = [...split(text, cuts).map((piece) => decoder.push(piece)), decoder.end()];
+      assert.equal(pieces.join(''), decodeCustomInput(text));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('the input streams as it arrives', () => {
+  const decoder = new CustomInputDecoder();
+  assert.deepEqual(
+    ['{"inp', 'ut":"*** Be', 'gin\\', 'n', 'x"}'].map((piece) => decoder.push(piece)),
+    ['', '*** Be', 'gin', '\n', 'x'],
+  );
+  assert.equal(decoder.end(), '');
+});
+
+const slips: readonly (readonly [name: string, text: string, input: string])[] = [
+  ['plain text', '*** Begin Patch', '*** Begin Patch'],
+  ['text in braces', '{ return 1 }', '{ return 1 }'],
+  ['no arguments at all', '', ''],
+  ['an object without the input', '{}', '{}'],
+  ['an input that is no string', '{"input":5}', '{"input":5}'],
+  ['other members first', '{"why":"x","input":"y"}', 'y'],
+  ['other members after', '{"input":"y","why":"x"}', 'y'],
+  ['a quote that is not escaped', '{"input":"say "hi" now"}', 'say "hi" now'],
+  ['line ends that are not escaped', '{"input":"a\nb"}', 'a\nb'],
+  ['an escape that is none', '{"input":"\\d+"}', '\\d+'],
+  ['cut off in the text', '{"input":"abc', 'abc'],
+  ['cut off after the text', '{"input":"abc"', 'abc'],
+  ['cut off ahead of the text', '{"inp', '{"inp'],
+  ['half a pair', '{"input":"\\ud83d"}', '\ufffd'],
+];
+for (const [name, text, input] of slips) {
+  test(`a model’s mistake: ${name}`, () => assert.equal(decodeCustomInput(text), input));
+}
+
+test('calls of lowered tools become custom calls again, streamed and whole', () => {
+  const answer: Answer = {
+    content: [
+      { type: 'text', text: 'ok' },
+      {
+        type: 'tool-call',
+        id: 'c1',
+        name: 'apply_patch',
+        arguments: '{"input":"a \\"b\\""}',
+        kind: 'function',
+      },
+      {
+        type: 'tool-call',
+        id: 'c2',
+        name: 'look',
+        arguments: '{"input":"stays"}',
+        kind: 'function',
+      },
+      {
+        type: 'tool-call',
+        id: 'c3',
+        name: 'apply_patch',
+        arguments: '{"other":1}',
+        kind: 'function',
+      },
+    ],
+    stop: { reason: 'tool-calls', sequence: null },
+    usage: null,
+  };
+  const names = new Set(['apply_patch']);
+  const raised = raiseCustomAnswer(answer, names);
+  assert.deepEqual(
+    raised.content.map((part) => part.type === 'tool-call' && [part.kind, part.arguments]),
+    [false, ['custom', 'a "b"'], ['function', '{"input":"stays"}'], ['custom', '{"other":1}']],
+  );
+  assert.deepEqual(collect([...answerEvents(answer)].flatMap(raiseCustomCalls(names))), raised);
+});

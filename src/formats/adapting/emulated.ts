@@ -1,0 +1,26 @@
+// Features that a request asks for and its upstream lacks. The gateway applies them to the answer
+// itself.
+import type { Answer } from '../../canonical/answer.ts';
+import { keepObjectOf } from './json-object.ts';
+import { cutAnswer } from './stop-cut.ts';
+
+export type Emulated = {
+  /** The sequences to search for. Left out: none. */
+  readonly stopSequences?: readonly string[];
+  /** JSON mode. */
+  readonly jsonObject?: true;
+};
+
+/** Returns the emulated fields, by Chat's names. */
+export function emulatedFields({ stopSequences, jsonObject }: Emulated): string[] {
+  return [...(stopSequences ? ['stop'] : []), ...(jsonObject ? ['response_format'] : [])];
+}
+
+/**
+ * Applies the features to a whole answer. The result equals what a streaming client would have
+ * collected.
+ */
+export function emulateAnswer(answer: Answer, { stopSequences, jsonObject }: Emulated): Answer {
+  const cut = stopSequences ? cutAnswer(answer, stopSequences) : answer;
+  return jsonObject ? keepObjectOf(cut) : cut;
+}

@@ -1,0 +1,100 @@
+// Assigns the pieces of streamed calls to their calls: some hosts number all calls 0, others none.
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { readText } from './content.ts';
+
+export type CallPiece = {
+  /** null when the host leaves it out (Mistral). */
+  readonly index: number | null;
+  /** '' when it is absent. */
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly kind: 'function' | 'custom';
+};
+
+/**
+ * Reads an entry of a delta's `tool_calls`. Some hosts send the arguments as an object; it becomes
+ * text.
+ */
+export function readCallPiece(call: JsonObject): CallPiece {
+  const isCustom = call.type === 'custom' || isObject(call.custom);
+  const called = isCustom ? call.custom : call.function;
+  const { name, arguments: text, input } = isObject(called) ? called : {};
+  return {
+    index: typeof call.index === 'number' ? call.index : null,
+    id: readText(call.id),
+    name: readText(name),
+    text: isCustom
+      ? readText(input)
+      : typeof text === 'object' && text !== null
+        ? JSON.stringify(text)
+        : readText(text),
+    kind: isCustom ? 'custom' : 'function',
+  };
+}
+
+/** A call's values so far; the code that added the call keeps them up to date. */
+type KnownCall = { readonly id: string; readonly text: string };
+
+/** The calls of a stream, found by their pieces. */
+export class CallsByPiece<Call extends KnownCall> {
+  readonly all: Call[] = [];
+  readonly #byIndex = new Map<number, Call>();
+  readonly #byId = new Map<string, Call>();
+  /** Calls that began without an id; some may have one by now. */
+  readonly #begunWithoutId: Call[] = [];
+  /** The text of each call's last piece. Searching the whole text would copy it for every piece. */
+  readonly #lastTexts = new Map<Call, string>();
+
+  /** Returns the call that a piece continues; undefined for a new one. */
+  find(piece: CallPiece): Call | undefined {
+    const call = this.#find(piece);
+    if (call) this.#noteText(call, piece);
+    return call;
+  }
+
+  add(call: Call, piece: CallPiece): void {
+    const { index, id } = piece;
+    this.all.push(call);
+    if (index !== null) this.#byIndex.set(index, call);
+    if (id === '') this.#begunWithoutId.push(call);
+    else if (!this.#byId.has(id)) this.#byId.set(id, call);
+    this.#noteText(call, piece);
+  }
+
+  #find({ index, id, name, text }: CallPiece): Call | undefined {
+    if (index === null) {
+      if (id !== '')
+        return this.#byId.get(id) ?? this.#begunWithoutId.find((call) => call.id === id);
+      return name === '' ? this.all.at(-1) : undefined;
+    }
+    const call = this.#byIndex.get(index);
+    if (!call || name === '') return call;
+    // Gemini's compatible endpoint numbers every parallel call 0. So a new id with a name starts a
+    // new call, and so does a piece without an id when the arguments are complete. A new id alone
+    // does not: some hosts invent one for every piece.
+    const hasOtherId = id !== '' && call.id !== '' && id !== call.id;
+    return hasOtherId || (id === '' && text.trim() !== '' && this.#isWhole(call))
+      ? undefined
+      : call;
+  }
+
+  #isWhole(call: Call): boolean {
+    return this.#lastTexts.get(call)?.trimEnd().endsWith('}') === true && isWholeObject(call.text);
+  }
+
+  #noteText(call: Call, { text }: CallPiece): void {
+    if (text.trim() !== '') this.#lastTexts.set(call, text);
+  }
+}
+
+/** Returns true when arguments are a whole JSON object, which nothing can follow. */
+export function isWholeObject(text: string): boolean {
+  if (!text.trimEnd().endsWith('}')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,96 @@
+// The JSON Schema keywords that OpenAI supports. It refuses `strict` for a schema with an
+// unsupported keyword; without `strict` it accepts any.
+// https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas (read
+// 2026-11-21), and the keywords that the npm package `openai` 7.55 refuses to send
+// (lib/transform.mjs).
+import { isObject, type JsonObject } from '../lib/json.ts';
+import { fitSchema, openRoot, type FittedSchema, type SchemaTable } from './fit-schema.ts';
+import { asObjectParameters, describeAlternatives } from './tool-parameters.ts';
+
+/** The keywords that OpenAI supports under `strict`. */
+export const openAiStrictTable: SchemaTable = {
+  words: {
+    oneOf: (value) => ({ word: 'anyOf', value, isExact: false }),
+    format: (value) => (formats.has(value) ? 'keep' : 'describe'),
+    ...Object.fromEntries(
+      (
+        '$anchor $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef additionalItems allOf contains contentEncoding ' +
+        'contentMediaType contentSchema dependencies dependentRequired dependentSchemas else if maxContains maxProperties ' +
+        'minContains minProperties not patternProperties prefixItems propertyNames then unevaluatedItems ' +
+        'unevaluatedProperties uniqueItems'
+      )
+        .split(' ')
+        .map((word) => [word, 'describe']),
+    ),
+  },
+  others: 'keep',
+  refStandsAlone: false,
+};
+
+/** Without `strict` a function's schema may hold any keyword, but each array must have `items`. */
+const openAiLooseTable: SchemaTable = {
+  words: {},
+  others: 'keep',
+  refStandsAlone: false,
+  finish: (schema) =>
+    [schema.type].flat().includes('array') && schema.items === undefined
+      ? { ...schema, items: {} }
+      : schema,
+};
+
+const formats: ReadonlySet<unknown> = new Set(
+  'date-time time date duration email hostname ipv4 ipv6 uuid'.split(' '),
+);
+
+/** Fits the schema of structured output. */
+export function fitOpenAiSchema(schema: JsonObject, strict: boolean | null): FittedSchema {
+  return strict ? fitSchema(openRoot(schema), openAiStrictTable) : { schema, lost: [] };
+}
+
+/** Fits the parameters of a function. */
+export function fitOpenAiParameters(
+  parameters: JsonObject | null,
+  strict: boolean | null,
+): FittedSchema {
+  const { schema, lost } = describeAlternatives(asObjectParameters(parameters));
+  const fitted = fitSchema(schema, strict ? openAiStrictTable : openAiLooseTable);
+  return { schema: fitted.schema, lost: [...lost, ...fitted.lost] };
+}
+
+/**
+ * Returns true when `strict` can be requested. Anthropic always follows the schema. OpenAI does so
+ * only under `strict`, which it refuses for schemas with optional properties, open objects or
+ * keywords that compose schemas.
+ */
+export function isStrictSchema(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrictSchema);
+  if (!isObject(schema)) return true;
+  if (composingWords.some((word) => word in schema)) return false;
+  if ((schema.type === 'object' || 'properties' in schema) && !isClosedObject(schema)) return false;
+  return subschemasOf(schema).every(isStrictSchema);
+}
+
+const composingWords = [
+  'allOf',
+  'oneOf',
+  'not',
+  'if',
+  'dependentRequired',
+  'dependentSchemas',
+  'patternProperties',
+];
+
+function isClosedObject({ additionalProperties, properties, required }: JsonObject): boolean {
+  const names = isObject(properties) ? Object.keys(properties) : [];
+  const listed = new Set<unknown>(Array.isArray(required) ? required : []);
+  return additionalProperties === false && names.every((name) => listed.has(name));
+}
+
+function subschemasOf(schema: JsonObject): unknown[] {
+  const { properties, $defs, definitions, items, anyOf } = schema;
+  return [...valuesOf(properties), ...valuesOf($defs), ...valuesOf(definitions), items, anyOf];
+}
+
+function valuesOf(schemas: unknown): unknown[] {
+  return isObject(schemas) ? Object.values(schemas) : [];
+}

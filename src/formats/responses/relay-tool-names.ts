@@ -1,0 +1,61 @@
+// Tool names on the straight path: fitted in the request, restored in the answer.
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { editFields, editItems, editText } from '../edit-json.ts';
+import { fitNamesOf, type ToolNameRule, type ToolNames } from '../tool-names.ts';
+
+/** https://platform.openai.com/docs/api-reference/responses/create (read 2026-11-23) */
+export const toolNames: ToolNameRule = { charactersMax: 128 };
+
+type Rename = (name: string) => string;
+
+/** Returns null when all names of the request fit. */
+export function relayedNames(body: JsonObject): ToolNames | null {
+  return fitNamesOf(body, renameTools, toolNames);
+}
+
+/** Renames the tools of a request, or of the response that echoes it. */
+export function renameTools(body: JsonObject, rename: Rename): JsonObject {
+  const { tools, input, tool_choice: choice } = body;
+  return editFields(body, {
+    tools: renameList(tools, rename),
+    input: editItems(input, (item) => renameItem(item, rename)),
+    tool_choice: isObject(choice) ? renameChoice(choice, rename) : choice,
+  });
+}
+
+/** Renames the tools in an item of the input or output. */
+export function renameItem(item: JsonObject, rename: Rename): JsonObject {
+  switch (item.type) {
+    case 'function_call':
+    case 'custom_tool_call':
+      return editFields(item, { name: editText(item.name, rename) });
+    case 'additional_tools':
+    case 'tool_search_output':
+      return editFields(item, { tools: renameList(item.tools, rename) });
+    default:
+      return item;
+  }
+}
+
+function renameChoice(choice: JsonObject, rename: Rename): JsonObject {
+  return choice.type === 'allowed_tools'
+    ? editFields(choice, { tools: renameList(choice.tools, rename) })
+    : renameTool(choice, rename);
+}
+
+function renameList(tools: unknown, rename: Rename): unknown {
+  return editItems(tools, (tool) => renameTool(tool, rename));
+}
+
+/** The namespace's name is not fitted: OpenAI's limit for it is unknown. */
+function renameTool(tool: JsonObject, rename: Rename): JsonObject {
+  switch (tool.type) {
+    case 'function':
+    case 'custom':
+      return editFields(tool, { name: editText(tool.name, rename) });
+    case 'namespace':
+      return editFields(tool, { tools: renameList(tool.tools, rename) });
+    default:
+      return tool;
+  }
+}

@@ -1,0 +1,95 @@
+// Fits tool names to the characters and the length that upstreams accept. A name that fits is never
+// changed. Another name is fitted everywhere in the request, and the answer has the client's own
+// name again. The same request always gives the same names, so that prompt caches hit.
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '../lib/json.ts';
+
+/** The tool names that an upstream accepts. All accept letters, digits, `_` and `-`. */
+export type ToolNameRule = {
+  readonly charactersMax: number;
+  /** The first character must not be a digit or `-`. */
+  readonly startsWithLetter?: true;
+};
+
+/** Both functions return an unknown name unchanged. */
+export type ToolNames = {
+  readonly toSent: (name: string) => string;
+  readonly toClient: (sentName: string) => string;
+};
+
+/** `names`: all names in the request, its tools first. Returns null when all of them fit. */
+export function fitToolNames(names: readonly string[], rule: ToolNameRule): ToolNames | null {
+  if (names.every((name) => fits(name, rule))) return null;
+  const taken = new Set(names.filter((name) => fits(name, rule)));
+  const sent = new Map<string, string>();
+  for (const name of names) {
+    if (fits(name, rule) || sent.has(name)) continue;
+    const fitted = fit(name, rule, taken);
+    taken.add(fitted);
+    sent.set(name, fitted);
+  }
+  const own = new Map([...sent].map(([name, fitted]) => [fitted, name]));
+  return { toSent: (name) => sent.get(name) ?? name, toClient: (name) => own.get(name) ?? name };
+}
+
+/** Renames tools in every place of a body that names one, on the straight path. */
+type RenameTools = (body: JsonObject, rename: (name: string) => string) => JsonObject;
+
+/** Fits the names in a body. Returns null when all of them fit. */
+export function fitNamesOf(
+  body: JsonObject,
+  renameTools: RenameTools,
+  rule: ToolNameRule,
+): ToolNames | null {
+  const names: string[] = [];
+  renameTools(body, (name) => {
+    names.push(name);
+    return name;
+  });
+  return fitToolNames(names, rule);
+}
+
+/**
+ * Returns the indexes of tools that repeat an earlier name. OpenAI accepts them; Anthropic and
+ * Gemini refuse the request.
+ */
+export function repeatedTools(tools: readonly { readonly name: string }[]): ReadonlySet<number> {
+  const names = new Set<string>();
+  const repeated = tools.flatMap(({ name }, index) =>
+    names.size === names.add(name).size ? [index] : [],
+  );
+  return new Set(repeated);
+}
+
+/** Names repeated tools for the list of ignored fields. */
+export function listRepeated(tools: readonly { readonly name: string }[]): string[] {
+  return [...repeatedTools(tools)].map((index) => `tools[${index}]`);
+}
+
+function fits(name: string, { charactersMax, startsWithLetter }: ToolNameRule): boolean {
+  if (name.length > charactersMax || !/^[\w-]+$/.test(name)) return false;
+  return !startsWithLetter || /^[a-zA-Z_]/.test(name);
+}
+
+const hashCharacters = 12;
+
+/**
+ * Example: `…server__get_weather_1f0c6a9e2b7d`. Keeps the end, which distinguishes the tools of one
+ * server, and adds a hash of the whole name.
+ */
+function fit(
+  name: string,
+  { charactersMax, startsWithLetter }: ToolNameRule,
+  taken: ReadonlySet<string>,
+): string {
+  const end = name.slice(-(charactersMax - hashCharacters - 1)).replaceAll(/[^\w-]/g, '_');
+  const allowed = startsWithLetter ? end.replace(/^[^a-zA-Z_]/, '_') : end;
+  for (let turn = 0; ; turn++) {
+    const hash = createHash('sha256')
+      .update(JSON.stringify([name, turn]))
+      .digest('hex')
+      .slice(0, hashCharacters);
+    const candidate = `${allowed}_${hash}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}

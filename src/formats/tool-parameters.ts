@@ -1,0 +1,59 @@
+// Function parameters as vendors want them: an object at the top. Tools without arguments, above
+// all MCP tools, often have only `{"type":"object"}` or nothing.
+import { isObject, type JsonObject } from '../lib/json.ts';
+import { openRoot, describeKeywords, type FittedSchema } from './fit-schema.ts';
+
+/**
+ * Adds `type` and `properties`; without them OpenAI refuses the whole request. Returns the same
+ * object when it has both.
+ */
+export function asObjectParameters(parameters: JsonObject | null): JsonObject {
+  const typed = asObjectSchema(parameters ?? {});
+  return isObject(typed.properties) ? typed : { ...typed, properties: {} };
+}
+
+/** Adds `type`, which Anthropic requires too. */
+export function asObjectSchema(schema: JsonObject): JsonObject {
+  const root = openRoot(schema);
+  const { type } = root;
+  const isMissing =
+    type === undefined || type === null || (Array.isArray(type) && type.includes('object'));
+  return isMissing ? { ...root, type: 'object' } : root;
+}
+
+/**
+ * OpenAI and Anthropic refuse alternatives at the top, with or without `strict`. They move into the
+ * description.
+ */
+export function describeAlternatives(schema: JsonObject): FittedSchema {
+  const described = Object.entries(schema).filter(([word]) => alternatives.has(word));
+  if (described.length === 0) return { schema, lost: [] };
+  const rest = Object.fromEntries(
+    Object.entries(schema).filter(([word]) => !alternatives.has(word)),
+  );
+  return { schema: describeKeywords(rest, described), lost: described.map(([word]) => word) };
+}
+
+const alternatives = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'not']);
+
+/** Returns true when a function takes no arguments. */
+export function takesNothing(parameters: JsonObject): boolean {
+  const { properties } = parameters;
+  if (isObject(properties) && Object.keys(properties).length > 0) return false;
+  return Object.keys(parameters).every((word) => emptyWords.has(word)) && !allowsOthers(parameters);
+}
+
+function allowsOthers({ additionalProperties }: JsonObject): boolean {
+  return additionalProperties === true || isObject(additionalProperties);
+}
+
+const emptyWords = new Set([
+  'type',
+  'properties',
+  'required',
+  'additionalProperties',
+  'title',
+  'description',
+  '$schema',
+  '$id',
+]);

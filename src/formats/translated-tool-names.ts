@@ -1,0 +1,64 @@
+// Tool names in translation: fitted in the canonical request, restored in the upstream's answer.
+import type { Answer } from '../canonical/answer.ts';
+import type { StreamEvent } from '../canonical/event.ts';
+import type { AssistantPart, CanonicalRequest, Message } from '../canonical/request.ts';
+import { requireChosenTool } from '../canonical/tool-choice.ts';
+import { fitToolNames, type ToolNameRule, type ToolNames } from './tool-names.ts';
+
+/**
+ * `names`: null when all fit. Throws ApiError `invalid_request` for a choice of a tool that the
+ * request does not define.
+ */
+export function fitRequestNames(
+  request: CanonicalRequest,
+  rule: ToolNameRule,
+): { readonly request: CanonicalRequest; readonly names: ToolNames | null } {
+  const { tools, messages, toolChoice } = request;
+  const called = messages.flatMap(({ role, content }) =>
+    role === 'assistant' ? content.flatMap(namesOf) : [],
+  );
+  const names = fitToolNames([...tools.map(({ name }) => name), ...called], rule);
+  if (!names) return { request, names };
+  // Checked here, while the choice still has the client's name for the tool.
+  requireChosenTool(request);
+  const rename = <T extends { readonly name: string }>(named: T): T => ({
+    ...named,
+    name: names.toSent(named.name),
+  });
+  return {
+    request: {
+      ...request,
+      tools: tools.map(rename),
+      messages: messages.map((message) => renameCalls(message, rename)),
+      toolChoice: toolChoice?.type === 'tool' ? rename(toolChoice) : toolChoice,
+    },
+    names,
+  };
+}
+
+export function restoreAnswerNames(answer: Answer, names: ToolNames | null): Answer {
+  if (!names) return answer;
+  const content = answer.content.map((part) =>
+    part.type === 'tool-call' ? { ...part, name: names.toClient(part.name) } : part,
+  );
+  return { ...answer, content };
+}
+
+export function restoreEventName(event: StreamEvent, names: ToolNames): StreamEvent {
+  return event.type === 'tool-call-start' ? { ...event, name: names.toClient(event.name) } : event;
+}
+
+function namesOf(part: AssistantPart): string[] {
+  return part.type === 'tool-call' ? [part.name] : [];
+}
+
+function renameCalls(
+  message: Message,
+  rename: <T extends { readonly name: string }>(call: T) => T,
+): Message {
+  if (message.role !== 'assistant') return message;
+  return {
+    ...message,
+    content: message.content.map((part) => (part.type === 'tool-call' ? rename(part) : part)),
+  };
+}

@@ -1,0 +1,87 @@
+// Decides how far an account is trusted: are the losses that it could provoke within its budget,
+// and has it ever paid? The database is asked at most once in five seconds for an active account,
+// and again after this process booked such a loss.
+import { ApiError } from '../../canonical/errors.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { type LedgerId, ledgerIdOf } from '../../domain/ledger/commands.ts';
+import type { LossStanding } from '../../domain/ledger/reports/loss-budget.ts';
+import type { StandingReads } from '../../domain/ledger/reports/standing-reads.ts';
+import { dayOf } from '../../domain/ledger/window.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import { formatUsd } from '../../lib/money.ts';
+import { RecentReads } from './recent-reads.ts';
+
+type Key = Pick<ApiKey, 'accountId' | 'mode'>;
+type Options = StandingReads & { readonly log: Pick<Logger, 'warn'>; readonly clock: Clock };
+
+const keptForMs = 5_000;
+
+export class AccountStandings {
+  readonly #losses: RecentReads<LedgerId, LossStanding | 'no-losses'>;
+  readonly #paid: RecentReads<LedgerId, boolean>;
+  readonly #log: Options['log'];
+  readonly #clock: Clock;
+  /** The day of the last warning to the operator, by account. */
+  readonly #toldOn = new Map<string, string>();
+
+  constructor({ readLosses, readPaid, log, clock }: Options) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#paid = new RecentReads({ read: readPaid, keptForMs, clock });
+    this.#losses = new RecentReads({
+      read: async (id) => (await readLosses(id)) ?? 'no-losses',
+      keptForMs,
+      clock,
+    });
+  }
+
+  /** Returns true when the account never had money beside a sign-up credit. */
+  async isUnpaid({ accountId, mode }: Key): Promise<boolean> {
+    return mode === 'live' && !(await this.#paid.read(ledgerIdOf(accountId, mode)));
+  }
+
+  /** Throws ApiError `loss_budget_exceeded` when the account may start nothing new. */
+  async assertWithinLosses({ accountId, mode }: Key): Promise<void> {
+    if (mode !== 'live') return;
+    const standing = await this.#losses.read(ledgerIdOf(accountId, mode));
+    if (standing === null || standing === 'no-losses' || !standing.isExceeded) return;
+    this.#tell(accountId, standing);
+    throw refusalOf(standing);
+  }
+
+  /** Call after booking a loss that the account could provoke. */
+  noteLoss({ accountId, mode }: Key): void {
+    this.#losses.forget(ledgerIdOf(accountId, mode));
+  }
+
+  /** At most once a day for each account. */
+  #tell(accountId: string, { provokedMicros, budgetMicros }: LossStanding): void {
+    const day = dayOf(this.#clock.nowMs());
+    if (this.#toldOn.get(accountId) === day) return;
+    this.#toldOn.set(accountId, day);
+    this.#log.warn(
+      {
+        account_id: accountId,
+        provoked_loss_micros: provokedMicros,
+        loss_budget_micros: budgetMicros,
+      },
+      'an account has exceeded its loss budget: its new live requests are refused (docs/limits.md)',
+    );
+  }
+}
+
+function refusalOf({ provokedMicros, budgetMicros, resetsAtMs }: LossStanding): ApiError {
+  const resetsAt = resetsAtMs === null ? null : new Date(resetsAtMs).toISOString();
+  const message =
+    `In the last 30 days this account's requests have cost the operator $${formatUsd(provokedMicros)} that nobody paid, by answers that ` +
+    `could not be passed on or costs beyond its balance and caps. More than $${formatUsd(budgetMicros)} is too much: nothing new runs ` +
+    `until ${resetsAt} at the latest, or until the operator of this service lifts it.`;
+  const details = {
+    limit: 'loss_budget',
+    provoked_loss_micros: provokedMicros,
+    loss_budget_micros: budgetMicros,
+    resets_at: resetsAt,
+  };
+  return new ApiError('loss_budget_exceeded', message, { details });
+}

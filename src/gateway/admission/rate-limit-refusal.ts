@@ -1,0 +1,86 @@
+// Tells clients about their rate limits: headers in OpenAI's style, which SDKs and tools read, and
+// the 429.
+import { ApiError } from '../../canonical/errors.ts';
+import { msUntil, type Budget } from '../../domain/limits/bucket.ts';
+import type { SlotLimit } from '../../domain/limits/slots.ts';
+import type { Headers } from '../client.ts';
+
+export type LimitScope = 'key' | 'account';
+
+/** The state of one budget. `amount`: what the request needed. */
+type Standing = {
+  readonly unit: 'requests' | 'tokens';
+  readonly budget: Budget & { readonly scope: LimitScope };
+  readonly amount: number;
+  readonly left: number;
+};
+
+const subjects = { key: 'This key', account: 'This account, with all its keys,' } as const;
+
+export function rateHeaders({ unit, budget, left }: Standing): Headers {
+  const { perMinute } = budget;
+  return {
+    [`x-ratelimit-limit-${unit}`]: String(perMinute),
+    [`x-ratelimit-remaining-${unit}`]: String(remainingOf(left)),
+    [`x-ratelimit-reset-${unit}`]: duration(msUntil(perMinute, { now: left, perMinute })),
+  };
+}
+
+/** `headers`: of the limits that were kept. */
+export function rateRefusal(standing: Standing, headers: Headers): ApiError {
+  const { unit, budget, amount, left } = standing;
+  const { scope, perMinute } = budget;
+  const waitMs = msUntil(amount, { now: left, perMinute });
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  const size =
+    unit === 'tokens' ? ` This request needs ${amount}, and ${remainingOf(left)} are left.` : '';
+  return new ApiError(
+    'rate_limit_exceeded',
+    `${subjects[scope]} may send ${perMinute} ${unit} a minute.${size} Retry in ${retryAfterSeconds} s.`,
+    {
+      retryAfterSeconds,
+      details: {
+        limit: `${unit}_per_minute`,
+        scope,
+        maximum: perMinute,
+        required: amount,
+        remaining: remainingOf(left),
+        reset_seconds: retryAfterSeconds,
+      },
+      headers: { ...headers, ...rateHeaders(standing) },
+    },
+  );
+}
+
+export function slotRefusal(
+  { scope, max }: SlotLimit & { readonly scope: LimitScope },
+  headers: Headers,
+): ApiError {
+  return new ApiError(
+    'rate_limit_exceeded',
+    `${subjects[scope]} may run ${max} requests at once, and as many are running. Retry when one of them has ended.`,
+    {
+      retryAfterSeconds: 1,
+      details: {
+        limit: 'concurrent_requests',
+        scope,
+        maximum: max,
+        required: 1,
+        remaining: 0,
+        reset_seconds: null,
+      },
+      headers,
+    },
+  );
+}
+
+function remainingOf(left: number): number {
+  return Math.max(0, Math.floor(left));
+}
+
+/** Examples: `17ms`, `12s`, `1m30s`. */
+function duration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${milliseconds}ms`;
+  const seconds = Math.ceil(milliseconds / 1_000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}

@@ -1,0 +1,117 @@
+// Answers a request that does not stream: call, charge, answer.
+import { ApiError } from '../../canonical/errors.ts';
+import type { Answer } from '../../canonical/answer.ts';
+import { makeCallsConsistent } from '../../formats/adapting/consistent-calls.ts';
+import { raiseCustomAnswer } from '../../formats/adapting/custom-tools.ts';
+import { emulateAnswer } from '../../formats/adapting/emulated.ts';
+import { countOutputBytes } from '../../canonical/output-bytes.ts';
+import { countUsage } from '../../canonical/usage.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { UnreadableAnswer, type RelayedAnswer } from '../../formats/format.ts';
+import { upstreamFormats } from '../../formats/registry.ts';
+import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
+import { usdFromMicros } from '../../lib/money.ts';
+import { tryRoutes, type Tried } from './try-routes.ts';
+import { callUpstream, failedCall, type CallReply } from '../calling/call.ts';
+import { endWithoutAnswer } from './failed.ts';
+import { answerContextOf, headHeaders, responseToStore } from './head.ts';
+import { endingOf } from '../audience.ts';
+import type { Called, Held } from '../stages.ts';
+import { takenOver } from '../unavailable.ts';
+import { settle } from '../charging/settle.ts';
+import { makeFailure } from '../calling/failure.ts';
+import { finalUse } from '../charging/used.ts';
+
+/** Returns the tokens used. Throws the ApiError to answer with. */
+export async function sendAnswer(held: Held): Promise<number> {
+  const { client, gateway } = held;
+  const tried = await tryRoutes(held, async (called) =>
+    readReply(called, await callUpstream(called)),
+  );
+  if (tried.kind === 'failure') {
+    const ended = await endWithoutAnswer(tried, null);
+    if (ended instanceof ApiError) throw ended;
+    return ended;
+  }
+  const { called, answer } = tried;
+  const upToCost = writeUpToCost(answer.body);
+  // A replay of the stored answer costs nothing.
+  const response = responseToStore(called, {
+    body: `${upToCost}0}}`,
+    contentType: 'application/json; charset=utf-8',
+  });
+  const ended = { used: finalUse(called, answer), ending: endingOf(held), firstByteMs: null };
+  const charge = await settle(called, ended, response);
+  if (!charge) throw takenOver();
+  client.sendAnswer(`${upToCost}${usdFromMicros(charge.costMicros)}}}`, {
+    ...headHeaders(called),
+    [gateway.headers.cost]: String(charge.costMicros),
+    [gateway.headers.balance]: String(charge.balanceCents),
+  });
+  return charge.tokens;
+}
+
+/**
+ * Writes the answer as JSON up to its cost, which comes last. The sent and the stored answer differ
+ * only in the cost, so a long answer is written once.
+ */
+function writeUpToCost({ usage, ...body }: JsonObject): string {
+  return JSON.stringify({ ...body, usage: { ...(usage as JsonObject), cost: 0 } }).slice(
+    0,
+    -'0}}'.length,
+  );
+}
+
+function readReply(called: Called, reply: CallReply): Tried<RelayedAnswer> {
+  switch (reply.kind) {
+    case 'failure':
+      return reply;
+    case 'answer':
+      return readAnswer(called, reply.body);
+    case 'stream':
+      throw new Error('a stream came where an answer was asked for');
+  }
+}
+
+function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
+  const { format, attempt } = called;
+  const { route } = attempt;
+  try {
+    if (route.format !== format.name)
+      return translate(called, upstreamFormats[route.format].readAnswer(body));
+    return { kind: 'answered', answer: format.relay.relayAnswer(body, answerContextOf(called)) };
+  } catch (error) {
+    if (!(error instanceof UnreadableAnswer)) throw error;
+    const billed = upstreamFormats[route.format].readBilledAnswer(body);
+    return failedCall(
+      { ...makeFailure('unreadable', error.message), isProvoked: true },
+      { billed },
+    );
+  }
+}
+
+function translate(called: Called, answer: Answer): Tried<RelayedAnswer> {
+  const { loweredTools, toolNames, emulated } = called.attempt.written;
+  const raised = raiseCustomAnswer(restoreAnswerNames(answer, toolNames), loweredTools);
+  return write(
+    called,
+    makeCallsConsistent(emulateAnswer(raised, emulated)),
+    countOutputBytes(raised.content),
+  );
+}
+
+/** `outputBytes`: everything that was generated; the answer may show less. */
+function write(
+  called: Called,
+  answer: Answer,
+  outputBytes = countOutputBytes(answer.content),
+): Tried<RelayedAnswer> {
+  const context = answerContextOf(called);
+  // The client sees the usage that it is charged for.
+  const shown = { ...answer, usage: countUsage(answer.usage, { ...context, outputBytes }) };
+  const body = called.format.writeAnswer(shown, context);
+  return {
+    kind: 'answered',
+    answer: { body, usage: answer.usage, stop: answer.stop, outputBytes },
+  };
+}

@@ -1,0 +1,39 @@
+// Ends a request when no call gave an answer.
+import type { ApiError } from '../../canonical/errors.ts';
+import { lossOf, settle } from '../charging/settle.ts';
+import { useSoFar } from '../charging/used.ts';
+import type { LastFailed } from './try-routes.ts';
+import { shuttingDown } from '../unavailable.ts';
+import { toApiError, withoutProvider } from './failure-message.ts';
+
+/**
+ * A failure is free: releases the hold, books what the provider bills as a loss, and returns the
+ * error. An answer that was stopped because nobody waited is charged as far as it came; then the
+ * tokens used are returned.
+ */
+export async function endWithoutAnswer(
+  failed: LastFailed,
+  firstByteMs: number | null,
+): Promise<ApiError | number> {
+  const { called, told } = failed;
+  if (wasAbandoned(failed)) {
+    // The provider has read the input by then, and was generating output that nobody saw.
+    const used = useSoFar(called, failed.progress);
+    const charge = await settle(called, { used, ending: 'cut-off', firstByteMs }, null);
+    return charge?.tokens ?? 0;
+  }
+  await called.hold.release(lossOf(called, failed), { isProvoked: failed.failure.isProvoked });
+  if (called.gateway.runs.isEnding) return shuttingDown();
+  return toApiError({
+    ...told,
+    message: withoutProvider(told.message, called.attempt.route.provider),
+  });
+}
+
+/**
+ * The call was stopped because nobody waited any more, not by its own failure or the end of the
+ * program.
+ */
+function wasAbandoned({ called: { run, gateway }, requestSent, failure }: LastFailed): boolean {
+  return run.isAbandoned && !gateway.runs.isEnding && requestSent && failure.kind !== 'status';
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { cpuMsOf } from '../../../tests/support/cpu-time.ts';
+import { scrub, toApiError, withoutProvider } from './failure-message.ts';
+
+const failure = (
+  status: number | null,
+  message = 'x',
+  kind: UpstreamFailure['kind'] = 'status',
+): UpstreamFailure => ({
+  kind,
+  status,
+  message,
+  retryAfterSeconds: null,
+});
+
+const statuses: [upstream: number, status: number, code: string][] = [
+  [400, 400, 'invalid_request'],
+  [404, 400, 'invalid_request'],
+  [413, 400, 'invalid_request'],
+  [422, 400, 'invalid_request'],
+  [401, 502, 'upstream_error'],
+  [402, 502, 'upstream_error'],
+  [403, 502, 'upstream_error'],
+  [408, 504, 'upstream_timeout'],
+  [409, 502, 'upstream_error'],
+  [418, 502, 'upstream_error'],
+  [429, 503, 'upstream_unavailable'],
+  [500, 502, 'upstream_error'],
+  [502, 502, 'upstream_error'],
+  [503, 503, 'upstream_unavailable'],
+  [504, 504, 'upstream_timeout'],
+  [529, 503, 'upstream_unavailable'],
+];
+
+for (const [upstream, status, code] of statuses) {
+  test(`an upstream's ${upstream} becomes ${status} ${code}`, () => {
+    const error = toApiError(failure(upstream));
+    assert.deepEqual([error.status, error.code], [status, code]);
+    if (status === 503) assert.equal(error.retryAfterSeconds, 5);
+  });
+}
+
+test('only what the caller can act on is told in the provider’s words', () => {
+  assert.equal(
+    toApiError(failure(400, 'messages.0: roles must alternate')).message,
+    'messages.0: roles must alternate',
+  );
+  for (const status of [401, 403, 429, 500, 503])
+    assert.doesNotMatch(toApiError(failure(status, 'secret words')).message, /secret/);
+  for (const kind of ['connection', 'timeout', 'broken-stream', 'unreadable'] as const) {
+    assert.doesNotMatch(toApiError(failure(null, 'secret words', kind)).message, /secret/);
+  }
+});
+
+test('a prompt that is too long has its own code and keeps the words clients look for', () => {
+  const error = toApiError(failure(400, 'prompt is too long: 210000 tokens > 200000 maximum'));
+  assert.equal(error.code, 'context_length_exceeded');
+  assert.match(error.message, /prompt is too long/);
+  assert.equal(
+    toApiError(failure(400, "This model's maximum context length is 128000 tokens.")).code,
+    'context_length_exceeded',
+  );
+  const gemini =
+    'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).';
+  assert.equal(toApiError(failure(400, gemini)).code, 'context_length_exceeded');
+});
+
+test('keys, addresses and ids of the operator are taken out, and the message is bounded', () => {
+  const message =
+    'Incorrect API key provided: sk-proj-abcdef1234567890. See https://platform.example.com/keys?x=1 or mail ops@example.com; ' +
+    'organisation org-Ab12Cd34Ef56, project proj_9f8e7d6c5b4a, Bearer abc.def-ghi and AIzaSyA1234567890.';
+  const clean = scrub(message);
+  for (const secret of [
+    'abcdef1234567890',
+    'example.com',
+    'Ab12Cd34',
+    '9f8e7d6c',
+    'abc.def',
+    'SyA123',
+  ]) {
+    assert.ok(!clean.includes(secret), `${secret} in: ${clean}`);
+  }
+  assert.equal(scrub('x'.repeat(2_000)).length, 500);
+  const plain =
+    "'max_tokens' must be at most 4096; user-defined tools need input_schema (request_id missing) in messages.0.content.1";
+  assert.equal(scrub(plain), plain);
+});
+
+test('a message of megabytes is cut before it is looked through, and never within a key', () => {
+  for (const part of ['a', 'a.', 'a-', 'org-a', 'a+']) {
+    const message = part.repeat(1_000_000);
+    assert.ok(cpuMsOf(() => assert.ok(scrub(message).length <= 500)) < 1_000);
+  }
+  const address = `https://example.com/${'x'.repeat(900)}`;
+  assert.doesNotMatch(
+    scrub(`${address} ${'y '.repeat(33)}sk-proj-abcdefghijklmnopqrstuvwxyz`),
+    /sk-/,
+  );
+});
+
+test('a provider’s own key and address are taken out, whatever they look like', () => {
+  const message = 'key hunter2-hunter2 is refused by 10.0.0.5:8000: hunter2-hunter2';
+  const clean = withoutProvider(message, {
+    apiKey: 'hunter2-hunter2',
+    baseUrl: 'http://10.0.0.5:8000/v1',
+  });
+  assert.equal(clean, 'key [key removed] is refused by [address removed]: [key removed]');
+  for (const apiKey of ['e', 'none', 'changeme'])
+    assert.equal(
+      withoutProvider(`none of the tests: ${apiKey}`, { apiKey, baseUrl: 'http://model/v1' }),
+      `none of the tests: ${apiKey}`,
+    );
+  assert.equal(
+    withoutProvider('no hunter2-9', { apiKey: 'hunter2-9', baseUrl: 'http://model/v1' }),
+    'no [key removed]',
+  );
+  assert.equal(
+    withoutProvider('the model is busy', { apiKey: null, baseUrl: 'http://model/v1' }),
+    'the model is busy',
+  );
+});

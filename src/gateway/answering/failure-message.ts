@@ -1,0 +1,141 @@
+// Turns an upstream's failure into the client's error: the upstream's own words, scrubbed, only
+// when the client can act on them; otherwise a plain statement.
+import { ApiError } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+
+const messageCharactersMax = 500;
+const defaultRetryAfterSeconds = 5;
+
+/**
+ * Returns the client's error for a failure. Failures are free, and the message says so where a
+ * developer would wonder.
+ */
+export function toApiError(failure: UpstreamFailure): ApiError {
+  switch (failure.kind) {
+    case 'status':
+      return statusError(failure);
+    case 'connection':
+      return new ApiError(
+        'upstream_unavailable',
+        'The provider cannot be reached at the moment. Nothing was charged; retry later.',
+        {
+          retryAfterSeconds: failure.retryAfterSeconds ?? defaultRetryAfterSeconds,
+        },
+      );
+    case 'timeout':
+      return new ApiError(
+        'upstream_timeout',
+        'The provider did not answer in time. Nothing was charged; retry, perhaps with a smaller request.',
+      );
+    case 'broken-stream':
+      return new ApiError(
+        'upstream_error',
+        'The provider broke off its answer. Nothing was charged; retry.',
+      );
+    case 'unreadable':
+      return new ApiError(
+        'upstream_error',
+        'The provider gave an answer that cannot be read. Nothing was charged; retry.',
+      );
+  }
+}
+
+function statusError(failure: UpstreamFailure): ApiError {
+  switch (failure.status) {
+    case 400:
+    case 404:
+    case 413:
+    case 422:
+      return callersError(failure.message);
+    case 429:
+    case 503:
+    case 529:
+      return new ApiError(
+        'upstream_unavailable',
+        'The provider is overloaded at the moment. Nothing was charged; retry later.',
+        {
+          retryAfterSeconds: failure.retryAfterSeconds ?? defaultRetryAfterSeconds,
+        },
+      );
+    case 408:
+    case 504:
+      return new ApiError(
+        'upstream_timeout',
+        'The provider did not answer in time. Nothing was charged; retry.',
+      );
+    default:
+      return new ApiError('upstream_error', 'The provider failed. Nothing was charged; retry.');
+  }
+}
+
+function callersError(upstreamMessage: string): ApiError {
+  const message = scrub(upstreamMessage);
+  if (
+    /context.{0,12}(length|window)|prompt is too long|input token count|too many (input )?tokens|maximum context/i.test(
+      message,
+    )
+  ) {
+    return new ApiError('context_length_exceeded', message);
+  }
+  return new ApiError(
+    'invalid_request',
+    message === '' ? 'The provider refused the request.' : message,
+  );
+}
+
+/** A shorter key (`none`, on self-hosted servers) is no secret and may be part of any message. */
+const plainKeyCharactersMax = 8;
+
+/**
+ * Removes this provider's key and address from its message, whatever they look like; `scrub` only
+ * knows the usual shapes.
+ */
+export function withoutProvider(
+  message: string,
+  { apiKey, baseUrl }: { readonly apiKey: string | null; readonly baseUrl: string },
+): string {
+  const { host } = new URL(baseUrl);
+  const withoutKey =
+    apiKey && apiKey.length > plainKeyCharactersMax
+      ? message.replaceAll(apiKey, '[key removed]')
+      : message;
+  // A one-word host name, as inside a cluster, may be an ordinary word of the message.
+  return /[.:]/.test(host) ? withoutKey.replaceAll(host, '[address removed]') : withoutKey;
+}
+
+/**
+ * Removes what identifies the operator at its provider: keys, addresses, organisations, e-mail
+ * addresses.
+ */
+export function scrub(message: string): string {
+  return cutBetweenWords(message)
+    .replaceAll(/\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>)\]]+/gi, '[address removed]')
+    .replaceAll(/\bBearer\s+\S+/gi, '[key removed]')
+    .replaceAll(
+      /\b(?:(?:sk|pk|rk|gsk|xai|tg_live|tg_test)[-_][\w.*-]{6,}|AIza[\w*-]{10,})/g,
+      '[key removed]',
+    )
+    .replaceAll(
+      /\b(?:org|proj|project|user|acct|wrkspc|req)[-_](?=[\w-]*\d)[\w-]{8,}/g,
+      '[id removed]',
+    )
+    .replaceAll(/[\w.+-]{1,64}@[\w-]{1,63}\.[\w.]+/g, '[address removed]')
+    .replaceAll(
+      /\b(?:www\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}\.(?:com|org|net|io|ai|dev)(?:\/[^\s"'<>)\]]*)?/gi,
+      '[address removed]',
+    )
+    .slice(0, messageCharactersMax)
+    .trim();
+}
+
+/** Only this much is searched: an upstream that quotes its request may send megabytes. */
+const scrubbedCharactersMax = 2 * messageCharactersMax;
+
+/**
+ * Also drops the word at the cut, unless it is the only one: half a key would not be recognised.
+ */
+function cutBetweenWords(text: string): string {
+  if (text.length <= scrubbedCharactersMax) return text;
+  const start = text.slice(0, scrubbedCharactersMax);
+  return start.slice(0, start.lastIndexOf(' ') + 1) || start;
+}

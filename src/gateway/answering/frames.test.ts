@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { isPending } from '../../../tests/support/is-pending.ts';
+import { TestClock } from '../../../tests/support/test-clock.ts';
+import { chat } from '../../formats/chat/index.ts';
+import type { AnswerContext } from '../../formats/format.ts';
+import { openFrames } from './frames.ts';
+import type { Called } from '../stages.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+
+const request = {
+  body: {},
+  model: 'm',
+  stream: true,
+  maxOutputTokens: null,
+  choices: 1,
+  thinkingBudgetTokens: 0,
+};
+const context: AnswerContext = {
+  requestId: '1',
+  model: 'm',
+  createdAtSeconds: 1,
+  request,
+  estimatedInputTokens: 1,
+};
+const clock = new TestClock();
+const called = {
+  gateway: { clock },
+  attempt: { route: { format: 'chat' } },
+  format: chat,
+} as unknown as Called;
+
+async function failureOf(chunks: AsyncIterable<Uint8Array>): Promise<UpstreamBroken['failure']> {
+  const { frames } = openFrames(called, { kind: 'stream', chunks } as never, context);
+  try {
+    await Array.fromAsync(frames);
+  } catch (error) {
+    if (error instanceof UpstreamBroken) return error.failure;
+    throw error;
+  }
+  throw new Error('the frames came to an end');
+}
+
+test('an upstream that never ends is stopped', async () => {
+  const stopped = Promise.withResolvers<void>();
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    try {
+      yield Buffer.from(': ');
+      yield Buffer.alloc(512 * 1024 * 1024);
+      for (;;) yield setImmediate(Buffer.from(': '));
+    } finally {
+      stopped.resolve();
+    }
+  }
+  const failure = await failureOf(endless());
+  assert.equal(failure.kind, 'unreadable');
+  assert.match(failure.message, /over 536870912 bytes/);
+  assert.ok(await isPending(stopped.promise), 'its end may come at once');
+  await clock.advance(1_000);
+  await stopped.promise;
+});
+
+test('JSON nested so deep that it cannot be written again is the upstream’s failure, not ours', async () => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(`data: {"choices":[{"index":0,"delta":{"odd":${deep}}}]}\n\n`);
+  }
+  assert.equal((await failureOf(chunks())).kind, 'unreadable');
+});

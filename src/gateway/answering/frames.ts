@@ -1,0 +1,107 @@
+// Turns an upstream's stream into the client's frames: on the straight path, or translated.
+import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../../formats/format.ts';
+import { upstreamFormats } from '../../formats/registry.ts';
+import { translateStream } from '../../formats/translate.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { SseOverflow, SseParser, type SseEvent } from '../../lib/sse.ts';
+import type { CallReply } from '../calling/call.ts';
+import type { Called } from '../stages.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { makeFailure } from '../calling/failure.ts';
+
+/**
+ * `frames` yields the frames of one piece of the upstream's stream, perhaps ''. It throws
+ * UpstreamBroken.
+ */
+export type OpenFrames = {
+  readonly frames: AsyncIterable<string>;
+  readonly pipe: Omit<StreamPipe<never>, 'push'>;
+};
+
+export function openFrames(called: Called, reply: CallReply, context: AnswerContext): OpenFrames {
+  const { format, attempt } = called;
+  const { route, written } = attempt;
+  if (reply.kind !== 'stream') throw new Error(`no stream in a reply of kind ${reply.kind}`);
+  const pipe =
+    route.format === format.name
+      ? format.relay.relayStream(context)
+      : translateStream(
+          upstreamFormats[route.format].readStream(),
+          format.writeStream(context),
+          written,
+        );
+  return { frames: chunkFrames(reply.chunks, pipe, called.gateway.clock), pipe };
+}
+
+/**
+ * No real answer is this long: half a million tokens in one event each are about 200 MB. An
+ * upstream that never ends is stopped here.
+ */
+const streamBytesMax = 512 * 1024 * 1024;
+
+async function* chunkFrames(
+  chunks: AsyncIterable<Uint8Array>,
+  pipe: StreamPipe<SseEvent>,
+  clock: Clock,
+): AsyncGenerator<string> {
+  const parser = new SseParser();
+  const iterator = chunks[Symbol.asyncIterator]();
+  let bytes = 0;
+  try {
+    for (;;) {
+      const next = await iterator.next();
+      bytes += next.value?.length ?? 0;
+      if (bytes > streamBytesMax)
+        throw new UnreadableAnswer(`the stream is over ${streamBytesMax} bytes`);
+      yield (
+        pushAll(next.done ? parser.end() : parser.push(next.value), pipe) +
+          (next.done ? pipe.end() : '')
+      );
+      if (next.done) return;
+      if (pipe.progress.status !== 'running') break;
+    }
+  } catch (error) {
+    throw asBroken(error);
+  } finally {
+    void readToEnd(iterator, clock);
+  }
+}
+
+function pushAll(events: readonly SseEvent[], pipe: StreamPipe<SseEvent>): string {
+  if (events.length === 1) return pipe.push(events[0]!);
+  let frames = '';
+  for (const event of events) frames += pipe.push(event);
+  return frames;
+}
+
+/**
+ * Reads the rest after the last event. An upstream usually closes the answer at once, and then the
+ * connection can be reused.
+ */
+async function readToEnd(iterator: AsyncIterator<Uint8Array>, clock: Clock): Promise<void> {
+  const cancel = clock.after(1_000, () => void iterator.return?.());
+  try {
+    while (!(await iterator.next()).done);
+  } catch {
+    // The answer was complete, whatever ends the connection now.
+  } finally {
+    cancel();
+  }
+}
+
+/**
+ * A RangeError means that V8's stack overflowed: JSON nested thousands of levels deep can be
+ * parsed, but not written.
+ */
+function asBroken(error: unknown): unknown {
+  const isUpstreams =
+    error instanceof SseOverflow ||
+    error instanceof UnreadableAnswer ||
+    error instanceof RangeError;
+  if (!isUpstreams) return error;
+  return new UpstreamBroken({
+    ...makeFailure('unreadable', error.message),
+    isBilled: true,
+    isProvoked: true,
+  });
+}

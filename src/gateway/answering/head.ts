@@ -1,0 +1,70 @@
+// The parts of a model's answer beside its body: headers, what is stored, and the context for the
+// format's writer.
+import { emulatedFields } from '../../formats/adapting/emulated.ts';
+import type { StoredResponse } from '../../canonical/stored-response.ts';
+import type { AnswerContext } from '../../formats/format.ts';
+import type { InputEstimate } from '../../lib/tokens.ts';
+import { requestHeaders, writeNames } from '../headers.ts';
+import type { Called, Held } from '../stages.ts';
+
+type Answering = Pick<Held, 'gateway' | 'requestId' | 'model' | 'request'> & {
+  readonly estimate: Pick<InputEstimate, 'likely'>;
+};
+
+export function answerContextOf({
+  gateway,
+  requestId,
+  model,
+  request,
+  estimate,
+}: Answering): AnswerContext {
+  return {
+    requestId: requestId.slice('req_'.length),
+    model: model.id,
+    createdAtSeconds: Math.floor(gateway.clock.nowMs() / 1_000),
+    request,
+    estimatedInputTokens: estimate.likely,
+  };
+}
+
+/** Headers that are known before the upstream has finished its answer. */
+export function headHeaders(called: Called): Record<string, string> {
+  return { ...requestHeaders(called), ...answerHeaders(called), ...routeHeaders(called) };
+}
+
+/** The headers that tell who serves: they change with each call. */
+export function routeHeaders({ gateway, attempt, number }: Called): Record<string, string> {
+  return {
+    [gateway.headers.route]: attempt.route.name.provider,
+    [gateway.headers.attempts]: String(number),
+  };
+}
+
+/** The headers that tell of the answer. They are stored with it. */
+export function answerHeaders({
+  gateway,
+  granted,
+  attempt: { written },
+  format,
+}: Called): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const emulated = emulatedFields(written.emulated).map(
+    (name) => format.fieldNames?.[name] ?? name,
+  );
+  if (granted.isReduced) headers[gateway.headers.outputLimit] = String(granted.maxOutputTokens);
+  if (written.ignored.length > 0) headers[gateway.headers.ignored] = writeNames(written.ignored);
+  if (emulated.length > 0) headers[gateway.headers.emulated] = writeNames(emulated);
+  return headers;
+}
+
+/**
+ * The response to store for requests that repeat this one; null: nothing is stored. `body` is null
+ * when it is too long to be stored.
+ */
+export function responseToStore(
+  called: Called,
+  { body, contentType }: Pick<StoredResponse, 'body' | 'contentType'>,
+): StoredResponse | null {
+  if (called.storage.bodyBytesMax === null) return null;
+  return { status: 200, contentType, headers: answerHeaders(called), body };
+}

@@ -1,0 +1,247 @@
+// Answers a request as a stream. The frame that reports success is held back until the charge is
+// durable.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { ApiError } from '../../canonical/errors.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import type { StreamProgress } from '../../formats/format.ts';
+import type { CancelTimer } from '../../lib/clock.ts';
+import { usdFromMicros } from '../../lib/money.ts';
+import { readOnMs } from '../active-runs.ts';
+import { endingOf } from '../audience.ts';
+import { callUpstream, type CallFailed } from '../calling/call.ts';
+import { makeFailure } from '../calling/failure.ts';
+import { HoldGrowth } from '../charging/hold-growth.ts';
+import type { Charge } from '../charging/open-hold.ts';
+import { settle, type Ended } from '../charging/settle.ts';
+import { finalUse, useSoFar, type Used } from '../charging/used.ts';
+import { tryRoutes, type LastFailed, type Tried } from './try-routes.ts';
+import type { Called, Held } from '../stages.ts';
+import { takenOver, toldOfDatabase } from '../unavailable.ts';
+import { endWithoutAnswer } from './failed.ts';
+import { openFrames, type OpenFrames } from './frames.ts';
+import { answerContextOf, responseToStore } from './head.ts';
+import { Output } from './output.ts';
+
+/** Returns the tokens used. Throws the ApiError to answer with. */
+export async function streamAnswer(held: Held): Promise<number> {
+  const output = new Output(held);
+  const growth = new HoldGrowth(
+    held.hold,
+    held.granted,
+    held.gateway.config.limits.hold_slice_tokens,
+  );
+  try {
+    const tried = await tryRoutes(held, async (called, noteAnswer) => {
+      output.serve(called);
+      const reply = await callUpstream(called);
+      if (reply.kind === 'failure') return reply;
+      return relay({
+        called,
+        ...openFrames(called, reply, answerContextOf(called)),
+        output,
+        growth,
+        noteAnswer,
+      });
+    });
+    return tried.kind === 'answered' ? tried.answer : await fail(tried, output);
+  } finally {
+    output.close();
+  }
+}
+
+/** Relays the stream of one call to the client. */
+type Relay = OpenFrames & {
+  readonly called: Called;
+  readonly output: Output;
+  readonly growth: HoldGrowth;
+  readonly noteAnswer: () => void;
+};
+
+/**
+ * Returns a failure that the client has not seen yet: while nothing of the answer went out, another
+ * call may replace this one.
+ */
+async function relay(relayed: Relay): Promise<Tried<number>> {
+  const { called, pipe, output, growth } = relayed;
+  const stopWatching = called.gateway.growths.watch(growth, {
+    outputBytes: () => pipe.progress.output.bytes,
+    unseen: called.unseen,
+    onRefused: () => called.run.stop(),
+  });
+  const failure = await copyFrames(relayed).finally(stopWatching);
+  const { status, isCut = false } = pipe.progress;
+  if (status === 'running' && (growth.isRefused || isCut))
+    return { kind: 'answered', answer: await endEarly(relayed) };
+  if (failure !== null || status !== 'finished') {
+    return brokenOff(pipe, failure ?? failureOf(pipe.progress), { hasBegun: output.hasFrames });
+  }
+  return {
+    kind: 'answered',
+    answer: await finish(relayed, { used: usedIn(called, pipe.progress) }),
+  };
+}
+
+function brokenOff(
+  pipe: OpenFrames['pipe'],
+  failure: UpstreamFailure,
+  { hasBegun }: { readonly hasBegun: boolean },
+): CallFailed {
+  return {
+    kind: 'failure',
+    failure,
+    requestSent: true,
+    hasStreamed: true,
+    progress: pipe.progress,
+    begun: hasBegun ? pipe : null,
+  };
+}
+
+/**
+ * Copies until the stream ends or nothing more can be held, and some seconds longer when the client
+ * has left or the answer was cut. Returns the upstream's failure, if any.
+ */
+async function copyFrames({
+  called,
+  frames,
+  pipe,
+  output,
+  growth,
+  noteAnswer,
+}: Relay): Promise<UpstreamFailure | null> {
+  const { unseen, run, gateway } = called;
+  let stopReading: CancelTimer | null = null;
+  try {
+    for await (const text of frames) {
+      if (pipe.progress.isCut) stopReading ??= gateway.clock.after(readOnMs, () => run.stop());
+      const outputBytes = pipe.progress.output.bytes;
+      unseen.note(pipe.progress);
+      const written = passOn(text, { output, pipe, noteAnswer });
+      if (written) await written.finally(() => unseen.noteOwnWait());
+      const granted =
+        pipe.progress.status === 'running' ? growth.cover(outputBytes, unseen) : undefined;
+      if (granted && !(await granted.finally(() => unseen.noteOwnWait()))) return null;
+    }
+    return null;
+  } catch (error) {
+    if (!(error instanceof UpstreamBroken)) throw error;
+    return growth.isRefused ? null : error.failure;
+  } finally {
+    stopReading?.();
+  }
+}
+
+function passOn(
+  text: string,
+  { output, pipe, noteAnswer }: Pick<Relay, 'output' | 'pipe' | 'noteAnswer'>,
+): Promise<void> | void {
+  if (text === '') return;
+  if (!output.hasFrames) {
+    // A stream that fails with its first piece has sent nothing useful: another route may still
+    // serve, or the error may have a status.
+    if (pipe.progress.status === 'failed') return;
+    output.noteFirstByte();
+    noteAnswer();
+  }
+  return output.write(text);
+}
+
+/**
+ * Nothing more can be held, or a cut answer was read for long enough. Stops the upstream; the
+ * answer so far is charged and ends as at its length limit or stop sequence.
+ */
+async function endEarly({ called, pipe, output }: Relay): Promise<number> {
+  called.run.stop();
+  const used = useSoFar(called, pipe.progress);
+  const isLimited = !pipe.progress.isCut;
+  // A stream without any frame is still opened properly.
+  const ending =
+    output.hasFrames || !isLimited ? pipe : called.format.writeStream(answerContextOf(called));
+  // The client is shown what it is charged.
+  ending.progress.usage = used.usage;
+  await output.write(ending.limit());
+  return finish({ called, pipe: ending, output }, { used, isLimited });
+}
+
+type Finishing = Pick<Relay, 'called' | 'pipe' | 'output'>;
+
+/** Charges, then reports success. */
+async function finish(
+  { called, pipe, output }: Finishing,
+  ended: Pick<Ended, 'used' | 'isLimited'>,
+): Promise<number> {
+  const { client, gateway } = called;
+  // A replay of the stored answer costs nothing.
+  const body = output.recordedWith(pipe.close(0));
+  const response = responseToStore(called, {
+    body,
+    contentType: 'text/event-stream; charset=utf-8',
+  });
+  const { firstByteMs } = output;
+  const charge = await settle(
+    called,
+    { ...ended, ending: endingOf(called), firstByteMs },
+    response,
+  ).catch(unbooked);
+  if (!charge || charge instanceof ApiError) {
+    if (!client.isGone()) tell({ called, pipe, output }, charge ?? takenOver());
+    return 0;
+  }
+  if (client.isGone()) return charge.tokens;
+  output.end(costComment(called, charge) + pipe.close(usdFromMicros(charge.costMicros)), {
+    [gateway.headers.cost]: String(charge.costMicros),
+    [gateway.headers.balance]: String(charge.balanceCents),
+  });
+  return charge.tokens;
+}
+
+/**
+ * The charge could not be made durable in time and is given up: the stream ends with an error, and
+ * is free.
+ */
+function unbooked(error: unknown): ApiError {
+  const told = toldOfDatabase(error);
+  if (told instanceof ApiError) return told;
+  throw error;
+}
+
+function usedIn(called: Called, progress: StreamProgress): Used {
+  const { usage, searches, output, isCutShort } = progress;
+  if (!isCutShort) return finalUse(called, { usage, searches, outputBytes: output.bytes });
+  const used = useSoFar(called, progress);
+  // The client is shown what it is charged.
+  progress.usage = used.usage;
+  return used;
+}
+
+/** Sent only on request, because some readers of event streams fail on comments. */
+function costComment({ wantsComments }: Called, { costMicros, balanceCents }: Charge): string {
+  return wantsComments ? `: cost_micros=${costMicros} balance_cents=${balanceCents}\n\n` : '';
+}
+
+async function fail(failed: LastFailed, output: Output): Promise<number> {
+  const { called, begun } = failed;
+  const ended = await endWithoutAnswer(failed, output.firstByteMs);
+  if (!(ended instanceof ApiError)) return ended;
+  tell(
+    { called, output, pipe: begun ?? called.format.writeStream(answerContextOf(called)) },
+    ended,
+  );
+  return 0;
+}
+
+type Telling = Pick<Relay, 'called' | 'output'> & {
+  readonly pipe: Pick<OpenFrames['pipe'], 'fail'>;
+};
+
+/**
+ * Sends the error as an answer of its own, or in the stream when that (or a keep-alive) has begun.
+ */
+function tell({ called, output, pipe }: Telling, error: ApiError): void {
+  if (!output.hasBegun) throw error;
+  called.log.note({ errorCode: error.code });
+  output.end(pipe.fail(error, called.requestId), {});
+}
+
+function failureOf(progress: StreamProgress): UpstreamFailure {
+  return progress.failure ?? makeFailure('broken-stream', 'the stream ended early');
+}

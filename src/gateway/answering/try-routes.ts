@@ -1,0 +1,244 @@
+// Sends a request upstream until an answer begins: to the same route again, then to the next, all
+// under one hold. Once anything of an answer has reached the client, nothing is sent again.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { CallFailed } from '../calling/call.ts';
+import type { Gateway } from '../gateway.ts';
+import type { CallEnding } from '../routing/health.ts';
+import type { Attempt } from '../routing/plan.ts';
+import { isCredentialRefused, nextStepAfter, waitBeforeRetryMs } from '../routing/retry-policy.ts';
+import { isAwaited, onAbandoned } from '../audience.ts';
+import type { Called, Held } from '../stages.ts';
+import { lossOf } from '../charging/settle.ts';
+import { UnseenOutput, type Unseen } from '../charging/unseen-output.ts';
+
+/** A finished call. */
+export type Tried<Answer> = { readonly kind: 'answered'; readonly answer: Answer } | CallFailed;
+
+/** Makes one call. Call `noteAnswer` as soon as anything of an answer can be sent. */
+type Call<Answer> = (called: Called, noteAnswer: () => void) => Promise<Tried<Answer>>;
+
+/** `told`: the failure that the client sees, perhaps that of an earlier call. */
+export type LastFailed = CallFailed & { readonly called: Called; readonly told: UpstreamFailure };
+
+type LastCall<Answer> =
+  | { readonly kind: 'answered'; readonly called: Called; readonly answer: Answer }
+  | LastFailed;
+
+/** Returns the first call that gives an answer, or the last call when all failed. */
+export async function tryRoutes<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
+  const retrying = new Retrying(held.gateway);
+  try {
+    let attempt = firstAttempt(held);
+    for (let number = 1; ; number++) {
+      const called = beginCall(held, attempt, number);
+      const tried = await callRoute(called, call, retrying).finally(() => called.unseen.end());
+      if (tried.kind === 'answered') return { ...tried, called };
+      held.log.note({ upstreamStatus: tried.failure.status });
+      const told = retrying.noteFailure(tried, attempt);
+      const next = await nextAttempt(called, tried, retrying);
+      if (!next) return { ...tried, called, told };
+      attempt = next;
+    }
+  } finally {
+    retrying.giveBack();
+  }
+}
+
+/** The calls of one request so far. */
+class Retrying {
+  /** Calls of the current route. */
+  onRoute = 0;
+  /** Calls beyond the first. */
+  retries = 0;
+  readonly #gateway: Gateway;
+  readonly #startedAtMs: number;
+  #granted = 0;
+  #passing: { readonly failure: UpstreamFailure; readonly attempt: Attempt } | null = null;
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#startedAtMs = gateway.clock.nowMs();
+  }
+
+  /** Time left in which another call may begin. */
+  get leftMs(): number {
+    return (
+      this.#startedAtMs + this.#gateway.config.retries.deadline_ms - this.#gateway.clock.nowMs()
+    );
+  }
+
+  /**
+   * Notes a failed call, and returns the failure to report if it was the last. When a route refuses
+   * the request or the operator's credential, an earlier failure that will pass is reported
+   * instead, because the client may retry then.
+   */
+  noteFailure({ failure }: CallFailed, attempt: Attempt): UpstreamFailure {
+    if (nextStepAfter(failure) === 'again') this.#passing = { failure, attempt };
+    return this.#passing && this.#passing.attempt !== attempt ? this.#passing.failure : failure;
+  }
+
+  /** Asks for one more call. */
+  take(): boolean {
+    const { routing, runs } = this.#gateway;
+    if (!routing.retryBudget.take(runs.count)) return false;
+    this.#granted += 1;
+    this.retries += 1;
+    return true;
+  }
+
+  giveBack(): void {
+    this.#gateway.routing.retryBudget.giveBack(this.#granted);
+    this.#granted = 0;
+  }
+}
+
+/**
+ * Only one request at a time probes a route that was out of use. Another may have started since
+ * this one was planned.
+ */
+function firstAttempt(held: Held): Attempt {
+  const first = held.plan.begin(held.granted);
+  return isFree(held, first) ? first : (nextFree(held) ?? first);
+}
+
+function nextFree(held: Held): Attempt | null {
+  const { plan, granted } = held;
+  for (let next = plan.next(granted); next; next = plan.next(granted))
+    if (isFree(held, next)) return next;
+  return null;
+}
+
+function isFree({ gateway }: Held, { route }: Attempt): boolean {
+  return route.isPlayed || gateway.routing.health.isFree(route.name);
+}
+
+function beginCall(held: Held, attempt: Attempt, number: number): Called {
+  const { gateway, request, log } = held;
+  log.note({ attempts: number, provider: attempt.route.name.provider });
+  const unseen = new UnseenOutput(gateway.clock, {
+    choices: request.choices,
+    unseen: unseenBy(request, attempt),
+  });
+  return { ...held, attempt, number, unseen };
+}
+
+/**
+ * An answer that comes whole shows nothing until its end. A thinking model may hide its thoughts.
+ */
+function unseenBy({ stream }: Held['request'], { written }: Attempt): Unseen {
+  if (!stream) return 'all';
+  return written.mayThink ? 'thoughts' : 'nothing';
+}
+
+async function callRoute<Answer>(
+  called: Called,
+  call: Call<Answer>,
+  retrying: Retrying,
+): Promise<Tried<Answer>> {
+  const { gateway, request, run } = called;
+  const { route } = called.attempt;
+  retrying.onRoute += 1;
+  if (route.isPlayed) return call(called, () => {});
+  const { health } = gateway.routing;
+  let ending: CallEnding = 'unknown';
+  const { clock } = gateway;
+  const startedAtMs = clock.elapsedMs();
+  let answeredAtMs: number | null = null;
+  health.begin(route.name);
+  try {
+    const tried = await call(called, () => {
+      answeredAtMs = clock.elapsedMs();
+      health.noteAnswer(route.name);
+      retrying.giveBack();
+    });
+    if (tried.kind === 'answered') ending = 'good';
+    else if (!run.waiting.aborted) ending = noteFailure(called, tried.failure);
+    return tried;
+  } finally {
+    health.end(route.name, ending);
+    const kind = request.stream ? 'stream' : 'whole';
+    const ms = (answeredAtMs ?? clock.elapsedMs()) - startedAtMs;
+    gateway.activity.noteCall({ provider: route.name.provider, kind, ending, ms });
+  }
+}
+
+/** Logs what the client does not see. */
+function noteFailure(
+  { gateway, attempt: { route }, number, requestId, model }: Called,
+  failure: UpstreamFailure,
+): CallEnding {
+  const fields = {
+    request_id: requestId,
+    provider: route.name.provider,
+    model: model.id,
+    kind: failure.kind,
+    upstream_status: failure.status,
+    attempt: number,
+  };
+  if (isCredentialRefused(failure.status)) {
+    gateway.log.error(
+      fields,
+      'the provider refuses its credential or wants money: no request through it can succeed',
+    );
+    return 'refused';
+  }
+  gateway.log.warn(fields, 'the upstream failed');
+  // A provider that refuses a faulty request works.
+  return nextStepAfter(failure) === 'never' ? 'good' : 'bad';
+}
+
+/** The next call, after its wait; null: none, and the failure is reported. */
+async function nextAttempt(
+  called: Called,
+  failed: CallFailed,
+  retrying: Retrying,
+): Promise<Attempt | null> {
+  const { attempt } = called;
+  if (failed.begun || isGivenUp(called) || attempt.route.isPlayed) return null;
+  const next = chooseNext(called, failed.failure, retrying);
+  if (!next || !retrying.take()) return null;
+  if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
+  if (isGivenUp(called)) return null;
+  await called.hold.bookLossBeside(lossOf(called, failed), called.number);
+  if (next.attempt !== attempt) retrying.onRoute = 0;
+  return next.attempt;
+}
+
+type Next = { readonly attempt: Attempt; readonly waitMs: number };
+
+/**
+ * The same route after a wait, as often as allowed; then the next route at once. null: none is
+ * left, or no time.
+ */
+function chooseNext(
+  called: Called,
+  failure: UpstreamFailure,
+  { onRoute, retries, leftMs }: Retrying,
+): Next | null {
+  const { attempt, gateway } = called;
+  const limits = gateway.config.retries;
+  const step = nextStepAfter(failure);
+  if (step === 'never' || leftMs <= 0 || retries + 1 >= limits.max_attempts) return null;
+  if (step === 'again' && onRoute < limits.attempts_per_route) {
+    const { backoff_base_ms: baseMs, backoff_cap_ms: capMs } = limits;
+    const waitMs = waitBeforeRetryMs(failure, retries, {
+      baseMs,
+      capMs,
+      random: gateway.routing.random,
+    });
+    if (waitMs !== null && waitMs < leftMs) return { attempt, waitMs };
+  }
+  const next = nextFree(called);
+  return next && { attempt: next, waitMs: 0 };
+}
+
+/** True when nobody waits for the answer any more, or the program ends. */
+function isGivenUp(held: Held): boolean {
+  return held.run.waiting.aborted || !isAwaited(held);
+}
+
+async function waitUnlessGone(held: Held, waitMs: number): Promise<void> {
+  const abandoned = new AbortController();
+  onAbandoned(held, () => abandoned.abort());
+  await held.gateway.clock.sleep(waitMs, AbortSignal.any([held.run.waiting, abandoned.signal]));
+}

@@ -1,0 +1,240 @@
+// One request to an upstream and its answer: the handler that undici calls. It settles the reply
+// once, by whatever comes first: the answer, an error, the caller's abort, or a timeout. Our own
+// handler costs a quarter less than `pool.request`, which builds a Readable for every answer: 75
+// instead of 103 µs of CPU for a small JSON answer (2026-11-21, undici 8.12).
+import type { Dispatcher } from 'undici';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type LargeAnswer, type LargeAnswers, smallAnswerBytes } from './large-answers.ts';
+import { planBody, readBody, type AnswerHead } from './read-reply.ts';
+import { ChunkQueue } from './chunks.ts';
+import { failureOf, isOurs, makeFailure, overdue, silent, stopped, unanswered } from './failure.ts';
+import type { UpstreamCall, UpstreamReply, UpstreamTimeouts } from './upstream-call.ts';
+
+type Controller = Dispatcher.DispatchController;
+type ExchangeOptions = {
+  readonly open: Set<Exchange>;
+  readonly clock: Clock;
+  readonly large: LargeAnswers;
+};
+
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly reply: Promise<UpstreamReply>;
+  readonly #resolve: (reply: UpstreamReply) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #wantsStream: boolean;
+  readonly #wantsBytes: boolean;
+  readonly #answerBytesMax: number | undefined;
+  readonly #signal: AbortSignal;
+  readonly #timeouts: UpstreamTimeouts;
+  readonly #clock: Clock;
+  readonly #large: LargeAnswers;
+  readonly #open: Set<Exchange>;
+  readonly #deadlineMs: number;
+  /** When the upstream has been silent for too long. */
+  #silenceEndsMs = Infinity;
+  #isRunning = true;
+  #controller: Controller | null = null;
+  #head: AnswerHead | null = null;
+  #chunks: ChunkQueue | null = null;
+  #body: Buffer[] = [];
+  #bytes = 0;
+  #bytesMax = 0;
+  /** Its entry among the large answers; null: it is small. */
+  #place: LargeAnswer | null = null;
+
+  /** `open`: the set that holds the exchange while it runs. */
+  constructor(
+    { stream, signal, timeouts, answer, answerBytesMax }: UpstreamCall,
+    { open, clock, large }: ExchangeOptions,
+  ) {
+    const { promise, resolve, reject } = Promise.withResolvers<UpstreamReply>();
+    this.reply = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#wantsStream = stream;
+    this.#wantsBytes = answer === 'bytes';
+    this.#answerBytesMax = answerBytesMax;
+    this.#signal = signal;
+    this.#timeouts = timeouts;
+    this.#clock = clock;
+    this.#large = large;
+    this.#deadlineMs = clock.elapsedMs() + timeouts.total_ms;
+    this.#open = open;
+    open.add(this);
+    if (signal.aborted) this.#stop(stopped);
+    else signal.addEventListener('abort', this);
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /**
+   * Called by the signal. The exchange is its own listener, which saves a closure for each request.
+   */
+  handleEvent(): void {
+    this.#stop(stopped);
+  }
+
+  stopIfOverdue(nowMs: number): void {
+    if (nowMs >= this.#deadlineMs) return this.#stop(overdue);
+    if (nowMs < this.#silenceEndsMs) return;
+    this.#break(this.#head ? silent : unanswered);
+    this.#destroy();
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    // It may have been stopped while waiting for a connection.
+    if (!this.#isRunning) return this.#destroy();
+    this.#expectWithin(this.#timeouts.first_byte_ms);
+  }
+
+  onResponseStart(
+    _controller: Controller,
+    status: number,
+    headers: AnswerHead['headers'],
+    statusText = '',
+  ): void {
+    // Heads below 200 are informational.
+    if (!this.#isRunning || status < 200) return;
+    this.#head = { status, statusText, headers };
+    this.#expectMore();
+    const plan = planBody(this.#head, this.#wantsStream, this.#answerBytesMax);
+    if (plan.kind === 'stream') this.#openStream();
+    else if (plan.kind === 'collect') this.#bytesMax = plan.bytesMax;
+    else this.#stop(plan.failure);
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    if (!this.#isRunning) return;
+    this.#expectMore();
+    if (this.#chunks ? this.#chunks.push(chunk) : this.#collect(chunk)) return;
+    // We cause this silence: nobody reads, or memory is full.
+    this.#silenceEndsMs = Infinity;
+    controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (!this.#isRunning) return;
+    this.#finish();
+    if (this.#chunks) this.#chunks.end();
+    else this.#replyWithBody();
+  }
+
+  onResponseError(_controller: Controller | null, error: Error): void {
+    if (!this.#isRunning) return;
+    if (!isOurs(error)) return this.#break(failureOf(error, this.#head !== null), error);
+    this.#finish();
+    this.#reject(error);
+  }
+
+  /** Ends the exchange with a failure of the upstream; what arrived before it counts. */
+  #break(failure: UpstreamFailure, cause?: Error): void {
+    this.#finish();
+    if (this.#chunks) this.#chunks.end(new UpstreamBroken(failure, { cause }));
+    else if (this.#isErrorAnswer()) this.#replyWithBody();
+    else this.#replyWithFailure(failure);
+  }
+
+  #expectWithin(milliseconds: number): void {
+    this.#silenceEndsMs = this.#clock.elapsedMs() + milliseconds;
+  }
+
+  /**
+   * Some hosts send the head of a whole answer before they compute, so the first-byte timeout
+   * applies until its end.
+   */
+  #expectMore(): void {
+    const { idle_ms: idleMs, first_byte_ms: firstByteMs } = this.#timeouts;
+    this.#expectWithin(this.#wantsStream ? idleMs : Math.max(idleMs, firstByteMs));
+  }
+
+  #resume(): void {
+    this.#expectMore();
+    this.#controller?.resume();
+  }
+
+  #openStream(): void {
+    this.#chunks = new ChunkQueue({
+      resume: () => this.#resume(),
+      stop: () => this.#stop(stopped),
+    });
+    this.#resolve({ kind: 'stream', chunks: this.#chunks });
+  }
+
+  /** Returns false when the answer should pause until `#resume`. */
+  #collect(chunk: Buffer): boolean {
+    this.#body.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes <= this.#bytesMax)
+      return this.#bytes <= smallAnswerBytes || this.#takeRoom(chunk.length);
+    this.#endTooLong();
+    return true;
+  }
+
+  #takeRoom(bytes: number): boolean {
+    if (this.#place) return this.#place.take(bytes);
+    this.#place = this.#large.open(() => this.#resume());
+    return this.#place.take(this.#bytes);
+  }
+
+  #endTooLong(): void {
+    if (!this.#isErrorAnswer())
+      return this.#stop({
+        ...makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`),
+        isBilled: true,
+        isProvoked: true,
+      });
+    // The beginning of an error is enough.
+    this.#finish();
+    this.#replyWithBody();
+    this.#destroy();
+  }
+
+  #isErrorAnswer(): boolean {
+    return this.#head !== null && this.#head.status >= 400;
+  }
+
+  #replyWithBody(): void {
+    const bytes = this.#body.length === 1 ? this.#body[0]! : Buffer.concat(this.#body);
+    this.#body = [];
+    if (this.#wantsBytes && !this.#isErrorAnswer())
+      return this.#resolve({ kind: 'answer', body: bytes });
+    const read = readBody(
+      this.#head!,
+      bytes.subarray(0, this.#bytesMax),
+      this.#wantsStream,
+      this.#clock.nowMs(),
+    );
+    this.#resolve(read.kind === 'answer' ? read : { ...read, requestSent: true });
+  }
+
+  #replyWithFailure(failure: UpstreamFailure): void {
+    this.#resolve({ kind: 'failure', failure, body: null, requestSent: this.#controller !== null });
+  }
+
+  /** Ends the exchange from our side. */
+  #stop(failure: UpstreamFailure): void {
+    if (!this.#isRunning) return;
+    this.#finish();
+    if (this.#chunks) this.#chunks.drop(new UpstreamBroken(failure));
+    // A refusal counts, however little of it has arrived.
+    else if (this.#isErrorAnswer()) this.#replyWithBody();
+    else this.#replyWithFailure(failure);
+    this.#destroy();
+  }
+
+  #destroy(): void {
+    this.#controller?.abort(new Error('stopped'));
+  }
+
+  #finish(): void {
+    this.#isRunning = false;
+    this.#open.delete(this);
+    this.#signal.removeEventListener('abort', this);
+    this.#place?.close();
+  }
+}

@@ -1,0 +1,90 @@
+// Translates errors of HTTP and the system into canonical failures. The messages are for the
+// operator.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+
+export function makeFailure(
+  kind: Exclude<UpstreamFailure['kind'], 'status'>,
+  message: string,
+): UpstreamFailure {
+  return { kind, status: null, message, retryAfterSeconds: null };
+}
+
+export const stopped: UpstreamFailure = makeFailure(
+  'connection',
+  'the gateway stopped the request',
+);
+export const overdue: UpstreamFailure = makeFailure(
+  'timeout',
+  'the answer took longer than `total_ms` allows',
+);
+export const unanswered: UpstreamFailure = makeFailure(
+  'timeout',
+  'no answer came within `first_byte_ms`',
+);
+export const silent: UpstreamFailure = makeFailure(
+  'timeout',
+  'the answer fell silent for longer than its timeouts allow',
+);
+
+/**
+ * Returns the failure behind an error of undici or the system. `hasAnswered`: the head of an answer
+ * had arrived, so the answer broke off.
+ */
+export function failureOf(error: Error, hasAnswered: boolean): UpstreamFailure {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return makeFailure('unreadable', 'the headers of the answer are too large');
+  const message = [code, messageOf(error)].filter((word) => word !== '').join(': ');
+  if (hasAnswered) return makeFailure('broken-stream', message);
+  // A contradictory head, such as two different lengths, is an answer too.
+  const isNonsense =
+    error.name === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+  return makeFailure(isNonsense ? 'unreadable' : 'connection', message);
+}
+
+/**
+ * True when the request itself could not be written, for example because of a line break in a key:
+ * our fault or the configuration's.
+ */
+export function isOurs(error: Error): boolean {
+  return 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
+}
+
+/** When several addresses all refuse, Node raises one error without a message. */
+function messageOf(error: Error): string {
+  if (error.message !== '') return error.message;
+  const cause: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  return cause instanceof Error ? cause.message : '';
+}
+
+const retryAfterMax = 24 * 60 * 60;
+
+/**
+ * Returns how long an upstream asks to wait, in whole seconds; null when it does not say.
+ * `Retry-After` is a number of seconds or a date; OpenAI and Azure also send the finer
+ * `retry-after-ms`.
+ */
+export function readRetryAfterSeconds(headers: AnswerHeaders, nowMs: number): number | null {
+  const ms = first(headers['retry-after-ms']);
+  const value = first(headers['retry-after']);
+  if (ms !== undefined && isNumber(ms)) return clampSeconds(Number(ms) / 1_000);
+  if (value === undefined) return null;
+  if (isNumber(value)) return clampSeconds(Number(value));
+  const date = /^[a-z]{3}/i.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? null : clampSeconds((date - nowMs) / 1_000);
+}
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Returns the first value of a repeated header. */
+export function first(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function isNumber(text: string): boolean {
+  return /^\d+(?:\.\d+)?$/.test(text.trim());
+}
+
+function clampSeconds(seconds: number): number {
+  return Math.min(Math.max(Math.ceil(seconds), 0), retryAfterMax);
+}

@@ -1,0 +1,77 @@
+// Limits the memory of large whole answers that are being read: each may be 64 MB or more, and
+// thirty at once would end the process. An answer without room waits: its socket is not read, so
+// the data stays with the provider. The oldest one always continues, so that one always finishes.
+
+/** Smaller answers are not counted; most are a few kilobytes. */
+export const smallAnswerBytes = 256 * 1024;
+
+export class LargeAnswers {
+  readonly #bytesMax: number;
+  /** In the order in which they became large. */
+  readonly #answers = new Set<LargeAnswer>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** `resume`: called when a waiting answer may be read on. */
+  open(resume: () => void): LargeAnswer {
+    const answer = new LargeAnswer(this, resume);
+    this.#answers.add(answer);
+    return answer;
+  }
+
+  /** Adds bytes. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  mayGoOn(answer: LargeAnswer): boolean {
+    const [oldest] = this.#answers;
+    return this.#bytes <= this.#bytesMax || answer === oldest;
+  }
+
+  remove(answer: LargeAnswer, bytes: number): void {
+    if (!this.#answers.delete(answer)) return;
+    this.#bytes -= bytes;
+    // undici has one parser for all connections. The caller may be inside it, so another connection
+    // cannot be resumed right now.
+    queueMicrotask(() => this.#letGoOn());
+  }
+
+  #letGoOn(): void {
+    for (const answer of this.#answers) if (this.mayGoOn(answer)) answer.goOn();
+  }
+}
+
+export class LargeAnswer {
+  readonly #all: LargeAnswers;
+  readonly #resume: () => void;
+  #bytes = 0;
+  #isWaiting = false;
+
+  constructor(all: LargeAnswers, resume: () => void) {
+    this.#all = all;
+    this.#resume = resume;
+  }
+
+  /** Counts bytes that arrived. Returns false when reading must stop until `resume` is called. */
+  take(bytes: number): boolean {
+    this.#bytes += bytes;
+    this.#all.add(bytes);
+    this.#isWaiting = !this.#all.mayGoOn(this);
+    return !this.#isWaiting;
+  }
+
+  goOn(): void {
+    if (!this.#isWaiting) return;
+    this.#isWaiting = false;
+    this.#resume();
+  }
+
+  /** Frees its bytes; further calls do nothing. */
+  close(): void {
+    this.#all.remove(this, this.#bytes);
+  }
+}

@@ -1,0 +1,133 @@
+// Classifies an upstream's answer by its head and body: an answer, a stream, or a kind of failure.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { isObject, parseJson } from '../../lib/json.ts';
+import { first, makeFailure, readRetryAfterSeconds, type AnswerHeaders } from './failure.ts';
+
+export type AnswerHead = {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: AnswerHeaders;
+};
+
+/** What to do with the body after this head. */
+type BodyPlan =
+  | { readonly kind: 'stream' }
+  /** Read it whole, up to this many bytes. */
+  | { readonly kind: 'collect'; readonly bytesMax: number }
+  | { readonly kind: 'refuse'; readonly failure: UpstreamFailure };
+
+const longestAnswerBytes = 64 * 1024 * 1024;
+const errorBytesMax = 64 * 1024;
+/** Answers are written as JSON again, and V8's stack overflows at several thousand levels. */
+const answerDepthMax = 1_000;
+/**
+ * A longer answer that is nested too deep is not even read for its usage: parsing a megabyte of
+ * brackets takes 0.2 s.
+ */
+const deepBytesMax = 1024 * 1024;
+/** Some hosts send events as plain bytes, or without a content type. */
+const streamTypes = new Set(['text/event-stream', 'text/plain', 'application/octet-stream', '']);
+
+export function planBody(
+  head: AnswerHead,
+  wantsStream: boolean,
+  answerBytesMax = longestAnswerBytes,
+): BodyPlan {
+  const encoding = first(head.headers['content-encoding'])?.toLowerCase() ?? 'identity';
+  if (head.status >= 400) return { kind: 'collect', bytesMax: errorBytesMax };
+  if (head.status >= 300) return { kind: 'refuse', failure: redirected(head) };
+  if (encoding !== 'identity')
+    return refuse(`the answer is compressed (${encoding}) although that was not asked for`);
+  const type = contentType(head.headers);
+  if (!wantsStream && type === 'text/event-stream')
+    return refuse('a stream came where JSON was asked for');
+  if (wantsStream && streamTypes.has(type)) return { kind: 'stream' };
+  // JSON instead of a stream is an error with a status of success. It is read for its message or
+  // its cost.
+  return { kind: 'collect', bytesMax: answerBytesMax };
+}
+
+type ReadBody =
+  | { readonly kind: 'answer'; readonly body: unknown }
+  | { readonly kind: 'failure'; readonly failure: UpstreamFailure; readonly body: unknown };
+
+/** Reads a whole body. It may be cut off when the status already says that it is an error. */
+export function readBody(
+  head: AnswerHead,
+  bytes: Buffer,
+  wantsStream: boolean,
+  nowMs: number,
+): ReadBody {
+  const parsed = parseJson(bytes, answerDepthMax);
+  const body: unknown = parsed.ok
+    ? parsed.value
+    : bodyOf(bytes, head.status < 400 && parsed.isTooDeep);
+  if (head.status >= 400) return { kind: 'failure', failure: statusFailure(head, nowMs), body };
+  const message = parsed.ok
+    ? errorMessage(parsed.value)
+    : `the answer is no JSON: ${parsed.message}`;
+  if (message !== null) {
+    const isProvoked = !parsed.ok && parsed.isTooDeep === true;
+    return {
+      kind: 'failure',
+      failure: { ...makeFailure('unreadable', message), ...(isProvoked && { isProvoked }) },
+      body,
+    };
+  }
+  if (!wantsStream) return { kind: 'answer', body };
+  return {
+    kind: 'failure',
+    failure: makeFailure('unreadable', `${describeType(head)} came where a stream was asked for`),
+    body,
+  };
+}
+
+/** An answer that is nested too deep to be passed on still shows its cost. */
+function bodyOf(bytes: Buffer, isTooDeep = false): unknown {
+  const parsed = isTooDeep && bytes.length <= deepBytesMax ? parseJson(bytes, Infinity) : null;
+  return parsed?.ok ? parsed.value : bytes.toString('utf8');
+}
+
+/** Without the wire format only the status is known; the format finds the message in the body. */
+function statusFailure(head: AnswerHead, nowMs: number): UpstreamFailure {
+  const retryAfterSeconds = readRetryAfterSeconds(head.headers, nowMs);
+  return { kind: 'status', status: head.status, message: describeStatus(head), retryAfterSeconds };
+}
+
+/**
+ * Redirects are not followed: they would carry the credential and the body to a host that nobody
+ * configured.
+ */
+function redirected(head: AnswerHead): UpstreamFailure {
+  const message = `${describeStatus(head)}: redirects are not followed; correct the provider's \`base_url\``;
+  return { kind: 'status', status: head.status, message, retryAfterSeconds: null };
+}
+
+function refuse(message: string): BodyPlan {
+  return { kind: 'refuse', failure: makeFailure('unreadable', message) };
+}
+
+function describeStatus({ status, statusText }: AnswerHead): string {
+  return `HTTP ${status}${statusText === '' ? '' : ` ${statusText}`}`;
+}
+
+function describeType({ headers }: AnswerHead): string {
+  return contentType(headers) || 'an answer without a content type';
+}
+
+function contentType(headers: AnswerHeaders): string {
+  return (first(headers['content-type']) ?? '').split(';', 1)[0]!.trim().toLowerCase();
+}
+
+/**
+ * Returns the message of an error with a status of success; null when there is none. Answers in
+ * Responses have `error: null`.
+ */
+function errorMessage(body: unknown): string | null {
+  const error = isObject(body) ? body.error : null;
+  if (typeof error === 'string' && error !== '') return error;
+  if (!isObject(error)) return null;
+  return typeof error.message === 'string' && error.message !== ''
+    ? error.message
+    : 'the answer is an error without a message';
+}

@@ -1,0 +1,68 @@
+// Types of a request to an upstream and its reply.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+
+/**
+ * Named as in the configuration, accurate to about a second: one coarse timer checks all exchanges.
+ */
+export type UpstreamTimeouts = {
+  readonly connect_ms: number;
+  /**
+   * Until the head of the answer. Without streaming also between two pieces of it, because some
+   * hosts send the head before they compute.
+   */
+  readonly first_byte_ms: number;
+  /** Between two pieces of a stream. */
+  readonly idle_ms: number;
+  readonly total_ms: number;
+};
+
+export type UpstreamProvider = {
+  /**
+   * The provider's name in the configuration. Names never share connections, so neither do
+   * credentials.
+   */
+  readonly name: string;
+  /** http or https, optionally with a path, which precedes every call's path. */
+  readonly baseUrl: string;
+};
+
+export type UpstreamCall = {
+  readonly provider: UpstreamProvider;
+  /** Default: POST. */
+  readonly method?: 'GET' | 'POST';
+  /** Another origin of the provider, when it redirects there; `path` is then the whole path. */
+  readonly origin?: string;
+  /** Below the base URL: `/chat/completions`. */
+  readonly path: string;
+  /** In lower case, in addition to content-type, accept and user-agent. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON unless the headers say otherwise. A list is sent piece by piece. */
+  readonly body: Buffer | string | readonly Buffer[] | null;
+  /** Default: the answer's body parsed as JSON. `bytes`: the raw body, as a Buffer. */
+  readonly answer?: 'json' | 'bytes';
+  /** True to ask for server-sent events. */
+  readonly stream: boolean;
+  readonly timeouts: UpstreamTimeouts;
+  /**
+   * Aborts the request at once. It ends like a failed connection: with a failure, or with
+   * UpstreamBroken in the middle of a stream.
+   */
+  readonly signal: AbortSignal;
+  /** The longest answer that is read; streams have no limit here. Default: 64 MB. */
+  readonly answerBytesMax?: number;
+};
+
+export type UpstreamReply =
+  | { readonly kind: 'answer'; readonly body: unknown }
+  /** Throws UpstreamBroken when the stream ends early. Leaving the loop stops the upstream. */
+  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
+  | UpstreamFailed;
+
+export type UpstreamFailed = {
+  readonly kind: 'failure';
+  readonly failure: UpstreamFailure;
+  /** The upstream's body: parsed JSON, or text when it is no JSON; null when it did not answer. */
+  readonly body: unknown;
+  /** `false`: not a byte of the request was sent, so it cannot have been processed. */
+  readonly requestSent: boolean;
+};

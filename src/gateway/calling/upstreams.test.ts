@@ -1,0 +1,738 @@
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { isPending } from '../../../tests/support/is-pending.ts';
+import { TestClock } from '../../../tests/support/test-clock.ts';
+import { readOwnAnswer } from '../../../tests/support/recordings.ts';
+import { until } from '../../../tests/support/until.ts';
+import * as local from '../../../tests/support/upstream.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { createUpstreams } from './upstreams.ts';
+import type { Upstreams } from './upstreams.ts';
+import type {
+  UpstreamCall,
+  UpstreamFailed,
+  UpstreamReply,
+  UpstreamTimeouts,
+} from './upstream-call.ts';
+
+const timeouts: UpstreamTimeouts = {
+  connect_ms: 5_000,
+  first_byte_ms: 20_000,
+  idle_ms: 20_000,
+  total_ms: 60_000,
+};
+const path = '/v1/chat/completions';
+const largeAnswerBytesMax = 1_000_000;
+const frame = 'data: {"x":1}\n\n';
+
+type Sender = {
+  readonly upstream: local.LocalUpstream;
+  readonly upstreams: Upstreams;
+  readonly clock: TestClock;
+  readonly send: (
+    changes?: Partial<UpstreamCall>,
+    changedTimeouts?: Partial<UpstreamTimeouts>,
+  ) => Promise<UpstreamReply>;
+};
+
+/** A local upstream with scripts for the one path, and calls that go there. */
+async function start(t: TestContext, ...scripts: local.Script[]): Promise<Sender> {
+  const upstream = await local.startUpstream(t);
+  const [script = local.hang, ...others] = scripts;
+  upstream.on(path, script, ...others);
+  const clock = new TestClock();
+  const upstreams = createUpstreams({ clock, largeAnswerBytesMax });
+  t.after(upstreams.close);
+  return {
+    upstream,
+    upstreams,
+    clock,
+    send: (changes, changedTimeouts) =>
+      upstreams.send(callTo(`${upstream.url}/v1`, changes, changedTimeouts)),
+  };
+}
+
+function callTo(
+  baseUrl: string,
+  changes?: Partial<UpstreamCall>,
+  changedTimeouts?: Partial<UpstreamTimeouts>,
+): UpstreamCall {
+  return {
+    provider: { name: 'local', baseUrl },
+    timeouts: { ...timeouts, ...changedTimeouts },
+    path: '/chat/completions',
+    headers: { authorization: 'Bearer k' },
+    body: '{"model":"m"}',
+    stream: false,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+async function failed(reply: Promise<UpstreamReply>): Promise<UpstreamFailed> {
+  const settled = await reply;
+  assert.equal(settled.kind, 'failure', JSON.stringify(settled));
+  return settled;
+}
+
+async function opened(reply: Promise<UpstreamReply>): Promise<AsyncIterableIterator<Uint8Array>> {
+  const settled = await reply;
+  assert.equal(settled.kind, 'stream', JSON.stringify(settled));
+  return settled.chunks as AsyncIterableIterator<Uint8Array>;
+}
+
+/** Plays the head of an answer; what follows is written by the test. */
+function answerByHand(contentType = 'text/event-stream') {
+  const begun = Promise.withResolvers<ServerResponse>();
+  const script: local.Script = (response) => {
+    response.writeHead(200, { 'content-type': contentType }).flushHeaders();
+    begun.resolve(response);
+  };
+  return { script, response: begun.promise };
+}
+
+/** Resolves when the next head, or the next piece of a body, has arrived from an upstream. */
+async function arrivalOf(part: 'headers' | 'bodyChunkReceived'): Promise<void> {
+  const channel = `undici:request:${part}`;
+  await new Promise<void>((resolve) => {
+    const note = () => {
+      unsubscribe(channel, note);
+      resolve();
+    };
+    subscribe(channel, note);
+  });
+}
+
+/** What a stream gives, and how it breaks if it does. */
+async function readAll(
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ readonly text: string; readonly broken: UpstreamBroken | null }> {
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const chunk of chunks) pieces.push(chunk);
+    return { text: Buffer.concat(pieces).toString(), broken: null };
+  } catch (error) {
+    assert.ok(error instanceof UpstreamBroken, String(error));
+    return { text: Buffer.concat(pieces).toString(), broken: error };
+  }
+}
+
+test('a JSON answer comes back parsed, and the upstream sees the request as it was meant', async (t) => {
+  const { send, upstream } = await start(t, local.answerJson({ id: 'a' }));
+  assert.deepEqual(await send(), { kind: 'answer', body: { id: 'a' } });
+  const [request] = upstream.requests;
+  assert.deepEqual([request?.method, request?.path, request?.body], ['POST', path, { model: 'm' }]);
+  const {
+    authorization,
+    accept,
+    'accept-encoding': encoding,
+    'content-type': type,
+    'content-length': length,
+  } = request!.headers;
+  assert.deepEqual(
+    [authorization, accept, encoding, type, length],
+    ['Bearer k', 'application/json', 'identity', 'application/json', '13'],
+  );
+  assert.equal(await request!.ended, 'answered');
+});
+
+test('a stream comes back as its bytes, however they are split', async (t) => {
+  const { send, upstream } = await start(
+    t,
+    local.answerBytes(Buffer.from(frame.repeat(3)), { sizes: [1, 5, 2], paceMs: 1 }),
+  );
+  const { text, broken } = await readAll(await opened(send({ stream: true })));
+  assert.deepEqual([text, broken], [frame.repeat(3), null]);
+  assert.equal(upstream.requests[0]?.headers.accept, 'text/event-stream');
+});
+
+test('a stream with characters of several bytes arrives byte for byte', async (t) => {
+  const answer = readOwnAnswer('anthropic/text.sse');
+  const { send } = await start(t, local.answerBytes(answer, { sizes: [7, 100, 1] }));
+  const { text } = await readAll(await opened(send({ stream: true })));
+  assert.equal(text, answer.toString());
+});
+
+test('a base URL may have a path, a final slash, or neither', async (t) => {
+  const { upstream, upstreams } = await start(t);
+  upstream.on('/messages', local.answerJson(1));
+  upstream.on('/a/b/messages', local.answerJson(2));
+  const ask = async (name: string, base: string) => {
+    const provider = { name, baseUrl: upstream.url + base };
+    return upstreams.send(callTo('', { provider, path: '/messages' }));
+  };
+  assert.deepEqual(await ask('plain', ''), { kind: 'answer', body: 1 });
+  assert.deepEqual(await ask('slash', '/'), { kind: 'answer', body: 1 });
+  assert.deepEqual(await ask('deep', '/a/b/'), { kind: 'answer', body: 2 });
+  assert.deepEqual(
+    await ask('plain', '/a/b'),
+    { kind: 'answer', body: 2 },
+    'a provider that has moved is found at its new address',
+  );
+});
+
+test('one after the other, requests share a connection; at once, each has its own; providers share none', async (t) => {
+  const { send, upstream, upstreams } = await start(t, local.answerJson({}));
+  const answerOnceCame = (index: number) =>
+    upstream.on(path, async (response, request) => {
+      await upstream.request(index);
+      await local.answerJson({})(response, request);
+    });
+  for (let turn = 0; turn < 3; turn++) {
+    assert.equal((await send()).kind, 'answer');
+    // A connection is free again one turn of the event loop after its answer.
+    await setImmediate();
+  }
+  assert.equal(upstream.connections(), 1);
+  answerOnceCame(5);
+  await Promise.all([send(), send(), send()]);
+  assert.equal(upstream.connections(), 3);
+  await setImmediate();
+  answerOnceCame(8);
+  await Promise.all([send(), send(), send()]);
+  assert.equal(upstream.connections(), 3);
+  await upstreams.send(
+    callTo(`${upstream.url}/v1`, { provider: { name: 'other', baseUrl: `${upstream.url}/v1` } }),
+  );
+  assert.equal(upstream.connections(), 4);
+});
+
+test('a call with a time to connect of its own has connections of its own, and other times share them', async (t) => {
+  const { send, upstream } = await start(t, local.answerJson({}));
+  for (const changed of [
+    {},
+    { idle_ms: 7_000, first_byte_ms: 7_000, total_ms: 7_000 },
+    { connect_ms: 1_000 },
+    {},
+  ]) {
+    assert.equal((await send({}, changed)).kind, 'answer');
+    await setImmediate();
+  }
+  assert.equal(upstream.connections(), 2);
+});
+
+test('a connection is used again after a stream that was read to its end', async (t) => {
+  const { send, upstream } = await start(t, local.answerSse([frame]));
+  for (let turn = 0; turn < 3; turn++) {
+    await readAll(await opened(send({ stream: true })));
+    await setImmediate();
+  }
+  assert.equal(upstream.connections(), 1);
+});
+
+test('an error status is a failure with its status, its parsed body and how long to wait', async (t) => {
+  const body = { error: { message: 'Slow down', type: 'rate_limit' } };
+  const { send } = await start(t, local.answerStatus(429, { body, retryAfter: '7' }));
+  for (const stream of [false, true]) {
+    assert.deepEqual(await failed(send({ stream })), {
+      kind: 'failure',
+      failure: {
+        kind: 'status',
+        status: 429,
+        message: 'HTTP 429 Too Many Requests',
+        retryAfterSeconds: 7,
+      },
+      body,
+      requestSent: true,
+    });
+  }
+});
+
+test('the body of an error is text where it is no JSON, and only its beginning is read', async (t) => {
+  const huge = `<html>${'x'.repeat(32 * 1024 * 1024)}`;
+  const { send, upstream } = await start(
+    t,
+    local.answerStatus(502, { body: 'Bad gateway' }),
+    local.answerStatus(500, { body: huge }),
+    local.thenReset('{"error":', { status: 503 }),
+    local.answerStatus(504, { body: '' }),
+  );
+  assert.deepEqual((await failed(send())).body, 'Bad gateway');
+  const { body, failure } = await failed(send());
+  assert.deepEqual([failure.status, body], [500, huge.slice(0, 64 * 1024)]);
+  assert.equal(await upstream.requests[1]?.ended, 'aborted', 'the rest is not fetched');
+  const cut = await failed(send());
+  assert.deepEqual([cut.failure.status, cut.body], [503, '{"error":']);
+  const empty = await failed(send());
+  assert.deepEqual([empty.failure.status, empty.body], [504, '']);
+});
+
+const unreadable: [what: string, stream: boolean, script: local.Script, message: RegExp][] = [
+  ['text in place of JSON', false, local.answerJson('<html>oops</html>'), /no JSON/],
+  ['an empty body', false, local.answerJson(''), /no JSON: the body is empty/],
+  ['JSON nested too deep', false, local.answerJson('['.repeat(1_001)), /nested deeper/],
+  [
+    'a stream where JSON was asked for',
+    false,
+    local.answerSse([frame]),
+    /a stream came where JSON/,
+  ],
+  [
+    'an error under a status of success',
+    false,
+    local.answerJson({ error: { message: 'No credits' } }),
+    /^No credits$/,
+  ],
+  [
+    'an error that is only text',
+    false,
+    local.answerJson({ code: 'x', error: 'No such model' }),
+    /^No such model$/,
+  ],
+  [
+    'an error without a message',
+    false,
+    local.answerJson({ error: { code: 5 } }),
+    /error without a message/,
+  ],
+  [
+    'an error in place of a stream',
+    true,
+    local.answerJson({ error: { message: 'Overloaded' } }),
+    /^Overloaded$/,
+  ],
+  [
+    'JSON in place of a stream',
+    true,
+    local.answerJson({ id: 'a' }),
+    /application\/json came where a stream/,
+  ],
+  [
+    'HTML in place of a stream',
+    true,
+    local.answerJson('<p>', { headers: { 'content-type': 'text/html; charset=utf-8' } }),
+    /no JSON/,
+  ],
+  [
+    'a compressed answer',
+    false,
+    local.answerJson('x', { headers: { 'content-encoding': 'gzip' } }),
+    /compressed \(gzip\)/,
+  ],
+];
+
+for (const [what, stream, script, message] of unreadable) {
+  test(`${what} is unreadable`, async (t) => {
+    const { send } = await start(t, script);
+    const { failure } = await failed(send({ stream }));
+    assert.deepEqual(
+      [failure.kind, failure.status, failure.retryAfterSeconds],
+      ['unreadable', null, null],
+    );
+    assert.match(failure.message, message);
+  });
+}
+
+test('an answer whose `error` is null is an answer, and a stream may come without its content type', async (t) => {
+  const { send } = await start(
+    t,
+    local.answerJson({ error: null }),
+    local.answerSse([frame], { headers: { 'content-type': '' } }),
+  );
+  assert.equal((await send()).kind, 'answer');
+  assert.equal((await readAll(await opened(send({ stream: true })))).text, frame);
+});
+
+test('what is not HTTP at all is unreadable', async (t) => {
+  const server = createServer(
+    (socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.6\r\n'),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const upstreams = createUpstreams({ clock: new TestClock(), largeAnswerBytesMax });
+  t.after(upstreams.close);
+  const { failure } = await failed(
+    upstreams.send(callTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
+  );
+  assert.equal(failure.kind, 'unreadable', failure.message);
+});
+
+test('an answer over 64 MiB is given up', async (t) => {
+  const piece = Buffer.alloc(4 * 1024 * 1024, ' ');
+  const { send, upstream } = await start(
+    t,
+    local.answerBytes(Buffer.concat(Array.from({ length: 20 }, () => piece)), {
+      sizes: [piece.length],
+      headers: { 'content-type': 'application/json' },
+    }),
+  );
+  const { failure } = await failed(send());
+  assert.deepEqual(
+    [failure.kind, failure.message],
+    ['unreadable', `the answer is over ${64 * 1024 * 1024} bytes`],
+  );
+  assert.equal(await upstream.requests[0]?.ended, 'aborted');
+});
+
+const longAnswer = Buffer.from(JSON.stringify({ x: 'y'.repeat(24 * 1024 * 1024) }));
+const asJson = { headers: { 'content-type': 'application/json' } };
+
+test('large answers that come at once are read one after the other beyond the bound, and small ones beside them', async (t) => {
+  const long = local.answerBytes(longAnswer, { sizes: [256 * 1024], ...asJson });
+  const { send, upstream, clock } = await start(t);
+  const byHand = answerByHand('application/json');
+  upstream.on(
+    path,
+    byHand.script,
+    ...Array.from({ length: 5 }, () => long),
+    local.answerJson({ small: true }),
+  );
+  const patient = { first_byte_ms: 600_000, idle_ms: 600_000, total_ms: 600_000 };
+  const first = send({}, patient);
+  const response = await byHand.response;
+  // It fills the room, and is not at its end: no other one may go on.
+  response.write(longAnswer.subarray(0, 2_000_000));
+  await until(() => upstream.requests[0]!.bytesSent() >= 2_000_000);
+  const controller = new AbortController();
+  const others = Array.from({ length: 5 }, (_, index) =>
+    send(index === 0 ? { signal: controller.signal } : {}, { total_ms: 600_000 }),
+  );
+  await until(() => upstream.requests.length === 6);
+  assert.deepEqual(await send(), { kind: 'answer', body: { small: true } });
+  const sent = () => upstream.requests.slice(1, 6).map((request) => request.bytesSent());
+  for (let time = 0, before = ''; before !== String(sent()); time++) {
+    before = String(sent());
+    for (let turn = 0; turn < 200; turn++) await setImmediate();
+  }
+  // Of each, the two kernels hold some megabytes.
+  for (const bytes of sent())
+    assert.ok(bytes < longAnswer.length / 2, `${bytes} bytes were read without room`);
+  // It is our silence, not the upstream's, and who waits can leave.
+  await clock.advance(timeouts.idle_ms + 2_000);
+  controller.abort();
+  assert.equal((await failed(others[0]!)).failure.kind, 'connection');
+  assert.ok(await isPending(Promise.race(others.slice(1))));
+  response.end(longAnswer.subarray(2_000_000));
+  for (const pending of [first, ...others.slice(1)]) {
+    const reply = await pending;
+    assert.ok(
+      reply.kind === 'answer' && (reply.body as { x: string }).x.length === 24 * 1024 * 1024,
+      reply.kind,
+    );
+  }
+});
+
+test('a redirect is not followed', async (t) => {
+  const { send, upstream } = await start(
+    t,
+    local.answerJson('', { status: 307, headers: { location: '/elsewhere' } }),
+  );
+  upstream.on('/elsewhere', local.answerJson({}));
+  const { failure } = await failed(send());
+  assert.deepEqual([failure.kind, failure.status], ['status', 307]);
+  assert.match(failure.message, /base_url/);
+  assert.equal(upstream.requests.length, 1);
+});
+
+test('a refused connection, an unknown host and a reset before the answer are failed connections', async (t) => {
+  const { send, upstream, upstreams } = await start(t, local.thenReset(null));
+  const reset = await failed(send());
+  assert.deepEqual([reset.failure.kind, reset.requestSent], ['connection', true]);
+  await upstream.close();
+  const refused = await failed(send({ provider: { name: 'closed', baseUrl: upstream.url } }));
+  assert.deepEqual(
+    [refused.failure.kind, refused.requestSent, refused.body],
+    ['connection', false, null],
+  );
+  assert.match(refused.failure.message, /ECONNREFUSED/);
+  const unknown = await failed(
+    upstreams.send(
+      callTo('http://unknown-host.invalid', {
+        provider: { name: 'u', baseUrl: 'http://unknown-host.invalid' },
+      }),
+    ),
+  );
+  assert.deepEqual([unknown.failure.kind, unknown.requestSent], ['connection', false]);
+});
+
+test('a kept connection that ends as the next request comes may have taken it: it is not sent again here', async (t) => {
+  const closeUnanswered: local.Script = (response) => void response.socket?.end();
+  const { send, upstream } = await start(
+    t,
+    local.answerJson({}),
+    closeUnanswered,
+    local.answerJson({}),
+  );
+  assert.equal((await send()).kind, 'answer');
+  // The connection is free again.
+  await setImmediate();
+  const { failure, requestSent } = await failed(send());
+  assert.deepEqual([failure.kind, requestSent], ['connection', true]);
+  assert.deepEqual([upstream.requests.length, upstream.connections()], [2, 1]);
+  assert.equal((await send()).kind, 'answer');
+  assert.equal(upstream.connections(), 2);
+});
+
+test('a kept connection that the upstream has closed meanwhile does no harm', async (t) => {
+  let closedByBoth: Promise<unknown> = Promise.resolve();
+  const { send, upstream } = await start(t, (response) => {
+    response.end('{}');
+    const { socket } = response;
+    response.on('close', () => socket!.end());
+    closedByBoth = once(socket!, 'close');
+  });
+  for (let turn = 0; turn < 3; turn++) {
+    assert.equal((await send()).kind, 'answer');
+    await closedByBoth;
+  }
+  assert.equal(upstream.requests.length, 3);
+});
+
+test('an upstream that never answers has timed out, at the latest a second after its time', async (t) => {
+  for (const [firstByteMs, endsMs] of [
+    [5_000, 5_000],
+    [5_001, 6_000],
+  ] as const) {
+    const { send, upstream, clock } = await start(t, local.hang);
+    const reply = send({}, { first_byte_ms: firstByteMs });
+    const request = await upstream.request(0);
+    await clock.advance(endsMs - 1);
+    assert.ok(await isPending(reply));
+    await clock.advance(1);
+    const { failure, requestSent } = await failed(reply);
+    assert.deepEqual(
+      [failure.kind, requestSent, /first_byte_ms/.test(failure.message)],
+      ['timeout', true, true],
+    );
+    assert.equal(await request.ended, 'aborted');
+  }
+});
+
+test('an upstream that falls silent in mid-stream has timed out, and what came before counts', async (t) => {
+  const { send, upstream, clock } = await start(t, local.thenHang(frame));
+  const chunks = await opened(send({ stream: true }, { idle_ms: 5_000 }));
+  assert.equal(Buffer.from((await chunks.next()).value as Uint8Array).toString(), frame);
+  const rest = readAll(chunks);
+  await clock.advance(4_999);
+  assert.ok(await isPending(rest));
+  await clock.advance(1);
+  assert.equal((await rest).broken?.failure.kind, 'timeout');
+  assert.equal(await upstream.requests[0]?.ended, 'aborted');
+});
+
+test('an upstream that takes too long altogether has timed out, before its answer and in mid-stream', async (t) => {
+  const byHand = answerByHand();
+  const { send, upstream, clock } = await start(t, local.hang, byHand.script);
+  const early = send({}, { total_ms: 3_000 });
+  await upstream.request(0);
+  await clock.advance(2_999);
+  assert.ok(await isPending(early));
+  await clock.advance(1);
+  const { failure } = await failed(early);
+  assert.deepEqual([failure.kind, /total_ms/.test(failure.message)], ['timeout', true]);
+
+  const chunks = await opened(send({ stream: true }, { total_ms: 3_000, idle_ms: 2_000 }));
+  const response = await byHand.response;
+  for (let second = 0; second < 3; second++) {
+    response.write(frame);
+    assert.equal((await chunks.next()).value?.length, frame.length);
+    await clock.advance(1_000);
+  }
+  assert.match((await readAll(chunks)).broken?.failure.message ?? '', /total_ms/);
+});
+
+test('without streaming, a host may send its head at once and compute then, but not for ever', async (t) => {
+  const [late, endless] = [answerByHand('application/json'), answerByHand('application/json')];
+  const { send, clock } = await start(t, late.script, endless.script);
+  const times = { idle_ms: 1_000, first_byte_ms: 5_000 };
+  const sendAndWaitForHead = async () => {
+    const arrival = arrivalOf('headers');
+    const reply = send({}, times);
+    await arrival;
+    await clock.advance(4_999);
+    assert.ok(await isPending(reply));
+    return { reply };
+  };
+  const first = await sendAndWaitForHead();
+  (await late.response).end('{"late":true}');
+  assert.deepEqual(await first.reply, { kind: 'answer', body: { late: true } });
+
+  await clock.advance(1);
+  const second = await sendAndWaitForHead();
+  const arrival = arrivalOf('bodyChunkReceived');
+  (await endless.response).write('{');
+  await arrival;
+  await clock.advance(5_000);
+  assert.ok(await isPending(second.reply), 'each piece gives it as much time again');
+  await clock.advance(1);
+  assert.equal((await failed(second.reply)).failure.kind, 'timeout');
+});
+
+test('a stream that breaks off gives what it had and then says so', async (t) => {
+  const { send } = await start(
+    t,
+    local.thenReset(frame.repeat(2)),
+    local.thenReset('{"id":', { headers: { 'content-type': 'application/json' } }),
+  );
+  const { text, broken } = await readAll(await opened(send({ stream: true })));
+  assert.equal(text, frame.repeat(2));
+  assert.deepEqual([broken?.failure.kind, broken?.failure.status], ['broken-stream', null]);
+  assert.equal(
+    (await failed(send())).failure.kind,
+    'broken-stream',
+    'half of a JSON answer likewise',
+  );
+});
+
+test('a stream that closes politely before its length is full has broken off too', async (t) => {
+  const { send } = await start(t, (response) => {
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream', 'content-length': '1000' })
+      .write(frame, () => response.socket?.end());
+  });
+  const { broken } = await readAll(await opened(send({ stream: true })));
+  assert.equal(broken?.failure.kind, 'broken-stream');
+});
+
+test('an abort destroys the request at once, before the answer and in the middle of it', async (t) => {
+  const { send, upstream } = await start(t, local.hang, local.thenHang(frame));
+  const early = new AbortController();
+  const reply = send({ signal: early.signal });
+  const request = await upstream.request(0);
+  early.abort();
+  const { failure, requestSent } = await failed(reply);
+  assert.deepEqual([failure.kind, requestSent], ['connection', true]);
+  assert.equal(await request.ended, 'aborted');
+
+  const late = new AbortController();
+  const chunks = await opened(send({ stream: true, signal: late.signal }));
+  assert.equal(Buffer.from((await chunks.next()).value as Uint8Array).toString(), frame);
+  const pending = chunks.next();
+  late.abort();
+  await assert.rejects(pending, UpstreamBroken);
+  assert.equal((await chunks.next()).done, true);
+  assert.equal(await upstream.requests[1]?.ended, 'aborted');
+});
+
+test('an abort before anything was sent sends nothing', async (t) => {
+  const { send, upstream } = await start(t, local.answerJson({}));
+  const { failure, requestSent } = await failed(send({ signal: AbortSignal.abort() }));
+  assert.deepEqual([failure.kind, requestSent], ['connection', false]);
+  const controller = new AbortController();
+  const reply = send({ signal: controller.signal });
+  controller.abort();
+  assert.equal((await failed(reply)).requestSent, false);
+  await send();
+  assert.equal(upstream.requests.length, 1);
+});
+
+test('a reader that leaves stops the upstream, also while it waits for a chunk', async (t) => {
+  const { send, upstream } = await start(t, local.thenHang(frame));
+  for await (const chunk of await opened(send({ stream: true }))) {
+    assert.equal(chunk.length, frame.length);
+    break;
+  }
+  assert.equal(await upstream.requests[0]?.ended, 'aborted');
+
+  const chunks = await opened(send({ stream: true }));
+  await chunks.next();
+  const pending = chunks.next();
+  await chunks.return?.();
+  assert.equal((await pending).done, true);
+  assert.equal(await upstream.requests[1]?.ended, 'aborted');
+});
+
+test('a slow reader slows the upstream down, and then gets every byte', async (t) => {
+  const total = 48 * 1024 * 1024;
+  const bytes = Buffer.alloc(total, 'abcdefgh');
+  const { send, upstream } = await start(t, local.answerBytes(bytes, { sizes: [16 * 1024] }));
+  const readAnother = async () =>
+    assert.equal((await readAll(await opened(send({ stream: true })))).text.length, total);
+  const chunks = await opened(send({ stream: true }));
+  let read = (await chunks.next()).value?.length ?? 0;
+  await readAnother();
+  const sent = upstream.requests[0]!.bytesSent();
+  // What is on its way is held by the two kernels, some megabytes at most, and not by us.
+  assert.ok(sent < total / 3, `${sent} bytes were taken from the upstream without a reader`);
+  await readAnother();
+  assert.equal(upstream.requests[0]!.bytesSent(), sent, 'nothing moves while nobody reads');
+  for await (const chunk of chunks) read += chunk.length;
+  assert.equal(read, total);
+});
+
+test('many small pieces that wait are given together', async (t) => {
+  const byHand = answerByHand();
+  const { send } = await start(t, byHand.script);
+  const chunks = await opened(send({ stream: true }));
+  const response = await byHand.response;
+  for (let count = 0; count < 50; count++) {
+    const arrival = arrivalOf('bodyChunkReceived');
+    response.write(frame);
+    await arrival;
+  }
+  const { value } = await chunks.next();
+  assert.equal(Buffer.from(value as Uint8Array).toString(), frame.repeat(50));
+});
+
+test('`Retry-After` is read as seconds, as a date and in milliseconds, and nonsense is none', async (t) => {
+  const { send, upstream, clock } = await start(t);
+  const inTwoMinutes = new Date(clock.nowMs() + 120_000).toUTCString();
+  const cases: [headers: Record<string, string>, seconds: number | null][] = [
+    [{ 'retry-after': '3' }, 3],
+    [{ 'retry-after': '0.2' }, 1],
+    [{ 'retry-after': inTwoMinutes }, 120],
+    [{ 'retry-after': 'Thu, 01 Jan 1998 00:00:00 GMT' }, 0],
+    [{ 'retry-after': '30', 'retry-after-ms': '1500' }, 2],
+    [{ 'retry-after': '99999999999' }, 86_400],
+    [{ 'retry-after': 'soon' }, null],
+    [{ 'retry-after': '-5' }, null],
+  ];
+  for (const [headers, seconds] of cases) {
+    upstream.on(path, local.answerJson({}, { status: 503, headers }));
+    assert.equal(
+      (await failed(send())).failure.retryAfterSeconds,
+      seconds,
+      JSON.stringify(headers),
+    );
+  }
+});
+
+test('a request that cannot be written is our own fault and throws', async (t) => {
+  const { send } = await start(t, local.answerJson({}));
+  await assert.rejects(
+    send({ headers: { authorization: 'Bearer a\nb' } }),
+    /invalid authorization header/,
+  );
+});
+
+test('a connection that does not open in time is a failed connection', async (t) => {
+  // It accepts, and never shakes hands.
+  const server = createServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const upstreams = createUpstreams({ clock: new TestClock(), largeAnswerBytesMax });
+  t.after(upstreams.close);
+  const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { failure, requestSent } = await failed(
+    upstreams.send(callTo(baseUrl, {}, { connect_ms: 100 })),
+  );
+  assert.deepEqual([failure.kind, requestSent], ['connection', false]);
+  assert.match(failure.message, /CONNECT_TIMEOUT/);
+});
+
+test('closing destroys what still runs, and later calls fail', async (t) => {
+  const { send, upstream, upstreams } = await start(t, local.hang);
+  const reply = send();
+  await upstream.request(0);
+  await upstreams.close();
+  assert.equal((await failed(reply)).failure.kind, 'connection');
+  assert.equal((await failed(send())).failure.kind, 'connection');
+});
+
+test('a finished exchange leaves no listener on the signal', async (t) => {
+  const { send } = await start(t, local.answerJson({}));
+  const controller = new AbortController();
+  let listeners = 0;
+  const { signal } = controller;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...all: Parameters<typeof add>) => (listeners++, add(...all));
+  signal.removeEventListener = (...all: Parameters<typeof remove>) => (listeners--, remove(...all));
+  await send({ signal });
+  assert.equal(listeners, 0);
+});

@@ -1,0 +1,141 @@
+// HTTP to the providers. Each provider, and so each credential, has its own connection pool; each
+// request has an exchange (exchange.ts). A failed call is a return value. Nothing is retried here:
+// the caller may send the same call again.
+import { Readable } from 'node:stream';
+import { Pool, type Dispatcher } from 'undici';
+import type { Clock } from '../../lib/clock.ts';
+import { LargeAnswers } from './large-answers.ts';
+import { Exchange } from './exchange.ts';
+import type {
+  UpstreamCall,
+  UpstreamProvider,
+  UpstreamReply,
+  UpstreamTimeouts,
+} from './upstream-call.ts';
+import { withoutTrailing } from '../../lib/without-trailing.ts';
+
+export type Upstreams = {
+  readonly send: (call: UpstreamCall) => Promise<UpstreamReply>;
+  /** Destroys every connection. Running calls fail. */
+  readonly close: () => Promise<void>;
+};
+
+type UpstreamsOptions = {
+  readonly clock: Clock;
+  /** Memory for whole answers while they are read, small ones excluded. */
+  readonly largeAnswerBytesMax: number;
+  readonly userAgent?: string;
+};
+
+/** How often open exchanges are checked for timeouts: one timer for all. */
+const sweepMs = 1_000;
+
+export function createUpstreams({
+  clock,
+  largeAnswerBytesMax,
+  userAgent = 'tollgate',
+}: UpstreamsOptions): Upstreams {
+  const destinations = new Map<string, Destination>();
+  const open = new Set<Exchange>();
+  const large = new LargeAnswers(largeAnswerBytesMax);
+  const stopSweeping = clock.every(sweepMs, () => stopOverdue(open, clock.elapsedMs()));
+  return {
+    send: (call) => {
+      const { pool, prefix } = destinationOf(destinations, call);
+      const exchange = new Exchange(call, { open, clock, large });
+      if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix, userAgent), exchange);
+      return exchange.reply;
+    },
+    close: async () => {
+      stopSweeping();
+      await Promise.all(Array.from(destinations.values(), ({ pool }) => pool.destroy()));
+    },
+  };
+}
+
+/** A provider's origin and path, computed once. */
+type Destination = {
+  readonly provider: UpstreamProvider;
+  readonly pool: Pool;
+  readonly prefix: string;
+};
+
+/** The connect timeout belongs to the pool: calls with another timeout use another pool. */
+function destinationOf(destinations: Map<string, Destination>, call: UpstreamCall): Destination {
+  const { provider, timeouts, origin: ownOrigin } = call;
+  if (ownOrigin !== undefined) return otherOriginOf(destinations, call, ownOrigin);
+  const key = `${provider.name} ${timeouts.connect_ms}`;
+  const known = destinations.get(key);
+  if (known && (known.provider === provider || known.provider.baseUrl === provider.baseUrl))
+    return known;
+  // The provider has moved. Calls on the old connections still finish there.
+  void known?.pool.close();
+  const { origin, pathname } = new URL(provider.baseUrl);
+  const destination = {
+    provider,
+    pool: openPool(origin, timeouts),
+    prefix: withoutTrailing(pathname, '/'),
+  };
+  destinations.set(key, destination);
+  return destination;
+}
+
+/** No other name shares these connections. */
+function otherOriginOf(
+  destinations: Map<string, Destination>,
+  { provider, timeouts }: UpstreamCall,
+  origin: string,
+): Destination {
+  const name = `${provider.name} ${timeouts.connect_ms} ${origin}`;
+  const known = destinations.get(name);
+  if (known) return known;
+  const destination = { provider, pool: openPool(origin, timeouts), prefix: '' };
+  destinations.set(name, destination);
+  return destination;
+}
+
+/**
+ * Each connection carries one request at a time: a slow stream delays nobody, and stopping it
+ * closes nobody else's.
+ */
+function openPool(origin: string, timeouts: UpstreamTimeouts): Pool {
+  return new Pool(origin, {
+    pipelining: 1,
+    allowH2: false,
+    connectTimeout: timeouts.connect_ms,
+    keepAliveTimeout: 60_000,
+    keepAliveMaxTimeout: 300_000,
+    maxHeaderSize: 64 * 1024,
+  });
+}
+
+function requestOptions(
+  { method = 'POST', path, headers, body, stream }: UpstreamCall,
+  prefix: string,
+  userAgent: string,
+): Dispatcher.DispatchOptions {
+  return {
+    method,
+    path: prefix + path,
+    headers: {
+      ...(body !== null && { 'content-type': 'application/json' }),
+      accept: stream ? 'text/event-stream' : 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': userAgent,
+      ...headers,
+    },
+    body: isPieces(body) ? Readable.from(body) : body,
+    // The exchange handles these timeouts itself, by the program's clock.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+}
+
+function isPieces(body: UpstreamCall['body']): body is readonly Buffer[] {
+  return Array.isArray(body);
+}
+
+/** Exchanges are in order of their start, but providers have different timeouts. */
+function stopOverdue(open: ReadonlySet<Exchange>, nowMs: number): void {
+  for (const exchange of open) exchange.stopIfOverdue(nowMs);
+}

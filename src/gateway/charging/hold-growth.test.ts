@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OutputMeter } from '../../canonical/output-bytes.ts';
+import type { Extend, Outcome } from '../../domain/ledger/commands.ts';
+import { micros } from '../../lib/money.ts';
+import { TestClock } from '../../../tests/support/test-clock.ts';
+import { HoldGrowth } from './hold-growth.ts';
+import { OpenHold, type Books, type Payer } from './open-hold.ts';
+import type { Granted } from './worst-case.ts';
+import { RequestLog } from '../request-log.ts';
+import { UnseenOutput, type Unseen } from './unseen-output.ts';
+
+const picosPerToken = 1_000_000;
+const slice = micros(1_000);
+
+/** A stream of a model at one microdollar a token, in front of a ledger that gives so much and no more. */
+function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens = 20_000 } = {}) {
+  const extensions: Extend[] = [];
+  const clock = new TestClock();
+  const call = (unseen: Unseen) => new UnseenOutput(clock, { choices: 1, unseen });
+  let left = givesMicros;
+  const prices = { input: 0, output: picosPerToken, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
+  const version = { version: '0', effectiveFromMs: 0, isListPrice: true, base: prices, tiers: [] };
+  const model = { contextTokens: 100_000, supports: { thinking } };
+  const request = { choices: 1, stream: true };
+  const asked = {
+    model,
+    request,
+    price: { list: version, upstream: version },
+    search: null,
+    inputTokensUpper: 0,
+  };
+  const books = {
+    ledger: {
+      submit: async (command: Extend): Promise<Outcome> => {
+        if (command.amountMicros > left) {
+          const nothing = { heldMicros: micros(0), cap: null, resetsAtMs: null };
+          return {
+            type: 'insufficient-balance',
+            leftMicros: micros(left),
+            affordableMicros: micros(left),
+            ...nothing,
+          };
+        }
+        left -= command.amountMicros;
+        extensions.push(command);
+        return { type: 'held', availableMicros: micros(left) };
+      },
+    },
+  } as unknown as Books;
+  const payer = {
+    requestId: 'h',
+    key: { id: 'k', accountId: 'a', mode: 'live' },
+    log: new RequestLog('h'),
+  } as Payer;
+  const hold = new OpenHold(books, payer, slice);
+  const granted = { coveredTokens: slice, maxOutputTokens, wanted: asked } as unknown as Granted;
+  const growth = new HoldGrowth(hold, granted, slice);
+  return {
+    growth,
+    call,
+    unseen: call(thinking ? 'thoughts' : 'nothing'),
+    extensions,
+    clock,
+    held: () => slice + givesMicros - left,
+  };
+}
+
+const bytesOf = (tokens: number) => tokens * 2;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a hold grows ahead of its answer, a slice at a time, and never makes it wait while it is covered', async () => {
+  const { growth, unseen, extensions } = openStream();
+  for (let tokens = 0; tokens <= 5_000; tokens += 100) {
+    assert.equal(growth.cover(bytesOf(tokens), unseen), undefined, `at ${tokens} tokens`);
+    await settled();
+  }
+  assert.deepEqual(
+    extensions.map(({ part, amountMicros }) => [part, amountMicros]),
+    [1, 2, 3, 4, 5].map((part) => [part, slice]),
+  );
+});
+
+test('an answer that leaps past what is held waits for all of it at once', async () => {
+  const { growth, unseen, held } = openStream();
+  assert.equal(await growth.cover(bytesOf(7_500), unseen), true);
+  assert.equal(held(), 7_500 + slice);
+  assert.equal(growth.cover(bytesOf(7_600), unseen), undefined);
+});
+
+test('nothing is held beyond the output limit', async () => {
+  const { growth, unseen, held } = openStream({ maxOutputTokens: 1_500 });
+  assert.equal(await growth.cover(bytesOf(1_200), unseen), true);
+  assert.equal(held(), 1_500);
+  assert.equal(growth.cover(bytesOf(90_000), unseen), undefined);
+});
+
+test('a slice that is refused ahead of need is asked for once more when it is needed, and then the answer ends', async () => {
+  const { growth, unseen } = openStream({ givesMicros: 0 });
+  assert.equal(growth.cover(bytesOf(900), unseen), undefined);
+  await settled();
+  assert.equal(growth.isRefused, false);
+  assert.equal(growth.cover(bytesOf(950), unseen), undefined);
+  assert.equal(await growth.cover(bytesOf(1_000), unseen), false);
+  assert.equal(growth.isRefused, true);
+});
+
+test('silence of a model that thinks is held for as reasoning; slow words are not', async () => {
+  const silent = openStream({ thinking: true });
+  await silent.clock.advance(30_000);
+  assert.equal(await silent.growth.cover(0, silent.unseen), true);
+  assert.equal(silent.held(), 3_000 + slice);
+
+  const slow = openStream({ thinking: true });
+  for (let tokens = 1; tokens <= 300; tokens++) {
+    await slow.clock.advance(500);
+    const output = new OutputMeter();
+    output.addText('x'.repeat(bytesOf(tokens)));
+    slow.unseen.note({ output, usage: null });
+    assert.equal(slow.growth.cover(bytesOf(tokens), slow.unseen), undefined);
+  }
+  assert.deepEqual(slow.extensions, []);
+
+  const plain = openStream();
+  await plain.clock.advance(600_000);
+  assert.equal(plain.growth.cover(0, plain.unseen), undefined);
+  await settled();
+  assert.deepEqual(plain.extensions, []);
+});
+
+test('a call that takes the place of a failed one counts from nothing, under what is held already', async () => {
+  const { growth, call, unseen: failed, extensions, clock } = openStream({ thinking: true });
+  assert.equal(await growth.cover(bytesOf(4_000), failed), true);
+  await clock.advance(60_000);
+  const unseen = call('thoughts');
+  assert.equal(growth.cover(bytesOf(3_000), unseen), undefined);
+  await settled();
+  assert.equal(extensions.length, 1, 'neither the failed call’s output nor its silence counts');
+  assert.equal(growth.cover(bytesOf(4_600), unseen), undefined);
+  await settled();
+  assert.deepEqual(
+    extensions.map(({ part }) => part),
+    [1, 2],
+  );
+});

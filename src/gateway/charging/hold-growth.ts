@@ -1,0 +1,110 @@
+// Grows a stream's hold with its answer, slice by slice: many streams fit a small balance, and none
+// spends what is not held. When a slice is refused, the answer ends as at its length limit.
+import type { CancelTimer, Clock } from '../../lib/clock.ts';
+import type { OpenHold } from './open-hold.ts';
+import type { UnseenOutput } from './unseen-output.ts';
+import { worstCaseOf, type Granted } from './worst-case.ts';
+
+/** Hardly any language has fewer bytes to a token; numbers and base64 come close. */
+const bytesPerTokenMin = 2;
+
+export class HoldGrowth {
+  /** True when more was needed and refused. */
+  isRefused = false;
+  readonly #hold: OpenHold;
+  readonly #granted: Granted;
+  readonly #sliceTokens: number;
+  /** Output tokens of each choice that the hold covers. */
+  #coveredTokens: number;
+  #asking: Promise<boolean> | null = null;
+  /**
+   * The coverage when a slice was refused ahead of need. It is asked for again when this is used
+   * up, because other requests may have released theirs.
+   */
+  #refusedAtTokens = -1;
+
+  constructor(hold: OpenHold, granted: Granted, sliceTokens: number) {
+    this.#hold = hold;
+    this.#granted = granted;
+    this.#sliceTokens = sliceTokens;
+    this.#coveredTokens = granted.coveredTokens;
+  }
+
+  /**
+   * Call as the answer grows. Returns undefined while the hold covers it, or a promise while the
+   * answer must wait for a slice: true when granted, false when the answer must end here.
+   */
+  cover(outputBytes: number, unseen: UnseenTokens): Promise<boolean> | void {
+    if (this.#coveredTokens >= this.#granted.maxOutputTokens) return;
+    // The most that one choice can have used, by what was seen of it and by the duration of its
+    // silences.
+    const tokens =
+      outputBytes / bytesPerTokenMin / this.#granted.wanted.request.choices + unseen.tokens;
+    const isUsedUp = tokens >= this.#coveredTokens;
+    if (!isUsedUp && tokens + this.#sliceTokens / 2 < this.#coveredTokens) return;
+    if (!isUsedUp && this.#refusedAtTokens === this.#coveredTokens) return;
+    this.#asking ??= this.#extend(tokens);
+    if (!isUsedUp) return;
+    return this.#asking.then((isGranted) => {
+      this.isRefused = !isGranted;
+      return isGranted;
+    });
+  }
+
+  async #extend(tokens: number): Promise<boolean> {
+    const { maxOutputTokens, wanted } = this.#granted;
+    const neededTokens = Math.ceil(Math.max(this.#coveredTokens, tokens)) + this.#sliceTokens;
+    const coveredTokens = Math.min(neededTokens, maxOutputTokens);
+    const outcome = await this.#hold.extendTo(worstCaseOf(wanted, coveredTokens));
+    this.#asking = null;
+    if (outcome === 'refused') this.#refusedAtTokens = this.#coveredTokens;
+    if (outcome === 'held') this.#coveredTokens = coveredTokens;
+    return outcome === 'held';
+  }
+}
+
+type UnseenTokens = Pick<UnseenOutput, 'tokens'>;
+
+type Watched = {
+  readonly outputBytes: () => number;
+  readonly unseen: UnseenTokens;
+  /** Called when the answer must end although nothing arrived. */
+  readonly onRefused: () => void;
+};
+
+const watchMs = 1_000;
+
+/** Grows the holds of streams that are silent while their model thinks: one timer for all. */
+export class HoldGrowths {
+  readonly #watched = new Map<HoldGrowth, Watched>();
+  readonly #stopWatching: CancelTimer;
+
+  constructor(clock: Clock) {
+    this.#stopWatching = clock.every(watchMs, () => this.#look());
+  }
+
+  /** Returns a function that ends the watch. */
+  watch(growth: HoldGrowth, watched: Watched): () => void {
+    this.#watched.set(growth, watched);
+    return () => this.#watched.delete(growth);
+  }
+
+  close(): void {
+    this.#stopWatching();
+  }
+
+  #look(): void {
+    for (const [growth, { outputBytes, unseen, onRefused }] of this.#watched) {
+      const granted = growth.cover(outputBytes(), unseen);
+      if (granted) void this.#endIfRefused(growth, granted, onRefused);
+    }
+  }
+
+  async #endIfRefused(
+    growth: HoldGrowth,
+    granted: Promise<boolean>,
+    end: () => void,
+  ): Promise<void> {
+    if (!(await granted) && this.#watched.has(growth)) end();
+  }
+}

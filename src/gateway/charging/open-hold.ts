@@ -1,0 +1,238 @@
+// A hold in the ledger, from its reservation to its one end: a charge or a release. A charge is
+// durable before success is reported.
+import { keepPrice, type PriceTerms } from '../../canonical/price-terms.ts';
+import { type StoredResponse, worthOf } from '../../canonical/stored-response.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { LedgerUnavailable } from '../../domain/ledger/batcher.ts';
+import {
+  ledgerIdOf,
+  type ChargeRecord,
+  type Ledger,
+  type LedgerId,
+  type Outcome,
+  type RefusedOutcome,
+  type Reserve,
+  type Settle,
+} from '../../domain/ledger/commands.ts';
+import type { Logger } from '../../lib/log.ts';
+import { floorToCents, micros, zeroMicros, type Micros } from '../../lib/money.ts';
+import type { AccountStandings } from '../admission/account-standings.ts';
+import type { AnswerStorage } from '../replaying/answer-storage.ts';
+import type { RequestLog } from '../request-log.ts';
+
+/** Where holds are written, and who is told of losses. */
+export type Books = {
+  readonly ledger: Ledger;
+  /** This process's name in the ledger's leases. */
+  readonly owner: string;
+  readonly standings: AccountStandings;
+  readonly log: Logger;
+};
+
+/** The paying account and key. */
+export type Payer = { readonly requestId: string; readonly key: ApiKey; readonly log: RequestLog };
+
+type ToCharge = {
+  readonly costMicros: Micros;
+  readonly terms: PriceTerms;
+  readonly record: ChargeRecord;
+  /** null: nothing is stored. */
+  readonly response: StoredResponse | null;
+  /** True when the gateway did not cut the answer short. */
+  readonly isWhole: boolean;
+};
+
+export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
+
+/** Reserves a hold under the request's id. Throws ApiError `loss_budget_exceeded`. */
+export async function reserve(
+  books: Books,
+  payer: Payer,
+  amounts: Pick<Reserve, 'amountMicros' | 'likelyCost'>,
+): Promise<OpenHold | RefusedOutcome> {
+  const { requestId, key } = payer;
+  await books.standings.assertWithinLosses(key);
+  const outcome = await books.ledger.submit({
+    type: 'reserve',
+    holdId: requestId,
+    ledgerId: ledgerIdOf(key.accountId, key.mode),
+    keyId: key.id,
+    ...amounts,
+    dailyCapMicros: key.dailyCapMicros,
+    monthlyCapMicros: key.monthlyCapMicros,
+    owner: books.owner,
+  });
+  switch (outcome.type) {
+    case 'held':
+      return new OpenHold(books, payer, amounts.amountMicros);
+    case 'account-frozen':
+    case 'insufficient-balance':
+    case 'key-daily-limit':
+    case 'key-monthly-limit':
+      return outcome;
+    default:
+      throw new Error(`the ledger answered a reservation with ${outcome.type}`);
+  }
+}
+
+export class OpenHold {
+  readonly #books: Books;
+  readonly #payer: Payer;
+  readonly #ledgerId: LedgerId;
+  #amountMicros: Micros;
+  #extensions = 0;
+  #hasEnded = false;
+
+  constructor(books: Books, payer: Payer, amountMicros: Micros) {
+    this.#books = books;
+    this.#payer = payer;
+    this.#ledgerId = ledgerIdOf(payer.key.accountId, payer.key.mode);
+    this.#amountMicros = amountMicros;
+    payer.log.note({ holdMicros: amountMicros });
+  }
+
+  /** True when it was charged or released, or the ledger will do so by itself. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /**
+   * Grows it to this amount. `refused`: it does not fit now. `failed`: the ledger cannot be
+   * written.
+   */
+  async extendTo(amountMicros: Micros): Promise<'held' | 'refused' | 'failed'> {
+    const { requestId, key, log } = this.#payer;
+    try {
+      const outcome = await this.#books.ledger.submit({
+        type: 'extend',
+        holdId: requestId,
+        part: this.#extensions + 1,
+        ledgerId: this.#ledgerId,
+        keyId: key.id,
+        amountMicros: micros(amountMicros - this.#amountMicros),
+      });
+      if (outcome.type !== 'held') return 'refused';
+    } catch (err) {
+      this.#books.log.error(
+        { err, request_id: requestId },
+        'a hold could not be extended: its answer ends',
+      );
+      return 'failed';
+    }
+    this.#extensions += 1;
+    this.#amountMicros = amountMicros;
+    log.note({ holdMicros: amountMicros });
+    return 'held';
+  }
+
+  /**
+   * Ends it with a charge and stores the response with that. Returns null when another request took
+   * over the Idempotency-Key; then nothing is charged. Throws when the ledger cannot be written. In
+   * both cases the client must not see a success.
+   */
+  async charge(sold: ToCharge, storage: AnswerStorage): Promise<Charge | null> {
+    const { costMicros, terms, record, response, isWhole } = sold;
+    const { upstreamCostMicros } = record;
+    const { requestId, key, log } = this.#payer;
+    const sealed = response && (await storage.seal(response, { isWhole }));
+    const outcome = await this.#settle({
+      type: 'settle',
+      holdId: requestId,
+      ledgerId: this.#ledgerId,
+      keyId: key.id,
+      costMicros,
+      price: keepPrice(terms),
+      record,
+      ...sealed,
+    });
+    if (outcome.type === 'superseded') return this.#noteFree(upstreamCostMicros);
+    if (outcome.type !== 'charged')
+      throw new Error(`the ledger answered a settlement with ${outcome.type}`);
+    const { chargedMicros, lossMicros, availableMicros } = outcome;
+    if (response)
+      storage.noteStored({
+        ...response,
+        worth: worthOf({ costMicros: chargedMicros, usage: record.usage }),
+      });
+    if (lossMicros > 0) this.#books.standings.noteLoss(key);
+    log.note({ costMicros: chargedMicros, upstreamCostMicros, ending: record.ending });
+    log.addLoss(lossMicros);
+    return { costMicros: chargedMicros, balanceCents: floorToCents(availableMicros) };
+  }
+
+  /**
+   * Ends it without a charge. The loss is what the provider bills anyway. `isProvoked`: the account
+   * could cause it.
+   */
+  async release(
+    lossMicros: Micros,
+    { isProvoked = false }: { readonly isProvoked?: boolean | undefined } = {},
+  ): Promise<void> {
+    const { requestId, key, log } = this.#payer;
+    log.note({ ending: 'failed' });
+    const release = {
+      type: 'release',
+      holdId: requestId,
+      lossMicros,
+      ...(isProvoked && { isProvoked }),
+    } as const;
+    const outcome = await this.#books.ledger.submit(release);
+    this.#hasEnded = true;
+    if (outcome.type === 'released') log.addLoss(lossMicros);
+    if (isProvoked) this.#books.standings.noteLoss(key);
+  }
+
+  /** Books a loss beside this hold, once for each call, under a hold of zero. */
+  async bookLossBeside(lossMicros: Micros, callNumber: number): Promise<void> {
+    if (lossMicros === 0) return;
+    const { ledger, owner, log } = this.#books;
+    const { requestId, key } = this.#payer;
+    const holdId = `${requestId}/attempt-${callNumber}`;
+    try {
+      const held = await ledger.submit({
+        type: 'reserve',
+        holdId,
+        ledgerId: this.#ledgerId,
+        keyId: key.id,
+        amountMicros: zeroMicros,
+        dailyCapMicros: null,
+        monthlyCapMicros: null,
+        owner,
+      });
+      const outcome =
+        held.type === 'held' ? await ledger.submit({ type: 'release', holdId, lossMicros }) : held;
+      if (outcome.type === 'released') return this.#payer.log.addLoss(lossMicros);
+      throw new Error(`the ledger answered with ${outcome.type}`);
+    } catch (err) {
+      // The request can still be served.
+      log.warn(
+        { err, request_id: requestId, loss_micros: lossMicros },
+        'a loss could not be booked',
+      );
+    }
+  }
+
+  /**
+   * When a settlement is given up, the ledger releases the hold and books the loss as soon as it
+   * can.
+   */
+  async #settle(settle: Settle): Promise<Outcome> {
+    try {
+      const outcome = await this.#books.ledger.submit(settle);
+      this.#hasEnded = true;
+      return outcome;
+    } catch (error) {
+      if (error instanceof LedgerUnavailable) {
+        this.#hasEnded = true;
+        this.#noteFree(settle.record.upstreamCostMicros);
+      }
+      throw error;
+    }
+  }
+
+  #noteFree(lossMicros: Micros): null {
+    this.#payer.log.note({ ending: 'failed' });
+    this.#payer.log.addLoss(lossMicros);
+    return null;
+  }
+}

@@ -1,0 +1,110 @@
+// Charges a model's call that gave an answer, and computes the operator's loss when it gave none.
+import { totalInputTokens } from '../../canonical/usage.ts';
+import type { StoredResponse } from '../../canonical/stored-response.ts';
+import { priceUsage } from '../../domain/catalog/price.ts';
+import type { ChargeRecord } from '../../domain/ledger/commands.ts';
+import { zeroMicros, type Micros } from '../../lib/money.ts';
+import type { CallFailed } from '../calling/call.ts';
+import { elapsedMs, type Called } from '../stages.ts';
+import type { Charge } from './open-hold.ts';
+import { finalUse, useSoFar, type Used } from './used.ts';
+
+export type Ended = {
+  readonly used: Used;
+  readonly ending: 'complete' | 'cut-off';
+  /** The answer ends early because nothing more could be held. */
+  readonly isLimited?: boolean;
+  /**
+   * Milliseconds from the request's arrival to the first piece of a stream; null: none came, or the
+   * answer came whole.
+   */
+  readonly firstByteMs: number | null;
+};
+
+/**
+ * Charges what was used and stores `response` with the charge. Returns null and throws as
+ * `OpenHold.charge` does.
+ */
+export async function settle(
+  called: Called,
+  ended: Ended,
+  response: StoredResponse | null,
+): Promise<(Charge & { readonly tokens: number }) | null> {
+  const { hold, granted, storage, log, attempt, plan } = called;
+  const { usage, searches } = ended.used;
+  const priced = priceUsage(attempt.price, usage, searches);
+  // The cache names answers by their primary route, and a fallback may have left out more of the
+  // request.
+  const isFallback = attempt.route !== plan.first.route;
+  const isWhole =
+    ended.ending === 'complete' && !ended.isLimited && !granted.isReduced && !isFallback;
+  const charge = await hold.charge(
+    { ...priced, record: recordOf(called, ended, priced), response, isWhole },
+    storage,
+  );
+  if (!charge) return null;
+  const tokens = { inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens };
+  log.note(tokens);
+  return { ...charge, tokens: tokens.inputTokens + tokens.outputTokens };
+}
+
+/** A failed call, and what had arrived of its answer. */
+type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
+
+/**
+ * Returns what the provider bills for a failed call: by its final count, else by what the call has
+ * used so far, if it is likely to have run at all.
+ */
+export function lossOf(called: Called, failed: Failed): Micros {
+  const { failure, progress, isWhole = false, hasStreamed = false } = failed;
+  const { usage: told, output, searches: searchesSoFar = 0 } = progress;
+  const hasWritten =
+    told !== null || output.bytes + searchesSoFar > 0 || (hasStreamed && called.unseen.tokens > 0);
+  const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
+  if (!hasRun) return zeroMicros;
+  const { usage, searches } = isWhole
+    ? finalUse(called, { ...progress, outputBytes: output.bytes })
+    : useSoFar(called, progress);
+  return priceUsage(called.attempt.price, usage, searches).upstreamCostMicros;
+}
+
+/**
+ * Returns true when the provider is likely to bill a call without a visible answer: it timed out,
+ * its answer broke off, or we stopped it. It does not bill a refusal by status, a proxy's error
+ * page, or a failed connection.
+ */
+function isBilledWithoutAnswer(
+  { run, attempt }: Called,
+  { failure, requestSent }: Failed,
+): boolean {
+  if (!requestSent || attempt.route.isPlayed) return false;
+  if (failure.kind === 'connection') return run.waiting.aborted;
+  return failure.kind === 'timeout' || failure.kind === 'broken-stream';
+}
+
+type Priced = Pick<ChargeRecord, 'upstreamCostMicros' | 'priceVersion'>;
+
+function recordOf(
+  called: Called,
+  { used, ending, firstByteMs }: Ended,
+  priced: Priced,
+): ChargeRecord {
+  const { model, format, attempt, number, request } = called;
+  return {
+    modelId: model.id,
+    modelName: model.displayName,
+    endpoint: format.name,
+    provider: attempt.route.name.provider,
+    usage: used.usage,
+    webSearches: used.searches,
+    images: 0,
+    usageSource: used.source,
+    priceVersion: priced.priceVersion,
+    upstreamCostMicros: priced.upstreamCostMicros,
+    ending,
+    streamed: request.stream,
+    attempts: number,
+    durationMs: elapsedMs(called),
+    firstByteMs,
+  };
+}

@@ -1,0 +1,84 @@
+// Estimates output that a provider bills but does not show: hidden reasoning, and all of an answer
+// that comes whole. It is visible only as silence, and counted by its duration until the provider
+// states its own count.
+import type { StreamProgress } from '../../formats/format.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
+
+/** What most models write in a second; models with hidden reasoning are seldom faster. */
+export const unseenTokensPerSecond = 100;
+/** Shorter silences of a stream are put down to the network. */
+const silenceMsMin = 1_000;
+
+/** What a provider may generate unseen: thoughts, or all of an answer that comes whole. */
+export type Unseen = 'nothing' | 'thoughts' | 'all';
+
+/** The unseen output of one call, from its beginning to its end. */
+export class UnseenOutput {
+  readonly #clock: Clock;
+  readonly #choices: number;
+  readonly #unseen: Unseen;
+  #isRunning = true;
+  #outputBytes = 0;
+  #countedTokens = 0;
+  #lastOutputMs: number;
+  /**
+   * Tokens of all past silences, minus the output shown at the end of each, which was generated
+   * during it.
+   */
+  #tokens = 0;
+
+  constructor(
+    clock: Clock,
+    { choices, unseen }: { readonly choices: number; readonly unseen: Unseen },
+  ) {
+    this.#clock = clock;
+    this.#choices = choices;
+    this.#unseen = unseen;
+    this.#lastOutputMs = clock.elapsedMs();
+  }
+
+  /** Call as a stream grows. Output that the provider has counted is no longer unseen. */
+  note({ output, usage }: Pick<StreamProgress, 'output' | 'usage'>): void {
+    const { bytes } = output;
+    if (bytes > this.#outputBytes) {
+      this.#endSilence(tokensFromBytes(bytes - this.#outputBytes) / this.#choices);
+      this.#outputBytes = bytes;
+    }
+    const countedTokens = usage?.outputTokens ?? 0;
+    if (countedTokens === this.#countedTokens) return;
+    this.#countedTokens = countedTokens;
+    this.#tokens = 0;
+    this.#lastOutputMs = this.#clock.elapsedMs();
+  }
+
+  /**
+   * Excludes time in which we did not read, because the client had no room or more had to be held.
+   */
+  noteOwnWait(): void {
+    this.#lastOutputMs = this.#clock.elapsedMs();
+  }
+
+  /** Ends the call. */
+  end(): void {
+    if (this.#isRunning) this.#endSilence(0);
+    this.#isRunning = false;
+  }
+
+  /** Tokens of each choice that may have been generated unseen since the call began. */
+  get tokens(): number {
+    if (this.#unseen === 'nothing') return 0;
+    return this.#tokens + (this.#isRunning ? this.#pauseTokens() : 0);
+  }
+
+  #endSilence(shownTokens: number): void {
+    this.#tokens += Math.max(this.#pauseTokens() - shownTokens, 0);
+    this.#lastOutputMs = this.#clock.elapsedMs();
+  }
+
+  #pauseTokens(): number {
+    const pauseMs = this.#clock.elapsedMs() - this.#lastOutputMs;
+    const isSilence = this.#unseen === 'all' || pauseMs > silenceMsMin;
+    return isSilence ? (pauseMs / 1_000) * unseenTokensPerSecond : 0;
+  }
+}

@@ -1,0 +1,104 @@
+// Computes what a call has used: by the provider's count when it is complete and final, else by
+// ours. A provider's count is untrusted.
+import { countUsage, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
+import type { CallFailed } from '../calling/call.ts';
+import type { Called } from '../stages.ts';
+
+export type Used = {
+  readonly usage: Usage;
+  /** The source of the count: `estimate` when any part is ours. */
+  readonly source: 'upstream' | 'estimate';
+  /** Web searches that the provider ran. */
+  readonly searches: number;
+};
+
+type Told = { readonly usage: Usage | null; readonly searches?: number };
+
+/** For a complete answer. `usage`: the provider's count. */
+export function finalUse(
+  called: Called,
+  { usage: told, searches, outputBytes }: Told & { readonly outputBytes: number },
+): Used {
+  const counted = countUsage(told, { estimatedInputTokens: called.estimate.likely, outputBytes });
+  return usedOf(called, { told, counted, searches });
+}
+
+/**
+ * For a call that ended early. A provider's count from the middle may be older than what was seen
+ * since, and neither includes unseen output. Never more than the request's maximum.
+ */
+export function useSoFar(
+  called: Called,
+  { usage: told, searches, output }: CallFailed['progress'],
+): Used {
+  const { estimate, unseen, granted, request } = called;
+  const unseenBytes = unseen.tokens * request.choices * bytesPerToken;
+  const own = Math.min(
+    tokensFromBytes(output.bytesWithUnseen(unseenBytes)),
+    granted.maxOutputTokens * request.choices,
+  );
+  const counted = countUsage(told, { estimatedInputTokens: estimate.likely, outputBytes: 0 });
+  const usage = counted.outputTokens >= own ? counted : { ...counted, outputTokens: own };
+  return usedOf(called, { told, counted: usage, searches });
+}
+
+/** The ratio of our own count, as in `tokensFromBytes`. */
+const bytesPerToken = 4;
+
+type Counted = {
+  readonly told: Usage | null;
+  readonly counted: Usage;
+  readonly searches: number | undefined;
+};
+
+function usedOf(called: Called, { told, counted, searches = 0 }: Counted): Used {
+  return {
+    usage: clampUsage(called, counted),
+    source: counted === told ? 'upstream' : 'estimate',
+    searches: clampSearches(called, searches),
+  };
+}
+
+/** Limits input to the context and output to the model's maximum. */
+function clampUsage(
+  { model, request, gateway, requestId, attempt: { route, search } }: Called,
+  usage: Usage,
+): Usage {
+  const outputMax = model.maxOutputTokens * request.choices;
+  // Every search is a round of its own, whose input counts again.
+  const inputMax = model.contextTokens * (1 + (search?.searchesMax ?? 0));
+  if (totalInputTokens(usage) <= inputMax && usage.outputTokens <= outputMax) return usage;
+  gateway.log.warn(
+    { request_id: requestId, provider: route.name.provider, usage },
+    'the upstream reported more tokens than the model can take or give: clamped',
+  );
+  let room = inputMax;
+  const take = (tokens: number) => {
+    const taken = Math.min(tokens, room);
+    room -= taken;
+    return taken;
+  };
+  return {
+    inputTokens: take(usage.inputTokens),
+    cacheReadTokens: take(usage.cacheReadTokens),
+    cacheWriteTokens: take(usage.cacheWriteTokens),
+    cacheWrite1hTokens: take(usage.cacheWrite1hTokens),
+    outputTokens: Math.min(usage.outputTokens, outputMax),
+    reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens, outputMax),
+  };
+}
+
+/** The provider was given a maximum of searches; more than that was not asked for by the client. */
+function clampSearches(
+  { attempt: { search }, gateway, requestId }: Called,
+  searches: number,
+): number {
+  const searchesMax = search?.searchesMax ?? 0;
+  if (searches <= searchesMax) return searches;
+  gateway.log.warn(
+    { request_id: requestId, searches, searchesMax },
+    'the upstream reported more web searches than it was allowed: clamped',
+  );
+  return searchesMax;
+}

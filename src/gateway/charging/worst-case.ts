@@ -1,0 +1,85 @@
+// Computes the most that a model's request can cost.
+import {
+  affordableOutputTokens,
+  priceUsage,
+  worstCaseMicros,
+  type AppliedPrice,
+} from '../../domain/catalog/price.ts';
+import type { Model } from '../../domain/catalog/model.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
+import type { LikelyCost } from '../../domain/ledger/commands.ts';
+import type { ClientRequest } from '../../formats/format.ts';
+import { noUsage, type Usage } from '../../canonical/usage.ts';
+import { zeroMicros, type Micros } from '../../lib/money.ts';
+import { inputTokensWithSearches, type AskedSearch } from '../routing/provider-search.ts';
+import { unseenTokensPerSecond } from './unseen-output.ts';
+
+/** What the hold covers. */
+export type HoldRequest = {
+  readonly model: Model;
+  readonly price: AppliedPrice;
+  readonly search: AskedSearch | null;
+  readonly request: ClientRequest;
+  readonly inputTokensUpper: number;
+  readonly inputTokensLikely: number;
+  /** The largest limit of any route of the model; the price is the highest, too. */
+  readonly outputTokens: number;
+  readonly cachesLong: boolean;
+  /** The output limit's field name in the client's format. */
+  readonly limitField: string;
+};
+
+/** What a request may use under its hold. */
+export type Granted = {
+  /** The first hold. */
+  readonly amountMicros: Micros;
+  /** The output tokens that it covers: all, or a stream's first slice. */
+  readonly coveredTokens: number;
+  /** The worst case: a stream's hold grows by it. */
+  readonly wanted: HoldRequest;
+  /** The output limit to send upstream. */
+  readonly maxOutputTokens: number;
+  /** Lower than the model's maximum, because more was not affordable. */
+  readonly isReduced: boolean;
+  /** The search to send: as asked for, or a single one when more did not fit. */
+  readonly search: AskedSearch | null;
+};
+
+/** Returns the most that the request can cost with this much output. */
+export function worstCaseOf(wanted: HoldRequest, outputTokens: number): Micros {
+  return worstCaseMicros(wanted.price, { ...inputSizeOf(wanted), outputTokens });
+}
+
+/** Returns the output tokens that this amount pays for in addition to the input. */
+export function affordableTokens(wanted: HoldRequest, amountMicros: Micros): number {
+  return affordableOutputTokens(wanted.price, { ...inputSizeOf(wanted), amountMicros });
+}
+
+/**
+ * The likely cost: of the input at once, and of output by the second. The sandbox costs nothing.
+ */
+export function likelyCostOf(
+  { price, request, inputTokensLikely }: HoldRequest,
+  mode: ApiKey['mode'],
+): LikelyCost {
+  if (mode === 'test') return { atOnceMicros: zeroMicros, perSecondMicros: zeroMicros };
+  const costOf = (usage: Partial<Usage>) =>
+    priceUsage(price, { ...noUsage, ...usage }).upstreamCostMicros;
+  return {
+    atOnceMicros: costOf({ inputTokens: inputTokensLikely }),
+    perSecondMicros: costOf({ outputTokens: unseenTokensPerSecond * request.choices }),
+  };
+}
+
+function inputSizeOf({ inputTokensUpper, model, request, search, cachesLong }: HoldRequest) {
+  const { contextTokens } = model;
+  return {
+    inputTokensUpper: inputTokensWithSearches(search, {
+      promptTokensUpper: inputTokensUpper,
+      contextTokens,
+    }),
+    choices: request.choices,
+    searches: search?.searchesMax ?? 0,
+    cachesLong,
+  };
+}

@@ -1,0 +1,81 @@
+// Images that the gateway reads and stores: inputs from clients, results in the configured store,
+// and links to them.
+import { join } from 'node:path';
+import type { Config } from '../../config/schema.ts';
+import { withReportedFailures } from '../../domain/images/available-store.ts';
+import { createImageLinks, type ImageLinks } from '../../domain/images/image-links.ts';
+import type { ImageStore } from '../../domain/images/image-store.ts';
+import { ImageUpkeep } from '../../domain/images/image-upkeep.ts';
+import { openLocalStore } from '../../domain/images/local-store.ts';
+import { fetchWithOwnLinks } from '../../domain/images/own-links.ts';
+import {
+  readInputImages,
+  readUrls,
+  type ReadInputImagesOptions,
+} from '../../domain/images/read-input-images.ts';
+import { openS3Store } from '../../domain/images/s3-store.ts';
+import { createSafeFetch } from '../../domain/images/safe-fetch.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { ImageBytes, ImageReading } from '../../lib/image.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+
+export type ImageFiles = {
+  readonly store: ImageStore;
+  readonly links: ImageLinks;
+  readonly readInputs: (
+    texts: readonly string[],
+    options: Omit<ReadInputImagesOptions, 'fetcher'>,
+  ) => Promise<ImageBytes[]>;
+  /**
+   * Fetches each URL under the safety rules for untrusted URLs. Rejects when the signal is aborted.
+   */
+  readonly readUrls: (
+    urls: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<ReadonlyMap<string, ImageReading>>;
+  readonly close: () => Promise<void>;
+};
+
+type ImageFilesOptions = {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  /** Called with failures of the store. */
+  readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
+};
+
+export function openImageFiles({ config, secrets, onError, clock }: ImageFilesOptions): ImageFiles {
+  const store = withReportedFailures(openStore(config, clock), onError);
+  const links = createImageLinks(secrets);
+  const upkeep = new ImageUpkeep(store, { onError, clock });
+  const fetcher = createSafeFetch({ allowedHosts: config.images.allowed_hosts, clock });
+  const fetchOwn = fetchWithOwnLinks({ links, store, fetcher, nowMs: clock.nowMs });
+  return {
+    store,
+    links,
+    readUrls: (urls, signal) => readUrls(urls, { fetcher: fetchOwn, signal }),
+    readInputs: (texts, options) => readInputImages(texts, { ...options, fetcher: fetchOwn }),
+    close: async () => {
+      await upkeep.close();
+      await store.close();
+    },
+  };
+}
+
+function openStore({ storage, dataDir }: Config, clock: Clock): ImageStore {
+  const common = { keepSeconds: storage.keep_days * 86_400, clock };
+  if (storage.kind === 'local')
+    return openLocalStore({ ...common, folder: join(dataDir, 'images') });
+  const { endpoint, region, bucket, prefix } = storage;
+  const {
+    path_style: pathStyle,
+    access_key_id: accessKeyId,
+    secret_access_key: secretAccessKey,
+  } = storage;
+  const sessionToken = storage.session_token ?? undefined;
+  return openS3Store({
+    ...common,
+    prefix,
+    bucket: { endpoint, region, bucket, pathStyle, accessKeyId, secretAccessKey, sessionToken },
+  });
+}

@@ -1,0 +1,18 @@
+// HTTP for image providers, over the same connection pools as all calls.
+import type { ImageHttp } from '../../providers/image-provider.ts';
+import type { Upstreams } from '../calling/upstreams.ts';
+
+export function imageHttpOver(upstreams: Upstreams): ImageHttp {
+  return {
+    send: async (call) => {
+      const reply = await upstreams.send({
+        ...call,
+        timeouts: call.provider.timeouts,
+        stream: false,
+      });
+      if (reply.kind === 'stream') throw new Error('a stream came although none was asked for');
+      if (reply.kind === 'failure' || call.answer === 'json') return reply;
+      return { kind: 'bytes', bytes: reply.body as Buffer };
+    },
+  };
+}

@@ -1,0 +1,233 @@
+// Makes the images of one request, with the first route of its model that delivers any, in as many
+// calls as its provider needs.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { ImageMode, ImageModel, ImageTier, ImageUsage } from '../../canonical/image-model.ts';
+import type { ImageRequest } from '../../domain/images/request-types.ts';
+import type { ImageBytes } from '../../lib/image.ts';
+import type {
+  ImageConnection,
+  ImageJob,
+  ImageJobFailed,
+  ImageJobResult,
+} from '../../providers/image-provider.ts';
+import { sandboxImages } from '../../providers/registry.ts';
+import type { Gateway } from '../gateway.ts';
+import type { RequestLog } from '../request-log.ts';
+import type { SaleSignals } from '../charging/piece-sale.ts';
+import { imageHttpOver } from './image-http.ts';
+import type { ConnectedImageProvider } from '../routing/providers.ts';
+import { isCredentialRefused, nextStepAfter } from '../routing/retry-policy.ts';
+import type { CallEnding, RouteName } from '../routing/health.ts';
+import { modelNotFound } from '../routing/route.ts';
+import { withoutProvider } from '../answering/failure-message.ts';
+
+export type ImageRouteChosen = {
+  /** As shown in headers, logs and books. */
+  readonly provider: string;
+  readonly upstreamModels: Readonly<Partial<Record<ImageTier, string>>>;
+  /** null: the sandbox. */
+  readonly connected: ConnectedImageProvider | null;
+};
+
+/** Returns the active routes in order. Throws ApiError `model_not_found` when there is none. */
+export function findImageRoutes(
+  { catalog, providers }: Gateway,
+  { model, mode }: { readonly model: ImageModel; readonly mode: 'live' | 'test' },
+): readonly [ImageRouteChosen, ...ImageRouteChosen[]] {
+  if (mode === 'test') return [{ provider: 'sandbox', upstreamModels: {}, connected: null }];
+  const routes = catalog.images.liveRoutes(model).flatMap(({ provider, upstreamModels }) => {
+    const connected = providers.images.get(provider);
+    return connected ? [{ provider, upstreamModels, connected }] : [];
+  });
+  const [first, ...others] = routes;
+  if (!first) throw modelNotFound(model.id);
+  return [first, ...others];
+}
+
+type ImagesToMake = {
+  readonly routes: readonly ImageRouteChosen[];
+  readonly mode: ImageMode;
+  readonly request: ImageRequest;
+  readonly inputs: readonly ImageBytes[];
+  readonly log: RequestLog;
+  readonly signals: SaleSignals;
+};
+
+/** `lost`: images that may have been made and never arrived. `calls`: of all routes. */
+export type ImagesMade =
+  /**
+   * At least one image, perhaps fewer than asked for. `usage`: the provider's count for all of
+   * them; null: none.
+   */
+  | {
+      readonly kind: 'made';
+      readonly provider: string;
+      readonly images: readonly ImageBytes[];
+      readonly usage: ImageUsage | null;
+      readonly lost: number;
+      readonly calls: number;
+    }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure; readonly lost: number };
+
+/**
+ * Routes that are out of use come last. When a provider refuses the request itself, no other is
+ * tried.
+ */
+export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise<ImagesMade> {
+  const isFree = (route: ImageRouteChosen) =>
+    !route.connected || gateway.routing.health.isFree(nameOf(route, asked));
+  const ordered = [
+    ...asked.routes.filter(isFree),
+    ...asked.routes.filter((route) => !isFree(route)),
+  ];
+  let failed: ImageJobFailed | null = null;
+  let lost = 0;
+  let calls = 0;
+  for (const route of ordered) {
+    const counts = countsOf(route, asked);
+    calls += counts.length;
+    asked.log.note({ provider: route.provider, attempts: calls });
+    const results = await callRoute(gateway, { route, counts }, asked);
+    const images = results.flatMap((result) => (result.kind === 'images' ? result.images : []));
+    const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
+    lost += failures.filter(mayHaveDrawn).length * (asked.request.count / results.length);
+    if (images.length > 0) {
+      const usage = usageOf(results);
+      return {
+        kind: 'made',
+        provider: route.provider,
+        images: images.slice(0, asked.request.count),
+        usage,
+        lost,
+        calls,
+      };
+    }
+    // A failure that the client can act on is reported before one that may pass.
+    failed = failures.find(({ failure }) => nextStepAfter(failure) === 'never') ?? failures[0]!;
+    if (asked.signals.waiting.aborted || nextStepAfter(failed.failure) === 'never') break;
+  }
+  if (!failed) throw new Error('an image model has no route');
+  return { kind: 'failed', failure: failed.failure, lost };
+}
+
+/** Providers that need several calls report no usage. */
+function usageOf([first, ...others]: readonly ImageJobResult[]): ImageUsage | null {
+  return first?.kind === 'images' && others.length === 0 ? (first.usage ?? null) : null;
+}
+
+/**
+ * A provider that refused or was never reached made none. When it broke off, or we left, we cannot
+ * know.
+ */
+function mayHaveDrawn({ failure, requestSent, isTaken = false }: ImageJobFailed): boolean {
+  return isTaken || (requestSent && failure.kind !== 'status');
+}
+
+/** Number of images for each call. */
+function countsOf(
+  { connected }: ImageRouteChosen,
+  { request: { count } }: ImagesToMake,
+): readonly number[] {
+  const { imagesPerCall } = connected?.kind ?? sandboxImages;
+  return imagesPerCall === 'many' ? [count] : Array.from({ length: count }, () => 1);
+}
+
+async function callRoute(
+  gateway: Gateway,
+  { route, counts }: { readonly route: ImageRouteChosen; readonly counts: readonly number[] },
+  asked: ImagesToMake,
+): Promise<readonly ImageJobResult[]> {
+  const { mode, request, inputs, signals } = asked;
+  const { size, quality, aspectRatio, resolution, outputFormat, prompt } = request;
+  const { upstreamModel } = nameOf(route, asked);
+  const shape = { size, quality, aspectRatio, resolution, outputFormat };
+  const job = {
+    upstreamModel,
+    mode,
+    prompt,
+    images: inputs,
+    ...shape,
+    signal: signals.running,
+    clock: gateway.clock,
+  };
+  return Promise.all(counts.map((count) => callOnce(gateway, route, { ...job, count })));
+}
+
+async function callOnce(
+  gateway: Gateway,
+  { connected }: ImageRouteChosen,
+  job: ImageJob,
+): Promise<ImageJobResult> {
+  if (!connected) return sandboxImages.generate(job, noConnection);
+  const { health } = gateway.routing;
+  const name = { provider: connected.name, upstreamModel: job.upstreamModel };
+  let ending: CallEnding = 'unknown';
+  const startedAtMs = gateway.clock.elapsedMs();
+  health.begin(name);
+  try {
+    const result = await connected.kind.generate(job, {
+      provider: connected,
+      http: imageHttpOver(gateway.upstreams),
+    });
+    if (result.kind === 'images') ending = 'good';
+    else if (!job.signal.aborted) ending = noteFailure(gateway, name, result.failure);
+    return result.kind === 'images' ? result : withoutNames(result, connected);
+  } finally {
+    health.end(name, ending);
+    gateway.activity.noteCall({
+      provider: name.provider,
+      kind: 'whole',
+      ending,
+      ms: gateway.clock.elapsedMs() - startedAtMs,
+    });
+  }
+}
+
+function noteFailure(
+  { log }: Gateway,
+  { provider, upstreamModel }: RouteName,
+  failure: UpstreamFailure,
+): CallEnding {
+  const fields = {
+    provider,
+    model: upstreamModel,
+    kind: failure.kind,
+    upstream_status: failure.status,
+  };
+  if (isCredentialRefused(failure.status)) {
+    log.error(
+      fields,
+      'the provider refuses its credential or wants money: no request through it can succeed',
+    );
+    return 'refused';
+  }
+  log.warn(fields, 'the provider of images failed');
+  return nextStepAfter(failure) === 'never' ? 'good' : 'bad';
+}
+
+function withoutNames(failed: ImageJobFailed, provider: ConnectedImageProvider): ImageJobFailed {
+  const { failure } = failed;
+  return {
+    ...failed,
+    failure: { ...failure, message: withoutProvider(failure.message, provider) },
+  };
+}
+
+function nameOf(
+  { provider, upstreamModels }: ImageRouteChosen,
+  { request }: Pick<ImagesToMake, 'request'>,
+): RouteName {
+  const tier = request.quality ?? request.resolution;
+  return { provider, upstreamModel: (tier && upstreamModels[tier]) ?? '' };
+}
+
+/** The sandbox sends nothing. */
+const noConnection: ImageConnection = {
+  provider: {
+    name: 'sandbox',
+    baseUrl: 'http://sandbox',
+    apiKey: null,
+    timeouts: { connect_ms: 1, first_byte_ms: 1, idle_ms: 1, total_ms: 1 },
+  },
+  http: { send: () => Promise.reject(new Error('the sandbox was asked to send')) },
+};

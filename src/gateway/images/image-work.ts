@@ -1,0 +1,240 @@
+// A request for images: fetches inputs, makes images, stores them, and charges for those delivered.
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import type { ImageModel } from '../../canonical/image-model.ts';
+import { editSiblingOf } from '../../domain/catalog/image-catalog.ts';
+import { unitPrice, type PricedImage } from '../../domain/catalog/image-price.ts';
+import {
+  countedPrice,
+  maximumPrice,
+  type CountedPrice,
+  type PromptTokens,
+} from '../../domain/catalog/image-token-price.ts';
+import type { PriceFactor } from '../../domain/catalog/price.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { checkImageRequest, parseImageRequest } from '../../domain/images/image-request.ts';
+import type { ImageRequest } from '../../domain/images/request-types.ts';
+import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
+import type { ImageBytes } from '../../lib/image.ts';
+import { estimateInputTokens } from '../../lib/tokens.ts';
+import type { Accepted, Endpoint, IncomingRequest, Work } from '../stages.ts';
+import type { Gateway } from '../gateway.ts';
+import { writeNames } from '../headers.ts';
+import {
+  findImageRoutes,
+  makeImages,
+  type ImageRouteChosen,
+  type ImagesMade,
+} from './image-maker.ts';
+import {
+  workOfSale,
+  type Delivery,
+  type PiecePrice,
+  type Sale,
+  type SaleSignals,
+} from '../charging/piece-sale.ts';
+import { unknownModel } from '../admission/permitted-model.ts';
+import { modelNotFound } from '../routing/route.ts';
+import { toApiError } from '../answering/failure-message.ts';
+
+/** Throws ApiError 400 or 404. */
+export const imageEndpoint: Endpoint = (gateway, incoming) =>
+  readWork(gateway, incoming, (model) => model);
+
+/**
+ * OpenAI's clients send the plain id of a model: a model that only draws from text is replaced by
+ * its sibling that edits.
+ */
+export const imageEditEndpoint: Endpoint = (gateway, incoming) =>
+  readWork(gateway, incoming, (model, imageCount) =>
+    editSiblingOf(gateway.catalog.images, model, imageCount),
+  );
+
+function readWork(
+  gateway: Gateway,
+  incoming: IncomingRequest,
+  choose: (named: ImageModel, imageCount: number) => ImageModel,
+): Work {
+  const raw = parseImageRequest(incoming.body);
+  const { key } = incoming;
+  const named = gateway.catalog.images.resolve(raw.model);
+  if (!named) {
+    if (isChatModel(gateway, raw.model)) throw notAnImageModel(raw.model);
+    throw unknownModel(gateway, { key, name: raw.model, type: 'image' });
+  }
+  const model = choose(named, raw.images.length);
+  const routes = findImageRoutes(gateway, { model, mode: key.mode });
+  const [{ provider, upstreamModels }] = routes;
+  const request = checkImageRequest(raw, model);
+  const route = `${provider} ${Object.values(upstreamModels).join(' ')}`;
+  return workOfSale({ modelId: model.id, provider, route, body: request.body }, (accepted) => {
+    const factor = {
+      markup: gateway.config.pricing.markup,
+      multiplierPpm: multiplierPpmFor(key, model.id),
+    };
+    const drawing = { ...accepted, model, routes, request, factor };
+    return { sale: saleOf(drawing), deliver: (signals) => deliver(drawing, signals) };
+  });
+}
+
+type Drawing = Accepted & {
+  readonly model: ImageModel;
+  readonly routes: readonly [ImageRouteChosen, ...ImageRouteChosen[]];
+  readonly request: ImageRequest;
+  readonly factor: PriceFactor;
+};
+
+function saleOf({ model, request, factor }: Drawing): Sale {
+  const image = { ...request, inputs: request.images.map(() => null) };
+  const most = maximumPrice(model, image, { prompt: promptTokensOf(request), factor });
+  const likely = unitPrice(model, image, factor);
+  if (!most || !likely) throw modelNotFound(model.id);
+  return {
+    most,
+    likelyPicos: likely.upstreamPicos * BigInt(request.count),
+    endpoint: 'images',
+    modelId: model.id,
+    modelName: model.displayName,
+    piece: 'image',
+    count: request.count,
+    priceVersion: '0',
+    countField: 'n',
+  };
+}
+
+async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery> {
+  const { gateway, log, model, request, routes, factor } = drawing;
+  const inputs = await takeInputs(drawing, signals.waiting);
+  const made = await makeImages(gateway, {
+    routes,
+    mode: model.mode,
+    request,
+    inputs,
+    log,
+    signals,
+  });
+  const image = { ...request, inputs };
+  const table = unitPrice(model, image, factor)!;
+  const lostPicos = table.upstreamPicos * BigInt(made.lost);
+  if (made.kind === 'failed') {
+    const { failure } = made;
+    return {
+      kind: 'failed',
+      error: toApiError(failure),
+      lostPicos,
+      isProvoked: failure.isProvoked,
+    };
+  }
+  const counted = countedBy(drawing, image, made);
+  const price: PiecePrice = counted
+    ? { listPicos: 0n, upstreamPicos: 0n, request: counted }
+    : table;
+  const data = await showAll(drawing, made.images);
+  if (data instanceof ApiError) {
+    const madePicos =
+      price.upstreamPicos * BigInt(made.images.length) + (price.request?.upstreamPicos ?? 0n);
+    return { kind: 'failed', error: data, lostPicos: lostPicos + madePicos };
+  }
+  const body = { created: Math.floor(gateway.clock.nowMs() / 1_000), model: model.id, data };
+  const { ignored } = request;
+  return {
+    kind: 'delivered',
+    count: data.length,
+    price,
+    provider: made.provider,
+    calls: made.calls,
+    isWhole: data.length === request.count && made.provider === routes[0].provider,
+    body,
+    headers: ignored.length > 0 ? { [gateway.headers.ignored]: writeNames(ignored) } : {},
+    usableForMs: usableForMs(gateway, request),
+    lostPicos: lostPicos + (counted?.beyondPicos ?? 0n),
+  };
+}
+
+/**
+ * Takes the input images out of the request. The body stays in memory until the answer ends,
+ * perhaps minutes, and they are most of it. The request has its name and price by now, and nothing
+ * reads them again.
+ */
+function takeInputs(
+  { gateway, model, request }: Drawing,
+  signal: AbortSignal,
+): Promise<ImageBytes[]> {
+  return gateway.images.readInputs(request.images.splice(0), {
+    max: model.inputImages.max,
+    field: 'images',
+    signal,
+  });
+}
+
+/**
+ * The price by the provider's own count; null: it reports none, or the model is not priced by it.
+ */
+function countedBy(
+  drawing: Drawing,
+  image: PricedImage,
+  made: Extract<ImagesMade, { kind: 'made' }>,
+): CountedPrice | null {
+  const { gateway, requestId, model, request, factor } = drawing;
+  const { usage, images, provider } = made;
+  const prompt = promptTokensOf(request);
+  const counted =
+    usage &&
+    countedPrice(model, image, {
+      usage,
+      prompt,
+      asked: request.count,
+      delivered: images.length,
+      factor,
+    });
+  if (counted && counted.beyondPicos > 0n) {
+    const fields = { request_id: requestId, provider, usage };
+    gateway.log.warn(
+      fields,
+      'the provider reported more tokens than these images can have: what is beyond is a loss',
+    );
+  }
+  return counted;
+}
+
+/** Returns an ApiError when they cannot be stored. */
+async function showAll(
+  drawing: Drawing,
+  images: readonly ImageBytes[],
+): Promise<JsonObject[] | ApiError> {
+  try {
+    return await Promise.all(images.map((image) => show(drawing, image)));
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+async function show(
+  { gateway, baseUrl, request }: Drawing,
+  image: ImageBytes,
+): Promise<JsonObject> {
+  if (request.responseFormat === 'b64_json') return { b64_json: image.bytes.toString('base64') };
+  return { url: gateway.images.links.sign(baseUrl, await gateway.images.store.put(image)) };
+}
+
+function promptTokensOf({ prompt }: ImageRequest): PromptTokens {
+  return estimateInputTokens(prompt);
+}
+
+/** A replayed link must still work for a while. */
+const linkUseMs = 3_600_000;
+
+function usableForMs({ config }: Gateway, { responseFormat }: ImageRequest): number | null {
+  return responseFormat === 'url' ? config.storage.keep_days * 86_400_000 - linkUseMs : null;
+}
+
+function isChatModel({ catalog }: Gateway, name: string): boolean {
+  return catalog.resolve(name) !== null;
+}
+
+function notAnImageModel(name: string): Error {
+  return invalidRequest(
+    'model',
+    `The model '${name}' makes no images. GET /v1/models lists those that do, of type \`image\`.`,
+  );
+}

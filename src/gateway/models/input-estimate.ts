@@ -1,0 +1,47 @@
+// Estimates a request's input tokens, for its hold, its rate limit and our own counts.
+import type { Model } from '../../domain/catalog/model.ts';
+import type { ImageVendor } from '../../lib/image-tokens.ts';
+import { estimateInputTokens, type InputEstimate } from '../../lib/tokens.ts';
+import type { ChosenRoute } from '../routing/route.ts';
+
+type Target = { readonly model: Pick<Model, 'ownedBy'>; readonly routes: readonly ChosenRoute[] };
+
+export function estimateInput(body: unknown, target: Target): InputEstimate {
+  return estimateInputTokens(body, {
+    imageVendor: imageVendorOf(target),
+    opened: openedNames(target),
+  });
+}
+
+/**
+ * The last names of the paths that the operator allows on any route: `hologram` of
+ * `messages.content.hologram`.
+ */
+function openedNames({ routes }: Target): ReadonlySet<string> {
+  return new Set(
+    routes.flatMap(({ passFields }) =>
+      [...passFields].map((path) => path.slice(path.lastIndexOf('.') + 1)),
+    ),
+  );
+}
+
+/**
+ * Images count by the model's maker, wherever the model runs. For other makers the most of all
+ * three counts.
+ */
+function imageVendorOf({ model, routes }: Target): ImageVendor {
+  const kinds = new Set(routes.map((route) => route.kind.kind));
+  const [kind = ''] = kinds;
+  if (routes.some(({ isPlayed }) => isPlayed)) return 'sandbox';
+  return (
+    vendors[model.ownedBy.toLowerCase()] ??
+    (kinds.size === 1 ? vendors[kind] : undefined) ??
+    'unknown'
+  );
+}
+
+const vendors: Readonly<Record<string, ImageVendor | undefined>> = {
+  anthropic: 'anthropic',
+  openai: 'openai',
+  google: 'google',
+};

@@ -1,0 +1,96 @@
+// A request for a model's answer in one of the three wire formats, from its hold to its charge.
+import { priceFor } from '../../domain/catalog/price.ts';
+import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
+import type { ClientFormat } from '../../formats/format.ts';
+import { findModel } from '../admission/permitted-model.ts';
+import { sendAnswer } from '../answering/answer.ts';
+import { answerContextOf } from '../answering/head.ts';
+import { streamAnswer } from '../answering/stream.ts';
+import { placeHold } from '../charging/hold.ts';
+import { runHeld } from '../charging/run-held.ts';
+import { RoutePlan } from '../routing/plan.ts';
+import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
+import type { Asked } from '../routing/write-request.ts';
+import type { Endpoint, Held } from '../stages.ts';
+import { estimateInput } from './input-estimate.ts';
+
+export function modelEndpoint(format: ClientFormat): Endpoint {
+  return (gateway, { requestId, key, body, forwardable }) => {
+    const request = format.parseRequest(body, {
+      chatMaxTokens: gateway.config.limits.chat_max_tokens,
+    });
+    const model = findModel(gateway, key, request.model);
+    const routes = findRoutes(gateway, {
+      model,
+      mode: key.mode,
+      clientFormat: format.name,
+      body: request.body,
+    });
+    // By rank, so the first route is the same for every such request.
+    const [first] = routes;
+    return {
+      modelId: model.id,
+      provider: first.name.provider,
+      route: `${first.name.provider} ${first.format} ${first.upstreamModel}`,
+      stream: request.stream,
+      isCachedUnasked: request.body['temperature'] === 0,
+      body: request.body,
+      weigh() {
+        const estimate = estimateInput(request.body, { model, routes });
+        const asked = { gateway, key, model, format, request, estimate, forwardable };
+        return {
+          tokens: estimate.likely + outputTokensToTake(asked),
+          execute: (accepted, client, storage) =>
+            holdAndAnswer({ ...accepted, ...asked, client, storage }, routes),
+        };
+      },
+      writeFailure(error) {
+        const context = answerContextOf({
+          gateway,
+          requestId,
+          model,
+          request,
+          estimate: { likely: 0 },
+        });
+        return format.writeStream(context).fail(error, requestId);
+      },
+    };
+  };
+}
+
+/**
+ * At most a stream's first slice, whatever limit the client sends. Agents always send the model's
+ * maximum and use a hundredth of it; counting it would make them wait for tokens that nobody uses.
+ */
+function outputTokensToTake({ gateway: { config }, request, model }: Asked): number {
+  const named = request.maxOutputTokens ?? config.limits.default_max_output_tokens;
+  return Math.min(named, model.maxOutputTokens, config.limits.hold_slice_tokens) * request.choices;
+}
+
+type ToHold = Omit<Held, 'plan' | 'hold' | 'granted' | 'run'>;
+
+/** Returns the tokens used. */
+async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Promise<number> {
+  const { gateway, key, model, format, request, estimate } = asked;
+  const factor = {
+    markup: gateway.config.pricing.markup,
+    multiplierPpm: multiplierPpmFor(key, model.id),
+  };
+  const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.clock.nowMs() });
+  if (!tokenPrice) throw modelNotFound(model.id);
+  // Refuses what no route accepts, before anything is held.
+  const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
+  const { hold, granted } = await placeHold(gateway, asked, {
+    model,
+    request,
+    inputTokensUpper: Math.min(estimate.upper, model.contextTokens),
+    inputTokensLikely: estimate.likely,
+    limitField: format.outputLimitField(request.body),
+    ...plan.dearest,
+  });
+  const { client, storage } = asked;
+  return runHeld({ gateway, hold, client, storage }, (run) => {
+    const held = { ...asked, plan, hold, granted, run };
+    return request.stream ? streamAnswer(held) : sendAnswer(held);
+  });
+}

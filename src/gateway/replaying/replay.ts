@@ -1,0 +1,47 @@
+// Replays the answer of an earlier request, byte for byte, by its Idempotency-Key or from the
+// cache. It costs nothing, so it needs no balance.
+import { ApiError } from '../../canonical/errors.ts';
+import type { StoredResponse } from '../../canonical/stored-response.ts';
+import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import { floorToCents } from '../../lib/money.ts';
+import type { Headers } from '../client.ts';
+import type { Accepted } from '../stages.ts';
+import type { ReplaySource } from '../request-log.ts';
+import { requestHeaders } from '../headers.ts';
+import type { WaitingClient } from './waiting-client.ts';
+
+type Replayed = { readonly response: StoredResponse; readonly source: ReplaySource };
+
+/** Throws ApiError when the body was not stored. */
+export async function replay(
+  accepted: Accepted,
+  client: WaitingClient,
+  { response, source }: Replayed,
+): Promise<void> {
+  accepted.log.note({ cache: source, saved: response.worth });
+  const { body } = response;
+  if (body === null) throw bodyNotRetained(accepted);
+  const { gateway, key } = accepted;
+  const balance = await gateway.readBalance(ledgerIdOf(key.accountId, key.mode));
+  const costs: Headers = {
+    [gateway.headers.cost]: '0',
+    [gateway.headers.cache]: source,
+    ...(balance && { [gateway.headers.balance]: String(floorToCents(balance.availableMicros)) }),
+  };
+  const headers = { ...requestHeaders(accepted), ...response.headers, ...costs };
+  if (!accepted.work.stream) return client.sendAnswer(body, headers);
+  const isOpen = client.openStream !== null;
+  const stream = client.startStream(headers, []);
+  await stream.write(body);
+  // A stream that a keep-alive opened has announced these as trailers.
+  stream.end('', isOpen ? costs : {});
+}
+
+function bodyNotRetained({ gateway }: Accepted): ApiError {
+  const limit = gateway.config.idempotency.body_limit_bytes;
+  return new ApiError(
+    'idempotency_body_not_retained',
+    'The request with this Idempotency-Key has succeeded and was charged once, but its answer was not kept: it is longer than ' +
+      `${limit} bytes (\`idempotency.body_limit_bytes\`), or the account keeps none. It is not run again; use a new key to run it anew.`,
+  );
+}

@@ -1,0 +1,86 @@
+// Runs a request once that may be repeated: by Idempotency-Key, or through the cache. A second one
+// waits for the first and gets its answer, or runs when the first fails.
+import { ApiError } from '../../canonical/errors.ts';
+import type { Claim } from '../../domain/idempotency/claim.ts';
+import type { RequestName } from '../../domain/idempotency/request-name.ts';
+import type { Client } from '../client.ts';
+import { shuttingDown, toldOfDatabase } from '../unavailable.ts';
+import { noAnswerStorage } from './answer-storage.ts';
+import { replay } from './replay.ts';
+import { runCached, type Execute } from './run-cached.ts';
+import type { Accepted } from '../stages.ts';
+import { requestHeaders } from '../headers.ts';
+import { WaitingClient } from './waiting-client.ts';
+
+/** Throws ApiError `idempotency_conflict` when the key was used with another request. */
+export async function runOnce(accepted: Accepted, client: Client, execute: Execute): Promise<void> {
+  const { name, cacheName } = accepted;
+  if (!name && !cacheName) return execute(client, noAnswerStorage);
+  const waiting = waitingClientOf(accepted, client);
+  try {
+    if (name) await runUnderKey(accepted, name, { waiting, execute });
+    else await runCached(accepted, { waiting, claim: null, execute });
+  } catch (thrown) {
+    const error = toldOfDatabase(thrown);
+    if (!waiting.openStream || !(error instanceof ApiError)) throw error;
+    tellInStream(accepted, waiting, error);
+  }
+}
+
+type Asker = { readonly waiting: WaitingClient; readonly execute: Execute };
+
+async function runUnderKey(
+  accepted: Accepted,
+  name: RequestName,
+  { waiting, execute }: Asker,
+): Promise<void> {
+  const { gateway, requestId } = accepted;
+  const begun =
+    gateway.idempotency.recall(name) ??
+    (await waiting.waitFor(accepted, (signal) =>
+      gateway.idempotency.begin(name, { requestId, signal }),
+    ));
+  switch (begun.kind) {
+    case 'claimed':
+      return runClaimed(begun.claim, () =>
+        runCached(accepted, { waiting, claim: begun.claim, execute }),
+      );
+    case 'stored':
+      return replay(accepted, waiting, { response: begun.response, source: 'idempotent-replay' });
+    case 'conflict':
+      throw new ApiError(
+        'idempotency_conflict',
+        'This Idempotency-Key was used with another body, method or path. Use a new key for a new request.',
+      );
+    case 'abandoned':
+      // Nobody is left to answer, unless the program's end stopped the wait.
+      if (!waiting.isGone()) throw shuttingDown();
+  }
+}
+
+/**
+ * However it ends, waiting requests are notified, and a key without a stored answer is free again.
+ */
+async function runClaimed(claim: Claim, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } finally {
+    await claim.end();
+  }
+}
+
+function waitingClientOf(accepted: Accepted, client: Client): WaitingClient {
+  const { gateway } = accepted;
+  const { cost, balance, cache, route, attempts, ignored } = gateway.headers;
+  return new WaitingClient(client, {
+    nowMs: () => gateway.keepAlives.nowMs(),
+    headers: requestHeaders(accepted),
+    trailerNames: [cost, balance, cache, route, attempts, ignored],
+  });
+}
+
+/** A keep-alive has sent the head with status 200, so the error is the stream's only event. */
+function tellInStream({ log, work }: Accepted, waiting: WaitingClient, error: ApiError): void {
+  log.note({ errorCode: error.code });
+  waiting.openStream?.end(work.writeFailure(error), {});
+}

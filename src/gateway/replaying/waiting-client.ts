@@ -1,0 +1,79 @@
+// A client whose request may wait for another with the same Idempotency-Key or body. A streaming
+// client gets keep-alives, which open its stream before it is known which answer it will carry;
+// that answer continues in it.
+import type { Client, ClientStream, Headers } from '../client.ts';
+import { emptyComment, type KeptStream } from '../keep-alives.ts';
+import type { Accepted } from '../stages.ts';
+
+type WaitingOptions = {
+  readonly nowMs: () => number;
+  /** Headers that are known before the answer. */
+  readonly headers: Headers;
+  /** Trailers for values that are known at the end only. */
+  readonly trailerNames: readonly string[];
+};
+
+export class WaitingClient implements Client, KeptStream {
+  lastWriteMs: number;
+  readonly #client: Client;
+  readonly #options: WaitingOptions;
+  #stream: ClientStream | null = null;
+
+  constructor(client: Client, options: WaitingOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.lastWriteMs = options.nowMs();
+  }
+
+  /** The stream that a keep-alive has opened; null: none yet. */
+  get openStream(): ClientStream | null {
+    return this.#stream;
+  }
+
+  /**
+   * Waits for the result of `ask`; the signal ends the wait. A wait counts as a run, so a shutdown
+   * lets it finish while there is time.
+   */
+  async waitFor<T>(
+    { gateway, work }: Accepted,
+    ask: (signal: AbortSignal) => T | Promise<T>,
+  ): Promise<T> {
+    const run = gateway.runs.open();
+    this.onGone(() => run.stop());
+    if (work.stream) gateway.keepAlives.add(this);
+    try {
+      return await ask(run.waiting);
+    } finally {
+      gateway.keepAlives.remove(this);
+      run.close();
+    }
+  }
+
+  keepAlive(): void {
+    if (this.#client.isGone()) return;
+    this.lastWriteMs = this.#options.nowMs();
+    this.#stream ??= this.#client.startStream(this.#options.headers, this.#options.trailerNames);
+    this.#stream.keepAlive(emptyComment);
+  }
+
+  isGone(): boolean {
+    return this.#client.isGone();
+  }
+
+  hasHead(): boolean {
+    return this.#stream !== null;
+  }
+
+  onGone(callback: () => void): void {
+    this.#client.onGone(callback);
+  }
+
+  sendAnswer(body: string, headers: Headers): void {
+    this.#client.sendAnswer(body, headers);
+  }
+
+  /** An opened stream cannot get more headers; the important ones are sent as trailers. */
+  startStream(headers: Headers, trailerNames: readonly string[]): ClientStream {
+    return this.#stream ?? this.#client.startStream(headers, trailerNames);
+  }
+}

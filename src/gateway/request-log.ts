@@ -1,0 +1,60 @@
+// What is recorded about a request, for its log line, the metrics and the account's activity. Every
+// step writes it and none reads it; it is read once, when the request is over. It never holds a
+// key, a prompt or an answer.
+import type { AnswerWorth } from '../canonical/stored-response.ts';
+
+/** How an answer was found that an earlier request had: as the header tells it, and the log. */
+export type ReplaySource = 'hit' | 'idempotent-replay';
+
+type Notes = {
+  readonly accountId?: string;
+  readonly keyId?: string;
+  readonly mode?: 'live' | 'test';
+  readonly model?: string;
+  /** The provider that served, or was tried last. */
+  readonly provider?: string;
+  /** How often the request was sent upstream. */
+  readonly attempts?: number;
+  readonly stream?: boolean;
+  /** Set when an earlier answer was replayed, free of charge. */
+  readonly cache?: ReplaySource;
+  /** What the original answer cost, if known. */
+  readonly saved?: AnswerWorth;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly costMicros?: number;
+  readonly upstreamCostMicros?: number;
+  readonly holdMicros?: number;
+  readonly ending?: 'complete' | 'cut-off' | 'failed';
+  readonly errorCode?: string;
+  readonly upstreamStatus?: number | null;
+  /** Milliseconds from the request's arrival to the first piece of a stream. */
+  readonly firstByteMs?: number;
+};
+
+export type RequestFields = Notes & { readonly requestId: string; readonly lossMicros?: number };
+
+export class RequestLog {
+  readonly #requestId: string;
+  readonly #notes: Notes = {};
+  #lossMicros: number | undefined;
+
+  constructor(requestId: string) {
+    this.#requestId = requestId;
+  }
+
+  /** Overwrites fields that were noted before. */
+  note(notes: Notes): void {
+    Object.assign(this.#notes, notes);
+  }
+
+  /** Adds a loss. */
+  addLoss(lossMicros: number): void {
+    this.#lossMicros = (this.#lossMicros ?? 0) + lossMicros;
+  }
+
+  /** Read this when the request is over. */
+  get fields(): RequestFields {
+    return { requestId: this.#requestId, ...this.#notes, lossMicros: this.#lossMicros };
+  }
+}

@@ -1,0 +1,128 @@
+// The routes of a model for one request: their order, which work, and what the request may use
+// there.
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { Need } from '../../domain/catalog/model.ts';
+import type { AppliedPrice, PriceFactor } from '../../domain/catalog/price.ts';
+import { upstreamFormats } from '../../formats/registry.ts';
+import type { ChosenRoute } from './route.ts';
+import { orderRoutes } from './order.ts';
+import { readSearch, type AskedSearch } from './provider-search.ts';
+import type { Asked, RouteLimits } from './write-request.ts';
+
+/** An active route, and what the request may use there when all of it can be held. */
+export type Candidate = RouteLimits & { readonly standing: Standing };
+
+/** By rising preference. A route serves only when none of a higher standing can. */
+const standings = ['too-small', 'out-of-use', 'ready'] as const;
+type Standing = (typeof standings)[number];
+
+/** In order of rank and weight, whatever their standing. */
+export function findCandidates(
+  asked: Asked,
+  routes: readonly ChosenRoute[],
+  factor: PriceFactor,
+): readonly Candidate[] {
+  const { gateway } = asked;
+  const toCandidate = (route: ChosenRoute, standing: Standing): Candidate => ({
+    route,
+    search: readSearch(gateway, { ...asked, route }, factor),
+    outputTokens: outputLimitOf(asked, route),
+    standing,
+  });
+  if (routes.length === 1) return routes.map((route) => toCandidate(route, 'ready'));
+  const avoided = gateway.routing.health.avoided(routes.map(({ name }) => name));
+  // The sandbox always answers alike, so nothing is left to chance.
+  const ordered = orderRoutes(routes, routes[0]!.isPlayed ? () => 0 : gateway.routing.random);
+  return ordered.map((route) => {
+    if (!hasRoom(asked, route)) return toCandidate(route, 'too-small');
+    return toCandidate(route, avoided.has(route.name) ? 'out-of-use' : 'ready');
+  });
+}
+
+/** The order of tries: by standing, and of those that are too small the largest first. */
+export function inOrderOfTrial(
+  { model }: Pick<Asked, 'model'>,
+  candidates: readonly Candidate[],
+): Candidate[] {
+  const width = ({ route, standing }: Candidate) =>
+    standing === 'too-small' ? (route.contextTokens ?? model.contextTokens) : 0;
+  const rank = ({ standing }: Candidate) => standings.indexOf(standing);
+  return candidates.toSorted((one, other) => rank(other) - rank(one) || width(other) - width(one));
+}
+
+/** Covers the request on any of these routes. */
+export type Dearest = {
+  readonly price: AppliedPrice;
+  readonly search: AskedSearch | null;
+  readonly outputTokens: number;
+  /**
+   * True when input may be cached for an hour: only in Messages, because other formats refuse it.
+   */
+  readonly cachesLong: boolean;
+};
+
+export function dearestOf(candidates: readonly Candidate[], tokenPrice: AppliedPrice): Dearest {
+  let search: AskedSearch | null = null;
+  for (const candidate of candidates) {
+    if (candidate.search && (!search || candidate.search.price.listPicos > search.price.listPicos))
+      search = candidate.search;
+  }
+  const outputTokens = Math.max(...candidates.map((candidate) => candidate.outputTokens));
+  const cachesLong = candidates.some(({ route }) => route.format === 'messages');
+  return { price: priceWith(tokenPrice, search), search, outputTokens, cachesLong };
+}
+
+export function priceWith(tokenPrice: AppliedPrice, search: AskedSearch | null): AppliedPrice {
+  return search ? { ...tokenPrice, search: search.price } : tokenPrice;
+}
+
+/**
+ * Uses an upper estimate: a route that seems too small is only less preferred, and the provider's
+ * own count decides when there is no other.
+ */
+function hasRoom({ model, request, estimate }: Asked, { contextTokens }: ChosenRoute): boolean {
+  return estimate.upper + (request.maxOutputTokens ?? 0) <= (contextTokens ?? model.contextTokens);
+}
+
+/**
+ * The caller's maximum, limited by the model and the upstream's minimum; without one, the
+ * configured default.
+ */
+function outputLimitOf(
+  { gateway: { config }, model, request }: Asked,
+  { format }: ChosenRoute,
+): number {
+  const least = upstreamFormats[format].outputTokensMin ?? 1;
+  const wanted = request.maxOutputTokens ?? config.limits.default_max_output_tokens;
+  return Math.max(Math.min(wanted, model.maxOutputTokens), least);
+}
+
+/** Throws ApiError `invalid_request` when the model does not support what the request needs. */
+export function refuseLacking(asked: Asked, route: ChosenRoute): void {
+  if (route.lacks.size === 0) return;
+  for (const [need, { isNeeded, param, what }] of Object.entries(needs)) {
+    if (route.lacks.has(need as Need) && isNeeded(asked))
+      throw invalidRequest(param, `the provider of this model ${what}`);
+  }
+}
+
+type NeedOfRequest = {
+  readonly isNeeded: (asked: Asked) => boolean;
+  readonly param: string | null;
+  readonly what: string;
+};
+
+const needs: Readonly<Record<Need, NeedOfRequest>> = {
+  streaming: {
+    isNeeded: ({ request }) => request.stream,
+    param: 'stream',
+    what: 'cannot stream; leave out `stream`',
+  },
+  vision: { isNeeded: ({ estimate }) => estimate.hasImages, param: null, what: 'takes no images' },
+  tools: {
+    isNeeded: ({ request: { body } }) =>
+      [body.tools, body.functions].some((list) => Array.isArray(list) && list.length > 0),
+    param: 'tools',
+    what: 'calls no tools; leave out `tools`',
+  },
+};

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from '../../../tests/support/property.ts';
+import { RouteHealth, type CallEnding, type RouteName, type RouteState } from './health.ts';
+
+const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((provider) => ({ provider, upstreamModel: 'm' })) as [
+  RouteName,
+  RouteName,
+  RouteName,
+  RouteName,
+];
+
+/** Three failures eject, for a second at first and for ten at most. */
+function start() {
+  const clock = { ms: 1_000_000 };
+  const changes: string[] = [];
+  const onChange = ({ provider, state, reason }: RouteState) =>
+    void changes.push(`${provider} ${state} ${reason}`);
+  const health = new RouteHealth({
+    failuresMax: 3,
+    ejectionMs: 1_000,
+    ejectionCapMs: 10_000,
+    nowMs: () => clock.ms,
+    onChange,
+  });
+  const call = (route: RouteName, ...endings: CallEnding[]) => {
+    for (const ending of endings) {
+      health.begin(route);
+      health.end(route, ending);
+    }
+  };
+  return { clock, changes, health, call };
+}
+
+test('failures in a row put a route out of use; one success between them does not let them add up', () => {
+  const { health, call, changes } = start();
+  call(a, 'bad', 'bad', 'good', 'bad', 'bad');
+  assert.equal(health.isFree(a), true);
+  assert.deepEqual([...health.avoided([a, b])], []);
+  call(a, 'bad');
+  assert.equal(health.isFree(a), false);
+  assert.deepEqual([...health.avoided([a, b])], [a]);
+  assert.deepEqual(changes, ['a ejected failures']);
+});
+
+test('a model’s only route is never avoided, nor more than half of them: those that are back first stay', () => {
+  const { health, call, clock } = start();
+  call(a, 'bad', 'bad', 'bad');
+  assert.deepEqual([...health.avoided([a])], []);
+  clock.ms += 10;
+  call(b, 'bad', 'bad', 'bad');
+  assert.deepEqual([...health.avoided([a, b])], [b]);
+  clock.ms += 10;
+  call(c, 'bad', 'bad', 'bad');
+  assert.deepEqual(new Set(health.avoided([a, b, c, d])), new Set([b, c]));
+  assert.deepEqual([...health.avoided([a, b, c])], [c]);
+});
+
+test('when its time is over, one request at a time tries it, and its success lets all in', () => {
+  const { health, call, clock, changes } = start();
+  call(a, 'bad', 'bad', 'bad');
+  clock.ms += 999;
+  assert.equal(health.isFree(a), false);
+  clock.ms += 1;
+  assert.equal(health.isFree(a), true);
+  health.begin(a);
+  assert.equal(health.isFree(a), false, 'the probe is under way');
+  assert.deepEqual([...health.avoided([a, b])], [a]);
+  health.end(a, 'good');
+  assert.equal(health.isFree(a), true);
+  assert.deepEqual(changes, ['a ejected failures', 'a in-use failures']);
+});
+
+test('each failed probe doubles the time, up to the cap; a success starts anew', () => {
+  const { health, call, clock } = start();
+  call(a, 'bad', 'bad', 'bad');
+  const lengths: number[] = [];
+  const untilMs = () => health.states()[0]!.ejectedUntilMs!;
+  for (let probes = 0; probes < 6; probes++) {
+    lengths.push(untilMs() - clock.ms);
+    clock.ms = untilMs();
+    call(a, 'bad');
+  }
+  assert.deepEqual(lengths, [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
+  clock.ms = untilMs();
+  call(a, 'good', 'bad', 'bad', 'bad');
+  assert.equal(untilMs() - clock.ms, 1_000);
+});
+
+test('an answer that begins ends the probe, but one more failure puts the route out again, for longer', () => {
+  const { health, call, clock } = start();
+  call(a, 'bad', 'bad', 'bad');
+  clock.ms += 1_000;
+  health.begin(a);
+  health.noteAnswer(a);
+  assert.equal(health.isFree(a), true, 'a long stream keeps nobody out');
+  health.end(a, 'bad');
+  assert.equal(health.isFree(a), false);
+  assert.equal(health.states()[0]!.ejectedUntilMs! - clock.ms, 2_000);
+});
+
+test('a probe whose client leaves says nothing: the next request tries', () => {
+  const { health, call, clock } = start();
+  call(a, 'bad', 'bad', 'bad');
+  clock.ms += 1_000;
+  health.begin(a);
+  health.end(a, 'unknown');
+  assert.equal(health.isFree(a), true);
+  assert.equal(health.states()[0]!.state, 'probing');
+});
+
+test('a refused credential is out of use at once, for the longest time, and is told once', () => {
+  const { health, call, clock, changes } = start();
+  call(a, 'refused', 'refused');
+  assert.deepEqual([...health.avoided([a, b])], [a]);
+  assert.equal(health.states()[0]!.ejectedUntilMs! - clock.ms, 10_000);
+  assert.deepEqual(changes, ['a ejected refused']);
+  assert.equal(health.states()[0]!.refusals, 2);
+});
+
+test('whatever happens, at most half are avoided, and all are back when nothing fails for long enough', () => {
+  const routes = [a, b, c, d];
+  const step = fc.record({
+    route: fc.constantFrom(...routes),
+    ending: fc.constantFrom<CallEnding>('good', 'bad', 'bad', 'bad', 'refused', 'unknown'),
+    waitMs: fc.integer({ min: 0, max: 3_000 }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(step, { maxLength: 60 }),
+      fc.integer({ min: 1, max: 4 }),
+      (steps, count) => {
+        const { health, call, clock } = start();
+        for (const { route, ending, waitMs } of steps) {
+          clock.ms += waitMs;
+          call(route, ending);
+          assert.ok(health.avoided(routes.slice(0, count)).size <= Math.floor(count / 2));
+        }
+        clock.ms += 10_000;
+        assert.ok(routes.every((route) => health.isFree(route)));
+        for (const route of routes) call(route, 'good');
+        assert.deepEqual(new Set(health.states().map(({ state }) => state)), new Set(['in-use']));
+        assert.equal(health.avoided(routes).size, 0);
+      },
+    ),
+  );
+});

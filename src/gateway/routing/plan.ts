@@ -1,0 +1,154 @@
+// Plans the routes of a request and the most that it can cost on any of them: one hold covers
+// whichever serves. Each route gets a request of its own, written when its turn comes.
+import { ApiError } from '../../canonical/errors.ts';
+import type { AppliedPrice, PriceFactor } from '../../domain/catalog/price.ts';
+import type { ChosenRoute } from './route.ts';
+import {
+  dearestOf,
+  findCandidates,
+  inOrderOfTrial,
+  priceWith,
+  refuseLacking,
+  type Candidate,
+  type Dearest,
+} from './candidates.ts';
+import type { AskedSearch } from './provider-search.ts';
+import { writeUpstreamRequest, type Asked, type WrittenRequest } from './write-request.ts';
+
+/** What a request may use under its hold. */
+type Allowance = {
+  readonly maxOutputTokens: number;
+  /** Less than was asked for. */
+  readonly isReduced: boolean;
+  readonly search: AskedSearch | null;
+};
+
+/** The request to one route, and its price. */
+export type Attempt = {
+  readonly route: ChosenRoute;
+  readonly price: AppliedPrice;
+  /** null: the provider runs none. */
+  readonly search: AskedSearch | null;
+  readonly written: WrittenRequest;
+};
+
+type PlanOptions = {
+  /** The model's active routes. */
+  readonly routes: readonly ChosenRoute[];
+  readonly tokenPrice: AppliedPrice;
+  readonly factor: PriceFactor;
+};
+
+export class RoutePlan {
+  /** What to hold. */
+  readonly dearest: Dearest;
+  readonly #asked: Asked;
+  readonly #tokenPrice: AppliedPrice;
+  readonly #candidates: readonly Candidate[];
+  readonly #written = new Map<Candidate, WrittenRequest | ApiError>();
+  readonly #queue: Candidate[];
+  readonly #first: Candidate;
+  #ignoredByFirst: ReadonlySet<string> | null = null;
+
+  /** Throws the ApiError of the first route when no route accepts the request. */
+  constructor(asked: Asked, { routes, tokenPrice, factor }: PlanOptions) {
+    this.#asked = asked;
+    this.#tokenPrice = tokenPrice;
+    this.#candidates = findCandidates(asked, routes, factor);
+    this.dearest = dearestOf(this.#candidates, tokenPrice);
+    this.#queue = inOrderOfTrial(asked, this.#candidates);
+    this.#first = this.#shift() ?? this.#refuse();
+  }
+
+  /** The first route, with the request as it is when all of it can be held. */
+  get first(): Attempt {
+    return this.#attemptBy(this.#first, null);
+  }
+
+  /** The first route, with a request that fits the hold. */
+  begin(granted: Allowance): Attempt {
+    return this.#attemptBy(this.#first, granted);
+  }
+
+  /** The next route; null: no other serves the request equally well. */
+  next(granted: Allowance): Attempt | null {
+    const candidate = this.#shift();
+    return candidate?.standing === this.#first.standing
+      ? this.#attemptBy(candidate, granted)
+      : null;
+  }
+
+  #shift(): Candidate | null {
+    for (let candidate = this.#queue.shift(); candidate; candidate = this.#queue.shift()) {
+      const written = this.#write(candidate);
+      if (!(written instanceof ApiError) && this.#losesNothing(written)) return candidate;
+    }
+    return null;
+  }
+
+  /**
+   * Messages requests carry data that only its vendor understands, such as signed thoughts. Another
+   * route is used only if it omits nothing that the first would be sent.
+   */
+  #losesNothing({ ignored }: WrittenRequest): boolean {
+    if (this.#asked.format.name !== 'messages' || this.#candidates.length === 1) return true;
+    this.#ignoredByFirst ??= this.#findIgnoredByFirst();
+    return ignored.every((name) => this.#ignoredByFirst!.has(name));
+  }
+
+  /** The first route with room for the request, in use or not. */
+  #findIgnoredByFirst(): ReadonlySet<string> {
+    const isRoomy = ({ standing }: Candidate) => standing !== 'too-small';
+    const inOrder = [
+      ...this.#candidates.filter(isRoomy),
+      ...this.#candidates.filter((candidate) => !isRoomy(candidate)),
+    ];
+    for (const candidate of inOrder) {
+      const written = this.#write(candidate);
+      if (!(written instanceof ApiError)) return new Set(written.ignored);
+    }
+    return new Set();
+  }
+
+  /** Written again when the hold covers less than was asked for. */
+  #attemptBy(candidate: Candidate, granted: Allowance | null): Attempt {
+    const search = searchUnder(granted, candidate.search);
+    const outputTokens = granted?.isReduced ? granted.maxOutputTokens : candidate.outputTokens;
+    const isWhole = search === candidate.search && outputTokens === candidate.outputTokens;
+    const written = isWhole
+      ? this.#write(candidate)
+      : tryToWrite(this.#asked, { ...candidate, search, outputTokens });
+    if (written instanceof ApiError) throw written;
+    return { route: candidate.route, price: priceWith(this.#tokenPrice, search), search, written };
+  }
+
+  #write(candidate: Candidate): WrittenRequest | ApiError {
+    let written = this.#written.get(candidate);
+    if (!written) this.#written.set(candidate, (written = tryToWrite(this.#asked, candidate)));
+    return written;
+  }
+
+  #refuse(): never {
+    throw this.#candidates
+      .map((candidate) => this.#write(candidate))
+      .find((written) => written instanceof ApiError);
+  }
+}
+
+/** Returns the ApiError when the route cannot serve the request. */
+function tryToWrite(asked: Asked, candidate: Candidate): WrittenRequest | ApiError {
+  try {
+    refuseLacking(asked, candidate.route);
+    return writeUpstreamRequest(asked, candidate);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+/** The hold may cover fewer searches than were asked for. */
+function searchUnder(granted: Allowance | null, search: AskedSearch | null): AskedSearch | null {
+  if (!search || !granted?.search || search.searchesMax <= granted.search.searchesMax)
+    return search;
+  return { ...search, searchesMax: granted.search.searchesMax, mayBeFewer: false };
+}

@@ -1,0 +1,78 @@
+// Web searches that a request's provider runs: their maximum, their price, and the input they add.
+import { searchPriceFor, type SearchPrice } from '../../domain/catalog/search-price.ts';
+import type { Config } from '../../config/schema.ts';
+import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
+import type { Model } from '../../domain/catalog/model.ts';
+import type { PriceFactor } from '../../domain/catalog/price.ts';
+import type { ChosenRoute } from './route.ts';
+
+export type AskedSearch = {
+  /** The limit that is sent upstream, and held. */
+  readonly searchesMax: number;
+  readonly price: SearchPrice;
+  /** The caller set no limit: when that many cannot be held, one search is enough. */
+  readonly mayBeFewer: boolean;
+  /** The field with which the caller can allow fewer; null: none. */
+  readonly limitField: string | null;
+};
+
+type SearchQuery = {
+  readonly model: Model;
+  readonly route: ChosenRoute;
+  readonly format: ClientFormat;
+  readonly request: ClientRequest;
+};
+
+/**
+ * Returns null when no search is asked for, or none that has a price there (writing the request
+ * refuses it then). Throws ApiError for an impossible limit.
+ */
+export function readSearch(
+  { config }: { readonly config: Pick<Config, 'limits'> },
+  { model, route, format, request }: SearchQuery,
+  factor: PriceFactor,
+): AskedSearch | null {
+  if (route.format !== format.name) return null;
+  const tool = format.relay.searchTool(request);
+  if (!tool) return null;
+  const price = searchPriceFor({
+    ...factor,
+    model,
+    provider: route.provider.pricing,
+    tool: tool.name,
+  });
+  const searchesMax = tool.searchesMax ?? config.limits.default_max_searches;
+  return (
+    price && {
+      searchesMax,
+      price,
+      mayBeFewer: tool.searchesMax === null && searchesMax > 1,
+      limitField: tool.limitField,
+    }
+  );
+}
+
+/**
+ * Upper estimate of the input that one search adds. Measured: 3,700 to 8,500 tokens at OpenAI
+ * (recorded answers of 2026), which bills 8,000 a search on its small models in any case.
+ */
+const resultTokens = 10_000;
+
+/**
+ * The most input that a request is billed for. Every search is a round of its own: the model reads
+ * the prompt and all results so far again, and each reading is billed. No round reads more than the
+ * context.
+ */
+export function inputTokensWithSearches(
+  search: AskedSearch | null,
+  {
+    promptTokensUpper,
+    contextTokens,
+  }: { readonly promptTokensUpper: number; readonly contextTokens: number },
+): number {
+  let sum = 0;
+  for (let round = 0; round <= (search?.searchesMax ?? 0); round++) {
+    sum += Math.min(promptTokensUpper + round * resultTokens, contextTokens);
+  }
+  return sum;
+}

@@ -1,0 +1,104 @@
+// The active providers: their configuration joined with their kind.
+import { knownProviders } from '../../config/known-providers.ts';
+import type { Config } from '../../config/schema.ts';
+import { firstByteDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
+import { imageProviderKinds, providerKinds } from '../../providers/registry.ts';
+import type { ImageProvider, ImageProviderKind } from '../../providers/image-provider.ts';
+import type { HttpProviderKind } from '../../providers/provider.ts';
+import type { Secret } from '../../lib/secrets.ts';
+import { createEndUsers, type EndUsers } from './end-users.ts';
+import type { UpstreamProvider } from '../calling/upstream-call.ts';
+
+type ProviderEntry = Config['providers'][string];
+
+export type ConnectedProvider = UpstreamProvider & {
+  readonly kind: HttpProviderKind;
+  /** null: the provider wants none. */
+  readonly apiKey: string | null;
+  readonly timeouts: ProviderTimeouts;
+  /** Unknown request fields that are passed on to this provider. */
+  readonly passFields: ReadonlySet<string>;
+  /** True when it gets a prompt-cache salt for each account. */
+  readonly takesCacheSalt: boolean;
+  /** Prices of the searches that it runs. */
+  readonly pricing: Pick<ProviderEntry, 'kind' | 'tool_prices'>;
+};
+
+export type ConnectedImageProvider = ImageProvider & { readonly kind: ImageProviderKind };
+
+export type ConnectedProviders = {
+  /** Providers of chat models. */
+  readonly byName: ReadonlyMap<string, ConnectedProvider>;
+  /** Providers of images; a provider can be both. */
+  readonly images: ReadonlyMap<string, ConnectedImageProvider>;
+  /** Providers that the sandbox plays for test keys: all known ones, without credentials. */
+  readonly played: ReadonlyMap<string, ConnectedProvider>;
+  /** How end users are named to all of them. */
+  readonly endUsers: EndUsers;
+};
+
+export function connectProviders(config: Config, secret: Secret): ConnectedProviders {
+  const byName = new Map<string, ConnectedProvider>();
+  const played = new Map<string, ConnectedProvider>();
+  const images = new Map<string, ConnectedImageProvider>();
+  for (const [name, provider] of Object.entries({ ...unconfigured, ...config.providers })) {
+    const connected = connect(name, provider);
+    if (!connected) continue;
+    played.set(name, { ...connected, apiKey: null });
+    if (provider.enabled) byName.set(name, connected);
+  }
+  for (const [name, provider] of Object.entries(config.providers)) {
+    if (!provider.enabled) continue;
+    const connection = {
+      name,
+      baseUrl: provider.base_url,
+      apiKey: provider.api_key,
+      timeouts: provider.timeouts,
+    };
+    const { kind } = provider;
+    if (!isNameIn(imageProviderKinds, kind)) continue;
+    // A whole image arrives after a minute or two of silence.
+    const timeouts = { first_byte_ms: firstByteDefaultsMs.slow, ...provider.timeouts };
+    images.set(name, { ...connection, timeouts, kind: imageProviderKinds[kind] });
+  }
+  return { byName, played, images, endUsers: createEndUsers(secret) };
+}
+
+/**
+ * The known providers without any configuration. They are only played, so timeouts do not matter.
+ */
+const unconfigured = Object.fromEntries(
+  Object.entries(knownProviders).map(([name, { kind, baseUrl }]): [string, ProviderEntry] => [
+    name,
+    {
+      enabled: false,
+      kind,
+      base_url: baseUrl ?? '',
+      api_key: null,
+      timeouts: { connect_ms: 1, idle_ms: 1, total_ms: 1 },
+      tool_prices: {},
+      pass_fields: [],
+      cache_salt: false,
+    },
+  ]),
+);
+
+/** Returns null for a kind without chat models. */
+function connect(name: string, provider: ProviderEntry): ConnectedProvider | null {
+  const { kind, base_url: baseUrl, api_key: apiKey, timeouts } = provider;
+  if (!isNameIn(providerKinds, kind)) return null;
+  return {
+    name,
+    baseUrl,
+    apiKey,
+    timeouts,
+    kind: providerKinds[kind],
+    passFields: new Set(provider.pass_fields),
+    takesCacheSalt: provider.cache_salt,
+    pricing: provider,
+  };
+}
+
+function isNameIn<Kinds extends object>(kinds: Kinds, name: string): name is keyof Kinds & string {
+  return Object.hasOwn(kinds, name);
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RetryBudget } from './retry-budget.ts';
+
+function takeAll(budget: RetryBudget, inFlight = 1): number {
+  let taken = 0;
+  while (budget.take(inFlight)) taken++;
+  return taken;
+}
+
+test('a lone request may be retried, and of many a fifth at a time', () => {
+  const cases = [
+    [1, 3],
+    [15, 3],
+    [20, 4],
+    [104, 20],
+  ] as const;
+  for (const [inFlight, allowed] of cases) {
+    assert.equal(
+      takeAll(new RetryBudget({ percent: 20, floor: 3 }), inFlight),
+      allowed,
+      `${inFlight} in flight`,
+    );
+  }
+});
+
+test('what is given back can be taken again, and no percent and no floor are no retries', () => {
+  const budget = new RetryBudget({ percent: 20, floor: 2 });
+  assert.equal(takeAll(budget), 2);
+  budget.giveBack(1);
+  assert.equal(takeAll(budget), 1);
+  assert.equal(takeAll(new RetryBudget({ percent: 0, floor: 0 }), 1_000), 0);
+});

@@ -1,0 +1,49 @@
+// Decides what follows a failed call: a retry, another route, or neither.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+
+/**
+ * `again`: the same request may soon succeed there. `elsewhere`: not there, but perhaps on another
+ * route. `never`: the request is at fault, or the answer was billed.
+ */
+type NextStep = 'again' | 'elsewhere' | 'never';
+
+/**
+ * Anything but an answer is retried: a failed or broken connection, a timeout, an unreadable
+ * stream. Of statuses, those that pass: 408, 409, 429 and 500 and above. A redirect or a rejected
+ * credential belongs to the route and does not pass. A billed answer is not asked for again,
+ * because the same request may well spoil the next one.
+ */
+export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailure): NextStep {
+  if (isBilled) return 'never';
+  if (kind !== 'status' || status === null) return 'again';
+  if (status >= 500 || status === 408 || status === 409 || status === 429) return 'again';
+  return status < 400 || isCredentialRefused(status) ? 'elsewhere' : 'never';
+}
+
+/** Or the provider wants money, which lasts as long. */
+export function isCredentialRefused(status: number | null): boolean {
+  return status === 401 || status === 402 || status === 403;
+}
+
+type BackoffOptions = {
+  readonly baseMs: number;
+  readonly capMs: number;
+  readonly random: () => number;
+};
+
+/**
+ * Returns how long to wait before a retry; null: too long to be worth it. `retries`: how many came
+ * before. Half of each wait is random, so that requests that failed together do not come back
+ * together. @example waitBeforeRetryMs(failure, 1, { baseMs: 250, capMs: 5_000, random: () => 0.5
+ * }) // 375
+ */
+export function waitBeforeRetryMs(
+  { retryAfterSeconds }: UpstreamFailure,
+  retries: number,
+  { baseMs, capMs, random }: BackoffOptions,
+): number | null {
+  const askedMs = (retryAfterSeconds ?? 0) * 1_000;
+  if (askedMs > capMs) return null;
+  const backoffMs = Math.min(baseMs * 2 ** retries, capMs) * (0.5 + random() / 2);
+  return askedMs > 0 ? askedMs + baseMs * random() : backoffMs;
+}

@@ -1,0 +1,111 @@
+// Finds the routes of a model: which providers can serve a request, in which wire format. A test
+// key uses the same routes, or all of the catalogue's when none is active; the sandbox plays their
+// hosts.
+import { ApiError } from '../../canonical/errors.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../../canonical/format-name.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
+import type { Model, Route } from '../../domain/catalog/model.ts';
+import { reservedProviderName } from '../../config/known-providers.ts';
+import type { OpenedFields } from '../../formats/field-verdicts.ts';
+import { stopSequencesMax } from '../../formats/chat/write-request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { HttpProviderKind } from '../../providers/provider.ts';
+import type { ConnectedProvider, ConnectedProviders } from './providers.ts';
+import type { RouteName } from './health.ts';
+
+export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks'> & {
+  /** The sandbox answers instead of the host; nothing is sent. */
+  readonly isPlayed: boolean;
+  readonly provider: ConnectedProvider;
+  readonly kind: HttpProviderKind;
+  readonly upstreamModel: string;
+  readonly format: UpstreamFormatName;
+  /** Its name in health checks, headers, logs and books. */
+  readonly name: RouteName;
+  /** Unknown fields that the operator allows there. */
+  readonly passFields: OpenedFields;
+};
+
+type RouteQuery = {
+  readonly model: Model;
+  readonly mode: 'live' | 'test';
+  readonly clientFormat: ClientFormatName;
+  /** The client's request, when the choice of format depends on it. */
+  readonly body?: JsonObject;
+};
+
+/**
+ * Returns the active routes by rank; for a test key, all routes when none is active. Throws
+ * ApiError `model_not_found` when there is none: for a live key the model does not exist then.
+ */
+export function findRoutes(
+  { providers, catalog }: { readonly providers: ConnectedProviders; readonly catalog: Catalog },
+  { model, mode, clientFormat, body = {} }: RouteQuery,
+): readonly [ChosenRoute, ...ChosenRoute[]] {
+  const isPlayed = mode === 'test';
+  const live = catalog.liveRoutes(model);
+  const known = isPlayed ? providers.played : providers.byName;
+  const routes = (isPlayed && live.length === 0 ? model.routes : live).flatMap((route) => {
+    const provider = known.get(route.provider);
+    return provider ? [chooseRoute(provider, { route, model, clientFormat, body, isPlayed })] : [];
+  });
+  const [first, ...others] = routes;
+  if (!first) throw modelNotFound(model.id);
+  return [first, ...others];
+}
+
+/**
+ * A provider with both Responses and Chat is asked in Chat for stop sequences, which Responses
+ * lacks: a model that stops by itself generates, and costs, less than one that is cut.
+ */
+function formatOf(
+  { formats }: HttpProviderKind,
+  { model, clientFormat, body }: RouteOfModel,
+): UpstreamFormatName {
+  if (formats.includes(clientFormat)) return clientFormat;
+  const [first] = formats;
+  const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.length : 0;
+  const isTaken = stops > 0 && stops <= stopSequencesMax && !model.supports.thinking;
+  return first === 'responses' && isTaken && formats.includes('chat') ? 'chat' : first!;
+}
+
+/** `meant`: the id that was probably meant. */
+export function modelNotFound(name: string, meant: string | null = null): ApiError {
+  const shown = name.length <= 100 ? name : `${name.slice(0, 100)}…`;
+  const question = meant === null ? '' : ` Did you mean '${meant}'?`;
+  return new ApiError(
+    'model_not_found',
+    `The model '${shown}' does not exist or is not switched on here.${question} GET /v1/models lists what there is.`,
+    {
+      param: 'model',
+    },
+  );
+}
+
+type RouteOfModel = Required<Pick<RouteQuery, 'model' | 'clientFormat' | 'body'>> &
+  Pick<ChosenRoute, 'isPlayed'> & { readonly route: Route };
+
+function chooseRoute(provider: ConnectedProvider, asked: RouteOfModel): ChosenRoute {
+  const { route, model, isPlayed } = asked;
+  const { kind } = provider;
+  const { api, upstreamModel, rank, weight, contextTokens, lacks } = route;
+  const format = api ?? formatOf(kind, asked);
+  const name = { provider: isPlayed ? reservedProviderName : provider.name, upstreamModel };
+  const passFields =
+    model.passFields.size === 0
+      ? provider.passFields
+      : new Set([...provider.passFields, ...model.passFields]);
+  return {
+    isPlayed,
+    provider,
+    kind,
+    upstreamModel,
+    format,
+    name,
+    rank,
+    weight,
+    contextTokens,
+    lacks,
+    passFields,
+  };
+}

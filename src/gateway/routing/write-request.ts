@@ -1,0 +1,148 @@
+// Writes the upstream request: on the straight path when both sides speak one format, else through
+// the canonical request.
+import { makeAnswerable } from '../../formats/adapting/answerable.ts';
+import { separateCalls } from '../../formats/adapting/consistent-calls.ts';
+import { lowerCustomTools } from '../../formats/adapting/custom-tools.ts';
+import type { Emulated } from '../../formats/adapting/emulated.ts';
+import type { Model } from '../../domain/catalog/model.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { inClientWords } from '../../formats/client-words.ts';
+import type {
+  ClientFormat,
+  ClientRequest,
+  UpstreamRequest,
+  UpstreamTarget,
+} from '../../formats/format.ts';
+import { upstreamFormats } from '../../formats/registry.ts';
+import type { ToolNames } from '../../formats/tool-names.ts';
+import { fitRequestNames } from '../../formats/translated-tool-names.ts';
+import type { InputEstimate } from '../../lib/tokens.ts';
+import { ignoredBetas } from '../../providers/anthropic/betas.ts';
+import type { ForwardableHeaders } from '../../providers/provider.ts';
+import type { Gateway } from '../gateway.ts';
+import type { ChosenRoute } from './route.ts';
+import type { AskedSearch } from './provider-search.ts';
+
+export type WrittenRequest = {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly ignored: readonly string[];
+  readonly emulated: Emulated;
+  /** Custom tools that were sent as functions; their calls become custom again in the answer. */
+  readonly loweredTools: ReadonlySet<string>;
+  /** null: the tools keep the client's names. */
+  readonly toolNames: ToolNames | null;
+  /** True when the model may think. */
+  readonly mayThink: boolean;
+};
+
+/** The destination of a request, and its limits there. */
+export type RouteLimits = {
+  readonly route: ChosenRoute;
+  /** null: the provider runs none. */
+  readonly search: AskedSearch | null;
+  readonly outputTokens: number;
+};
+
+/** What a model is asked for, and by whom. */
+export type Asked = {
+  readonly gateway: Gateway;
+  readonly key: ApiKey;
+  readonly model: Model;
+  readonly format: ClientFormat;
+  readonly request: ClientRequest;
+  readonly estimate: InputEstimate;
+  readonly forwardable: ForwardableHeaders;
+};
+
+type ToWrite = Omit<Asked, 'estimate'>;
+
+type WrittenBody = UpstreamRequest & {
+  readonly loweredTools: ReadonlySet<string>;
+  readonly toolNames: ToolNames | null;
+};
+const nothing: Emulated = {};
+const none: ReadonlySet<string> = new Set();
+
+/**
+ * Throws ApiError `invalid_request` for what the target cannot express or a shared credential must
+ * not pass.
+ */
+export function writeUpstreamRequest(
+  asked: ToWrite,
+  { route, search, outputTokens }: RouteLimits,
+): WrittenRequest {
+  const { gateway, key, request } = asked;
+  const target: UpstreamTarget = {
+    model: route.upstreamModel,
+    stream: request.stream,
+    maxOutputTokens: outputTokens,
+    thinking: asked.model.supports.thinking,
+    maxTokensField: route.kind.maxTokensField,
+    passFields: route.passFields,
+    ...(search && { searchesMax: search.searchesMax }),
+  };
+  const {
+    body,
+    ignored,
+    emulated = nothing,
+    loweredTools,
+    toolNames,
+  } = writeBody(asked, route, target);
+  const hidden = gateway.providers.endUsers.hide(body, {
+    accountId: key.accountId,
+    format: route.format,
+    wantsAccount: route.kind.wantsAccount ?? false,
+    takesCacheSalt: route.provider.takesCacheSalt,
+  });
+  return {
+    path: route.kind.path(route.format, target),
+    headers: route.kind.headers(route.provider.apiKey, asked.forwardable),
+    body: JSON.stringify(
+      route.kind.adaptBody ? route.kind.adaptBody(hidden, route.format) : hidden,
+    ),
+    ignored: [...ignored, ...ignoredBetas(asked.forwardable['anthropic-beta'])],
+    emulated,
+    loweredTools,
+    toolNames,
+    mayThink: target.thinking && upstreamFormats[route.format].mayThink(body),
+  };
+}
+
+function writeBody(
+  { format, request }: ToWrite,
+  route: ChosenRoute,
+  target: UpstreamTarget,
+): WrittenBody {
+  if (route.format === format.name)
+    return { ...format.relay.writeRequest(request, target), loweredTools: none, toolNames: null };
+  const upstreamFormat = upstreamFormats[route.format];
+  const read = format.readRequest(request, route.passFields);
+  const lowered = route.kind.customTools
+    ? { request: read, names: none, ignored: [] }
+    : lowerCustomTools(read);
+  const { written, names } = inWordsOf(format, () => {
+    const fitted = fitRequestNames(
+      separateCalls(makeAnswerable(lowered.request)),
+      upstreamFormat.toolNames,
+    );
+    return { written: upstreamFormat.writeRequest(fitted.request, target), names: fitted.names };
+  });
+  const { body, ignored, emulated } = written;
+  return {
+    body,
+    ignored: [...(format.ignoredFields?.(request) ?? []), ...lowered.ignored, ...ignored],
+    ...(emulated && { emulated }),
+    loweredTools: lowered.names,
+    toolNames: names,
+  };
+}
+
+function inWordsOf<T>({ fieldNames }: ClientFormat, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw inClientWords(error, fieldNames);
+  }
+}

@@ -1,0 +1,120 @@
+// A search provider as a source of pages: one HTTP call for each page of results needed.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { Found, FoundPage, PageSearch, SearchSource } from '../../canonical/search-source.ts';
+import { readErrorMessage } from '../../formats/error-message.ts';
+import type {
+  ReadSearch,
+  SearchPage,
+  SearchProviderKind,
+} from '../../providers/search-provider.ts';
+import { withoutProvider } from '../answering/failure-message.ts';
+import { makeFailure } from '../calling/failure.ts';
+import type { Upstreams } from '../calling/upstreams.ts';
+import type {
+  UpstreamFailed,
+  UpstreamProvider,
+  UpstreamTimeouts,
+} from '../calling/upstream-call.ts';
+
+export type SearchProvider = UpstreamProvider & {
+  readonly kind: SearchProviderKind;
+  /** null: the provider wants none. */
+  readonly apiKey: string | null;
+  readonly timeouts: UpstreamTimeouts;
+};
+
+/** Fifty results are about 100 kB. */
+const answerBytesMax = 8 * 1024 * 1024;
+
+export function createHttpSource(
+  provider: SearchProvider,
+  upstreams: Pick<Upstreams, 'send'>,
+): SearchSource {
+  return {
+    name: provider.name,
+    find: (search, signal) => findPages({ provider, upstreams, signal }, search),
+  };
+}
+
+type Finding = {
+  readonly provider: SearchProvider;
+  readonly upstreams: Pick<Upstreams, 'send'>;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Fetches one page of results after the other, because the next is needed only when the last was
+ * not enough, and providers count calls per second.
+ */
+async function findPages(finding: Finding, { query, num }: PageSearch): Promise<Found> {
+  const { kind } = finding.provider;
+  const count = Math.min(num, kind.resultsPerCallMax);
+  const calls = callsFor(kind, num);
+  const pages: FoundPage[] = [];
+  for (let page = 0; page < calls; page++) {
+    const found = await callOnce(finding, { query, count, page });
+    // Results of an earlier call are still an answer.
+    if (found.kind === 'failure')
+      return page === 0
+        ? found
+        : { kind: 'found', pages, calls: page, lostCalls: found.lostCalls ?? 0 };
+    pages.push(...found.pages);
+    if (!found.hasMore) return { kind: 'found', pages, calls: page + 1 };
+  }
+  return { kind: 'found', pages, calls };
+}
+
+/**
+ * Maximum calls of one search. A call may return less than asked for; another call just for that is
+ * not worth its price.
+ */
+export function callsFor({ resultsPerCallMax, pagesMax }: SearchProviderKind, num: number): number {
+  return Math.min(Math.ceil(num / Math.min(num, resultsPerCallMax)), pagesMax);
+}
+
+type FoundOnce = Exclude<ReadSearch, { kind: 'unreadable' }> | Extract<Found, { kind: 'failure' }>;
+
+async function callOnce(
+  { provider, upstreams, signal }: Finding,
+  search: SearchPage,
+): Promise<FoundOnce> {
+  const call = provider.kind.writeSearch(search, provider.apiKey);
+  const reply = await upstreams.send({
+    ...call,
+    provider,
+    timeouts: provider.timeouts,
+    stream: false,
+    signal,
+    answerBytesMax,
+  });
+  if (reply.kind === 'failure') {
+    // A provider that refused bills nothing. When it broke off, or we left, we cannot know.
+    const lostCalls = reply.requestSent && reply.failure.kind !== 'status' ? 1 : 0;
+    return { kind: 'failure', failure: readFailure(provider, reply), lostCalls };
+  }
+  const read = reply.kind === 'answer' ? provider.kind.readSearch(reply.body) : unexpectedStream;
+  return read.kind === 'found'
+    ? read
+    : { kind: 'failure', failure: makeFailure('unreadable', read.message), lostCalls: 1 };
+}
+
+const unexpectedStream = { kind: 'unreadable', message: 'the answer is a stream' } as const;
+
+function readFailure(provider: SearchProvider, { failure, body }: UpstreamFailed): UpstreamFailure {
+  const message = withoutProvider(readErrorMessage(body) ?? failure.message, provider);
+  const worded = { ...failure, message };
+  return asOperators(provider.kind.readFailure?.(worded, body) ?? worded);
+}
+
+/**
+ * Only the query comes from the client. A 404 or a redirect concerns the operator, who configured
+ * the address.
+ */
+function asOperators(failure: UpstreamFailure): UpstreamFailure {
+  const { status } = failure;
+  if (status === null || status >= 500 || meaningfulStatuses.has(status)) return failure;
+  return makeFailure('unreadable', `HTTP ${status}: is the provider's \`base_url\` right?`);
+}
+
+/** 400 and 422: the provider rejects this query. */
+const meaningfulStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 408, 422, 429]);

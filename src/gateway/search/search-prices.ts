@@ -1,0 +1,72 @@
+// Prices of the search endpoint: the maximum before it is known which provider answers, then the
+// price of the one that did.
+import type { PriceFactor } from '../../domain/catalog/price.ts';
+import { endpointSearchPrice, type SearchPrice } from '../../domain/catalog/search-price.ts';
+import type { Config } from '../../config/schema.ts';
+import { isSearchKind } from '../../config/known-providers.ts';
+import { searchProviderKinds } from '../../providers/registry.ts';
+import { resultsByDefault, resultsMax } from '../../domain/search/search-request.ts';
+import { callsFor } from './http-source.ts';
+
+type Prices = Pick<Config, 'search' | 'providers'>;
+
+/** `provider`: the one that answered, in `calls` calls. Returns null when searches are not sold. */
+export function searchPriceOf(
+  { search, providers }: Prices,
+  {
+    provider,
+    num,
+    calls,
+  }: { readonly provider: string; readonly num: number; readonly calls: number },
+  factor: PriceFactor,
+): SearchPrice | null {
+  const asked = { provider: providers[provider] ?? null, num, calls };
+  return search.price_usd === null
+    ? null
+    : endpointSearchPrice(asked, { ...factor, statedUsd: search.price_usd ?? null });
+}
+
+/**
+ * The maximum over all providers that may answer, with all calls that each may make. Without
+ * providers the sandbox's price. Returns null when searches are not sold.
+ */
+export function mostSearchPrice(
+  config: Prices,
+  num: number,
+  factor: PriceFactor,
+): SearchPrice | null {
+  const names = config.search.providers.length > 0 ? config.search.providers : [''];
+  const prices = names.map((name) =>
+    searchPriceOf(config, { provider: name, num, calls: callsOf(config, name, num) }, factor),
+  );
+  return prices.reduce((one, other) => one && other && dearer(one, other));
+}
+
+/**
+ * The maximum price of the usual number of results, and of any number. Test keys use the sandbox's.
+ */
+export function shownSearchPrices(
+  prices: Prices,
+  factor: PriceFactor,
+  mode: 'live' | 'test' = 'live',
+) {
+  const config =
+    mode === 'live' ? prices : { ...prices, search: { ...prices.search, providers: [] } };
+  return {
+    usual: mostSearchPrice(config, resultsByDefault, factor),
+    most: mostSearchPrice(config, resultsMax, factor),
+  };
+}
+
+function callsOf({ providers }: Prices, name: string, num: number): number {
+  const kind = providers[name]?.kind;
+  return kind && isSearchKind(kind) ? callsFor(searchProviderKinds[kind], num) : 1;
+}
+
+function dearer(one: SearchPrice, other: SearchPrice): SearchPrice {
+  return {
+    listPicos: one.listPicos > other.listPicos ? one.listPicos : other.listPicos,
+    upstreamPicos:
+      one.upstreamPicos > other.upstreamPicos ? one.upstreamPicos : other.upstreamPicos,
+  };
+}

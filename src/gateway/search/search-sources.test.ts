@@ -1,0 +1,553 @@
+// Every search provider against a local server that speaks its protocol, configured as an operator would.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { TestClock } from '../../../tests/support/test-clock.ts';
+import * as local from '../../../tests/support/upstream.ts';
+import { loadConfig } from '../../config/load.ts';
+import type { SearchAnswer } from '../../domain/search/web-searcher.ts';
+import { RouteHealth } from '../routing/health.ts';
+import { connectSearch } from './search-sources.ts';
+import { createUpstreams } from '../calling/upstreams.ts';
+
+type Logged = { readonly level: string; readonly provider: string; readonly reason: string };
+type Started = {
+  readonly upstream: local.LocalUpstream;
+  readonly logged: readonly Logged[];
+  readonly search: (num?: number, query?: string) => Promise<SearchAnswer>;
+  readonly clock: TestClock;
+};
+
+const never = new AbortController().signal;
+const signals = { running: never, waiting: never };
+
+/** Two failures in a row are enough; then ten seconds. */
+const activity = { noteCall: () => {} };
+
+function healthAt(nowMs: () => number): RouteHealth {
+  return new RouteHealth({
+    failuresMax: 2,
+    ejectionMs: 10_000,
+    ejectionCapMs: 300_000,
+    nowMs,
+    onChange: () => {},
+  });
+}
+
+/** `settings`: of the search section, after `{ `. */
+async function start(t: TestContext, names: readonly string[], settings = ''): Promise<Started> {
+  const upstream = await local.startUpstream(t);
+  const clock = new TestClock();
+  const upstreams = createUpstreams({ clock, largeAnswerBytesMax: Infinity });
+  t.after(upstreams.close);
+  const logged: Logged[] = [];
+  const write = (level: string) => (fields: object | string) =>
+    void logged.push({ level, ...(fields as Omit<Logged, 'level'>) });
+  const log = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+  };
+  const entries = names.map(
+    (name) => `  ${name}: { base_url: "${upstream.url}/${name}", api_key: key-of-${name} }`,
+  );
+  const config = configOf(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
+  const { live } = connectSearch({
+    config,
+    upstreams,
+    health: healthAt(clock.nowMs),
+    activity,
+    log,
+    clock,
+  });
+  return {
+    upstream,
+    logged,
+    search: (num = 10, query = 'cats & dogs') => live!.search({ query, num }, signals),
+    clock,
+  };
+}
+
+function configOf(yaml: string) {
+  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-search-'));
+  writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
+  try {
+    return loadConfig({ env: {}, cwd });
+  } finally {
+    rmSync(cwd, { recursive: true });
+  }
+}
+
+function resultsOf(answer: SearchAnswer) {
+  assert.equal(answer.kind, 'results', JSON.stringify(answer));
+  return answer.results;
+}
+
+function failureOf(answer: SearchAnswer) {
+  assert.equal(answer.kind, 'failure', JSON.stringify(answer));
+  return answer.failure;
+}
+
+type Protocol = {
+  readonly path: string;
+  readonly key: readonly [header: string, value: string];
+  /** What goes out for ten results: a query as sent, or a JSON body. */
+  readonly asked: string | object;
+  /** An answer with one result: a title and a text in HTML where it sends any, 2026-01-05 as it writes it. */
+  readonly body: object;
+  readonly snippet: string;
+  readonly score: number | null;
+  readonly empty: object;
+};
+const url = 'https://www.example.com/a';
+
+const protocols: Readonly<Record<string, Protocol>> = {
+  brave: {
+    path: '/brave/web/search',
+    key: ['x-subscription-token', 'key-of-brave'],
+    asked: 'q=cats+%26+dogs&count=10&offset=0&result_filter=web&text_decorations=false',
+    body: {
+      type: 'search',
+      query: { original: 'cats', more_results_available: true },
+      web: {
+        type: 'search',
+        results: [
+          {
+            title: 'A &amp; B',
+            url,
+            description: 'All <strong>cats</strong>',
+            page_age: '2026-01-05T10:00:00',
+          },
+        ],
+      },
+    },
+    snippet: 'All cats',
+    score: null,
+    empty: { type: 'search', query: { original: 'cats', more_results_available: false } },
+  },
+  tavily: {
+    path: '/tavily/search',
+    key: ['authorization', 'Bearer key-of-tavily'],
+    asked: { query: 'cats & dogs', max_results: 10, search_depth: 'basic' },
+    body: {
+      query: 'cats',
+      results: [
+        {
+          title: 'A & B',
+          url,
+          content: 'All cats',
+          score: 0.87,
+          published_date: 'Mon, 05 Jan 2026 10:00:00 GMT',
+        },
+      ],
+    },
+    snippet: 'All cats',
+    score: 0.87,
+    empty: { query: 'cats', results: [] },
+  },
+  serper: {
+    path: '/serper/search',
+    key: ['x-api-key', 'key-of-serper'],
+    asked: { q: 'cats & dogs', num: 10 },
+    body: {
+      searchParameters: { q: 'cats' },
+      organic: [
+        { title: 'A & B', link: url, snippet: 'All cats', date: 'Jan 5, 2026', position: 1 },
+      ],
+    },
+    snippet: 'All cats',
+    score: null,
+    empty: { searchParameters: { q: 'cats' }, organic: [] },
+  },
+  exa: {
+    path: '/exa/search',
+    key: ['x-api-key', 'key-of-exa'],
+    asked: { query: 'cats & dogs', numResults: 10, contents: { highlights: true } },
+    body: {
+      requestId: 'r',
+      results: [
+        {
+          title: 'A & B',
+          url,
+          publishedDate: '2026-01-05T10:00:00.000Z',
+          author: 'x',
+          score: 0.4,
+          highlights: ['All cats', 'purr'],
+        },
+      ],
+    },
+    snippet: 'All cats … purr',
+    score: 0.4,
+    empty: { requestId: 'r', results: [] },
+  },
+  searxng: {
+    path: '/searxng/search',
+    key: ['authorization', 'Bearer key-of-searxng'],
+    asked: 'q=cats+%26+dogs&format=json',
+    body: {
+      query: 'cats',
+      results: [
+        {
+          title: 'A & B',
+          url,
+          content: 'All cats',
+          publishedDate: '2026-01-05T10:00:00',
+          score: 1.5,
+        },
+      ],
+    },
+    snippet: 'All cats',
+    score: 1.5,
+    empty: { query: 'cats', results: [], unresponsive_engines: [] },
+  },
+};
+
+const garbage: [title: string, script: local.Script][] = [
+  ['no JSON', local.answerJson('<html>hello</html>')],
+  ['nothing', local.answerJson('')],
+  ['half an answer', local.answerJson('{"results":[{"title":"x"')],
+  ['a list', local.answerJson([1, 2])],
+  ['null', local.answerJson('null')],
+  [
+    'results that are no list',
+    local.answerJson({ results: 5, organic: {}, web: { results: 'x' } }),
+  ],
+  ['another object', local.answerJson({ hello: 'world' })],
+  [
+    'an error with a status of success',
+    local.answerJson({ error: { message: 'no' }, results: [], organic: [], web: { results: [] } }),
+  ],
+  [
+    'a redirect',
+    local.answerJson('', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }),
+  ],
+  ['a page that is not there', local.answerStatus(404)],
+  ['more than is read', local.answerJson(`{"results":["${'x'.repeat(9 * 1024 * 1024)}"]}`)],
+  ['deep nesting', local.answerJson(`{"results":${'['.repeat(10_000)}`)],
+  ['compressed bytes', local.answerJson('x', { headers: { 'content-encoding': 'gzip' } })],
+];
+
+for (const [name, protocol] of Object.entries(protocols)) {
+  test(`${name}: the request is as it wants it, and its answer becomes results`, async (t) => {
+    const { upstream, search, logged } = await start(t, [name]);
+    upstream.on(protocol.path, local.answerJson(protocol.body));
+    const answer = await search();
+    assert.deepEqual(resultsOf(answer), [
+      {
+        position: 1,
+        title: 'A & B',
+        url,
+        snippet: protocol.snippet,
+        date: '2026-01-05',
+        source: 'example.com',
+        score: protocol.score,
+      },
+    ]);
+    const [request] = upstream.requests;
+    const isGet = typeof protocol.asked === 'string';
+    assert.deepEqual(
+      [request!.method, isGet ? request!.query : request!.body],
+      [isGet ? 'GET' : 'POST', protocol.asked],
+    );
+    assert.equal(request!.headers[protocol.key[0]], protocol.key[1]);
+    assert.equal(request!.headers['accept-encoding'], 'identity');
+    assert.equal(request!.headers['content-type'], isGet ? undefined : 'application/json');
+    assert.deepEqual([logged, answer.kind === 'results' && answer.provider], [[], name]);
+  });
+
+  test(`${name}: nothing found, and results with nothing in them, are no failure`, async (t) => {
+    const { upstream, search } = await start(t, [name]);
+    const odd = [
+      null,
+      5,
+      {},
+      { title: 5, url: {}, link: [] },
+      { url: 'javascript:alert(1)', link: 'mailto:a@b' },
+    ];
+    const {
+      results: _results,
+      organic: _organic,
+      web: _web,
+      ...rest
+    } = protocol.empty as Record<string, unknown>;
+    upstream.on(
+      protocol.path,
+      local.answerJson(protocol.empty),
+      local.answerJson({ ...rest, results: odd, organic: odd, web: { results: odd } }),
+    );
+    assert.deepEqual(resultsOf(await search()), []);
+    assert.deepEqual(resultsOf(await search()), []);
+  });
+
+  for (const [title, script] of garbage) {
+    test(`${name}: ${title} is unreadable`, async (t) => {
+      const { upstream, search, logged } = await start(t, [name]);
+      upstream.on(protocol.path, script);
+      assert.equal(failureOf(await search()).kind, 'unreadable');
+      assert.deepEqual(
+        logged.map(({ level }) => level),
+        ['warn'],
+      );
+    });
+  }
+
+  test(`${name}: failures keep their status, and a refused key is for the operator`, async (t) => {
+    const { upstream, search, logged } = await start(t, [name]);
+    const statuses = [401, 402, 403, 408, 429, 500, 503, 529];
+    for (const status of statuses) {
+      upstream.on(protocol.path, local.answerStatus(status, { retryAfter: '7' }));
+      const failure = failureOf(await search());
+      assert.deepEqual([failure.status, failure.retryAfterSeconds], [status, 7]);
+    }
+    const levels = statuses.map((status) => (status <= 403 ? 'error' : 'warn'));
+    assert.deepEqual(
+      logged.map(({ level }) => level),
+      levels,
+    );
+  });
+
+  test(`${name}: a query that it does not take is told in its words, without its key`, async (t) => {
+    const { upstream, search } = await start(t, [name]);
+    const { host } = new URL(upstream.url);
+    upstream.on(
+      protocol.path,
+      local.answerStatus(400, { body: { error: `too long for key-of-${name} at ${host}` } }),
+    );
+    const { status, message } = failureOf(await search());
+    assert.deepEqual([status, message], [400, 'too long for [key removed] at [address removed]']);
+  });
+
+  test(`${name}: a reset, a hang and half an answer end within the time limit`, async (t) => {
+    const { upstream, search, clock } = await start(t, [name], 'timeout_ms: 300');
+    upstream.on(protocol.path, local.thenReset(null));
+    assert.equal(failureOf(await search()).kind, 'connection');
+    upstream.on(protocol.path, local.hang);
+    const searching = search();
+    await upstream.request(1);
+    await clock.advance(300);
+    assert.equal(failureOf(await searching).kind, 'timeout');
+    upstream.on(
+      protocol.path,
+      local.thenReset('{"results":[', { headers: { 'content-type': 'application/json' } }),
+    );
+    assert.equal(failureOf(await search()).kind, 'broken-stream');
+  });
+}
+
+const ownFailures: [name: string, status: number, body: object, expected: number][] = [
+  [
+    'brave',
+    422,
+    { type: 'ErrorResponse', error: { code: 'SUBSCRIPTION_TOKEN_INVALID', detail: 'bad token' } },
+    401,
+  ],
+  [
+    'brave',
+    422,
+    { type: 'ErrorResponse', error: { code: 'VALIDATION', detail: 'too many words' } },
+    422,
+  ],
+  ['tavily', 432, { detail: { error: 'plan limit' } }, 402],
+  ['tavily', 433, { detail: { error: 'pay-as-you-go limit' } }, 402],
+  ['serper', 400, { message: 'Not enough credits', statusCode: 400 }, 402],
+  ['serper', 400, { message: 'Missing query parameter', statusCode: 400 }, 400],
+];
+for (const [name, status, body, expected] of ownFailures) {
+  test(`${name}: a ${status} ${JSON.stringify(body)} means ${expected}`, async (t) => {
+    const { upstream, search } = await start(t, [name]);
+    upstream.on(protocols[name]!.path, local.answerStatus(status, { body }));
+    assert.equal(failureOf(await search()).status, expected);
+  });
+}
+
+test('searxng: engines that did not respond are a failure only when nothing was found', async (t) => {
+  const { upstream, search, logged } = await start(t, ['searxng']);
+  const unresponsive = { unresponsive_engines: [['google', 'CAPTCHA']] };
+  upstream.on(
+    '/searxng/search',
+    local.answerJson({ ...protocols['searxng']!.body, ...unresponsive }),
+    local.answerJson({ results: [], ...unresponsive }),
+  );
+  assert.equal(resultsOf(await search()).length, 1);
+  assert.equal(failureOf(await search()).kind, 'unreadable');
+  assert.match(logged[0]!.reason, /engines did not respond/);
+});
+
+test('what a provider says of a query is not logged', async (t) => {
+  const { upstream, search, logged } = await start(t, ['brave']);
+  const script = local.answerStatus(500, {
+    body: { error: { detail: 'no cats & dogs', message: 'no cats & dogs' } },
+  });
+  upstream.on('/brave/web/search', script);
+  assert.equal(failureOf(await search()).message, 'no cats & dogs');
+  upstream.on(
+    '/brave/web/search',
+    local.answerStatus(404, { body: { message: 'no cats & dogs' } }),
+  );
+  await search();
+  assert.equal(logged.length, 2);
+  assert.doesNotMatch(JSON.stringify(logged), /cats/);
+});
+
+test('searxng: a 403 says what its operator forgot', async (t) => {
+  const { upstream, search, logged } = await start(t, ['searxng']);
+  upstream.on('/searxng/search', local.answerStatus(403));
+  await search();
+  assert.match(logged[0]!.reason, /`json` among the `search\.formats`/);
+});
+
+/** Twenty pages after `page` pages of twenty. */
+function bravePage(page: number, hasMore: boolean): object {
+  const results = Array.from({ length: 20 }, (_result, index) => ({
+    title: 't',
+    url: `https://example.com/${page * 20 + index}`,
+  }));
+  return { query: { more_results_available: hasMore }, web: { results } };
+}
+
+test('brave: fifty results are three calls, and no more than are needed', async (t) => {
+  const { upstream, search } = await start(t, ['brave']);
+  const script: local.Script = (response, request) => {
+    const page = Number(new URLSearchParams(request.query).get('offset'));
+    return local.answerJson(bravePage(page, true))(response, request);
+  };
+  upstream.on('/brave/web/search', script);
+  const results = resultsOf(await search(50));
+  assert.deepEqual([results.length, results.at(-1)!.url], [50, 'https://example.com/49']);
+  const asked = upstream.requests
+    .map(({ query }) => new URLSearchParams(query))
+    .map((query) => [query.get('count'), query.get('offset')]);
+  assert.deepEqual(asked, [
+    ['20', '0'],
+    ['20', '1'],
+    ['20', '2'],
+  ]);
+  assert.equal(resultsOf(await search(20)).length, 20);
+  assert.equal(upstream.requests.length, 4);
+  assert.equal(resultsOf(await search(21)).length, 21);
+  assert.equal(upstream.requests.length, 6);
+});
+
+test('brave: a page that fails, or that is the last, ends the list with what there is', async (t) => {
+  const { upstream, search } = await start(t, ['brave']);
+  upstream.on('/brave/web/search', local.answerJson(bravePage(0, true)), local.answerStatus(500));
+  assert.equal(resultsOf(await search(50)).length, 20);
+  upstream.on('/brave/web/search', local.answerJson(bravePage(0, false)));
+  assert.equal(resultsOf(await search(50)).length, 20);
+  assert.equal(upstream.requests.length, 3);
+});
+
+test('where a call gives fewer than are asked for, no more are asked of it', async (t) => {
+  const { upstream, search } = await start(t, ['tavily']);
+  upstream.on('/tavily/search', local.answerJson(protocols['tavily']!.body));
+  await search(50);
+  assert.deepEqual(
+    upstream.requests.map(({ body }) => body),
+    [{ query: 'cats & dogs', max_results: 20, search_depth: 'basic' }],
+  );
+});
+
+test('the next provider of the list answers when the first cannot', async (t) => {
+  const { upstream, search, logged } = await start(
+    t,
+    ['brave', 'exa', 'searxng'],
+    'providers: [searxng, exa, brave]',
+  );
+  upstream.on('/searxng/search', local.answerStatus(401));
+  upstream.on('/exa/search', local.thenReset(null));
+  upstream.on('/brave/web/search', local.answerJson(protocols['brave']!.body));
+  const answer = await search();
+  assert.equal(answer.kind === 'results' && answer.provider, 'brave');
+  assert.deepEqual(
+    upstream.requests.map(({ path }) => path),
+    ['/searxng/search', '/exa/search', '/brave/web/search'],
+  );
+  assert.deepEqual(
+    logged.map(({ level, provider }) => [level, provider]),
+    [
+      ['error', 'searxng'],
+      ['warn', 'exa'],
+    ],
+  );
+});
+
+test('a dead provider does not slow every search down: it is left alone, tried by one search, and first again when it answers', async (t) => {
+  const { upstream, search, clock } = await start(t, ['brave', 'exa']);
+  const calls = (path: string) =>
+    upstream.requests.filter((request) => request.path === path).length;
+  upstream.on('/brave/web/search', local.answerStatus(500));
+  upstream.on('/exa/search', local.answerJson(protocols['exa']!.empty));
+  for (let count = 0; count < 6; count++) await search();
+  assert.deepEqual([calls('/brave/web/search'), calls('/exa/search')], [2, 6]);
+  await clock.advance(10_000);
+  upstream.on('/brave/web/search', async (response) => {
+    // Not before the other four are with the next provider.
+    await upstream.request(2 + 6 + 4);
+    response.writeHead(500).end();
+  });
+  await Promise.all(Array.from({ length: 5 }, () => search()));
+  assert.deepEqual([calls('/brave/web/search'), calls('/exa/search')], [3, 11]);
+  await clock.advance(20_000);
+  upstream.on('/brave/web/search', local.answerJson(protocols['brave']!.empty));
+  const answer = await search();
+  assert.equal(answer.kind === 'results' && answer.provider, 'brave');
+});
+
+test('a refused key puts a provider out of use at once, and it is asked when nobody else answers', async (t) => {
+  const { upstream, search } = await start(t, ['brave', 'exa']);
+  upstream.on('/brave/web/search', local.answerStatus(401));
+  upstream.on('/exa/search', local.answerJson(protocols['exa']!.empty), local.answerStatus(503));
+  await search();
+  assert.equal(failureOf(await search()).status, 503);
+  assert.deepEqual(
+    upstream.requests.map(({ path }) => path),
+    ['/brave/web/search', '/exa/search', '/exa/search', '/brave/web/search'],
+  );
+});
+
+test('a query of any characters arrives as it was asked', async (t) => {
+  const { upstream, search } = await start(t, ['brave', 'exa'], 'providers: [brave, exa]');
+  const query = 'ä "b" c+d %20 &q=x #\n😀';
+  upstream.on('/brave/web/search', local.answerStatus(500));
+  upstream.on('/exa/search', local.answerJson(protocols['exa']!.empty));
+  await search(10, query);
+  assert.equal(new URLSearchParams(upstream.requests[0]!.query).get('q'), query);
+  assert.equal((upstream.requests[1]!.body as { query: string }).query, query);
+});
+
+function connectOffline() {
+  const upstreams = { send: () => assert.fail('nothing is to be sent'), close: async () => {} };
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const clock = new TestClock();
+  return connectSearch({
+    config: configOf('service: {}'),
+    upstreams,
+    health: healthAt(clock.nowMs),
+    activity,
+    log,
+    clock,
+  });
+}
+
+test('without a provider there is no live search, and the sandbox is there all the same', () => {
+  const { live, test: sandbox } = connectOffline();
+  assert.deepEqual([live, typeof sandbox.search], [null, 'function']);
+});
+
+test('in the sandbox a question comes back as it was asked, whatever is in it', async () => {
+  const { test: sandbox } = connectOffline();
+  const [result] = resultsOf(
+    await sandbox.search({ query: '<b>cats</b> &amp; dogs', num: 1 }, signals),
+  );
+  assert.deepEqual(
+    [result!.title, result!.date, result!.source, result!.score],
+    ['Result 1 for “<b>cats</b> &amp; dogs”', '2026-01-01', 'example.com', 1],
+  );
+  assert.equal(
+    failureOf(await sandbox.search({ query: 'sandbox: status=503', num: 1 }, signals)).status,
+    503,
+  );
+});

@@ -1,0 +1,92 @@
+// Web search providers: their configuration joined with their kinds. Live keys search through
+// these, test keys through the sandbox.
+import type { Activity } from '../../domain/activity/activity.ts';
+import { searchModelId } from '../../canonical/web-search.ts';
+import type { Config } from '../../config/schema.ts';
+import { isSearchKind } from '../../config/known-providers.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import { searchProviderKinds, searchSandbox } from '../../providers/registry.ts';
+import {
+  createWebSearcher,
+  type SourceHealth,
+  type WebSearcher,
+} from '../../domain/search/web-searcher.ts';
+import { createHttpSource, type SearchProvider } from './http-source.ts';
+import { isCredentialRefused } from '../routing/retry-policy.ts';
+import type { RouteHealth } from '../routing/health.ts';
+import type { Upstreams } from '../calling/upstreams.ts';
+
+export type WebSearchers = {
+  /** null: no provider is active. */
+  readonly live: WebSearcher | null;
+  readonly test: WebSearcher;
+};
+
+type SearchParts = {
+  readonly config: Config;
+  readonly upstreams: Upstreams;
+  /** Shared with all routes. */
+  readonly health: RouteHealth;
+  readonly activity: Pick<Activity, 'noteCall'>;
+  readonly log: Logger;
+  readonly clock: Clock;
+};
+
+export function connectSearch({
+  config,
+  upstreams,
+  health,
+  activity,
+  log,
+  clock,
+}: SearchParts): WebSearchers {
+  const { timeout_ms: timeoutMs } = config.search;
+  const [first, ...others] = searchProvidersOf(config).map((provider) =>
+    createHttpSource(provider, upstreams),
+  );
+  const onFailure: Parameters<typeof createWebSearcher>[0]['onFailure'] = (provider, failure) => {
+    // A provider's message may quote the query, which does not belong in a log.
+    const reason = failure.kind === 'status' ? undefined : failure.message;
+    const fields = { provider, kind: failure.kind, upstream_status: failure.status, reason };
+    if (isCredentialRefused(failure.status))
+      log.error(fields, 'the search provider refuses its credential or wants money');
+    else log.warn(fields, 'the search provider failed');
+  };
+  return {
+    live: first
+      ? createWebSearcher({
+          sources: [first, ...others],
+          timeoutMs,
+          health: sourceHealth(health, activity),
+          onFailure,
+          clock,
+        })
+      : null,
+    test: createWebSearcher({ sources: [searchSandbox(clock)], timeoutMs, clock }),
+  };
+}
+
+/** A provider's searches have a circuit breaker of their own, beside its models. */
+function sourceHealth(health: RouteHealth, activity: SearchParts['activity']): SourceHealth {
+  const routeOf = (provider: string) => ({ provider, upstreamModel: searchModelId });
+  return {
+    isFree: (provider) => health.isFree(routeOf(provider)),
+    begin: (provider) => health.begin(routeOf(provider)),
+    end: (provider, ending, ms) => {
+      health.end(routeOf(provider), ending);
+      activity.noteCall({ provider, kind: 'whole', ending, ms });
+    },
+  };
+}
+
+function searchProvidersOf({ providers, search }: Config): SearchProvider[] {
+  return search.providers.flatMap((name) => {
+    const { kind, base_url: baseUrl, api_key: apiKey, timeouts: own } = providers[name]!;
+    // The first byte has no separate default: a search has one timeout for everything.
+    const timeouts = { first_byte_ms: search.timeout_ms, ...own };
+    return isSearchKind(kind)
+      ? [{ name, kind: searchProviderKinds[kind], baseUrl, apiKey, timeouts }]
+      : [];
+  });
+}

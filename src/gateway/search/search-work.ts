@@ -1,0 +1,110 @@
+// A web search at one price, whatever it finds.
+import { ApiError } from '../../canonical/errors.ts';
+import type { PageSearch } from '../../canonical/search-source.ts';
+import { searchModelId } from '../../canonical/web-search.ts';
+import type { PriceFactor } from '../../domain/catalog/price.ts';
+import type { SearchPrice } from '../../domain/catalog/search-price.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+import { parseSearchRequest } from '../../domain/search/search-request.ts';
+import { writeSearchBody } from '../../domain/search/search-result.ts';
+import type { LostCalls, WebSearcher } from '../../domain/search/web-searcher.ts';
+import type { IncomingRequest, Work } from '../stages.ts';
+import type { Gateway } from '../gateway.ts';
+import { workOfSale, type Delivery, type Sale, type SaleSignals } from '../charging/piece-sale.ts';
+import { mostSearchPrice, searchPriceOf } from './search-prices.ts';
+import { toApiError } from '../answering/failure-message.ts';
+
+const searchModelName = 'Web search';
+
+/**
+ * Throws ApiError `upstream_unavailable` when no provider is configured or searches are not sold.
+ */
+export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Work {
+  const asked = parseSearchRequest(incoming.body);
+  const isTest = incoming.key.mode === 'test';
+  const searcher = isTest ? gateway.searchers.test : gateway.searchers.live;
+  if (!searcher) throw notConfigured();
+  const provider = isTest ? 'sandbox' : 'search';
+  const route = gateway.config.search.providers.join(' ');
+  return workOfSale(
+    { modelId: searchModelId, provider, route, body: incoming.body as JsonObject },
+    ({ key }) => {
+      const factor = {
+        markup: gateway.config.pricing.markup,
+        multiplierPpm: multiplierPpmFor(key, searchModelId),
+      };
+      const search = { gateway, asked, searcher, factor, provider };
+      return { sale: saleOf(search), deliver: (signals) => deliver(search, signals) };
+    },
+  );
+}
+
+type Search = {
+  readonly gateway: Gateway;
+  readonly asked: PageSearch;
+  readonly searcher: WebSearcher;
+  readonly factor: PriceFactor;
+  readonly provider: string;
+};
+
+function saleOf(search: Search): Sale {
+  const most = mostOf(search);
+  if (!most) throw notConfigured();
+  return {
+    endpoint: 'web-search',
+    modelId: searchModelId,
+    modelName: searchModelName,
+    piece: 'search',
+    count: 1,
+    most,
+    likelyPicos: most.upstreamPicos,
+    priceVersion: '0',
+    countField: null,
+  };
+}
+
+/** The sandbox has one price, whatever is configured. */
+function mostOf({
+  gateway: { config },
+  asked: { num },
+  factor,
+  provider,
+}: Search): SearchPrice | null {
+  if (provider === 'sandbox') return searchPriceOf(config, { provider, num, calls: 1 }, factor);
+  return mostSearchPrice(config, num, factor);
+}
+
+async function deliver(
+  { gateway, asked, searcher, factor }: Search,
+  signals: SaleSignals,
+): Promise<Delivery> {
+  const answer = await searcher.search(asked, signals);
+  const priceOf = (called: LostCalls) =>
+    searchPriceOf(gateway.config, { ...called, num: asked.num }, factor)!;
+  const lostPicos = answer.lost.reduce((sum, called) => sum + priceOf(called).upstreamPicos, 0n);
+  if (answer.kind === 'failure')
+    return { kind: 'failed', error: toApiError(answer.failure), lostPicos };
+  const { provider, calls, results } = answer;
+  return {
+    kind: 'delivered',
+    count: 1,
+    price: priceOf({ provider, calls }),
+    provider,
+    calls: 1,
+    isWhole: true,
+    body: writeSearchBody({ id: newIdWithPrefix('ws'), query: asked.query, provider, results }),
+    headers: {},
+    usableForMs: null,
+    lostPicos,
+  };
+}
+
+function notConfigured(): ApiError {
+  return new ApiError(
+    'upstream_unavailable',
+    'Web search is not switched on here. The operator switches it on by a provider, such as BRAVE_API_KEY or TAVILY_API_KEY in the ' +
+      'environment, unless `search.price_usd` is null. Nothing was charged.',
+  );
+}

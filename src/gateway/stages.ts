@@ -1,0 +1,124 @@
+// The stages of a charged request: IncomingRequest → Accepted → Held → Called. Each adds to the one before and changes nothing of it, so
+// that a type says what is known when. Images and searches go from Accepted straight to their sale (charging/piece-sale.ts).
+import type { ApiError } from '../canonical/errors.ts';
+import type { CacheName } from '../domain/cache/cache-name.ts';
+import type { RequestName } from '../domain/idempotency/request-name.ts';
+import type { ApiKey } from '../domain/keys/api-key.ts';
+import type { JsonObject } from '../lib/json.ts';
+import type { ForwardableHeaders } from '../providers/provider.ts';
+import type { Run } from './active-runs.ts';
+import type { OpenHold } from './charging/open-hold.ts';
+import type { UnseenOutput } from './charging/unseen-output.ts';
+import type { Granted } from './charging/worst-case.ts';
+import type { Client, Headers } from './client.ts';
+import type { Gateway } from './gateway.ts';
+import type { AnswerStorage } from './replaying/answer-storage.ts';
+import type { RequestLog } from './request-log.ts';
+import type { Attempt, RoutePlan } from './routing/plan.ts';
+import type { Asked } from './routing/write-request.ts';
+
+/** Read from HTTP. */
+export type IncomingRequest = {
+  readonly requestId: string;
+  /** When it arrived, by `Clock.elapsedMs`. */
+  readonly arrivedAtMs: number;
+  readonly key: ApiKey;
+  readonly method: string;
+  /** The pattern of its route, without a query. */
+  readonly path: string;
+  /** The base URL by which the client reaches the gateway, without a slash at its end. */
+  readonly baseUrl: string;
+  /** The header's value, if sent. */
+  readonly idempotencyKey: string | undefined;
+  /** The cache header's value, if sent. */
+  readonly cacheHeader: string | undefined;
+  /** The stream-comments header's value, if sent. */
+  readonly commentsHeader: string | undefined;
+  /** Headers that a body's meaning depends on. */
+  readonly versionHeaders: Readonly<Record<string, string>>;
+  /** Parsed JSON. */
+  readonly body: unknown;
+  readonly forwardable: ForwardableHeaders;
+  readonly log: RequestLog;
+};
+
+/** Reads and checks a request, and finds its routes. Throws ApiError 400 or 404. */
+export type Endpoint = (gateway: Gateway, incoming: IncomingRequest) => Work;
+
+/** A request as its endpoint understands it. Nothing is held yet. */
+export type Work = {
+  /** The model id that the key's list of models allows or refuses. */
+  readonly modelId: string;
+  /** The provider that will probably serve it, for the log. */
+  readonly provider: string;
+  /** The route that will probably serve it, for the cache. */
+  readonly route: string;
+  /** True when the client asked for a stream. */
+  readonly stream: boolean;
+  /** True when the cache is used unless a header says otherwise. */
+  readonly isCachedUnasked: boolean;
+  /** The body as it came, for the cache. */
+  readonly body: JsonObject;
+  /** Estimates the request. Called only when it needs a run of its own, since an estimate costs time. */
+  readonly weigh: () => Weighed;
+  /** The frames that end a stream to which only keep-alives were sent. */
+  readonly writeFailure: (error: ApiError) => string;
+};
+
+type Weighed = {
+  /** Tokens that it will probably use of its key's limit a minute. */
+  readonly tokens: number;
+  /**
+   * Holds, runs, answers and charges. Returns the tokens used. Throws the ApiError to answer with;
+   * either way nothing stays held.
+   */
+  readonly execute: (accepted: Accepted, client: Client, storage: AnswerStorage) => Promise<number>;
+};
+
+/**
+ * Its key may send it, and it counts against the requests a minute. How it will be answered is
+ * open.
+ */
+export type Accepted = Pick<
+  IncomingRequest,
+  'requestId' | 'arrivedAtMs' | 'key' | 'baseUrl' | 'forwardable' | 'log'
+> & {
+  readonly gateway: Gateway;
+  /** null: it has no Idempotency-Key. */
+  readonly name: RequestName | null;
+  /** null: it does not use the cache. */
+  readonly cacheName: CacheName | null;
+  readonly work: Work;
+  /** The stream reports its cost in a comment as well. */
+  readonly wantsComments: boolean;
+  readonly rateHeaders: Headers;
+};
+
+/** A model request whose worst case is held. */
+export type Held = Accepted &
+  Asked & {
+    readonly client: Client;
+    /** Where a success is stored. */
+    readonly storage: AnswerStorage;
+    readonly plan: RoutePlan;
+    readonly hold: OpenHold;
+    readonly granted: Granted;
+    readonly run: Run;
+  };
+
+/** One call of a route. A request may need several. */
+export type Called = Held & {
+  readonly attempt: Attempt;
+  /** 1 for the request's first call. */
+  readonly number: number;
+  /** Counts what the call may have written without showing it. */
+  readonly unseen: UnseenOutput;
+};
+
+/** The time since the request's arrival, in whole milliseconds. */
+export function elapsedMs({
+  gateway,
+  arrivedAtMs,
+}: Pick<Accepted, 'gateway' | 'arrivedAtMs'>): number {
+  return Math.round(gateway.clock.elapsedMs() - arrivedAtMs);
+}

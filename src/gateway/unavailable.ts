@@ -1,0 +1,33 @@
+// Errors for failures on our side: nothing was charged, and the client should retry.
+import { ApiError } from '../canonical/errors.ts';
+import { isDatabaseUnavailable } from '../domain/ledger/batcher.ts';
+
+/**
+ * This process stalled for longer than its lease, and another request took over the key; that one
+ * is charged.
+ */
+export function takenOver(): ApiError {
+  const message =
+    'This request was held up for so long that another with its Idempotency-Key has taken its place. Nothing was charged for this one; ' +
+    'send it again with the same key to get the answer of the other.';
+  return new ApiError('upstream_unavailable', message, { retryAfterSeconds: 1 });
+}
+
+/** Turns a database outage into the client's error; other errors stay as they are. */
+export function toldOfDatabase(error: unknown): unknown {
+  if (!isDatabaseUnavailable(error)) return error;
+  const message =
+    'The gateway cannot read or write its own database at the moment. Nothing was charged; retry shortly.';
+  return new ApiError('upstream_unavailable', message, { cause: error, retryAfterSeconds: 1 });
+}
+
+/** Another gateway, or this one after its restart, takes the retry. */
+export function shuttingDown(): ApiError {
+  return new ApiError(
+    'upstream_unavailable',
+    'The gateway is shutting down. Nothing was charged; retry.',
+    {
+      retryAfterSeconds: 1,
+    },
+  );
+}

@@ -1,0 +1,95 @@
+// Invites members of an account, changes their roles and removes them. Each change and its audit
+// row are one transaction.
+import { findAccounts } from '../domain/accounts/manage-accounts.ts';
+import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
+import {
+  invite,
+  withdrawInvitation as withdraw,
+  type InvitationLinks,
+  type NewInvitation,
+} from '../domain/users/invitations.ts';
+import { changeMember, listMembers, type MemberChange } from '../domain/users/members.ts';
+import type { Role } from '../db/schema.ts';
+
+export type InvitationOutcome =
+  | ({ readonly kind: 'invited'; readonly accountName: string } & InvitationLinks)
+  | { readonly kind: 'unknown-account' }
+  /** The address already belongs to a member. */
+  | { readonly kind: 'is-member' }
+  /** The inviter has lost the role that allowed the invitation. */
+  | { readonly kind: 'role-changed' };
+
+/** Creates an invitation. `invitation.email` must be normalized. */
+export function inviteMember(
+  changes: AuditedChanges,
+  invitation: NewInvitation,
+): Promise<InvitationOutcome> {
+  const { accountId, email, role } = invitation;
+  return changes.commit<InvitationOutcome>(async (database) => {
+    const [account] = await findAccounts(database, [accountId]);
+    if (!account) return { result: { kind: 'unknown-account' }, change: null };
+    const members = await listMembers(database, accountId);
+    if (members.some((member) => member.email === email))
+      return { result: { kind: 'is-member' }, change: null };
+    const links = await invite(database, invitation, changes.clock.nowMs());
+    if (!links) return { result: { kind: 'role-changed' }, change: null };
+    const change = {
+      action: 'invitation.create',
+      subject: links.id,
+      accountId,
+      before: null,
+      after: { email, role },
+    };
+    return { result: { kind: 'invited', accountName: account.name, ...links }, change };
+  });
+}
+
+/** Returns false when there is no such open invitation. */
+export function withdrawInvitation(
+  changes: AuditedChanges,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+): Promise<boolean> {
+  return changes.commit(async (database) => {
+    const before = await withdraw(database, { accountId, id });
+    const change = before && {
+      action: 'invitation.withdraw',
+      subject: id,
+      accountId,
+      before,
+      after: null,
+    };
+    return { result: before !== null, change };
+  });
+}
+
+type MemberRef = { readonly accountId: string; readonly userId: string };
+
+export function setRole(
+  changes: AuditedChanges,
+  member: MemberRef,
+  role: Role,
+): Promise<MemberChange> {
+  return commitMember(changes, 'member.update', { ...member, role });
+}
+
+export function removeMember(changes: AuditedChanges, member: MemberRef): Promise<MemberChange> {
+  return commitMember(changes, 'member.remove', { ...member, role: null });
+}
+
+/** The member leaves on their own. */
+export function leaveAccount(changes: AuditedChanges, member: MemberRef): Promise<MemberChange> {
+  return commitMember(changes, 'member.leave', { ...member, role: null });
+}
+
+function commitMember(
+  changes: AuditedChanges,
+  action: `member.${string}`,
+  { accountId, userId, role }: MemberRef & { readonly role: Role | null },
+): Promise<MemberChange> {
+  return changes.commit(async (database) => {
+    const result = await changeMember(database, { accountId, userId, role });
+    if (result.kind !== 'changed' || result.before === role) return { result, change: null };
+    const fields = { before: { role: result.before }, after: role && { role } };
+    return { result, change: { action, subject: userId, accountId, ...fields } };
+  });
+}

@@ -1,0 +1,240 @@
+// The sandbox's host for Chat Completions.
+import type { StreamEvent } from '../../canonical/event.ts';
+import type {
+  AssistantPart,
+  Message,
+  OutputFormat,
+  Reasoning,
+  Tool,
+  ToolChoice,
+  UserPart,
+} from '../../canonical/request.ts';
+import { chat as format } from '../../formats/chat/index.ts';
+import type { AnswerContext } from '../../formats/format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { splitIntoDeltas } from '../sandbox/deltas.ts';
+import type { SandboxRequest } from '../sandbox/request.ts';
+import {
+  jsonSchema,
+  nameOf,
+  numberOf,
+  objectOf,
+  objectsOf,
+  readChoiceWord,
+  readStop,
+  documentPlaceholder,
+  imagePlaceholder,
+  stringOf,
+  textPart,
+  textsOf,
+} from './fields.ts';
+import { changeFrames } from './frames.ts';
+import type { Host } from './host.ts';
+
+export const chat: Host = {
+  readRequest,
+  writeAnswer: (answer, { context, hasUsage }) => {
+    const { usage, ...body } = format.writeAnswer(answer, context);
+    return changeBody({ ...body, ...(hasUsage && { usage }) }, context);
+  },
+  writeStream: ({ context, hasUsage }) => {
+    const body = { ...context.request.body, stream_options: { include_usage: hasUsage } };
+    const pipe = format.writeStream({ ...context, request: { ...context.request, body } });
+    const write = (event: StreamEvent) =>
+      pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
+    if (context.request.choices === 1 && context.request.body.logprobs !== true) return write;
+    return (event) => changeFrames(write(event), (chunk) => changeBody(chunk, context));
+  },
+};
+
+function readRequest(body: JsonObject): SandboxRequest {
+  return {
+    system: [],
+    messages: objectsOf(body.messages).map(readMessage),
+    ...readTools(body),
+    parallelToolCalls:
+      typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
+    maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
+    stopSequences: readStop(body.stop),
+    reasoning: readReasoning(body),
+    outputFormat: readOutputFormat(objectOf(body.response_format)),
+  };
+}
+
+function readMessage(message: JsonObject): Message {
+  switch (message.role) {
+    case 'user':
+      return readUser(message.content);
+    case 'assistant':
+      return { role: 'assistant', content: readAssistant(message) };
+    case 'tool':
+      return { role: 'tool', content: [readResult(message.tool_call_id, message.content)] };
+    case 'function':
+      return { role: 'tool', content: [readResult(message.name, message.content)] };
+    default:
+      return { role: 'system', content: textsOf(message.content) };
+  }
+}
+
+function readResult(callId: unknown, content: unknown) {
+  return {
+    type: 'tool-result',
+    callId: stringOf(callId),
+    content: readParts(content),
+    isError: false,
+  } as const;
+}
+
+/**
+ * Content of a result besides text follows in its own user message, which is not a new question.
+ */
+function readUser(content: unknown): Message {
+  const parts = readParts(content);
+  const [first] = parts;
+  const callId =
+    first?.type === 'text'
+      ? /^\[Attachments of the result of tool call (.*)\]$/.exec(first.text)?.[1]
+      : undefined;
+  if (callId === undefined) return { role: 'user', content: parts };
+  return {
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        callId,
+        content: parts.filter(({ type }) => type !== 'text'),
+        isError: false,
+      },
+    ],
+  };
+}
+
+function readParts(content: unknown): UserPart[] {
+  if (typeof content === 'string') return [textPart(content)];
+  return objectsOf(content).flatMap((part): UserPart[] => {
+    if (part.type === 'image_url') return [imagePlaceholder];
+    return part.type === 'file' ? [documentPlaceholder] : textsOf([part]);
+  });
+}
+
+function readAssistant({
+  content,
+  refusal,
+  reasoning_content: reasoning,
+  tool_calls: calls,
+  function_call: call,
+}: JsonObject): AssistantPart[] {
+  return [
+    ...(typeof reasoning === 'string'
+      ? [{ type: 'thinking', text: reasoning, signature: null, redacted: false } as const]
+      : []),
+    ...textsOf(content),
+    ...(typeof refusal === 'string' ? [{ type: 'refusal', text: refusal } as const] : []),
+    ...objectsOf(calls).map(readCall),
+    ...objectsOf([call]).map((older) => readCall({ id: older.name, function: older })),
+  ];
+}
+
+function readCall({ id, function: called, custom }: JsonObject): AssistantPart {
+  const isCustom = custom !== undefined;
+  const { name, arguments: text, input } = objectOf(isCustom ? custom : called);
+  return {
+    type: 'tool-call',
+    id: stringOf(id),
+    name: stringOf(name),
+    arguments: stringOf(isCustom ? input : text),
+    kind: isCustom ? 'custom' : 'function',
+  };
+}
+
+function readTools({ tools, functions, tool_choice: choice, function_call: older }: JsonObject) {
+  const all = [
+    ...objectsOf(tools).flatMap(readTool),
+    ...objectsOf(functions).flatMap((made) => readTool({ function: made })),
+  ];
+  const { allowed_tools: some } = objectOf(choice);
+  if (some === undefined) return { tools: all, toolChoice: readChoice(choice ?? older) };
+  const { mode, tools: listed } = objectOf(some);
+  const names = new Set(objectsOf(listed).map((tool) => nameOf(tool.function ?? tool.custom)));
+  return { tools: all.filter(({ name }) => names.has(name)), toolChoice: readChoiceWord(mode) };
+}
+
+function readTool({ function: made, custom }: JsonObject): Tool[] {
+  const { name, description, parameters } = objectOf(made ?? custom);
+  if (typeof name !== 'string') return [];
+  const described = { name, description: stringOf(description) || null, strict: null };
+  if (custom !== undefined) return [{ ...described, parameters: null, kind: 'custom' }];
+  return [{ ...described, parameters: objectOf(parameters), kind: 'function' }];
+}
+
+function readChoice(choice: unknown): ToolChoice | null {
+  const { function: made, custom, name } = objectOf(choice);
+  const chosen = nameOf(made ?? custom) || stringOf(name);
+  return chosen === '' ? readChoiceWord(choice) : { type: 'tool', name: chosen };
+}
+
+/** Reads OpenAI's field, then OpenRouter's and DeepSeek's. */
+function readReasoning({
+  reasoning_effort: effort,
+  reasoning,
+  thinking,
+}: JsonObject): Reasoning | null {
+  const wanted = stringOf(effort) || stringOf(objectOf(reasoning).effort);
+  const isAsked = wanted === '' ? objectOf(thinking).type === 'enabled' : wanted !== 'none';
+  return isAsked ? { effort: 'medium', budgetTokens: null } : null;
+}
+
+function readOutputFormat({ type, json_schema: made }: JsonObject): OutputFormat {
+  if (type === 'json_object') return { type: 'json' };
+  const { schema, name } = objectOf(made);
+  return type === 'json_schema' ? jsonSchema(schema, name) : { type: 'text' };
+}
+
+/** Changes an answer or a chunk: one choice for each requested one, with log probabilities. */
+function changeBody(body: JsonObject, context: AnswerContext): JsonObject {
+  const choices = objectsOf(body.choices).flatMap((choice) =>
+    Array.from({ length: context.request.choices }, (_choice, index) => ({
+      ...choice,
+      index,
+      ...writeLogprobs(choice, context),
+    })),
+  );
+  return {
+    ...body,
+    choices,
+    ...(isObject(body.usage) && { usage: usageOfAll(body.usage, context.request.choices) }),
+  };
+}
+
+/** Every choice is the same, and all are billed. */
+function usageOfAll(usage: JsonObject, choices: number): JsonObject {
+  const { reasoning_tokens: reasoning } = objectOf(usage.completion_tokens_details);
+  const output = (numberOf(usage.completion_tokens) ?? 0) * choices;
+  return {
+    ...usage,
+    completion_tokens: output,
+    total_tokens: (numberOf(usage.prompt_tokens) ?? 0) + output,
+    completion_tokens_details: { reasoning_tokens: (numberOf(reasoning) ?? 0) * choices },
+  };
+}
+
+/** The sandbox is certain of every word. */
+function writeLogprobs(
+  { message, delta }: JsonObject,
+  { request: { body } }: AnswerContext,
+): JsonObject {
+  const { content } = objectOf(message ?? delta);
+  if (body.logprobs !== true || typeof content !== 'string' || content === '') return {};
+  const words = splitIntoDeltas(content).map((token) => ({
+    token,
+    logprob: 0,
+    bytes: [...Buffer.from(token, 'utf8')],
+  }));
+  const wantsTop = (numberOf(body.top_logprobs) ?? 0) > 0;
+  return {
+    logprobs: {
+      content: words.map((word) => ({ ...word, top_logprobs: wantsTop ? [word] : [] })),
+      refusal: null,
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// Reads fields of a body that was validated before. Missing fields and other types read as nothing.
+import type { OutputFormat, TextPart, ToolChoice } from '../../canonical/request.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+
+/** The objects of a list. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+export function stringOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+export function textPart(text: unknown): TextPart {
+  return { type: 'text', text: stringOf(text) };
+}
+
+/** Content that is a string, or a list of parts of which only the texts are read. */
+export function textsOf(content: unknown): TextPart[] {
+  if (typeof content === 'string') return [textPart(content)];
+  return objectsOf(content).flatMap((part) =>
+    typeof part.text === 'string' ? [textPart(part.text)] : [],
+  );
+}
+
+/** Placeholders, because the sandbox counts images and documents without reading them. */
+export const imagePlaceholder = { type: 'image', source: { kind: 'url', url: '' } } as const;
+export const documentPlaceholder = { type: 'document', source: { kind: 'url', url: '' } } as const;
+
+export function readStop(value: unknown): string[] {
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  return list.filter((entry) => typeof entry === 'string');
+}
+
+export function jsonSchema(schema: unknown, name?: unknown): OutputFormat {
+  return {
+    type: 'json-schema',
+    name: stringOf(name) || 'answer',
+    description: null,
+    schema: objectOf(schema),
+    strict: null,
+  };
+}
+
+/** Reads OpenAI's words `auto`, `none` and `required`. */
+export function readChoiceWord(word: unknown): ToolChoice | null {
+  return word === 'auto' || word === 'none' || word === 'required' ? { type: word } : null;
+}
+
+/** The `name` of an object, or ''. */
+export function nameOf(value: unknown): string {
+  return stringOf(objectOf(value).name);
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
+import { TestClock } from '../../../tests/support/test-clock.ts';
+import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
+import type { UpstreamFormatName } from '../../canonical/format-name.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import type { UpstreamTarget } from '../../formats/format.ts';
+import { upstreamFormats } from '../../formats/registry.ts';
+import { SseParser } from '../../lib/sse.ts';
+import { playExchange } from '../sandbox/play-exchange.ts';
+
+const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+const tool = {
+  name: 'get_weather',
+  description: 'Weather',
+  parameters,
+  strict: null,
+  kind: 'function',
+} as const;
+
+function ask(text: string, fields: Partial<CanonicalRequest> = {}): CanonicalRequest {
+  return {
+    ...emptyRequest,
+    messages: [{ role: 'user', content: [{ type: 'text', text }] }],
+    ...fields,
+  };
+}
+
+function send(format: UpstreamFormatName, request: CanonicalRequest, stream: boolean) {
+  const model = {
+    responses: 'gpt-5-mini',
+    chat: 'kimi-k3',
+    messages: 'claude-haiku-4-5',
+    gemini: 'gemini-3.6-flash',
+  }[format];
+  const target: UpstreamTarget = {
+    model,
+    stream,
+    maxOutputTokens: 2_000,
+    thinking: true,
+    maxTokensField: 'max_tokens',
+  };
+  return playExchange({
+    format,
+    body: JSON.stringify(upstreamFormats[format].writeRequest(request, target).body),
+    stream,
+    requestId: 'one',
+    model,
+    maxInputTokens: 1_000,
+    maxOutputTokens: 2_000,
+    thinking: true,
+    signal: new AbortController().signal,
+    clock: new TestClock(),
+  });
+}
+
+/** The answer as the gateway reads it. */
+async function answerOf(
+  format: UpstreamFormatName,
+  request: CanonicalRequest,
+  stream: boolean,
+): Promise<Answer> {
+  const reply = await send(format, request, stream);
+  if (reply.kind === 'answer') return upstreamFormats[format].readAnswer(reply.body);
+  assert.ok(reply.kind === 'stream', JSON.stringify(reply));
+  const [collector, reader, parser] = [
+    new AnswerCollector(),
+    upstreamFormats[format].readStream(),
+    new SseParser(),
+  ];
+  for await (const chunk of reply.chunks) {
+    for (const event of parser.push(chunk).flatMap((frame) => reader.push(frame)))
+      collector.push(event);
+  }
+  for (const event of reader.end()) collector.push(event);
+  return collector.answer!;
+}
+
+const formats = ['responses', 'chat', 'messages', 'gemini'] as const;
+const requests: Readonly<Record<string, CanonicalRequest>> = {
+  text: ask('Hello', { system: [{ type: 'text', text: 'Be brief.' }] }),
+  'thinking and two calls': ask(
+    'sandbox: think=Hm.\nsandbox: tool=get_weather {"city":"Oslo"}\nsandbox: tool=get_weather {"city":"Rome"}',
+    { tools: [tool] },
+  ),
+  'exact tokens': ask('sandbox: tokens=500'),
+  'a schema': ask('Hi', {
+    outputFormat: {
+      type: 'json-schema',
+      name: 'a',
+      description: null,
+      schema: parameters,
+      strict: null,
+    },
+  }),
+  'a forced call': ask('Hi', { tools: [tool], toolChoice: { type: 'required' } }),
+  'JSON mode': ask('Hi', { outputFormat: { type: 'json' } }),
+  'no usage': ask('sandbox: usage=none'),
+};
+
+for (const [what, request] of Object.entries(requests)) {
+  test(`all simulated hosts give the same answer, whole and streamed: ${what}`, async () => {
+    const answers = await Promise.all(
+      formats.flatMap((format) =>
+        [false, true].map(async (stream) => answerOf(format, request, stream)),
+      ),
+    );
+    const [first] = answers;
+    for (const { content, stop, usage } of answers) {
+      assert.deepEqual(content.map(plain), first!.content.map(plain));
+      assert.equal(stop.reason, first!.stop.reason);
+      assert.equal(usage?.outputTokens, first!.usage?.outputTokens);
+    }
+    assert.equal(first!.usage === null, what === 'no usage');
+  });
+}
+
+/** Without signatures and the spelling of arguments, which differ by format. */
+function plain(part: Answer['content'][number]): unknown {
+  return part.type === 'tool-call'
+    ? [part.name, JSON.parse(part.arguments)]
+    : [part.type, part.text];
+}
+
+for (const format of formats) {
+  test(`the simulated ${format} host fails with a status, breaks off, and refuses an overlong prompt`, async () => {
+    const failed = await send(format, ask('sandbox: status=529'), true);
+    assert.ok(
+      failed.kind === 'failure' &&
+        failed.failure.status === 529 &&
+        failed.failure.retryAfterSeconds === 1,
+    );
+    const broken = await send(format, ask('sandbox: cut_after=3'), false);
+    assert.ok(broken.kind === 'failure' && broken.failure.kind === 'broken-stream');
+    await assert.rejects(answerOf(format, ask('sandbox: cut_after=3'), true), UpstreamBroken);
+    const overlong = await send(format, ask('word '.repeat(1_000)), false);
+    assert.ok(overlong.kind === 'failure' && /maximum context/.test(overlong.failure.message));
+  });
+}

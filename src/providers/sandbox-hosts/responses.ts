@@ -1,0 +1,284 @@
+// The sandbox's host for OpenAI's Responses.
+import type { StreamEvent } from '../../canonical/event.ts';
+import type {
+  AssistantPart,
+  Message,
+  OutputFormat,
+  Tool,
+  ToolChoice,
+  UserPart,
+} from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AnswerContext } from '../../formats/format.ts';
+import { responses as format } from '../../formats/responses/index.ts';
+import type { ResponsesRequest } from '../../formats/responses/schema.ts';
+import { toolListsOf, toolNamesOf, type ToolNames } from '../../formats/responses/tool-names.ts';
+import type { SandboxRequest } from '../sandbox/request.ts';
+import {
+  jsonSchema,
+  nameOf,
+  numberOf,
+  objectOf,
+  objectsOf,
+  readChoiceWord,
+  documentPlaceholder,
+  imagePlaceholder,
+  stringOf,
+  textPart,
+  textsOf,
+} from './fields.ts';
+import { changeFrames } from './frames.ts';
+import type { Host, AnswerOptions } from './host.ts';
+
+export const responses: Host = {
+  readRequest,
+  writeAnswer: (answer, options) =>
+    changeResponse(format.writeAnswer(answer, options.context), options),
+  writeStream: (options) => {
+    const pipe = format.writeStream(options.context);
+    const write = (event: StreamEvent) =>
+      pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
+    if (options.hasUsage && options.searchedFor === null) return write;
+    const change = createEventChange(options);
+    return (event) => changeFrames(write(event), change);
+  },
+};
+
+function readRequest(body: JsonObject): SandboxRequest {
+  const names = toolNamesOf(body as ResponsesRequest);
+  const input =
+    typeof body.input === 'string'
+      ? [{ role: 'user', content: body.input }]
+      : objectsOf(body.input);
+  return {
+    system: [textPart(body.instructions)],
+    messages: input.flatMap((item) => readItem(item, names)),
+    ...readTools(body, names),
+    parallelToolCalls:
+      typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
+    maxOutputTokens: numberOf(body.max_output_tokens),
+    stopSequences: [],
+    reasoning: ['', 'none'].includes(stringOf(objectOf(body.reasoning).effort))
+      ? null
+      : { effort: 'medium', budgetTokens: null },
+    outputFormat: readOutputFormat(objectOf(objectOf(body.text).format)),
+  };
+}
+
+function readItem(item: JsonObject, names: ToolNames): Message[] {
+  const { type = 'message' } = item;
+  switch (type) {
+    case 'message':
+      return [readMessage(item)];
+    case 'reasoning':
+      return assistant(
+        [...textsOf(item.summary), ...textsOf(item.content)].map(({ text }) => ({
+          type: 'thinking',
+          text,
+          signature: null,
+          redacted: false,
+        })),
+      );
+    case 'function_call':
+    case 'custom_tool_call':
+    case 'tool_search_call':
+      return assistant([readCall(item, names)]);
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+    case 'tool_search_output':
+      return [
+        {
+          role: 'tool',
+          content: [
+            {
+              type: 'tool-result',
+              callId: stringOf(item.call_id),
+              content: readParts(item.output),
+              isError: false,
+            },
+          ],
+        },
+      ];
+    default:
+      return [];
+  }
+}
+
+function assistant(content: AssistantPart[]): Message[] {
+  return [{ role: 'assistant', content }];
+}
+
+function readMessage({ role, content }: JsonObject): Message {
+  if (role === 'user') return { role, content: readParts(content) };
+  if (role !== 'assistant') return { role: 'system', content: textsOf(content) };
+  const refusals = objectsOf(content).flatMap(({ refusal }) =>
+    typeof refusal === 'string' ? [{ type: 'refusal', text: refusal } as const] : [],
+  );
+  return { role, content: [...textsOf(content), ...refusals] };
+}
+
+function readParts(content: unknown): UserPart[] {
+  if (typeof content === 'string') return [textPart(content)];
+  return objectsOf(content).flatMap((part): UserPart[] => {
+    if (part.type === 'input_image') return [imagePlaceholder];
+    return part.type === 'input_file' ? [documentPlaceholder] : textsOf([part]);
+  });
+}
+
+function readCall(
+  { type, call_id: callId, name, namespace, arguments: text, input }: JsonObject,
+  names: ToolNames,
+): AssistantPart {
+  const isCustom = type === 'custom_tool_call';
+  const place = {
+    namespace: typeof namespace === 'string' ? namespace : null,
+    name: stringOf(name),
+  };
+  return {
+    type: 'tool-call',
+    id: stringOf(callId),
+    name: type === 'tool_search_call' ? names.searchName : names.nameOf(place),
+    arguments: isCustom
+      ? stringOf(input)
+      : typeof text === 'string'
+        ? text
+        : JSON.stringify(text ?? {}),
+    kind: isCustom ? 'custom' : 'function',
+  };
+}
+
+/**
+ * Tools of a namespace get one flat name, as in translation. The answer's writer knows them by it.
+ */
+function readTools(body: JsonObject, names: ToolNames) {
+  const listed = toolListsOf(body as ResponsesRequest).flatMap((list) => objectsOf(list.tools));
+  const tools = new Map(
+    listed.flatMap((tool) => readTool(tool, names)).map((tool) => [tool.name, tool]),
+  );
+  const search = listed.find(({ type }) => isSearch(type));
+  const choice = objectOf(body.tool_choice);
+  const { mode, tools: allowed } = choice;
+  const some =
+    choice.type === 'allowed_tools'
+      ? new Set(objectsOf(allowed).map(({ name }) => stringOf(name)))
+      : null;
+  return {
+    tools: [...tools.values()].filter(({ name }) => !some || some.has(name)),
+    toolChoice: some ? readChoiceWord(mode) : readChoice(body.tool_choice, names),
+    ...(search && { searchTool: searchName }),
+  };
+}
+
+const searchName = 'web_search';
+
+function isSearch(type: unknown): boolean {
+  return stringOf(type).startsWith(searchName);
+}
+
+function readTool(tool: JsonObject, names: ToolNames): Tool[] {
+  const { type, name, description, parameters } = tool;
+  const described = {
+    name: stringOf(name),
+    description: stringOf(description) || null,
+    strict: null,
+  };
+  switch (type) {
+    case 'function':
+      return [{ ...described, parameters: objectOf(parameters), kind: 'function' }];
+    case 'custom':
+      return [{ ...described, parameters: null, kind: 'custom' }];
+    case 'tool_search':
+      return [
+        {
+          ...described,
+          name: names.searchName,
+          parameters: objectOf(parameters),
+          kind: 'function',
+        },
+      ];
+    case 'namespace':
+      return objectsOf(tool.tools)
+        .flatMap((member) => readTool(member, names))
+        .map((member) => ({
+          ...member,
+          name: names.nameOf({ namespace: described.name, name: member.name }),
+        }));
+    default:
+      return [];
+  }
+}
+
+function readChoice(choice: unknown, names: ToolNames): ToolChoice | null {
+  const { type, namespace } = objectOf(choice);
+  if (isSearch(type)) return { type: 'tool', name: searchName };
+  const name = nameOf(choice);
+  if (name === '') return readChoiceWord(choice);
+  return {
+    type: 'tool',
+    name: names.nameOfChoice({ namespace: typeof namespace === 'string' ? namespace : null, name }),
+  };
+}
+
+function readOutputFormat({ type, schema, name }: JsonObject): OutputFormat {
+  if (type === 'json_object') return { type: 'json' };
+  return type === 'json_schema' ? jsonSchema(schema, name) : { type: 'text' };
+}
+
+/** Changes an answer, or an event's copy of it: adds the web search before the text. */
+function changeResponse(
+  response: JsonObject,
+  { hasUsage, searchedFor, context }: AnswerOptions,
+): JsonObject {
+  const output = objectsOf(response.output);
+  const { usage, ...rest } = response;
+  const isDone = response.status !== 'in_progress';
+  return {
+    ...rest,
+    output:
+      searchedFor !== null && isDone ? [writeSearch(searchedFor, context), ...output] : output,
+    usage: hasUsage ? usage : null,
+  };
+}
+
+function writeSearch(query: string, { requestId }: AnswerContext): JsonObject {
+  return {
+    type: 'web_search_call',
+    id: `ws_${requestId}`,
+    status: 'completed',
+    action: { type: 'search', query },
+  };
+}
+
+/** The search takes the first item, so the indexes of the others grow by one. */
+function createEventChange(options: AnswerOptions): (event: JsonObject) => readonly JsonObject[] {
+  const { searchedFor, context } = options;
+  let sequence = 0;
+  let isSearchTold = searchedFor === null;
+  const numbered = (event: JsonObject) => ({ ...event, sequence_number: sequence++ });
+  return (event) => {
+    const { response, output_index: index } = event;
+    const changed = {
+      ...event,
+      ...(response !== undefined && { response: changeResponse(objectOf(response), options) }),
+      ...(searchedFor !== null && typeof index === 'number' && { output_index: index + 1 }),
+    };
+    const isBefore = event.type === 'response.created' || event.type === 'response.in_progress';
+    if (isSearchTold || isBefore) return [numbered(changed)];
+    isSearchTold = true;
+    return [...searchEvents(writeSearch(searchedFor!, context)), changed].map(numbered);
+  };
+}
+
+function searchEvents(item: JsonObject): JsonObject[] {
+  return [
+    {
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { ...item, status: 'in_progress' },
+    },
+    { type: 'response.web_search_call.in_progress', output_index: 0, item_id: item.id },
+    { type: 'response.web_search_call.searching', output_index: 0, item_id: item.id },
+    { type: 'response.web_search_call.completed', output_index: 0, item_id: item.id },
+    { type: 'response.output_item.done', output_index: 0, item },
+  ];
+}

@@ -1,0 +1,70 @@
+// What is recorded of a request that is over: one line in the log, metrics, and the account's activity.
+import type { Activity } from '../domain/activity/activity.ts';
+import type { RequestFields } from '../gateway/request-log.ts';
+import type { Logger } from '../lib/log.ts';
+
+export type FinishedRequest = {
+  readonly fields: RequestFields;
+  readonly method: string;
+  /** The pattern that matched, as `/v1/models/*`; null: none did. */
+  readonly route: string | null;
+  /** The public URL that `route` is another way to; left out: it is none. */
+  readonly publicUrl?: string;
+  readonly status: number;
+  readonly tookMs: number;
+  /** The client disconnected before it had the whole answer. */
+  readonly isClientGone: boolean;
+};
+
+export type RecordRequest = (request: FinishedRequest) => void;
+
+type Recorders = {
+  readonly log: Logger;
+  readonly meter: RecordRequest;
+  readonly activity: Activity;
+};
+
+export function createRecorder({ log, meter, activity }: Recorders): RecordRequest {
+  return (request) => {
+    const { fields, route, publicUrl, status } = request;
+    log[status >= 500 ? 'warn' : 'info'](logFieldsOf(request), 'request');
+    meter(request);
+    activity.noteRequest(fields, publicUrl ?? route ?? '');
+  };
+}
+
+/** An allow-list: nothing of a header, a query or a body can slip into the log. */
+function logFieldsOf({
+  fields,
+  method,
+  route,
+  status,
+  tookMs,
+  isClientGone,
+}: FinishedRequest): object {
+  return {
+    request_id: fields.requestId,
+    duration_ms: Math.round(tookMs * 10) / 10,
+    first_byte_ms: fields.firstByteMs,
+    client_gone: isClientGone,
+    method,
+    route,
+    status,
+    account_id: fields.accountId,
+    key_id: fields.keyId,
+    mode: fields.mode,
+    model: fields.model,
+    provider: fields.provider,
+    attempts: fields.attempts,
+    stream: fields.stream,
+    cache: fields.cache,
+    input_tokens: fields.inputTokens,
+    output_tokens: fields.outputTokens,
+    hold_micros: fields.holdMicros,
+    cost_micros: fields.costMicros,
+    loss_micros: fields.lossMicros,
+    ending: fields.ending,
+    error_code: fields.errorCode,
+    upstream_status: fields.upstreamStatus,
+  };
+}

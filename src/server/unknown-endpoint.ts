@@ -1,0 +1,116 @@
+// The answer for a path that does not exist. For endpoints that clients of OpenAI, Anthropic and
+// Google know, it names what is offered instead.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../canonical/errors.ts';
+import { methodsAt, type Route } from './routes.ts';
+
+const stateless = 'Nothing is kept between requests: send the whole conversation';
+const noFiles =
+  'No files are kept: put images and documents into the request itself, as URLs or base64';
+const noBatches = 'There are no batches: send each request by itself';
+
+/** The first entry that equals the path or contains it. */
+const advice: readonly (readonly [path: string, instead: string])[] = [
+  [
+    '/v1/responses',
+    `${stateless} as \`input\` to POST /v1/responses. Its tokens are counted by POST /v1/responses/input_tokens.`,
+  ],
+  ['/v1/chat/completions', `${stateless} as \`messages\` to POST /v1/chat/completions.`],
+  ['/v1/chat', 'Send `messages` to POST /v1/chat/completions.'],
+  ['/v1/messages/batches', `${noBatches} to POST /v1/messages.`],
+  ['/v1/messages', `${stateless} as \`messages\` to POST /v1/messages.`],
+  ['/v1/completions', 'Send the prompt as a user message to POST /v1/chat/completions.'],
+  ['/v1/complete', 'Send the prompt as a user message to POST /v1/messages.'],
+  ['/v1/batches', `${noBatches} to POST /v1/responses, /v1/chat/completions or /v1/messages.`],
+  ['/v1/files', `${noFiles}.`],
+  ['/v1/uploads', `${noFiles}.`],
+  ['/v1/containers', `${noFiles}.`],
+  ['/v1/vector_stores', `${noFiles}; POST /v1/web-search searches the web.`],
+  [
+    '/v1/moderations',
+    'There is no moderation: ask a chat model for a verdict, with a schema, by POST /v1/chat/completions.',
+  ],
+  ['/v1/embeddings', 'No model here makes embeddings; GET /v1/models lists what there is.'],
+  [
+    '/v1/rerank',
+    'No model here ranks documents: ask a chat model, with a schema, by POST /v1/chat/completions.',
+  ],
+  [
+    '/v1/audio',
+    'No model here makes or transcribes speech; models that hear take sound as `input_audio` of POST /v1/chat/completions.',
+  ],
+  [
+    '/v1/realtime',
+    'There are no sessions: POST /v1/responses with `stream: true` sends the answer as it is written.',
+  ],
+  ['/v1/videos', 'No model here makes films; POST /v1/images/generations makes images.'],
+  ['/v1/images', 'POST /v1/images/generations draws, and POST /v1/images/edits changes an image.'],
+  ['/v1/assistants', `${stateless} and the instructions to POST /v1/responses.`],
+  ['/v1/threads', `${stateless} as \`input\` to POST /v1/responses.`],
+  ['/v1/conversations', `${stateless} as \`input\` to POST /v1/responses.`],
+  ['/v1/fine_tuning', 'Models are not trained here; GET /v1/models lists what there is.'],
+  ['/v1/search', 'POST /v1/web-search searches the web.'],
+  [
+    '/v1/organization',
+    'GET /v1/usage lists what each request cost, and GET /v1/balance what is left.',
+  ],
+  [
+    '/v1/organizations',
+    'GET /v1/usage lists what each request cost, and GET /v1/balance what is left.',
+  ],
+  ['/v1/credits', 'GET /v1/balance says what is left.'],
+  ['/v1/key', 'GET /v1/balance says what is left; keys are made in the dashboard.'],
+  ['/v1/usage', 'GET /v1/usage takes `?request_id=`, `?from=`, `?to=`, `?model=` and `?key=`.'],
+  [
+    '/v1/v1',
+    'The base address already ends with /v1, which the client adds by itself: leave it out there.',
+  ],
+  [
+    '/v1beta',
+    'Gemini models run by POST /v1/chat/completions, /v1/responses and /v1/messages, as all others do.',
+  ],
+];
+
+/** Endpoints that clients request without the prefix. */
+const belowV1 = [
+  '/responses',
+  '/chat/completions',
+  '/messages',
+  '/models',
+  '/images',
+  '/web-search',
+  '/balance',
+  '/usage',
+];
+
+/** Returns the 404, or the 405 when the path accepts other methods. */
+export function unknownEndpoint(
+  routes: readonly Route[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): ApiError {
+  const path = request.url.split('?')[0]!.slice(0, 100);
+  const methods = methodsAt(routes, request.url);
+  if (methods.length === 0 || methods.includes(request.method))
+    return new ApiError(
+      'not_found',
+      `There is no ${request.method} ${path} here. ${insteadOf(path)}`,
+    );
+  reply.header('allow', methods.join(', '));
+  return new ApiError(
+    'method_not_allowed',
+    `${path} takes ${methods.join(' or ')}, not ${request.method}.`,
+  );
+}
+
+function insteadOf(path: string): string {
+  const known = advice.find(([start]) => isAtOrBelow(path, start));
+  if (known) return known[1];
+  const prefixless = belowV1.find((start) => isAtOrBelow(path, start));
+  if (prefixless) return `The API lives under /v1: ask for /v1${prefixless}.`;
+  return 'The API lives under /v1; see GET /v1/models.';
+}
+
+function isAtOrBelow(path: string, start: string): boolean {
+  return path === start || path.startsWith(`${start}/`);
+}

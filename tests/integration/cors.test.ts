@@ -1,0 +1,208 @@
+// CORS: which web pages may call the API (`server.cors_origins`), on every code path that answers,
+// and never the dashboard's API.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { streams } from '../../src/dashboard-api/streams.ts';
+import { endpoints } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+
+const page = 'https://app.example.com';
+const paths = [
+  '/v1/models',
+  '/v1/models/nobody',
+  '/v1/balance',
+  '/v1/usage?x=1',
+  '/v1/nothing',
+  '/v1/responses',
+  '/v1/%ff',
+];
+const beside = [
+  '/dashboard-api/session',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/',
+  '/assets/x.js',
+  '/nothing',
+  '/webhooks/stripe',
+];
+
+function allowed({ headers }: Reply): string | undefined {
+  return headers['access-control-allow-origin'];
+}
+
+function corsHeaders({ headers }: Reply): string[] {
+  return Object.keys(headers).filter(
+    (name) => name.startsWith('access-control-') || name === 'vary',
+  );
+}
+
+function preflight(
+  gateway: TestGateway,
+  path: string,
+  origin: string,
+  method = 'POST',
+): Promise<Reply> {
+  return gateway.get(path, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': method,
+      'access-control-request-headers': 'authorization, content-type, x-stainless-lang',
+    },
+  });
+}
+
+describe('without server.cors_origins', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway();
+  });
+  after(() => gateway.stop());
+
+  test('no answer has a CORS header, and a preflight is a 405', async () => {
+    for (const path of [...paths, ...beside]) {
+      assert.deepEqual(
+        corsHeaders(await gateway.get(path, { headers: { origin: page } })),
+        [],
+        path,
+      );
+    }
+    const reply = await preflight(gateway, '/v1/responses', page);
+    assert.deepEqual([reply.status, corsHeaders(reply)], [405, []]);
+  });
+});
+
+describe('with two allowed origins', () => {
+  let gateway: TestGateway;
+  let key: string;
+  before(async () => {
+    gateway = await startGateway({ server: { cors_origins: [page, 'http://localhost:5173'] } });
+    ({ key } = await gateway.makeKey());
+  });
+  after(() => gateway.stop());
+
+  test('a preflight is answered without a key, whatever the path and the method', async () => {
+    for (const [path, method] of [
+      ['/v1/responses', 'POST'],
+      ['/v1/models', 'GET'],
+      ['/v1/files', 'POST'],
+      ['/v1/responses/resp_1', 'DELETE'],
+    ] as const) {
+      const reply = await preflight(gateway, path, page, method);
+      assert.deepEqual([reply.status, reply.text, allowed(reply)], [204, '', page], path);
+      assert.ok(reply.headers['access-control-allow-methods']!.split(', ').includes(method));
+      assert.equal(
+        reply.headers['access-control-allow-headers'],
+        'authorization, content-type, x-stainless-lang',
+      );
+      assert.equal(reply.headers['access-control-max-age'], '7200');
+      assert.equal(reply.headers['access-control-allow-credentials'], undefined);
+    }
+    assert.equal((await preflight(gateway, '/v1/responses', page)).headers.vary, 'Origin');
+  });
+
+  test('another origin gets no CORS header', async () => {
+    for (const origin of [
+      'https://evil.example',
+      'https://app.example.com.evil.example',
+      'http://app.example.com',
+      `${page}:8443`,
+      'null',
+    ]) {
+      const reply = await preflight(gateway, '/v1/responses', origin);
+      assert.deepEqual([reply.status, corsHeaders(reply)], [405, ['vary']], origin);
+      assert.deepEqual(
+        corsHeaders(await gateway.get('/v1/models', { headers: { origin } })),
+        ['vary'],
+        origin,
+      );
+    }
+  });
+
+  test('answers and errors alike can be read, with the headers that clients look at', async () => {
+    for (const path of paths) {
+      const reply = await gateway.get(path, { headers: { origin: 'http://localhost:5173' } });
+      assert.equal(allowed(reply), 'http://localhost:5173', path);
+      assert.equal(reply.headers.vary, 'Origin');
+      const exposed = reply.headers['access-control-expose-headers']!.split(', ');
+      for (const name of [
+        'X-Service-Cost-Micros',
+        'X-Service-Cache',
+        'x-request-id',
+        'retry-after',
+        'x-ratelimit-remaining-tokens',
+      ]) {
+        assert.ok(exposed.includes(name), name);
+      }
+    }
+    const large = await gateway.post('/v1/responses', {
+      key,
+      headers: { origin: page },
+      body: '{',
+    });
+    assert.deepEqual([large.status, allowed(large)], [400, page]);
+  });
+
+  test('every code path that answers sends the CORS headers to the requesting origin', async () => {
+    for (const { path, body } of endpoints) {
+      for (const stream of [false, true]) {
+        // The first runs; the others are cache hits, each by a shorter path.
+        for (const origin of [
+          page,
+          page,
+          page,
+          page,
+          page,
+          'http://localhost:5173',
+          'https://evil.example',
+          page,
+        ]) {
+          const reply = await gateway.post(path, {
+            key,
+            headers: { origin },
+            body: body({ stream, temperature: 0 }),
+          });
+          assert.equal(reply.status, 200, reply.text);
+          assert.equal(
+            allowed(reply),
+            origin === 'https://evil.example' ? undefined : origin,
+            path,
+          );
+        }
+        const plain = await gateway.post(path, { key, body: body({ stream, temperature: 0 }) });
+        assert.deepEqual(corsHeaders(plain), ['vary']);
+      }
+    }
+  });
+
+  test("the dashboard's API, its playground and everything outside the API send no CORS header", async () => {
+    const ofStreams = Object.keys(streams).map(
+      (name) => `/dashboard-api${name.split(' ')[1]!.replaceAll(/:\w+/g, 'x')}`,
+    );
+    for (const path of [...beside, ...ofStreams]) {
+      for (const reply of [
+        await gateway.get(path, { headers: { origin: page } }),
+        await preflight(gateway, path, page),
+      ]) {
+        assert.deepEqual(corsHeaders(reply), [], path);
+      }
+    }
+  });
+});
+
+test('`*` lets the pages of any origin call, without credentials', async (t) => {
+  const gateway = await startGateway({ server: { cors_origins: ['*'] } });
+  t.after(() => gateway.stop());
+  for (const origin of [page, 'null']) {
+    const reply = await gateway.get('/v1/models', { headers: { origin } });
+    assert.deepEqual([allowed(reply), reply.headers.vary], ['*', undefined]);
+    assert.equal(reply.headers['access-control-allow-credentials'], undefined);
+    assert.equal((await preflight(gateway, '/v1/messages', origin)).status, 204);
+  }
+  assert.deepEqual(
+    corsHeaders(await gateway.get('/dashboard-api/session', { headers: { origin: page } })),
+    [],
+  );
+});

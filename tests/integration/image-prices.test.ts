@@ -1,0 +1,155 @@
+// Charges for images whose provider bills other units: tokens (OpenAI) or input megapixels (Black
+// Forest Labs).
+import assert from 'node:assert/strict';
+import { estimateInputTokens } from '../../src/lib/tokens.ts';
+import { after, before, describe, test } from '../support/both-stores.ts';
+import { prompt, startImageGateway, type ImageGateway } from '../support/image-gateway.ts';
+import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
+import { png } from '../support/images/local-image-provider.ts';
+
+let gateway: ImageGateway['gateway'];
+let newKey: ImageGateway['newKey'];
+let draw: ImageGateway['draw'];
+let play: ImageGateway['play'];
+let assertCharged: ImageGateway['assertCharged'];
+let lossesOf: ImageGateway['lossesOf'];
+
+before(async () => {
+  ({ gateway, newKey, draw, play, assertCharged, lossesOf } = await startImageGateway());
+});
+after(() => gateway.stop());
+
+const markup = 1.5;
+const { upper: promptTokensUpper } = estimateInputTokens(prompt);
+
+/** The part of a PNG that is read: its header gives the size. */
+function inputOf(width: number, height: number): string {
+  const bytes = Buffer.from(png);
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return `data:image/png;base64,${bytes.toString('base64')}`;
+}
+
+describe('gpt-image', () => {
+  test("a generation is charged by the provider's count of prompt and output", async (t) => {
+    play(
+      t,
+      imagePaths.generations,
+      openaiDraws(2, { input_tokens: 12, output_tokens: 700, total_tokens: 712 }),
+    );
+    const owner = await newKey();
+    await assertCharged(await draw(owner.key, { n: 2 }), {
+      ...owner,
+      images: 2,
+      micros: (12 * 5 + 700 * 30) * markup,
+    });
+  });
+
+  test('an edit is charged for its input image, with cached tokens at their price', async (t) => {
+    const details = {
+      text_tokens: 20,
+      image_tokens: 3_000,
+      cached_tokens_details: { text_tokens: 8, image_tokens: 1_000 },
+    };
+    play(
+      t,
+      imagePaths.edits,
+      openaiDraws(1, { input_tokens: 3_020, input_tokens_details: details, output_tokens: 500 }),
+    );
+    const owner = await newKey();
+    const reply = await draw(owner.key, {
+      model: 'gpt-image-flare-edit',
+      images: [inputOf(1_024, 1_024)],
+    });
+    const micros = (12 * 5 + 8 * 1.25 + 2_000 * 8 + 1_000 * 2 + 500 * 30) * markup;
+    await assertCharged(reply, { ...owner, images: 1, micros });
+  });
+
+  test('the hold is the highest possible cost, and no count charges more', async (t) => {
+    const release = Promise.withResolvers<void>();
+    const wild = openaiDraws(2, { input_tokens: 90_000_000, output_tokens: 90_000_000 });
+    play(t, imagePaths.generations, async (response, request) => {
+      await release.promise;
+      await wild(response, request);
+    });
+    const owner = await newKey();
+    const asked = gateway.upstream.requests.length;
+    const running = draw(owner.key, { n: 2 });
+    await gateway.upstream.request(asked);
+    const held = Math.ceil(((promptTokensUpper + 100) * 5 + 2 * 2 * 13_000) * markup);
+    assert.equal((await gateway.balance(owner.account)).heldMicros, held);
+    release.resolve();
+    await assertCharged(await running, { ...owner, images: 2, micros: held });
+  });
+
+  test("a plausible count beyond the hold is the operator's loss", async (t) => {
+    const details = { text_tokens: 20, image_tokens: 8_000 };
+    const counts: [usage: object, lossMicros: number][] = [
+      [{ input_tokens: 20, output_tokens: 1_000 }, 1_000 * 30 - 2 * 13_000],
+      [
+        { input_tokens: 8_020, input_tokens_details: details, output_tokens: 500 },
+        (8_000 - 7_079) * 8,
+      ],
+      [
+        { input_tokens: 20, input_tokens_details: { image_tokens: 0 }, output_tokens: 90_000_000 },
+        10 * (20 * 5 + 2 * 13_000),
+      ],
+    ];
+    for (const [usage, lossMicros] of counts) {
+      play(t, imagePaths.edits, openaiDraws(1, usage));
+      const owner = await newKey();
+      assert.equal(
+        (await draw(owner.key, { model: 'gpt-image-flare-edit', images: [inputOf(64, 64)] }))
+          .status,
+        200,
+      );
+      assert.deepEqual(await lossesOf(owner.account), [lossMicros]);
+    }
+  });
+
+  test("uncounted images have the table's price", async (t) => {
+    const owner = await newKey();
+    for (const usage of [{}, { input_tokens: -1, output_tokens: 'x' }, 'none', null]) {
+      play(t, imagePaths.generations, openaiDraws(1, usage));
+      assert.equal((await draw(owner.key)).costMicros, 19_500);
+    }
+  });
+});
+
+describe('FLUX', () => {
+  const wide = { width: 1_920, height: 1_080 };
+  const cases: [what: string, body: object, usd: number][] = [
+    ['output beyond the first megapixel', { model: 'flux-2', size: '2048x2048' }, 0.03 + 3 * 0.015],
+    [
+      'an input of two megapixels',
+      { model: 'flux-2-edit', images: [inputOf(wide.width, wide.height)] },
+      0.03 + 2 * 0.015,
+    ],
+    [
+      'a camera picture as four',
+      { model: 'flux-2-edit', images: [inputOf(6_000, 4_000)] },
+      0.03 + 4 * 0.015,
+    ],
+    [
+      'each input separately',
+      { model: 'flux-2-reference', images: [inputOf(100, 100), inputOf(1_025, 1_024)] },
+      0.03 + 3 * 0.015,
+    ],
+  ];
+  for (const [what, body, usd] of cases) {
+    test(`charges ${what}`, async () => {
+      const owner = await newKey();
+      await assertCharged(await draw(owner.key, { ...body }), {
+        ...owner,
+        images: 1,
+        micros: Math.round(usd * 1e6 * markup),
+      });
+    });
+  }
+
+  test('holds four megapixels for an input not read yet', async () => {
+    const { key } = await newKey({ creditUsd: 0.13 });
+    const refused = await draw(key, { model: 'flux-2-edit', images: [inputOf(64, 64)] });
+    assert.deepEqual([refused.status, refused.error.details!['required_micros']], [402, 135_000]);
+  });
+});
