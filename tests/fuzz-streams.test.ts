@@ -44,6 +44,28 @@ for (const { upstream, client } of pairs) {
   });
 }
 
+for (const { upstream, client } of pairs) {
+  test(`a ${upstream} event nested deeper than V8 can write ends a ${client} client's stream with a billed error`, () => {
+    const source = answers.find(({ format }) => format === upstream)!;
+    const events = splitEvents(source.bytes.toString('utf8'));
+    const deep = `"nested":${'{"a":['.repeat(20_000)}${']}'.repeat(20_000)},`;
+    for (const at of [0, Math.floor(events.length / 2), events.length - 1]) {
+      const text = events
+        .map(({ event, data }, index) => {
+          const line = event === '' ? '' : `event: ${event}\n`;
+          return `${line}data: ${index === at ? data.replace('{', `{${deep}`) : data}\n\n`;
+        })
+        .join('');
+      const played = playStream(openPipe(upstream, client, answerContext(client)), [
+        Buffer.from(text),
+      ]);
+      const isLastLine = !events[at]!.data.startsWith('{');
+      assert.equal(played.pipe.progress.failure?.isBilled, isLastLine ? undefined : true);
+      checkEnding(played, upstream, client);
+    }
+  });
+}
+
 type Case = {
   readonly upstream: UpstreamFormatName;
   readonly client: ClientFormatName;

@@ -1,6 +1,7 @@
 // The progress of a new stream, and the failures that a stream of any format can end with.
 import type { UpstreamFailure } from '../canonical/event.ts';
 import { OutputMeter } from '../canonical/output-bytes.ts';
+import { isEventTooDeep } from './event-data.ts';
 import type { StreamProgress } from './format.ts';
 
 export function newProgress(): StreamProgress {
@@ -12,7 +13,7 @@ export function brokenStream(message = 'the stream ended without its last event'
 }
 
 /** An event that cannot be read. Its text is cut, because an upstream may send anything. */
-export function unreadableStream(message: string): UpstreamFailure {
+function unreadableStream(message: string): UpstreamFailure {
   return {
     kind: 'unreadable',
     status: null,
@@ -30,6 +31,9 @@ export function repeatedStart(): UpstreamFailure {
   return unreadableStream('the stream starts a second time');
 }
 
+/** The failure of an event that `parseEventData` cannot read or that is not an object. */
 export function unreadableEvent(data: string): UpstreamFailure {
+  // A model can be asked for deep arguments, so the account may have caused it.
+  if (isEventTooDeep(data)) return invalidOutput('an event is nested too deep');
   return unreadableStream(`an event is not a JSON object: ${data.slice(0, 200)}`);
 }

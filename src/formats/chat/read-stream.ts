@@ -6,7 +6,8 @@ import { mergeUsage, type Usage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type StreamReader } from '../format.ts';
-import { brokenStream, invalidOutput, unreadableStream } from '../stream-progress.ts';
+import { parseEventData } from '../event-data.ts';
+import { brokenStream, invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
 import { readCallPiece } from './call-pieces.ts';
 import { readAnnotations, readSources } from './citations.ts';
@@ -24,16 +25,6 @@ export function readStream(): StreamReader {
     end: () => reader.end(),
     usageSoFar: () => reader.usageSoFar,
   };
-}
-
-/** Parses a chunk. Returns null when it is not a JSON object. */
-export function parseChunk(data: string): Record<string, unknown> | null {
-  try {
-    const chunk: unknown = JSON.parse(data);
-    return isObject(chunk) ? chunk : null;
-  } catch {
-    return null;
-  }
 }
 
 class ChatStreamReader {
@@ -54,8 +45,8 @@ class ChatStreamReader {
       return this.#hasChoice
         ? this.#finish()
         : this.#fail(brokenStream('the stream has no answer'));
-    const chunk = parseChunk(event.data);
-    if (!chunk) return this.#fail(unreadableStream('a chunk of the stream is not a JSON object'));
+    const chunk = parseEventData(event.data);
+    if (!isObject(chunk)) return this.#fail(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
     return failure ? this.#fail(failure) : this.#guard(() => this.#readChunk(chunk));
   }

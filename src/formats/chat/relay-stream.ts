@@ -7,11 +7,11 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { editFields } from '../edit-json.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
-import { brokenStream, newProgress, unreadableStream } from '../stream-progress.ts';
+import { brokenStream, newProgress, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
 import { withCost } from '../usage-cost.ts';
 import { readStreamFailure, writeError } from './errors.ts';
-import { parseChunk } from './read-stream.ts';
+import { parseEventData } from '../event-data.ts';
 import { callIdPrefix, StreamedCalls } from './relay-calls.ts';
 import { meterMessage } from './relay-meter.ts';
 import { relayedNames, renameCalls } from './relay-tool-names.ts';
@@ -61,8 +61,8 @@ class ChatStreamRelay {
       return this.#choices.size > 0
         ? this.#finish()
         : this.#fail(brokenStream('the stream has no answer'));
-    const chunk = parseChunk(event.data);
-    if (!chunk) return this.#fail(unreadableStream('a chunk of the stream is not a JSON object'));
+    const chunk = parseEventData(event.data);
+    if (!isObject(chunk)) return this.#fail(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
     return failure ? this.#fail(failure) : this.#relayChunk(chunk);
   }

@@ -6,7 +6,8 @@ import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type StreamReader } from '../format.ts';
 import { AnswerReader } from './answer-reader.ts';
-import { invalidOutput, unreadableStream } from '../stream-progress.ts';
+import { parseEventData } from '../event-data.ts';
+import { invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import { brokenStream, readStreamFailure } from './errors.ts';
 
 export function readStream(): StreamReader {
@@ -25,11 +26,10 @@ class GeminiStreamReader {
   push({ data }: SseEvent): StreamEvent[] {
     // Some proxies end every stream with OpenAI's last line.
     if (this.#hasEnded || data === '' || data === '[DONE]') return [];
-    const chunk = readJson(data);
+    const chunk = parseEventData(data);
     const failure = readStreamFailure(chunk);
     if (failure) return this.#fail(failure);
-    if (!isObject(chunk))
-      return this.#fail(unreadableStream('a chunk of the stream is not a JSON object'));
+    if (!isObject(chunk)) return this.#fail(unreadableEvent(data));
     return this.#guard(() => this.#answer.read(chunk));
   }
 
@@ -59,13 +59,5 @@ class GeminiStreamReader {
   #fail(failure: UpstreamFailure): StreamEvent[] {
     this.#hasEnded = true;
     return [{ type: 'error', failure }];
-  }
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -11,6 +11,7 @@ import { readCitation, readCitations } from './citations.ts';
 import { asText, readCallName, readExplanation } from './read-answer.ts';
 import { openSignature } from './signature.ts';
 import { readStop } from './stop.ts';
+import { parseEventData } from '../event-data.ts';
 import { brokenStream, unreadableEvent } from '../stream-progress.ts';
 import { readInput } from './tool-input.ts';
 import { StreamUsage } from './usage.ts';
@@ -212,12 +213,8 @@ class MessageStreamReader {
  */
 export function parseEvent(data: string): JsonObject | 'terminator' | null {
   if (data === '[DONE]') return 'terminator';
-  try {
-    const event: unknown = JSON.parse(data);
-    return isObject(event) ? event : null;
-  } catch {
-    return null;
-  }
+  const event = parseEventData(data);
+  return isObject(event) ? event : null;
 }
 
 /**

@@ -1,11 +1,7 @@
 // Parses an upstream's stream event, for the reader and the straight path, and writes one of ours.
-import { isObject, isTooDeep, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
-
-/**
- * More than a request may be nested, because events echo its tools, and far less than V8 can write.
- */
-const eventDepthMax = 200;
+import { parseEventData } from '../event-data.ts';
 
 export type StreamMessage = { readonly type: string; readonly payload: JsonObject };
 
@@ -15,14 +11,8 @@ export type StreamMessage = { readonly type: string; readonly payload: JsonObjec
  */
 export function parseStreamEvent({ event, data }: SseEvent): StreamMessage | null | 'unreadable' {
   if (data === '[DONE]') return null;
-  // Items are kept and written again, also in a failure, which must not fail itself.
-  if (isTooDeep(data, eventDepthMax)) return 'unreadable';
-  let payload: unknown;
-  try {
-    payload = JSON.parse(data);
-  } catch {
-    return 'unreadable';
-  }
+  const payload = parseEventData(data);
+  if (payload === undefined) return 'unreadable';
   if (!isObject(payload)) return null;
   const type = isTypeName(payload.type) ? payload.type : event;
   // Proxies in front of a host send bare errors in a stream.

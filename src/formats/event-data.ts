@@ -1,0 +1,22 @@
+// Parses the data of one event of an upstream's stream, in every format.
+import { isTooDeep } from '../lib/json.ts';
+
+/**
+ * More than a request may be nested, because events echo its tools, and far less than V8 can write:
+ * it parses any depth, but its stack overflows when it serialises the value again.
+ */
+const eventDepthMax = 200;
+
+/** Returns undefined for data that is not JSON or is nested too deep. */
+export function parseEventData(data: string): unknown {
+  if (isTooDeep(data, eventDepthMax)) return undefined;
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isEventTooDeep(data: string): boolean {
+  return isTooDeep(data, eventDepthMax);
+}
