@@ -46,6 +46,10 @@ test('a member named __proto__ is kept', () => {
   assert.notEqual(canonicalJson(JSON.parse('{"__proto__": {"a": 1}}')), canonicalJson({}));
 });
 
+test('numbers too large for a double differ from null and from each other by sign', () => {
+  assert.equal(canonicalJson(JSON.parse('[1e999, -1e999, null]')), '[1e999,-1e999,null]');
+});
+
 test('equal JSON has equal canonical text, which parses to the same value', () => {
   fc.assert(
     fc.property(

@@ -1,20 +1,35 @@
-// Canonical JSON: object names sorted, no spaces. Two requests are equal when their canonical texts
-// are equal.
+// Canonical JSON: object names in one order, no spaces. Two requests are equal when their canonical
+// texts are equal.
+
+declare global {
+  interface JSON {
+    /** Writes the text as it is. TypeScript does not know it yet. */
+    rawJSON(text: string): object;
+  }
+}
 
 /**
  * Returns the canonical text of a value from `JSON.parse`. Example: `{"b": 1, "a": [2]}` →
  * `{"a":[2],"b":1}`.
  */
 export function canonicalJson(value: unknown): string {
+  return JSON.stringify(withSortedNames(value));
+}
+
+function withSortedNames(value: unknown): unknown {
   // `1e999` is valid JSON and parses to Infinity, which JSON.stringify would write as null.
-  if (value === Infinity || value === -Infinity) return value > 0 ? '1e999' : '-1e999';
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
+  if (value === Infinity || value === -Infinity)
+    return JSON.rawJSON(value > 0 ? '1e999' : '-1e999');
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withSortedNames);
   const members = value as Readonly<Record<string, unknown>>;
-  // Built as text because an object would lose a member named `__proto__` and would move numeric
-  // names first.
-  const texts = Object.keys(members)
-    .toSorted()
-    .map((name) => `${JSON.stringify(name)}:${canonicalJson(members[name])}`);
-  return `{${texts.join(',')}}`;
+  const sorted: Record<string, unknown> = {};
+  for (const name of Object.keys(members).sort()) {
+    const member = withSortedNames(members[name]);
+    // An assignment would set the prototype instead.
+    if (name === '__proto__')
+      Object.defineProperty(sorted, name, { value: member, enumerable: true });
+    else sorted[name] = member;
+  }
+  return sorted;
 }

@@ -20,8 +20,8 @@ export function createMetrics({
 }: Pick<ServerContext, 'gateway' | 'overload'>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const counter = (name: string, help: string, labelNames: string[]) =>
-    new Counter({ name: `tollgate_${name}`, help, labelNames, registers: [registry] });
+  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+    countInMemory(registry, { name: `tollgate_${name}`, help, labelNames });
   const requests = counter('requests_total', 'Requests that were answered.', [
     'route',
     'status',
@@ -83,34 +83,54 @@ export function createMetrics({
 
   /** Looked up once for each of the few routes that there are. */
   const secondsByRoute = new Map<FinishedRequest['route'], Histogram.Internal<string>>();
-  /** Models of which a replay was counted, with mode and provider. */
-  const replayedModels = new Set<string>();
   return {
     registry,
     meter: ({ route, status, tookMs, fields }) => {
       let series = secondsByRoute.get(route);
       if (!series) secondsByRoute.set(route, (series = seconds.labels(route ?? 'none')));
       series.observe(tookMs / 1_000);
-      requests.inc({ route: route ?? 'none', status, error_code: fields.errorCode ?? '' });
+      requests(1, route ?? 'none', String(status), fields.errorCode ?? '');
       if (!fields.mode || !fields.model) return;
       const { mode, model, provider = '' } = fields;
-      if (fields.cache) {
-        replayed.inc({ mode, model, cache: fields.cache });
-        // It is free: the first one begins the series below at zero, and no other changes them.
-        const name = `${mode} ${model} ${provider}`;
-        if (replayedModels.has(name)) return;
-        replayedModels.add(name);
-      }
-      const labels = { mode, model, provider };
-      tokens.inc({ mode, model, direction: 'input' }, fields.inputTokens ?? 0);
-      tokens.inc({ mode, model, direction: 'output' }, fields.outputTokens ?? 0);
-      charged.inc(labels, fields.costMicros ?? 0);
-      cost.inc(labels, fields.upstreamCostMicros ?? 0);
-      loss.inc(
-        { ...labels, reason: fields.ending === 'failed' ? 'failed' : 'uncollected' },
-        fields.lossMicros ?? 0,
-      );
+      if (fields.cache) replayed(1, mode, model, fields.cache);
+      tokens(fields.inputTokens ?? 0, mode, model, 'input');
+      tokens(fields.outputTokens ?? 0, mode, model, 'output');
+      charged(fields.costMicros ?? 0, mode, model, provider);
+      cost(fields.upstreamCostMicros ?? 0, mode, model, provider);
+      const reason = fields.ending === 'failed' ? 'failed' : 'uncollected';
+      loss(fields.lossMicros ?? 0, mode, model, provider, reason);
     },
+  };
+}
+
+type CounterOptions = {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+};
+
+/**
+ * Registers a counter whose sums are kept here until Prometheus reads them: prom-client's own `inc`
+ * checks, sorts and joins the labels at each call. Returns the function that counts; label values
+ * come in the order of `labelNames`.
+ */
+function countInMemory(
+  registry: Registry,
+  { name, help, labelNames }: CounterOptions,
+): (amount: number, ...values: string[]) => void {
+  const sums = new Map<string, { readonly values: readonly string[]; sum: number }>();
+  const collect = function (this: Counter) {
+    this.reset();
+    for (const { values, sum } of sums.values()) this.labels(...values).inc(sum);
+  };
+  registry.registerMetric(
+    new Counter({ name, help, labelNames: [...labelNames], registers: [], collect }),
+  );
+  return (amount, ...values) => {
+    const series = values.join('\n');
+    const known = sums.get(series);
+    if (known) known.sum += amount;
+    else sums.set(series, { values, sum: amount });
   };
 }
 
