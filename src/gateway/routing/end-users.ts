@@ -2,6 +2,7 @@
 // and caches are replaced by keyed digests of account and name: no account can use, or learn of,
 // another's.
 import { createHmac } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { UpstreamFormatName } from '../../canonical/format-name.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
@@ -26,19 +27,29 @@ type Recipient = {
   readonly takesCacheSalt: boolean;
 };
 
+const digestsCharactersMax = 2_000_000;
+
 /** The input of a digest. A user has one digest, whichever field carries the name. */
 type Use = 'user' | 'account' | 'prompt cache' | 'cache salt';
 
 /** `secret`: the installation's current secret. After a rotation providers see other digests. */
 export function createEndUsers(secret: Secret): EndUsers {
   const key = deriveKey(secret, 'end users');
-  const digest = (accountId: string, use: Use, name = '') =>
-    createHmac('sha256', key)
-      .update(JSON.stringify([use, accountId, name]), 'utf8')
-      .digest('base64url');
+  // An HMAC costs a tenth of a request, and most requests send the digest of their account.
+  const digests = new LRUCache<string, string>({
+    maxSize: digestsCharactersMax,
+    sizeCalculation: (digest, text) => digest.length + text.length,
+  });
+  const digestOf = (text: string) =>
+    digests.get(text) ?? remember(text, createHmac('sha256', key).update(text).digest('base64url'));
+  const remember = (text: string, digest: string) => {
+    digests.set(text, digest);
+    return digest;
+  };
   return {
     hide: (body, recipient) => {
-      const digestFor = (use: Use, name?: string) => digest(recipient.accountId, use, name);
+      const digestFor = (use: Use, name = '') =>
+        digestOf(JSON.stringify([use, recipient.accountId, name]));
       switch (recipient.format) {
         case 'responses':
         case 'chat':
