@@ -3,8 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isAwaited, onAbandoned, type Audience } from './audience.ts';
 
 /**
- * How long an upstream is still read for its usage after nobody waits for the answer, or the client
- * has everything it will get.
+ * Time to keep reading an upstream for its usage after the last reader left or got all it will get.
  */
 export const readOnMs = 5_000;
 
@@ -19,15 +18,12 @@ export class ActiveRuns {
     this.#clock = clock;
   }
 
-  /**
-   * Counts an accepted request, before anything of it runs. Call the returned function once, when
-   * it ends.
-   */
+  /** Counts an accepted request before it runs. Call the returned function once, when it ends. */
   enter(): () => void {
     this.#entered += 1;
     return () => {
       this.#entered -= 1;
-      this.#tellIfIdle();
+      this.#noteIfIdle();
     };
   }
 
@@ -35,7 +31,7 @@ export class ActiveRuns {
   open(): Run {
     const run = new Run(this.#clock, () => {
       this.#runs.delete(run);
-      this.#tellIfIdle();
+      this.#noteIfIdle();
     });
     if (this.#isEnding) run.stop();
     this.#runs.add(run);
@@ -73,12 +69,12 @@ export class ActiveRuns {
     return this.#entered === 0 && this.#runs.size === 0;
   }
 
-  #tellIfIdle(): void {
+  #noteIfIdle(): void {
     if (this.#isIdle) this.#onIdle?.();
   }
 }
 
-/** One request under way: told when to stop. */
+/** A running request and its stop signals. */
 export class Run {
   /** Closes the run. */
   readonly close: () => void;
@@ -87,7 +83,7 @@ export class Run {
   readonly #waiting = new AbortController();
   /** Aborted when the run is stopped, at the latest when the program ends. */
   readonly running = this.#running.signal;
-  /** Aborted then, and also some seconds after nobody waits any more. */
+  /** Aborted with `running`, and also some seconds after the last reader has left. */
   readonly waiting = this.#waiting.signal;
   /** True when `waiting` was aborted because nobody waited any more. */
   isAbandoned = false;

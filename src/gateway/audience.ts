@@ -22,7 +22,7 @@ export function onAbandoned(audience: Audience, callback: () => void): void {
   audience.storage.onUnawaited(check);
 }
 
-/** An answer that somebody waits for is complete, even when its own client has left. */
+/** Returns `complete` while somebody waits for the answer, even when its own client has left. */
 export function endingOf(audience: Audience): 'complete' | 'cut-off' {
   return isAwaited(audience) ? 'complete' : 'cut-off';
 }

@@ -31,7 +31,7 @@ test('a stream gets one keep-alive for each silence, and none while it is writte
   assert.deepEqual([...counts, silent.keepAlives, busy.keepAlives], [0, 1, 2, 3, 0]);
 });
 
-test('a stream that has ended is left alone, and so are all once the gateway closes', async () => {
+test('a stream that has ended gets no keep-alives, nor does any once the gateway closes', async () => {
   const clock = new TestClock();
   const keepAlives = new KeepAlives(10_000, clock);
   const [ended, open] = [silentStream(clock), silentStream(clock)];

@@ -3,8 +3,8 @@
 import type { CancelTimer, Clock } from '../lib/clock.ts';
 
 /**
- * An empty comment, valid in every format. Some clients take only its first event for the start of
- * a stream.
+ * An empty comment, valid in every format. It has to be no event: some clients take a format's
+ * first event for the start of the stream.
  */
 export const emptyComment = ': keep-alive\n\n';
 
@@ -47,7 +47,7 @@ export class KeepAlives {
     this.#streams.delete(stream);
   }
 
-  /** Writes to every stream that has been silent for that long. */
+  /** Sends a keep-alive on every stream that has been silent for `silenceMs`. */
   sweep(): void {
     const dueMs = this.nowMs() - this.#silenceMs;
     for (const stream of this.#streams) if (stream.lastWriteMs <= dueMs) stream.keepAlive();

@@ -3,7 +3,7 @@
 // key, a prompt or an answer.
 import type { AnswerWorth } from '../canonical/stored-response.ts';
 
-/** How an answer was found that an earlier request had: as the header tells it, and the log. */
+/** The source of a replayed answer, as in the cache header and the log. */
 export type ReplaySource = 'hit' | 'idempotent-replay';
 
 type Notes = {

@@ -1,5 +1,6 @@
-// The stages of a charged request: IncomingRequest → Accepted → Held → Called. Each adds to the one before and changes nothing of it, so
-// that a type says what is known when. Images and searches go from Accepted straight to their sale (charging/piece-sale.ts).
+// The stages of a charged request: IncomingRequest → Accepted → Held → Called. Each adds to the one
+// before and changes nothing of it, so the type says what is known. Images and searches go from
+// Accepted straight to their sale (charging/piece-sale.ts).
 import type { ApiError } from '../canonical/errors.ts';
 import type { CacheName } from '../domain/cache/cache-name.ts';
 import type { RequestName } from '../domain/idempotency/request-name.ts';
@@ -59,7 +60,10 @@ export type Work = {
   readonly isCachedUnasked: boolean;
   /** The body as it came, for the cache. */
   readonly body: JsonObject;
-  /** Estimates the request. Called only when it needs a run of its own, since an estimate costs time. */
+  /**
+   * Estimates the request. An estimate costs time, so this is called only when the request needs a
+   * run.
+   */
   readonly weigh: () => Weighed;
   /** The frames that end a stream to which only keep-alives were sent. */
   readonly writeFailure: (error: ApiError) => string;
@@ -76,8 +80,8 @@ type Weighed = {
 };
 
 /**
- * Its key may send it, and it counts against the requests a minute. How it will be answered is
- * open.
+ * A request that its key may send, counted against the requests a minute. Whether it is replayed or
+ * run is still open.
  */
 export type Accepted = Pick<
   IncomingRequest,

@@ -3,12 +3,12 @@ import { ApiError } from '../canonical/errors.ts';
 import { isDatabaseUnavailable } from '../domain/ledger/batcher.ts';
 
 /**
- * This process stalled for longer than its lease, and another request took over the key; that one
- * is charged.
+ * Returns the error of a request that stalled for longer than its lease. Another request took over
+ * the key, and that one is charged.
  */
 export function takenOver(): ApiError {
   const message =
-    'This request was held up for so long that another with its Idempotency-Key has taken its place. Nothing was charged for this one; ' +
+    'This request stalled for so long that another with its Idempotency-Key has taken its place. Nothing was charged for this one; ' +
     'send it again with the same key to get the answer of the other.';
   return new ApiError('upstream_unavailable', message, { retryAfterSeconds: 1 });
 }
@@ -21,7 +21,10 @@ export function toldOfDatabase(error: unknown): unknown {
   return new ApiError('upstream_unavailable', message, { cause: error, retryAfterSeconds: 1 });
 }
 
-/** Another gateway, or this one after its restart, takes the retry. */
+/**
+ * Returns the error while the program stops. Another gateway, or this one after its restart, takes
+ * the retry.
+ */
 export function shuttingDown(): ApiError {
   return new ApiError(
     'upstream_unavailable',

@@ -172,7 +172,7 @@ test('a failing route is skipped, probed by one request at a time, and used agai
     (await gateway.get('/readyz', { key: metricsToken })).json()['routes_in_trouble'],
     [],
   );
-  await logged(two, /a route fails: it is left alone where there is another/);
+  await logged(two, /a route is out of use: it is called only when no other route works/);
   await logged(two, /a route is in use again/);
 });
 

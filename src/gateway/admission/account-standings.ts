@@ -1,6 +1,6 @@
-// Decides how far an account is trusted: are the losses that it could provoke within its budget,
-// and has it ever paid? The database is asked at most once in five seconds for an active account,
-// and again after this process booked such a loss.
+// Decides how far an account is trusted: whether it stays within its loss budget, and whether it
+// has ever paid. For an active account the database is read at most every five seconds, and again
+// after this process books a loss that the account could provoke.
 import { ApiError } from '../../canonical/errors.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { type LedgerId, ledgerIdOf } from '../../domain/ledger/commands.ts';
@@ -23,7 +23,7 @@ export class AccountStandings {
   readonly #log: Options['log'];
   readonly #clock: Clock;
   /** The day of the last warning to the operator, by account. */
-  readonly #toldOn = new Map<string, string>();
+  readonly #warnedOn = new Map<string, string>();
 
   constructor({ readLosses, readPaid, log, clock }: Options) {
     this.#log = log;
@@ -36,7 +36,7 @@ export class AccountStandings {
     });
   }
 
-  /** Returns true when the account never had money beside a sign-up credit. */
+  /** Returns true when the account never had money other than a sign-up credit. */
   async isUnpaid({ accountId, mode }: Key): Promise<boolean> {
     return mode === 'live' && !(await this.#paid.read(ledgerIdOf(accountId, mode)));
   }
@@ -46,7 +46,7 @@ export class AccountStandings {
     if (mode !== 'live') return;
     const standing = await this.#losses.read(ledgerIdOf(accountId, mode));
     if (standing === null || standing === 'no-losses' || !standing.isExceeded) return;
-    this.#tell(accountId, standing);
+    this.#warn(accountId, standing);
     throw refusalOf(standing);
   }
 
@@ -55,11 +55,11 @@ export class AccountStandings {
     this.#losses.forget(ledgerIdOf(accountId, mode));
   }
 
-  /** At most once a day for each account. */
-  #tell(accountId: string, { provokedMicros, budgetMicros }: LossStanding): void {
+  /** Warns the operator, at most once a day for each account. */
+  #warn(accountId: string, { provokedMicros, budgetMicros }: LossStanding): void {
     const day = dayOf(this.#clock.nowMs());
-    if (this.#toldOn.get(accountId) === day) return;
-    this.#toldOn.set(accountId, day);
+    if (this.#warnedOn.get(accountId) === day) return;
+    this.#warnedOn.set(accountId, day);
     this.#log.warn(
       {
         account_id: accountId,
@@ -74,9 +74,9 @@ export class AccountStandings {
 function refusalOf({ provokedMicros, budgetMicros, resetsAtMs }: LossStanding): ApiError {
   const resetsAt = resetsAtMs === null ? null : new Date(resetsAtMs).toISOString();
   const message =
-    `In the last 30 days this account's requests have cost the operator $${formatUsd(provokedMicros)} that nobody paid, by answers that ` +
-    `could not be passed on or costs beyond its balance and caps. More than $${formatUsd(budgetMicros)} is too much: nothing new runs ` +
-    `until ${resetsAt} at the latest, or until the operator of this service lifts it.`;
+    `In the last 30 days this account's requests have cost the operator $${formatUsd(provokedMicros)} that nobody paid: ` +
+    `answers that could not be delivered, or costs beyond its balance and caps. Its loss budget of $${formatUsd(budgetMicros)} is exceeded. ` +
+    `New requests are refused until ${resetsAt} at the latest, or until the operator of this service forgives the losses.`;
   const details = {
     limit: 'loss_budget',
     provoked_loss_micros: provokedMicros,

@@ -17,12 +17,12 @@ export function findModel(gateway: Gateway, key: ApiKey, name: string): Model {
   if (!catalog.images.resolve(name)) throw unknownModel(gateway, { key, name, type: 'model' });
   throw new ApiError(
     'model_not_found',
-    `The model '${name}' makes images: send a prompt to POST /v1/images/generations. GET /v1/models lists the models that talk.`,
+    `The model '${name}' makes images: send a prompt to POST /v1/images/generations. GET /v1/models lists the chat models.`,
     { param: 'model' },
   );
 }
 
-/** The error names the nearest model that the key may use. */
+/** Returns the error, which names the nearest model that the key may use. */
 export function unknownModel(
   { catalog, clock }: Gateway,
   {
@@ -47,7 +47,7 @@ export function checkPermission(key: ApiKey, modelId: string): void {
   if (modelId === searchModelId) {
     throw new ApiError(
       'model_not_allowed_for_key',
-      `This key may not search the web. Use another key; the operator allows it by \`${searchModelId}\` in the key's list of models.`,
+      `This key may not search the web. Use another key, or ask the operator to add \`${searchModelId}\` to the key's list of models.`,
     );
   }
   throw new ApiError(

@@ -26,7 +26,7 @@ export function rateHeaders({ unit, budget, left }: Standing): Headers {
   };
 }
 
-/** `headers`: of the limits that were kept. */
+/** Returns the ApiError 429. `headers`: those of the limits that had room. */
 export function rateRefusal(standing: Standing, headers: Headers): ApiError {
   const { unit, budget, amount, left } = standing;
   const { scope, perMinute } = budget;

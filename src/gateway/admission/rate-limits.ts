@@ -32,7 +32,7 @@ type Defaults = Pick<
   | 'unpaid_concurrent_requests'
 >;
 
-/** All accounts share the credential's limits at the provider, and counting is free. */
+/** Counting is free, but it uses the provider's rate limit, which all accounts share. */
 const unpaidCountsPerMinute = 10;
 
 type RateLimitsInput = Pick<Limits, 'rates' | 'slots'> & {
@@ -100,7 +100,7 @@ export class RateLimits {
     }
   }
 
-  /** The account's default: lower while it has paid nothing. */
+  /** Returns the account's default, which is lower until it has paid something. */
   async #accountSlots(key: ApiKey): Promise<number | null> {
     const { defaults, isUnpaid } = this.#input;
     const { account_concurrent_requests: paid, unpaid_concurrent_requests: unpaid } = defaults;

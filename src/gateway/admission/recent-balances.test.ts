@@ -37,7 +37,7 @@ function started() {
   return { state, clock, balances, read, settle };
 }
 
-test('a balance is read once in a second', async () => {
+test('a balance is read at most once a second', async () => {
   const { state, clock, read } = started();
   assert.equal(await read(), 100);
   state.available = 90;
@@ -48,7 +48,7 @@ test('a balance is read once in a second', async () => {
   assert.equal(state.reads, 2);
 });
 
-test('a command of this process shows at once, in its own ledger', async () => {
+test('a balance is read again after a command on its ledger', async () => {
   const { state, read, settle, balances } = started();
   await read();
   await read('two:live');
@@ -59,7 +59,7 @@ test('a command of this process shows at once, in its own ledger', async () => {
   assert.equal(await read('two:live'), 90);
 });
 
-test('what was read while a command ran is not kept', async () => {
+test('a balance that was read while a command ran is not cached', async () => {
   const { state, read, settle } = started();
   const gate = Promise.withResolvers<void>();
   state.gate = gate.promise;
@@ -71,7 +71,7 @@ test('what was read while a command ran is not kept', async () => {
   assert.equal(await read(), 90);
 });
 
-test('however many ask at once, it is read once, and once more for those who ask after a command', async () => {
+test('concurrent callers share one read, and callers after a command share a new one', async () => {
   const { state, read, settle } = started();
   const gate = Promise.withResolvers<void>();
   state.gate = gate.promise;
@@ -88,7 +88,7 @@ test('however many ask at once, it is read once, and once more for those who ask
   assert.equal(state.reads, 2);
 });
 
-test('a read that fails is told to all who wait for it, and tried anew by the next', async () => {
+test('a failed read fails all callers that wait for it, and the next caller reads again', async () => {
   const { state, read } = started();
   state.gate = Promise.reject(new Error('no database'));
   const failed = await Promise.allSettled([read(), read()]);

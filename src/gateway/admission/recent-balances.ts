@@ -1,6 +1,6 @@
-// Recent balances, for answers that cost nothing but report the balance. The database is asked once
-// for any number of callers, and again when this process changed the balance or after a moment, in
-// which another process may have.
+// Caches balances for answers that cost nothing but report the balance. Concurrent callers share
+// one read. A balance is read again after a command of this process, and after a second, because
+// another process may have changed it.
 import type { Command, Ledger, LedgerId, Outcome } from '../../domain/ledger/commands.ts';
 import type { Balance } from '../../domain/ledger/reports/queries.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -24,7 +24,7 @@ export class RecentBalances {
     this.ledger = { ...ledger, submit: (command) => this.#submit(ledger, command) };
   }
 
-  /** null: the ledger does not exist. */
+  /** Returns null when the ledger does not exist. */
   read(ledgerId: LedgerId): Balance | null | Promise<Balance | null> {
     return this.#balances.read(ledgerId);
   }

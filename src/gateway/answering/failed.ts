@@ -7,9 +7,8 @@ import { shuttingDown } from '../unavailable.ts';
 import { toApiError, withoutProvider } from './failure-message.ts';
 
 /**
- * A failure is free: releases the hold, books what the provider bills as a loss, and returns the
- * error. An answer that was stopped because nobody waited is charged as far as it came; then the
- * tokens used are returned.
+ * Releases the hold, books what the provider bills as a loss, and returns the error. An answer that
+ * was stopped because nobody waited is charged up to that point; its tokens are returned.
  */
 export async function endWithoutAnswer(
   failed: LastFailed,
@@ -31,8 +30,8 @@ export async function endWithoutAnswer(
 }
 
 /**
- * The call was stopped because nobody waited any more, not by its own failure or the end of the
- * program.
+ * Returns true when the call was stopped because nobody waited any more, not by its own failure or
+ * the end of the program.
  */
 function wasAbandoned({ called: { run, gateway }, requestSent, failure }: LastFailed): boolean {
   return run.isAbandoned && !gateway.runs.isEnding && requestSent && failure.kind !== 'status';

@@ -42,7 +42,7 @@ for (const [upstream, status, code] of statuses) {
   });
 }
 
-test('only what the caller can act on is told in the provider’s words', () => {
+test('only errors that the caller can act on keep the provider’s words', () => {
   assert.equal(
     toApiError(failure(400, 'messages.0: roles must alternate')).message,
     'messages.0: roles must alternate',
@@ -88,7 +88,7 @@ test('keys, addresses and ids of the operator are taken out, and the message is 
   assert.equal(scrub(plain), plain);
 });
 
-test('a message of megabytes is cut before it is looked through, and never within a key', () => {
+test('a message of megabytes is cut before it is scrubbed, and never within a key', () => {
   for (const part of ['a', 'a.', 'a-', 'org-a', 'a+']) {
     const message = part.repeat(1_000_000);
     assert.ok(cpuMsOf(() => assert.ok(scrub(message).length <= 500)) < 1_000);

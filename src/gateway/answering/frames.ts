@@ -10,8 +10,8 @@ import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { makeFailure } from '../calling/failure.ts';
 
 /**
- * `frames` yields the frames of one piece of the upstream's stream, perhaps ''. It throws
- * UpstreamBroken.
+ * The client's side of a stream. `frames` yields the frames for each piece of the upstream's
+ * stream, perhaps '', and throws UpstreamBroken.
  */
 export type OpenFrames = {
   readonly frames: AsyncIterable<string>;
@@ -34,8 +34,8 @@ export function openFrames(called: Called, reply: CallReply, context: AnswerCont
 }
 
 /**
- * No real answer is this long: half a million tokens in one event each are about 200 MB. An
- * upstream that never ends is stopped here.
+ * Stops an upstream that never ends. No real answer is this long: half a million tokens, with an
+ * event for each, are about 200 MB.
  */
 const streamBytesMax = 512 * 1024 * 1024;
 

@@ -32,7 +32,7 @@ export function headHeaders(called: Called): Record<string, string> {
   return { ...requestHeaders(called), ...answerHeaders(called), ...routeHeaders(called) };
 }
 
-/** The headers that tell who serves: they change with each call. */
+/** Headers that name the route and count the calls: they change with each call. */
 export function routeHeaders({ gateway, attempt, number }: Called): Record<string, string> {
   return {
     [gateway.headers.route]: attempt.route.name.provider,
@@ -40,7 +40,7 @@ export function routeHeaders({ gateway, attempt, number }: Called): Record<strin
   };
 }
 
-/** The headers that tell of the answer. They are stored with it. */
+/** Headers about the answer. They are stored with it. */
 export function answerHeaders({
   gateway,
   granted,
@@ -58,8 +58,8 @@ export function answerHeaders({
 }
 
 /**
- * The response to store for requests that repeat this one; null: nothing is stored. `body` is null
- * when it is too long to be stored.
+ * Returns the response to store for repeats of the request; null when nothing is stored. `body` is
+ * null when it is too long to be stored.
  */
 export function responseToStore(
   called: Called,

@@ -36,7 +36,7 @@ export class Output implements KeptStream {
     return this.#hasFrames;
   }
 
-  /** Called when a call begins: from then on the headers tell of it. */
+  /** Called when a call begins: from then on the headers describe it. */
   serve(called: Called): void {
     this.#called = called;
   }
@@ -47,7 +47,7 @@ export class Output implements KeptStream {
     this.#held.log.note({ firstByteMs: this.firstByteMs });
   }
 
-  /** All frames written so far and these, to be stored; null: they are not stored. */
+  /** Returns all frames written so far and these, to be stored; null when they are not stored. */
   recordedWith(lastFrames: string): string | null {
     this.#recording?.add(lastFrames);
     return this.#recording?.text ?? null;
@@ -119,7 +119,10 @@ export class Output implements KeptStream {
   }
 }
 
-/** What a stream's client is sent, kept for whoever sends the request again, as far as it is not too long. */
+/**
+ * Records what a stream's client is sent, for repeats of the request. Gives up when it grows too
+ * long.
+ */
 class Recording {
   readonly #bytesMax: number;
   #pieces: string[] = [];
@@ -135,7 +138,7 @@ class Recording {
     else this.#pieces = [];
   }
 
-  /** null: it grew too long. */
+  /** The recorded text; null when it grew too long. */
   get text(): string | null {
     return this.#bytes <= this.#bytesMax ? this.#pieces.join('') : null;
   }

@@ -58,8 +58,8 @@ type Relay = OpenFrames & {
 };
 
 /**
- * Returns a failure that the client has not seen yet: while nothing of the answer went out, another
- * call may replace this one.
+ * Returns a failure that the client has not been told of. While nothing of the answer went out,
+ * another call may replace this one.
  */
 async function relay(relayed: Relay): Promise<Tried<number>> {
   const { called, pipe, output, growth } = relayed;
@@ -97,8 +97,8 @@ function brokenOff(
 }
 
 /**
- * Copies until the stream ends or nothing more can be held, and some seconds longer when the client
- * has left or the answer was cut. Returns the upstream's failure, if any.
+ * Copies frames until the stream ends or the hold cannot grow. When the client has left or the
+ * answer was cut, reads on for some seconds. Returns the upstream's failure, if any.
  */
 async function copyFrames({
   called,
@@ -146,14 +146,14 @@ function passOn(
 }
 
 /**
- * Nothing more can be held, or a cut answer was read for long enough. Stops the upstream; the
- * answer so far is charged and ends as at its length limit or stop sequence.
+ * Stops the upstream when the hold cannot grow, or a cut answer was read for long enough. Charges
+ * the answer so far, which ends as at its length limit or stop sequence.
  */
 async function endEarly({ called, pipe, output }: Relay): Promise<number> {
   called.run.stop();
   const used = useSoFar(called, pipe.progress);
   const isLimited = !pipe.progress.isCut;
-  // A stream without any frame is still opened properly.
+  // When nothing was sent yet, a new writer begins the stream as usual.
   const ending =
     output.hasFrames || !isLimited ? pipe : called.format.writeStream(answerContextOf(called));
   // The client is shown what it is charged.
@@ -183,7 +183,7 @@ async function finish(
     response,
   ).catch(unbooked);
   if (!charge || charge instanceof ApiError) {
-    if (!client.isGone()) tell({ called, pipe, output }, charge ?? takenOver());
+    if (!client.isGone()) sendError({ called, pipe, output }, charge ?? takenOver());
     return 0;
   }
   if (client.isGone()) return charge.tokens;
@@ -195,8 +195,8 @@ async function finish(
 }
 
 /**
- * The charge could not be made durable in time and is given up: the stream ends with an error, and
- * is free.
+ * Returns the error for a charge that was not durable in time. The charge is given up: the stream
+ * ends with an error and is free.
  */
 function unbooked(error: unknown): ApiError {
   const told = toldOfDatabase(error);
@@ -222,21 +222,22 @@ async function fail(failed: LastFailed, output: Output): Promise<number> {
   const { called, begun } = failed;
   const ended = await endWithoutAnswer(failed, output.firstByteMs);
   if (!(ended instanceof ApiError)) return ended;
-  tell(
+  sendError(
     { called, output, pipe: begun ?? called.format.writeStream(answerContextOf(called)) },
     ended,
   );
   return 0;
 }
 
-type Telling = Pick<Relay, 'called' | 'output'> & {
+type ErrorTarget = Pick<Relay, 'called' | 'output'> & {
   readonly pipe: Pick<OpenFrames['pipe'], 'fail'>;
 };
 
 /**
- * Sends the error as an answer of its own, or in the stream when that (or a keep-alive) has begun.
+ * Throws the error to be sent as an answer of its own, or writes it to a stream that has begun, if
+ * only with a keep-alive.
  */
-function tell({ called, output, pipe }: Telling, error: ApiError): void {
+function sendError({ called, output, pipe }: ErrorTarget, error: ApiError): void {
   if (!output.hasBegun) throw error;
   called.log.note({ errorCode: error.code });
   output.end(pipe.fail(error, called.requestId), {});

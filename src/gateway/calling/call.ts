@@ -38,7 +38,7 @@ export type CallFailed = {
 type FailedOptions = { readonly requestSent?: boolean; readonly billed?: BilledAnswer | null };
 
 /**
- * A failure before anything of the answer could be read. `billed`: the answer that arrived
+ * Returns the failure of a call whose answer could not be read. `billed`: the answer that arrived
  * nevertheless.
  */
 export function failedCall(
@@ -48,7 +48,7 @@ export function failedCall(
   const failure = billed ? { ...told, isBilled: true } : told;
   const usage = billed?.usage ?? null;
   const output = new OutputMeter();
-  // Without usage, the duration of the answer is what counts.
+  // Without usage, the output is estimated by the answer's duration instead of its bytes.
   if (billed && usage) output.addBytes(billed.writtenBytes);
   return {
     kind: 'failure',
@@ -90,7 +90,7 @@ function send({ gateway, attempt, run, model, request }: Called): Promise<Upstre
   });
 }
 
-/** The sandbox has no timeouts: a test may take as long as it wants. */
+/** Answers from the sandbox. It has no timeouts: a test may take as long as it wants. */
 function play({
   gateway,
   attempt,

@@ -32,7 +32,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #large: LargeAnswers;
   readonly #open: Set<Exchange>;
   readonly #deadlineMs: number;
-  /** When the upstream has been silent for too long. */
+  /** The time at which the upstream has been silent for too long. */
   #silenceEndsMs = Infinity;
   #isRunning = true;
   #controller: Controller | null = null;
@@ -131,7 +131,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 
-  /** Ends the exchange with a failure of the upstream; what arrived before it counts. */
+  /**
+   * Ends the exchange with a failure of the upstream. A stream's earlier bytes are still delivered,
+   * and an error's status is still reported.
+   */
   #break(failure: UpstreamFailure, cause?: Error): void {
     this.#finish();
     if (this.#chunks) this.#chunks.end(new UpstreamBroken(failure, { cause }));
@@ -221,7 +224,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isRunning) return;
     this.#finish();
     if (this.#chunks) this.#chunks.drop(new UpstreamBroken(failure));
-    // A refusal counts, however little of it has arrived.
+    // An error's status is reported, however little of its body has arrived.
     else if (this.#isErrorAnswer()) this.#replyWithBody();
     else this.#replyWithFailure(failure);
     this.#destroy();

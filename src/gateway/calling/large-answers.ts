@@ -7,7 +7,7 @@ export const smallAnswerBytes = 256 * 1024;
 
 export class LargeAnswers {
   readonly #bytesMax: number;
-  /** In the order in which they became large. */
+  /** Answers in the order in which they became large. */
   readonly #answers = new Set<LargeAnswer>();
   #bytes = 0;
 
@@ -37,10 +37,10 @@ export class LargeAnswers {
     this.#bytes -= bytes;
     // undici has one parser for all connections. The caller may be inside it, so another connection
     // cannot be resumed right now.
-    queueMicrotask(() => this.#letGoOn());
+    queueMicrotask(() => this.#resumeWaiting());
   }
 
-  #letGoOn(): void {
+  #resumeWaiting(): void {
     for (const answer of this.#answers) if (this.mayGoOn(answer)) answer.goOn();
   }
 }
@@ -70,7 +70,7 @@ export class LargeAnswer {
     this.#resume();
   }
 
-  /** Frees its bytes; further calls do nothing. */
+  /** Frees the answer's bytes; further calls do nothing. */
   close(): void {
     this.#all.remove(this, this.#bytes);
   }

@@ -88,7 +88,7 @@ function bodyOf(bytes: Buffer, isTooDeep = false): unknown {
   return parsed?.ok ? parsed.value : bytes.toString('utf8');
 }
 
-/** Without the wire format only the status is known; the format finds the message in the body. */
+/** Describes an error by its status. The wire format later finds the message in the body. */
 function statusFailure(head: AnswerHead, nowMs: number): UpstreamFailure {
   const retryAfterSeconds = readRetryAfterSeconds(head.headers, nowMs);
   return { kind: 'status', status: head.status, message: describeStatus(head), retryAfterSeconds };

@@ -5,7 +5,7 @@ import { timeoutsFor } from './timeouts.ts';
 const provider = { connect_ms: 5_000, idle_ms: 120_000, total_ms: 1_800_000 };
 const supports = { thinking: false, streaming: true, vision: false, tools: true };
 
-test('the head may take long where a model thinks or the whole answer is waited for', () => {
+test('the first byte may take long for a thinking model and for an answer without streaming', () => {
   const firstByteMs = (thinking: boolean, stream: boolean) =>
     timeoutsFor(provider, { model: { timeouts: {}, supports: { ...supports, thinking } }, stream })
       .first_byte_ms;
@@ -20,7 +20,7 @@ test('the head may take long where a model thinks or the whole answer is waited 
   );
 });
 
-test('the model goes over its provider, field by field, and its provider over the default', () => {
+test('a model’s timeouts override its provider’s field by field, and those the defaults', () => {
   const model = { timeouts: { idle_ms: 7, connect_ms: 3 }, supports };
   assert.deepEqual(timeoutsFor({ ...provider, first_byte_ms: 9 }, { model, stream: true }), {
     connect_ms: 3,

@@ -3,7 +3,10 @@ import type { Model } from '../../domain/catalog/model.ts';
 import { firstByteDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
 import type { UpstreamTimeouts } from './upstream-call.ts';
 
-/** A thinking model is silent for minutes; without streaming, so is any other. */
+/**
+ * Returns the timeouts of a call. A thinking model is silent for minutes, and so is any model
+ * without streaming.
+ */
 export function timeoutsFor(
   provider: ProviderTimeouts,
   {

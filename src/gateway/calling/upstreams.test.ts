@@ -108,7 +108,7 @@ async function arrivalOf(part: 'headers' | 'bodyChunkReceived'): Promise<void> {
   });
 }
 
-/** What a stream gives, and how it breaks if it does. */
+/** Reads a stream to its end. Returns its text, and the error if it breaks. */
 async function readAll(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly text: string; readonly broken: UpstreamBroken | null }> {
@@ -122,7 +122,7 @@ async function readAll(
   }
 }
 
-test('a JSON answer comes back parsed, and the upstream sees the request as it was meant', async (t) => {
+test('a JSON answer comes back parsed, and the upstream gets the request unchanged', async (t) => {
   const { send, upstream } = await start(t, local.answerJson({ id: 'a' }));
   assert.deepEqual(await send(), { kind: 'answer', body: { id: 'a' } });
   const [request] = upstream.requests;
@@ -176,7 +176,7 @@ test('a base URL may have a path, a final slash, or neither', async (t) => {
   );
 });
 
-test('one after the other, requests share a connection; at once, each has its own; providers share none', async (t) => {
+test('requests in sequence share a connection; concurrent requests and other providers do not', async (t) => {
   const { send, upstream, upstreams } = await start(t, local.answerJson({}));
   const answerOnceCame = (index: number) =>
     upstream.on(path, async (response, request) => {
@@ -202,7 +202,7 @@ test('one after the other, requests share a connection; at once, each has its ow
   assert.equal(upstream.connections(), 4);
 });
 
-test('a call with a time to connect of its own has connections of its own, and other times share them', async (t) => {
+test('only calls with the same connect timeout share connections', async (t) => {
   const { send, upstream } = await start(t, local.answerJson({}));
   for (const changed of [
     {},
@@ -243,7 +243,7 @@ test('an error status is a failure with its status, its parsed body and how long
   }
 });
 
-test('the body of an error is text where it is no JSON, and only its beginning is read', async (t) => {
+test('an error that is not JSON is read as text, and only its beginning', async (t) => {
   const huge = `<html>${'x'.repeat(32 * 1024 * 1024)}`;
   const { send, upstream } = await start(
     t,
@@ -372,7 +372,7 @@ test('an answer over 64 MiB is given up', async (t) => {
 const longAnswer = Buffer.from(JSON.stringify({ x: 'y'.repeat(24 * 1024 * 1024) }));
 const asJson = { headers: { 'content-type': 'application/json' } };
 
-test('large answers that come at once are read one after the other beyond the bound, and small ones beside them', async (t) => {
+test('large answers beyond the memory limit are read one at a time, and do not delay small ones', async (t) => {
   const long = local.answerBytes(longAnswer, { sizes: [256 * 1024], ...asJson });
   const { send, upstream, clock } = await start(t);
   const byHand = answerByHand('application/json');
@@ -385,7 +385,7 @@ test('large answers that come at once are read one after the other beyond the bo
   const patient = { first_byte_ms: 600_000, idle_ms: 600_000, total_ms: 600_000 };
   const first = send({}, patient);
   const response = await byHand.response;
-  // It fills the room, and is not at its end: no other one may go on.
+  // This answer fills the memory limit and has not ended: no other may continue.
   response.write(longAnswer.subarray(0, 2_000_000));
   await until(() => upstream.requests[0]!.bytesSent() >= 2_000_000);
   const controller = new AbortController();
@@ -399,10 +399,10 @@ test('large answers that come at once are read one after the other beyond the bo
     before = String(sent());
     for (let turn = 0; turn < 200; turn++) await setImmediate();
   }
-  // Of each, the two kernels hold some megabytes.
+  // The two kernels hold some megabytes of each answer.
   for (const bytes of sent())
     assert.ok(bytes < longAnswer.length / 2, `${bytes} bytes were read without room`);
-  // It is our silence, not the upstream's, and who waits can leave.
+  // We cause this silence, not the upstream, so no timeout applies. An abort still works.
   await clock.advance(timeouts.idle_ms + 2_000);
   controller.abort();
   assert.equal((await failed(others[0]!)).failure.kind, 'connection');
@@ -450,7 +450,7 @@ test('a refused connection, an unknown host and a reset before the answer are fa
   assert.deepEqual([unknown.failure.kind, unknown.requestSent], ['connection', false]);
 });
 
-test('a kept connection that ends as the next request comes may have taken it: it is not sent again here', async (t) => {
+test('a request on a kept connection that closes meanwhile is not sent again', async (t) => {
   const closeUnanswered: local.Script = (response) => void response.socket?.end();
   const { send, upstream } = await start(
     t,
@@ -468,7 +468,7 @@ test('a kept connection that ends as the next request comes may have taken it: i
   assert.equal(upstream.connections(), 2);
 });
 
-test('a kept connection that the upstream has closed meanwhile does no harm', async (t) => {
+test('a kept connection that the upstream closed before the request is replaced', async (t) => {
   let closedByBoth: Promise<unknown> = Promise.resolve();
   const { send, upstream } = await start(t, (response) => {
     response.end('{}');
@@ -483,7 +483,7 @@ test('a kept connection that the upstream has closed meanwhile does no harm', as
   assert.equal(upstream.requests.length, 3);
 });
 
-test('an upstream that never answers has timed out, at the latest a second after its time', async (t) => {
+test('an upstream that never answers times out at most a second late', async (t) => {
   for (const [firstByteMs, endsMs] of [
     [5_000, 5_000],
     [5_001, 6_000],
@@ -503,7 +503,7 @@ test('an upstream that never answers has timed out, at the latest a second after
   }
 });
 
-test('an upstream that falls silent in mid-stream has timed out, and what came before counts', async (t) => {
+test('an upstream that falls silent in mid-stream times out, and its earlier bytes are delivered', async (t) => {
   const { send, upstream, clock } = await start(t, local.thenHang(frame));
   const chunks = await opened(send({ stream: true }, { idle_ms: 5_000 }));
   assert.equal(Buffer.from((await chunks.next()).value as Uint8Array).toString(), frame);
@@ -515,7 +515,7 @@ test('an upstream that falls silent in mid-stream has timed out, and what came b
   assert.equal(await upstream.requests[0]?.ended, 'aborted');
 });
 
-test('an upstream that takes too long altogether has timed out, before its answer and in mid-stream', async (t) => {
+test('`total_ms` ends an upstream that takes too long, before its answer and in mid-stream', async (t) => {
   const byHand = answerByHand();
   const { send, upstream, clock } = await start(t, local.hang, byHand.script);
   const early = send({}, { total_ms: 3_000 });
@@ -536,7 +536,7 @@ test('an upstream that takes too long altogether has timed out, before its answe
   assert.match((await readAll(chunks)).broken?.failure.message ?? '', /total_ms/);
 });
 
-test('without streaming, a host may send its head at once and compute then, but not for ever', async (t) => {
+test('without streaming, a host may send its head first and then compute, until the first-byte timeout', async (t) => {
   const [late, endless] = [answerByHand('application/json'), answerByHand('application/json')];
   const { send, clock } = await start(t, late.script, endless.script);
   const times = { idle_ms: 1_000, first_byte_ms: 5_000 };
@@ -563,7 +563,7 @@ test('without streaming, a host may send its head at once and compute then, but 
   assert.equal((await failed(second.reply)).failure.kind, 'timeout');
 });
 
-test('a stream that breaks off gives what it had and then says so', async (t) => {
+test('a stream that breaks off delivers its bytes and then throws', async (t) => {
   const { send } = await start(
     t,
     local.thenReset(frame.repeat(2)),
@@ -579,7 +579,7 @@ test('a stream that breaks off gives what it had and then says so', async (t) =>
   );
 });
 
-test('a stream that closes politely before its length is full has broken off too', async (t) => {
+test('a stream that closes cleanly before its announced length has broken off too', async (t) => {
   const { send } = await start(t, (response) => {
     response
       .writeHead(200, { 'content-type': 'text/event-stream', 'content-length': '1000' })
@@ -621,7 +621,7 @@ test('an abort before anything was sent sends nothing', async (t) => {
   assert.equal(upstream.requests.length, 1);
 });
 
-test('a reader that leaves stops the upstream, also while it waits for a chunk', async (t) => {
+test('a reader that leaves stops the upstream, even while waiting for a chunk', async (t) => {
   const { send, upstream } = await start(t, local.thenHang(frame));
   for await (const chunk of await opened(send({ stream: true }))) {
     assert.equal(chunk.length, frame.length);
@@ -647,7 +647,7 @@ test('a slow reader slows the upstream down, and then gets every byte', async (t
   let read = (await chunks.next()).value?.length ?? 0;
   await readAnother();
   const sent = upstream.requests[0]!.bytesSent();
-  // What is on its way is held by the two kernels, some megabytes at most, and not by us.
+  // The two kernels hold some megabytes of bytes in flight; we hold none of them.
   assert.ok(sent < total / 3, `${sent} bytes were taken from the upstream without a reader`);
   await readAnother();
   assert.equal(upstream.requests[0]!.bytesSent(), sent, 'nothing moves while nobody reads');
@@ -655,7 +655,7 @@ test('a slow reader slows the upstream down, and then gets every byte', async (t
   assert.equal(read, total);
 });
 
-test('many small pieces that wait are given together', async (t) => {
+test('small pieces that arrived together are returned together', async (t) => {
   const byHand = answerByHand();
   const { send } = await start(t, byHand.script);
   const chunks = await opened(send({ stream: true }));
@@ -669,7 +669,7 @@ test('many small pieces that wait are given together', async (t) => {
   assert.equal(Buffer.from(value as Uint8Array).toString(), frame.repeat(50));
 });
 
-test('`Retry-After` is read as seconds, as a date and in milliseconds, and nonsense is none', async (t) => {
+test('`Retry-After` is read as seconds, a date or milliseconds, and nonsense is ignored', async (t) => {
   const { send, upstream, clock } = await start(t);
   const inTwoMinutes = new Date(clock.nowMs() + 120_000).toUTCString();
   const cases: [headers: Record<string, string>, seconds: number | null][] = [
@@ -701,7 +701,7 @@ test('a request that cannot be written is our own fault and throws', async (t) =
 });
 
 test('a connection that does not open in time is a failed connection', async (t) => {
-  // It accepts, and never shakes hands.
+  // The server accepts the connection but never completes the TLS handshake.
   const server = createServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
@@ -715,7 +715,7 @@ test('a connection that does not open in time is a failed connection', async (t)
   assert.match(failure.message, /CONNECT_TIMEOUT/);
 });
 
-test('closing destroys what still runs, and later calls fail', async (t) => {
+test('closing destroys running calls, and later calls fail', async (t) => {
   const { send, upstream, upstreams } = await start(t, local.hang);
   const reply = send();
   await upstream.request(0);

@@ -80,7 +80,7 @@ function destinationOf(destinations: Map<string, Destination>, call: UpstreamCal
   return destination;
 }
 
-/** No other name shares these connections. */
+/** Returns the destination for another origin of the provider, with a pool of its own. */
 function otherOriginOf(
   destinations: Map<string, Destination>,
   { provider, timeouts }: UpstreamCall,
@@ -135,7 +135,9 @@ function isPieces(body: UpstreamCall['body']): body is readonly Buffer[] {
   return Array.isArray(body);
 }
 
-/** Exchanges are in order of their start, but providers have different timeouts. */
+/**
+ * Stops overdue exchanges. All are checked: they are in order of their start, but timeouts differ.
+ */
 function stopOverdue(open: ReadonlySet<Exchange>, nowMs: number): void {
   for (const exchange of open) exchange.stopIfOverdue(nowMs);
 }

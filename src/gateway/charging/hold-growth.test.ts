@@ -13,7 +13,7 @@ import { UnseenOutput, type Unseen } from './unseen-output.ts';
 const picosPerToken = 1_000_000;
 const slice = micros(1_000);
 
-/** A stream of a model at one microdollar a token, in front of a ledger that gives so much and no more. */
+/** A stream of a model at one microdollar a token. Its ledger grants `givesMicros` and no more. */
 function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens = 20_000 } = {}) {
   const extensions: Extend[] = [];
   const clock = new TestClock();
@@ -69,7 +69,7 @@ function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens
 const bytesOf = (tokens: number) => tokens * 2;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a hold grows ahead of its answer, a slice at a time, and never makes it wait while it is covered', async () => {
+test('a hold grows slice by slice ahead of its answer, which does not wait while it is covered', async () => {
   const { growth, unseen, extensions } = openStream();
   for (let tokens = 0; tokens <= 5_000; tokens += 100) {
     assert.equal(growth.cover(bytesOf(tokens), unseen), undefined, `at ${tokens} tokens`);
@@ -81,7 +81,7 @@ test('a hold grows ahead of its answer, a slice at a time, and never makes it wa
   );
 });
 
-test('an answer that leaps past what is held waits for all of it at once', async () => {
+test('an answer that jumps past its hold waits for one extension that covers all of it', async () => {
   const { growth, unseen, held } = openStream();
   assert.equal(await growth.cover(bytesOf(7_500), unseen), true);
   assert.equal(held(), 7_500 + slice);
@@ -95,7 +95,7 @@ test('nothing is held beyond the output limit', async () => {
   assert.equal(growth.cover(bytesOf(90_000), unseen), undefined);
 });
 
-test('a slice that is refused ahead of need is asked for once more when it is needed, and then the answer ends', async () => {
+test('a slice that was refused ahead of need is asked for once more before the answer ends', async () => {
   const { growth, unseen } = openStream({ givesMicros: 0 });
   assert.equal(growth.cover(bytesOf(900), unseen), undefined);
   await settled();
@@ -105,7 +105,7 @@ test('a slice that is refused ahead of need is asked for once more when it is ne
   assert.equal(growth.isRefused, true);
 });
 
-test('silence of a model that thinks is held for as reasoning; slow words are not', async () => {
+test('silence of a thinking model is held for as reasoning; slow output is not', async () => {
   const silent = openStream({ thinking: true });
   await silent.clock.advance(30_000);
   assert.equal(await silent.growth.cover(0, silent.unseen), true);
@@ -128,7 +128,7 @@ test('silence of a model that thinks is held for as reasoning; slow words are no
   assert.deepEqual(plain.extensions, []);
 });
 
-test('a call that takes the place of a failed one counts from nothing, under what is held already', async () => {
+test('a call that replaces a failed one counts from zero under the same hold', async () => {
   const { growth, call, unseen: failed, extensions, clock } = openStream({ thinking: true });
   assert.equal(await growth.cover(bytesOf(4_000), failed), true);
   await clock.advance(60_000);

@@ -5,7 +5,10 @@ import type { OpenHold } from './open-hold.ts';
 import type { UnseenOutput } from './unseen-output.ts';
 import { worstCaseOf, type Granted } from './worst-case.ts';
 
-/** Hardly any language has fewer bytes to a token; numbers and base64 come close. */
+/**
+ * The fewest bytes that a token is counted as. Few languages have less; numbers and base64 come
+ * close.
+ */
 const bytesPerTokenMin = 2;
 
 export class HoldGrowth {
@@ -18,8 +21,8 @@ export class HoldGrowth {
   #coveredTokens: number;
   #asking: Promise<boolean> | null = null;
   /**
-   * The coverage when a slice was refused ahead of need. It is asked for again when this is used
-   * up, because other requests may have released theirs.
+   * The covered tokens when a slice was refused ahead of need. When they are used up the slice is
+   * asked for again, because other requests may have released their holds.
    */
   #refusedAtTokens = -1;
 
@@ -36,7 +39,7 @@ export class HoldGrowth {
    */
   cover(outputBytes: number, unseen: UnseenTokens): Promise<boolean> | void {
     if (this.#coveredTokens >= this.#granted.maxOutputTokens) return;
-    // The most that one choice can have used, by what was seen of it and by the duration of its
+    // The most tokens that one choice can have used: the visible ones, and an estimate for its
     // silences.
     const tokens =
       outputBytes / bytesPerTokenMin / this.#granted.wanted.request.choices + unseen.tokens;

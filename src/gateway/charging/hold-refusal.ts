@@ -41,7 +41,7 @@ export function refuseHold(outcome: RefusedOutcome, wanted: Wanted): ApiError {
   }
 }
 
-/** The same for a model's answer. `affordable`: the output tokens that would fit. */
+/** Returns the error for a model's answer. `affordable`: the output tokens that would fit. */
 export function refusal(
   wanted: HoldRequest,
   outcome: RefusedOutcome,
@@ -118,8 +118,8 @@ function balanceMessage(
 }
 
 /**
- * The hold is the most that a request can cost, so a cap usually refuses before it is reached. The
- * message shows the sums.
+ * Writes the message for a key's cap. It shows the sums, because a hold is the most that a request
+ * can cost, and usually fails before the cap is reached.
  */
 function capMessage(
   outcome: RefusedOutcome,
@@ -147,16 +147,19 @@ function outputPart({ limitField, request: { choices } }: HoldRequest, affordabl
   return ` Up to ${affordable} output tokens would fit${each}: send \`${limitField}\` of at most that${fewer}.`;
 }
 
-/** Nothing is known about a document given by URL, nor about audio or video. */
+/**
+ * Explains a hold for the model's whole context: the size of audio, video and a document given by
+ * URL is unknown.
+ */
 function wholeContextPart({ inputTokensUpper, model }: HoldRequest): string {
   if (inputTokensUpper < model.contextTokens) return '';
   return (
-    ' It may be as long as the model can read, as a sound or a film always may: send documents as base64 instead of by their address, ' +
-    'so that their pages count.'
+    ' The length of its input is unknown, so the hold covers the whole context of the model: this applies to audio, video and documents by URL. ' +
+    'Send documents as base64, so that their pages can be counted.'
   );
 }
 
-/** Searches and the text they bring are often most of the cost. */
+/** Names the searches: with the text they bring, they are often most of the cost. */
 function searchPart({ search }: HoldRequest): string {
   if (!search) return '';
   const count = search.searchesMax === 1 ? 'one web search' : `${search.searchesMax} web searches`;

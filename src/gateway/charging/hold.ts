@@ -14,7 +14,7 @@ import {
 
 /** A request without a maximum gets at least this much output, or an error. */
 const reducedOutputTokensMin = 1_024;
-/** Other requests may reserve between a refusal and the next try. */
+/** Tries to place a hold: other requests may reserve between a refusal and the next try. */
 const triesMax = 4;
 
 type Placed = { readonly hold: OpenHold; readonly granted: Granted };
@@ -58,8 +58,8 @@ export async function placeHold(
 }
 
 /**
- * A whole answer is held in full. A stream starts with a slice, or with the least that is worth
- * starting for.
+ * Returns the output tokens to hold at first: all without streaming, else a slice, but never less
+ * than the minimum worth starting for.
  */
 function firstSliceOf(
   { config }: Gateway,

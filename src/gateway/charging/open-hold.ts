@@ -20,7 +20,7 @@ import type { AccountStandings } from '../admission/account-standings.ts';
 import type { AnswerStorage } from '../replaying/answer-storage.ts';
 import type { RequestLog } from '../request-log.ts';
 
-/** Where holds are written, and who is told of losses. */
+/** The ledger that holds are written to, and who is informed of losses. */
 export type Books = {
   readonly ledger: Ledger;
   /** This process's name in the ledger's leases. */
@@ -97,7 +97,7 @@ export class OpenHold {
   }
 
   /**
-   * Grows it to this amount. `refused`: it does not fit now. `failed`: the ledger cannot be
+   * Grows the hold to this amount. `refused`: it does not fit now. `failed`: the ledger cannot be
    * written.
    */
   async extendTo(amountMicros: Micros): Promise<'held' | 'refused' | 'failed'> {
@@ -115,7 +115,7 @@ export class OpenHold {
     } catch (err) {
       this.#books.log.error(
         { err, request_id: requestId },
-        'a hold could not be extended: its answer ends',
+        'a hold could not be extended, so its answer ends',
       );
       return 'failed';
     }
@@ -126,9 +126,9 @@ export class OpenHold {
   }
 
   /**
-   * Ends it with a charge and stores the response with that. Returns null when another request took
-   * over the Idempotency-Key; then nothing is charged. Throws when the ledger cannot be written. In
-   * both cases the client must not see a success.
+   * Ends the hold with a charge and stores the response with it. Returns null when another request
+   * took over the Idempotency-Key; then nothing is charged. Throws when the ledger cannot be
+   * written. In both cases the client must not see a success.
    */
   async charge(sold: ToCharge, storage: AnswerStorage): Promise<Charge | null> {
     const { costMicros, terms, record, response, isWhole } = sold;
@@ -161,8 +161,8 @@ export class OpenHold {
   }
 
   /**
-   * Ends it without a charge. The loss is what the provider bills anyway. `isProvoked`: the account
-   * could cause it.
+   * Ends the hold without a charge. The loss is what the provider bills anyway. `isProvoked`: the
+   * account could cause it.
    */
   async release(
     lossMicros: Micros,
@@ -213,8 +213,8 @@ export class OpenHold {
   }
 
   /**
-   * When a settlement is given up, the ledger releases the hold and books the loss as soon as it
-   * can.
+   * Writes the settlement. If it is given up, the ledger later releases the hold and books the
+   * loss.
    */
   async #settle(settle: Settle): Promise<Outcome> {
     try {

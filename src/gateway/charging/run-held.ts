@@ -1,4 +1,5 @@
-// Runs a request that is held for. However it ends, the run is closed, and a hold that an unexpected error has left open is released.
+// Runs a request under its hold. However it ends, the run is closed, and a hold that an unexpected
+// error left open is released.
 import { zeroMicros } from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';
 import type { Audience } from '../audience.ts';

@@ -33,8 +33,7 @@ export async function settle(
   const { hold, granted, storage, log, attempt, plan } = called;
   const { usage, searches } = ended.used;
   const priced = priceUsage(attempt.price, usage, searches);
-  // The cache names answers by their primary route, and a fallback may have left out more of the
-  // request.
+  // The cache key names the primary route, and a fallback may have left out more of the request.
   const isFallback = attempt.route !== plan.first.route;
   const isWhole =
     ended.ending === 'complete' && !ended.isLimited && !granted.isReduced && !isFallback;

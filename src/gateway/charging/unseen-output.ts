@@ -5,12 +5,12 @@ import type { StreamProgress } from '../../formats/format.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
 
-/** What most models write in a second; models with hidden reasoning are seldom faster. */
+/** Output tokens a second of most models; models with hidden reasoning are seldom faster. */
 export const unseenTokensPerSecond = 100;
 /** Shorter silences of a stream are put down to the network. */
 const silenceMsMin = 1_000;
 
-/** What a provider may generate unseen: thoughts, or all of an answer that comes whole. */
+/** Output that a provider may generate unseen: thoughts, or all of an answer that comes whole. */
 export type Unseen = 'nothing' | 'thoughts' | 'all';
 
 /** The unseen output of one call, from its beginning to its end. */
@@ -52,9 +52,7 @@ export class UnseenOutput {
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
 
-  /**
-   * Excludes time in which we did not read, because the client had no room or more had to be held.
-   */
+  /** Excludes time in which we did not read: the client had no room, or the hold had to grow. */
   noteOwnWait(): void {
     this.#lastOutputMs = this.#clock.elapsedMs();
   }

@@ -15,7 +15,7 @@ export type Used = {
 
 type Told = { readonly usage: Usage | null; readonly searches?: number };
 
-/** For a complete answer. `usage`: the provider's count. */
+/** Returns the use of a complete answer. `usage`: the provider's count. */
 export function finalUse(
   called: Called,
   { usage: told, searches, outputBytes }: Told & { readonly outputBytes: number },
@@ -25,8 +25,8 @@ export function finalUse(
 }
 
 /**
- * For a call that ended early. A provider's count from the middle may be older than what was seen
- * since, and neither includes unseen output. Never more than the request's maximum.
+ * Returns the use of a call that ended early, at most the request's maximum. A provider's count
+ * from mid-stream may be older than the output seen since. Neither includes unseen output.
  */
 export function useSoFar(
   called: Called,
@@ -89,7 +89,7 @@ function clampUsage(
   };
 }
 
-/** The provider was given a maximum of searches; more than that was not asked for by the client. */
+/** Limits searches to the maximum sent to the provider: the client asked for no more. */
 function clampSearches(
   { attempt: { search }, gateway, requestId }: Called,
   searches: number,

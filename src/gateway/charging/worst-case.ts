@@ -56,7 +56,8 @@ export function affordableTokens(wanted: HoldRequest, amountMicros: Micros): num
 }
 
 /**
- * The likely cost: of the input at once, and of output by the second. The sandbox costs nothing.
+ * Returns the likely cost: of the input once, and of the output for each second. The sandbox costs
+ * nothing.
  */
 export function likelyCostOf(
   { price, request, inputTokensLikely }: HoldRequest,

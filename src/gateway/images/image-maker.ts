@@ -70,8 +70,8 @@ export type ImagesMade =
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure; readonly lost: number };
 
 /**
- * Routes that are out of use come last. When a provider refuses the request itself, no other is
- * tried.
+ * Makes images on the first route that delivers any. Routes that are out of use come last. When a
+ * provider refuses the request itself, no other is tried.
  */
 export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise<ImagesMade> {
   const isFree = (route: ImageRouteChosen) =>
@@ -110,14 +110,14 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
   return { kind: 'failed', failure: failed.failure, lost };
 }
 
-/** Providers that need several calls report no usage. */
+/** Returns the provider's usage. Providers that need several calls report none. */
 function usageOf([first, ...others]: readonly ImageJobResult[]): ImageUsage | null {
   return first?.kind === 'images' && others.length === 0 ? (first.usage ?? null) : null;
 }
 
 /**
- * A provider that refused or was never reached made none. When it broke off, or we left, we cannot
- * know.
+ * Returns true when images may have been made and lost. A provider that refused or was never
+ * reached made none. When it broke off, or we left, we cannot know.
  */
 function mayHaveDrawn({ failure, requestSent, isTaken = false }: ImageJobFailed): boolean {
   return isTaken || (requestSent && failure.kind !== 'status');

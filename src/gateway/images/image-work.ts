@@ -41,8 +41,8 @@ export const imageEndpoint: Endpoint = (gateway, incoming) =>
   readWork(gateway, incoming, (model) => model);
 
 /**
- * OpenAI's clients send the plain id of a model: a model that only draws from text is replaced by
- * its sibling that edits.
+ * Edits images. OpenAI's clients send the plain id of a model: one that only draws from text is
+ * replaced by its sibling that edits.
  */
 export const imageEditEndpoint: Endpoint = (gateway, incoming) =>
   readWork(gateway, incoming, (model, imageCount) =>
@@ -151,9 +151,8 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
 }
 
 /**
- * Takes the input images out of the request. The body stays in memory until the answer ends,
- * perhaps minutes, and they are most of it. The request has its name and price by now, and nothing
- * reads them again.
+ * Takes the input images out of the request: the body stays in memory until the answer ends, and
+ * they are most of it. The request already has its name and price, so nothing reads them again.
  */
 function takeInputs(
   { gateway, model, request }: Drawing,
@@ -167,7 +166,8 @@ function takeInputs(
 }
 
 /**
- * The price by the provider's own count; null: it reports none, or the model is not priced by it.
+ * Returns the price by the provider's own count; null when it reports none, or the model is not
+ * priced by it.
  */
 function countedBy(
   drawing: Drawing,
@@ -190,13 +190,16 @@ function countedBy(
     const fields = { request_id: requestId, provider, usage };
     gateway.log.warn(
       fields,
-      'the provider reported more tokens than these images can have: what is beyond is a loss',
+      'the provider reported more tokens than these images can have: the excess is a loss',
     );
   }
   return counted;
 }
 
-/** Returns an ApiError when they cannot be stored. */
+/**
+ * Stores the images and writes their entries in the answer. Returns an ApiError when they cannot be
+ * stored.
+ */
 async function showAll(
   drawing: Drawing,
   images: readonly ImageBytes[],

@@ -102,7 +102,7 @@ test('an image by URL is fetched once and sent as base64', async () => {
   ]);
 });
 
-test('an image that cannot be had is a 400 that names its place', async () => {
+test('an image that cannot be fetched is a 400 that names its place', async () => {
   const { counted, calls } = ask(
     [imageAt(url)],
     async () => new Map([[url, { kind: 'unreadable', problem: 'is not an image' }]]),
@@ -116,7 +116,7 @@ test('an image that cannot be had is a 400 that names its place', async () => {
   assert.equal(calls.length, 0);
 });
 
-test('nothing is asked where images are too many, cannot be fetched, or take too long', async () => {
+test('no provider is asked when images are too many, cannot be fetched, or take too long', async () => {
   const many = Array.from({ length: 21 }, (_, index) => imageAt(`${url}?${index}`));
   const never: ReadUrls = () => assert.fail('fetched');
   const controller = new AbortController();
@@ -135,7 +135,7 @@ test('nothing is asked where images are too many, cannot be fetched, or take too
   }
 });
 
-test('what the credential must not pass is refused before anything is fetched for it', async () => {
+test('a field that the credential must not pass is refused before any image is fetched', async () => {
   const never: ReadUrls = () => assert.fail('fetched');
   const content = [imageAt(url), { type: 'document', source: { type: 'file', file_id: 'f' } }];
   await assert.rejects(ask(content, never).counted, /not available here/);

@@ -45,9 +45,15 @@ export type CountQuestion = {
 /** The reply of one provider. */
 type Counted = { readonly inputTokens: number; readonly ignored: readonly string[] };
 
-/** Somebody waits to send the real request: after this time an estimate is more useful. */
+/**
+ * The time to wait for a count. A client waits to send the real request: later, an estimate is more
+ * useful.
+ */
 export const answerMsMax = 5_000;
-/** Counting is free, so it must not make us fetch without limit. */
+/**
+ * Images by URL to fetch for one count: counting is free, so it must not make us fetch without
+ * limit.
+ */
 const urlImagesMax = 20;
 
 /** Returns null when no provider can count. Throws ApiError when the request itself is at fault. */

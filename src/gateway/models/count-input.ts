@@ -90,7 +90,7 @@ function writeForRoutes(
   return written;
 }
 
-/** Returns null when no provider can count. */
+/** Returns the first provider's count, or null when no provider can count. */
 async function askRoutes(
   counting: Counting,
   written: readonly WrittenRoute[],
@@ -113,7 +113,7 @@ async function askRoute(
   const { gateway, model, log, signal } = counting;
   const { kind, format, upstreamModel, provider } = route;
   const { inputCount } = upstreamFormats[format];
-  // It only counts requests in its first format.
+  // The provider only counts requests in its first format.
   if (!inputCount || !kind.countTokensPath || format !== kind.formats[0]) return null;
   log.note({ provider: route.name.provider });
   if (route.isPlayed) return playCount({ format, body: written.body });
@@ -141,7 +141,10 @@ async function askRoute(
   );
 }
 
-/** Anthropic does not count images by URL. Returns null when it would refuse the request. */
+/**
+ * Inlines images by URL, which Anthropic does not count. Returns null when it would refuse the
+ * request.
+ */
 async function withFetchedImages(
   { gateway, signal }: Counting,
   { format }: ChosenRoute,

@@ -70,8 +70,8 @@ export function countHeaders(sender: Sender, { ignored, isEstimated }: CountMade
 }
 
 /**
- * Counting is free, but accounts without a balance must not use up the operator's quota at the
- * provider.
+ * Returns true when a provider may be asked. Counting is free, but accounts without a balance must
+ * not use up the operator's quota.
  */
 export async function mayAsk({ readBalance, rateLimits }: Gateway, key: ApiKey): Promise<boolean> {
   if (key.mode === 'test') return true;

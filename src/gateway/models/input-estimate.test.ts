@@ -41,7 +41,7 @@ for (const [ownedBy, kinds, tokens] of table) {
   });
 }
 
-test('what the operator has opened on any route is taken for a film where it holds an address', () => {
+test('a URL in a field that the operator opened on any route counts as a video', () => {
   const passFields = new Set(['messages.content.hologram', 'sampler']);
   const opened = [route('openai'), { ...route('openai-compatible'), passFields }];
   const upperOf = (fields: object) =>

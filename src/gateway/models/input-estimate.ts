@@ -14,7 +14,7 @@ export function estimateInput(body: unknown, target: Target): InputEstimate {
 }
 
 /**
- * The last names of the paths that the operator allows on any route: `hologram` of
+ * Returns the last names of the field paths that the operator allows on any route: `hologram` of
  * `messages.content.hologram`.
  */
 function openedNames({ routes }: Target): ReadonlySet<string> {
@@ -26,8 +26,8 @@ function openedNames({ routes }: Target): ReadonlySet<string> {
 }
 
 /**
- * Images count by the model's maker, wherever the model runs. For other makers the most of all
- * three counts.
+ * Returns whose rule counts images: the model's maker, wherever the model runs. For other makers,
+ * the highest of all three counts.
  */
 function imageVendorOf({ model, routes }: Target): ImageVendor {
   const kinds = new Set(routes.map((route) => route.kind.kind));

@@ -59,8 +59,9 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
 }
 
 /**
- * At most a stream's first slice, whatever limit the client sends. Agents always send the model's
- * maximum and use a hundredth of it; counting it would make them wait for tokens that nobody uses.
+ * Returns the output tokens to take from the rate limit: at most a stream's first slice, whatever
+ * limit the client sends. Agents always send the model's maximum and use a hundredth of it;
+ * counting it would make them wait for tokens that nobody uses.
  */
 function outputTokensToTake({ gateway: { config }, request, model }: Asked): number {
   const named = request.maxOutputTokens ?? config.limits.default_max_output_tokens;

@@ -51,8 +51,8 @@ export class AnswerStorage {
   }
 
   /**
-   * `isWhole`: the gateway did not cut the answer short, so it may answer the same request
-   * tomorrow.
+   * Encrypts the response for storage. `isWhole`: the gateway did not cut the answer short, so the
+   * cache may keep it.
    */
   async seal(
     response: StoredResponse,

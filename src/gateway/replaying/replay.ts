@@ -42,6 +42,6 @@ function bodyNotRetained({ gateway }: Accepted): ApiError {
   return new ApiError(
     'idempotency_body_not_retained',
     'The request with this Idempotency-Key has succeeded and was charged once, but its answer was not kept: it is longer than ' +
-      `${limit} bytes (\`idempotency.body_limit_bytes\`), or the account keeps none. It is not run again; use a new key to run it anew.`,
+      `${limit} bytes (\`idempotency.body_limit_bytes\`), or the account has switched off stored answers. It is not run again; use a new key to run it again.`,
   );
 }

@@ -7,7 +7,7 @@ import { replay } from './replay.ts';
 import type { Accepted } from '../stages.ts';
 import type { WaitingClient } from './waiting-client.ts';
 
-/** Runs the request and stores its answer as told. */
+/** Runs the request and stores its answer in `storage`. */
 export type Execute = (client: Client, storage: AnswerStorage) => Promise<void>;
 
 type CachedRun = {

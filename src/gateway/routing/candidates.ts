@@ -12,11 +12,11 @@ import type { Asked, RouteLimits } from './write-request.ts';
 /** An active route, and what the request may use there when all of it can be held. */
 export type Candidate = RouteLimits & { readonly standing: Standing };
 
-/** By rising preference. A route serves only when none of a higher standing can. */
+/** In order of rising preference. A route serves only when none of a higher standing can. */
 const standings = ['too-small', 'out-of-use', 'ready'] as const;
 type Standing = (typeof standings)[number];
 
-/** In order of rank and weight, whatever their standing. */
+/** Returns the active routes in order of rank and weight, whatever their standing. */
 export function findCandidates(
   asked: Asked,
   routes: readonly ChosenRoute[],
@@ -39,7 +39,10 @@ export function findCandidates(
   });
 }
 
-/** The order of tries: by standing, and of those that are too small the largest first. */
+/**
+ * Sorts routes for trying: by standing, and those that are too small by context size, largest
+ * first.
+ */
 export function inOrderOfTrial(
   { model }: Pick<Asked, 'model'>,
   candidates: readonly Candidate[],
@@ -50,7 +53,7 @@ export function inOrderOfTrial(
   return candidates.toSorted((one, other) => rank(other) - rank(one) || width(other) - width(one));
 }
 
-/** Covers the request on any of these routes. */
+/** The highest price and limits of all routes: a hold for them covers the request on any route. */
 export type Dearest = {
   readonly price: AppliedPrice;
   readonly search: AskedSearch | null;
@@ -77,15 +80,16 @@ export function priceWith(tokenPrice: AppliedPrice, search: AskedSearch | null):
 }
 
 /**
- * Uses an upper estimate: a route that seems too small is only less preferred, and the provider's
- * own count decides when there is no other.
+ * Returns true when the input and output probably fit. The estimate is an upper one: a route that
+ * seems too small is only less preferred, and the provider's own count decides when there is no
+ * other.
  */
 function hasRoom({ model, request, estimate }: Asked, { contextTokens }: ChosenRoute): boolean {
   return estimate.upper + (request.maxOutputTokens ?? 0) <= (contextTokens ?? model.contextTokens);
 }
 
 /**
- * The caller's maximum, limited by the model and the upstream's minimum; without one, the
+ * Returns the caller's maximum, limited by the model and the upstream's minimum; without one, the
  * configured default.
  */
 function outputLimitOf(

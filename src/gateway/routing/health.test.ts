@@ -32,7 +32,7 @@ function start() {
   return { clock, changes, health, call };
 }
 
-test('failures in a row put a route out of use; one success between them does not let them add up', () => {
+test('failures in a row put a route out of use; a success in between resets the count', () => {
   const { health, call, changes } = start();
   call(a, 'bad', 'bad', 'good', 'bad', 'bad');
   assert.equal(health.isFree(a), true);
@@ -43,7 +43,7 @@ test('failures in a row put a route out of use; one success between them does no
   assert.deepEqual(changes, ['a ejected failures']);
 });
 
-test('a model’s only route is never avoided, nor more than half of them: those that are back first stay', () => {
+test('at most half of a model’s routes are avoided: those that return first stay in use', () => {
   const { health, call, clock } = start();
   call(a, 'bad', 'bad', 'bad');
   assert.deepEqual([...health.avoided([a])], []);
@@ -56,7 +56,7 @@ test('a model’s only route is never avoided, nor more than half of them: those
   assert.deepEqual([...health.avoided([a, b, c])], [c]);
 });
 
-test('when its time is over, one request at a time tries it, and its success lets all in', () => {
+test('after its ejection one request at a time probes a route, and a success reopens it', () => {
   const { health, call, clock, changes } = start();
   call(a, 'bad', 'bad', 'bad');
   clock.ms += 999;
@@ -71,7 +71,7 @@ test('when its time is over, one request at a time tries it, and its success let
   assert.deepEqual(changes, ['a ejected failures', 'a in-use failures']);
 });
 
-test('each failed probe doubles the time, up to the cap; a success starts anew', () => {
+test('each failed probe doubles the ejection, up to the cap; a success resets it', () => {
   const { health, call, clock } = start();
   call(a, 'bad', 'bad', 'bad');
   const lengths: number[] = [];
@@ -87,7 +87,7 @@ test('each failed probe doubles the time, up to the cap; a success starts anew',
   assert.equal(untilMs() - clock.ms, 1_000);
 });
 
-test('an answer that begins ends the probe, but one more failure puts the route out again, for longer', () => {
+test('an answer that begins reopens the route, but one more failure ejects it for longer', () => {
   const { health, call, clock } = start();
   call(a, 'bad', 'bad', 'bad');
   clock.ms += 1_000;
@@ -99,7 +99,7 @@ test('an answer that begins ends the probe, but one more failure puts the route 
   assert.equal(health.states()[0]!.ejectedUntilMs! - clock.ms, 2_000);
 });
 
-test('a probe whose client leaves says nothing: the next request tries', () => {
+test('a probe whose client leaves decides nothing: the next request probes again', () => {
   const { health, call, clock } = start();
   call(a, 'bad', 'bad', 'bad');
   clock.ms += 1_000;
@@ -109,7 +109,7 @@ test('a probe whose client leaves says nothing: the next request tries', () => {
   assert.equal(health.states()[0]!.state, 'probing');
 });
 
-test('a refused credential is out of use at once, for the longest time, and is told once', () => {
+test('a refused credential ejects a route at once, for the longest time, and is reported once', () => {
   const { health, call, clock, changes } = start();
   call(a, 'refused', 'refused');
   assert.deepEqual([...health.avoided([a, b])], [a]);
@@ -118,7 +118,7 @@ test('a refused credential is out of use at once, for the longest time, and is t
   assert.equal(health.states()[0]!.refusals, 2);
 });
 
-test('whatever happens, at most half are avoided, and all are back when nothing fails for long enough', () => {
+test('property: at most half the routes are avoided, and all return when nothing fails', () => {
   const routes = [a, b, c, d];
   const step = fc.record({
     route: fc.constantFrom(...routes),

@@ -107,7 +107,7 @@ export class RouteHealth {
     }
   }
 
-  /** Every route that was ever used. */
+  /** Returns the state of every route that was ever used. */
   states(): RouteState[] {
     return Array.from(this.#records.values(), (record) => this.#stateOf(record));
   }
@@ -161,7 +161,7 @@ type HealthRecord = {
   failures: number;
   refusals: number;
   failuresInRow: number;
-  /** Failures in a row. */
+  /** Ejections since the last success. Each doubles the next ejection's time. */
   ejections: number;
   ejectedUntilMs: number | null;
   isProbed: boolean;

@@ -9,7 +9,7 @@ const route = fc.record({
 });
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test('every route is there once, by rising rank, whatever chance says', () => {
+test('every route is listed once, by rising rank, for any random number', () => {
   fc.assert(
     fc.property(fc.array(route, { maxLength: 8 }), fc.infiniteStream(chance), (routes, chances) => {
       const ordered = orderRoutes(routes, () => chances.next().value);
@@ -24,7 +24,7 @@ test('every route is there once, by rising rank, whatever chance says', () => {
   );
 });
 
-test('the first of equal routes is drawn by weight: each has its share of the numbers from 0 to 1', () => {
+test('routes of one rank come first as often as their weights say', () => {
   const [three, one] = [
     { rank: 0, weight: 3 },
     { rank: 0, weight: 1 },
@@ -34,7 +34,7 @@ test('the first of equal routes is drawn by weight: each has its share of the nu
   assert.deepEqual([0.75, 0.9999].map(firstAt), [one, one]);
 });
 
-test('over evenly spread numbers, shares are the weights', () => {
+test('evenly spread random numbers give shares equal to the weights', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 4 }),

@@ -3,8 +3,9 @@
 type Ranked = { readonly rank: number; readonly weight: number };
 
 /**
- * By rising rank. Routes of one rank share load by weight: with weights 3 and 1, the first comes
- * first in three of four requests. `random` returns numbers from 0 up to, not including, 1.
+ * Sorts routes by rising rank. Routes of one rank share load by weight: with weights 3 and 1, the
+ * first comes first in three of four requests. `random` returns numbers from 0 up to, not
+ * including, 1.
  */
 export function orderRoutes<Route extends Ranked>(
   routes: readonly Route[],

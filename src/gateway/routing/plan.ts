@@ -40,7 +40,7 @@ type PlanOptions = {
 };
 
 export class RoutePlan {
-  /** What to hold. */
+  /** The price and limits to hold for: the highest of all routes. */
   readonly dearest: Dearest;
   readonly #asked: Asked;
   readonly #tokenPrice: AppliedPrice;
@@ -70,7 +70,7 @@ export class RoutePlan {
     return this.#attemptBy(this.#first, granted);
   }
 
-  /** The next route; null: no other serves the request equally well. */
+  /** Returns the next route; null when no other serves the request equally well. */
   next(granted: Allowance): Attempt | null {
     const candidate = this.#shift();
     return candidate?.standing === this.#first.standing
@@ -87,8 +87,8 @@ export class RoutePlan {
   }
 
   /**
-   * Messages requests carry data that only its vendor understands, such as signed thoughts. Another
-   * route is used only if it omits nothing that the first would be sent.
+   * Returns true when the route is sent everything that the first would be. Messages requests carry
+   * data that only their vendor understands, such as signed thoughts.
    */
   #losesNothing({ ignored }: WrittenRequest): boolean {
     if (this.#asked.format.name !== 'messages' || this.#candidates.length === 1) return true;
@@ -96,7 +96,10 @@ export class RoutePlan {
     return ignored.every((name) => this.#ignoredByFirst!.has(name));
   }
 
-  /** The first route with room for the request, in use or not. */
+  /**
+   * Returns the fields that the first usable route ignores. Routes with room come first, in use or
+   * not.
+   */
   #findIgnoredByFirst(): ReadonlySet<string> {
     const isRoomy = ({ standing }: Candidate) => standing !== 'too-small';
     const inOrder = [
@@ -110,7 +113,10 @@ export class RoutePlan {
     return new Set();
   }
 
-  /** Written again when the hold covers less than was asked for. */
+  /**
+   * Makes the attempt on a route. The request is written again when the hold covers less than was
+   * asked for.
+   */
   #attemptBy(candidate: Candidate, granted: Allowance | null): Attempt {
     const search = searchUnder(granted, candidate.search);
     const outputTokens = granted?.isReduced ? granted.maxOutputTokens : candidate.outputTokens;
@@ -146,7 +152,7 @@ function tryToWrite(asked: Asked, candidate: Candidate): WrittenRequest | ApiErr
   }
 }
 
-/** The hold may cover fewer searches than were asked for. */
+/** Returns the search to send: the hold may cover fewer searches than were asked for. */
 function searchUnder(granted: Allowance | null, search: AskedSearch | null): AskedSearch | null {
   if (!search || !granted?.search || search.searchesMax <= granted.search.searchesMax)
     return search;

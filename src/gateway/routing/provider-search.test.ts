@@ -20,7 +20,7 @@ test('without a search the input is the estimate, within the context', () => {
   );
 });
 
-test('every search has the prompt and all results so far read once more', () => {
+test('every search adds one more reading of the prompt and all results so far', () => {
   const size = { promptTokensUpper: 500, contextTokens: 1_000_000 };
   assert.equal(inputTokensWithSearches(search(1), size), 500 + 10_500);
   assert.equal(inputTokensWithSearches(search(3), size), 500 + 10_500 + 20_500 + 30_500);

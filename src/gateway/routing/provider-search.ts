@@ -59,9 +59,9 @@ export function readSearch(
 const resultTokens = 10_000;
 
 /**
- * The most input that a request is billed for. Every search is a round of its own: the model reads
- * the prompt and all results so far again, and each reading is billed. No round reads more than the
- * context.
+ * Returns the most input that a request is billed for. Every search is a round of its own: the
+ * model reads the prompt and all results so far again, and each reading is billed. No round reads
+ * more than the context.
  */
 export function inputTokensWithSearches(
   search: AskedSearch | null,

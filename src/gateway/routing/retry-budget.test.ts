@@ -8,7 +8,7 @@ function takeAll(budget: RetryBudget, inFlight = 1): number {
   return taken;
 }
 
-test('a lone request may be retried, and of many a fifth at a time', () => {
+test('a lone request may be retried, and a fifth of many requests at once', () => {
   const cases = [
     [1, 3],
     [15, 3],
@@ -24,7 +24,7 @@ test('a lone request may be retried, and of many a fifth at a time', () => {
   }
 });
 
-test('what is given back can be taken again, and no percent and no floor are no retries', () => {
+test('a retry that is given back can be taken again, and a percent and floor of zero allow none', () => {
   const budget = new RetryBudget({ percent: 20, floor: 2 });
   assert.equal(takeAll(budget), 2);
   budget.giveBack(1);

@@ -2,9 +2,9 @@
 // all being sent again and again, which would keep it down.
 
 type RetryBudgetOptions = {
-  /** Share of the requests in flight. */
+  /** Retries allowed at once, as a share of the requests in flight. */
   readonly percent: number;
-  /** However few requests are in flight. */
+  /** Retries that are allowed however few requests are in flight. */
   readonly floor: number;
 };
 

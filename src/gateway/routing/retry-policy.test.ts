@@ -9,7 +9,7 @@ const failure = (
   retryAfterSeconds: number | null = null,
 ): UpstreamFailure => ({ kind, status, message: 'x', retryAfterSeconds });
 
-test('what passes is tried again, what is the route’s own elsewhere, what is the request’s own never', () => {
+test('passing failures are retried, the route’s own go to another route, the request’s own stop', () => {
   const steps = (statuses: readonly number[]) =>
     new Set(statuses.map((status) => nextStepAfter(failure(status))));
   assert.deepEqual(steps([408, 409, 429, 500, 502, 503, 504, 520, 529]), new Set(['again']));
@@ -20,7 +20,7 @@ test('what passes is tried again, what is the route’s own elsewhere, what is t
   }
 });
 
-test('waits double up to their cap, half of each by chance', () => {
+test('waits double up to their cap, and half of each wait is random', () => {
   const waits = (random: number) =>
     [0, 1, 2, 3, 9].map((retries) =>
       waitBeforeRetryMs(failure(529), retries, { baseMs: 100, capMs: 500, random: () => random }),
@@ -29,7 +29,7 @@ test('waits double up to their cap, half of each by chance', () => {
   assert.deepEqual(waits(1), [100, 200, 400, 500, 500]);
 });
 
-test('`Retry-After` is waited for and a little more, unless it is longer than a wait may be', () => {
+test('a retry waits a little longer than `Retry-After`, or is given up when that is too long', () => {
   const wait = (seconds: number, random = 0) =>
     waitBeforeRetryMs(failure(429, 'status', seconds), 0, {
       baseMs: 100,
@@ -37,5 +37,5 @@ test('`Retry-After` is waited for and a little more, unless it is longer than a 
       random: () => random,
     });
   assert.deepEqual([wait(2), wait(2, 0.5), wait(5), wait(6)], [2_000, 2_050, 5_000, null]);
-  assert.equal(wait(0), 50, 'none is no wait of none');
+  assert.equal(wait(0), 50, 'a `Retry-After` of zero still waits');
 });

@@ -8,10 +8,10 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 type NextStep = 'again' | 'elsewhere' | 'never';
 
 /**
- * Anything but an answer is retried: a failed or broken connection, a timeout, an unreadable
- * stream. Of statuses, those that pass: 408, 409, 429 and 500 and above. A redirect or a rejected
- * credential belongs to the route and does not pass. A billed answer is not asked for again,
- * because the same request may well spoil the next one.
+ * Decides what follows a failure. Failed or broken connections, timeouts and unreadable streams are
+ * retried. So are the statuses that pass: 408, 409, 429 and 500 and above. A redirect or a rejected
+ * credential belongs to the route and does not pass. A billed answer is not asked for again: the
+ * same request may spoil the next answer too.
  */
 export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailure): NextStep {
   if (isBilled) return 'never';
@@ -20,7 +20,10 @@ export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailur
   return status < 400 || isCredentialRefused(status) ? 'elsewhere' : 'never';
 }
 
-/** Or the provider wants money, which lasts as long. */
+/**
+ * Returns true for a rejected credential, or a provider that wants to be paid (402), which lasts as
+ * long.
+ */
 export function isCredentialRefused(status: number | null): boolean {
   return status === 401 || status === 402 || status === 403;
 }
@@ -32,10 +35,10 @@ type BackoffOptions = {
 };
 
 /**
- * Returns how long to wait before a retry; null: too long to be worth it. `retries`: how many came
- * before. Half of each wait is random, so that requests that failed together do not come back
- * together. @example waitBeforeRetryMs(failure, 1, { baseMs: 250, capMs: 5_000, random: () => 0.5
- * }) // 375
+ * Returns how long to wait before a retry; null when that is too long to be worth it. `retries`:
+ * how many came before. Half of each wait is random, so that requests that failed together do not
+ * come back together.
+ * @example waitBeforeRetryMs(failure, 1, { baseMs: 250, capMs: 5_000, random: () => 0.5 }) // 375
  */
 export function waitBeforeRetryMs(
   { retryAfterSeconds }: UpstreamFailure,

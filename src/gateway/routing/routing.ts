@@ -41,6 +41,6 @@ function logChange(
   else
     log.warn(
       { ...fields, reason, until: new Date(ejectedUntilMs).toISOString() },
-      'a route fails: it is left alone where there is another',
+      'a route is out of use: it is called only when no other route works',
     );
 }

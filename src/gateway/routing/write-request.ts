@@ -45,7 +45,7 @@ export type RouteLimits = {
   readonly outputTokens: number;
 };
 
-/** What a model is asked for, and by whom. */
+/** A request for a model's answer, and whose key sent it. */
 export type Asked = {
   readonly gateway: Gateway;
   readonly key: ApiKey;
@@ -66,8 +66,8 @@ const nothing: Emulated = {};
 const none: ReadonlySet<string> = new Set();
 
 /**
- * Throws ApiError `invalid_request` for what the target cannot express or a shared credential must
- * not pass.
+ * Writes the request for a route. Throws ApiError `invalid_request` for what the target cannot
+ * express or a shared credential must not pass.
  */
 export function writeUpstreamRequest(
   asked: ToWrite,

@@ -9,7 +9,7 @@ import { mostSearchPrice, searchPriceOf } from './search-prices.ts';
 
 const config = loadConfig({ env: { TOLLGATE_CONFIG: '/dev/null' }, cwd: '/' });
 
-test('no search costs more than is held for, whoever answers it in however many calls', () => {
+test('no search costs more than its hold, whichever provider answers in however many calls', () => {
   const asked = fc.record({
     kinds: fc.uniqueArray(fc.constantFrom(...searchKinds), { minLength: 1 }),
     callUsd: fc.option(fc.integer({ min: 0, max: 1_000 }).map((mills) => mills / 1_000)),

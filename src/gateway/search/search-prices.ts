@@ -27,8 +27,8 @@ export function searchPriceOf(
 }
 
 /**
- * The maximum over all providers that may answer, with all calls that each may make. Without
- * providers the sandbox's price. Returns null when searches are not sold.
+ * Returns the maximum price over all providers that may answer, with all calls that each may make.
+ * Without providers it is the sandbox's price. Returns null when searches are not sold.
  */
 export function mostSearchPrice(
   config: Prices,
@@ -43,7 +43,8 @@ export function mostSearchPrice(
 }
 
 /**
- * The maximum price of the usual number of results, and of any number. Test keys use the sandbox's.
+ * Returns the maximum prices of the usual number of results and of any number. Test keys use the
+ * sandbox's.
  */
 export function shownSearchPrices(
   prices: Prices,

@@ -23,9 +23,9 @@ type Started = {
 const never = new AbortController().signal;
 const signals = { running: never, waiting: never };
 
-/** Two failures in a row are enough; then ten seconds. */
 const activity = { noteCall: () => {} };
 
+/** Takes a provider out of use after two failures in a row, for ten seconds. */
 function healthAt(nowMs: () => number): RouteHealth {
   return new RouteHealth({
     failuresMax: 2,
@@ -36,7 +36,7 @@ function healthAt(nowMs: () => number): RouteHealth {
   });
 }
 
-/** `settings`: of the search section, after `{ `. */
+/** `settings`: more of the `search` section, inserted after its `{ `. */
 async function start(t: TestContext, names: readonly string[], settings = ''): Promise<Started> {
   const upstream = await local.startUpstream(t);
   const clock = new TestClock();
@@ -94,9 +94,12 @@ function failureOf(answer: SearchAnswer) {
 type Protocol = {
   readonly path: string;
   readonly key: readonly [header: string, value: string];
-  /** What goes out for ten results: a query as sent, or a JSON body. */
+  /** The request for ten results: a query string, or a JSON body. */
   readonly asked: string | object;
-  /** An answer with one result: a title and a text in HTML where it sends any, 2026-01-05 as it writes it. */
+  /**
+   * An answer with one result, dated 2026-01-05 in the provider's own format. Title and text
+   * contain HTML if the provider sends any.
+   */
   readonly body: object;
   readonly snippet: string;
   readonly score: number | null;
@@ -231,7 +234,7 @@ const garbage: [title: string, script: local.Script][] = [
 ];
 
 for (const [name, protocol] of Object.entries(protocols)) {
-  test(`${name}: the request is as it wants it, and its answer becomes results`, async (t) => {
+  test(`${name}: the request matches its API, and its answer becomes results`, async (t) => {
     const { upstream, search, logged } = await start(t, [name]);
     upstream.on(protocol.path, local.answerJson(protocol.body));
     const answer = await search();
@@ -258,7 +261,7 @@ for (const [name, protocol] of Object.entries(protocols)) {
     assert.deepEqual([logged, answer.kind === 'results' && answer.provider], [[], name]);
   });
 
-  test(`${name}: nothing found, and results with nothing in them, are no failure`, async (t) => {
+  test(`${name}: an empty list and empty results are no failure`, async (t) => {
     const { upstream, search } = await start(t, [name]);
     const odd = [
       null,
@@ -294,7 +297,7 @@ for (const [name, protocol] of Object.entries(protocols)) {
     });
   }
 
-  test(`${name}: failures keep their status, and a refused key is for the operator`, async (t) => {
+  test(`${name}: failures keep their status, and a refused key is logged for the operator`, async (t) => {
     const { upstream, search, logged } = await start(t, [name]);
     const statuses = [401, 402, 403, 408, 429, 500, 503, 529];
     for (const status of statuses) {
@@ -309,7 +312,7 @@ for (const [name, protocol] of Object.entries(protocols)) {
     );
   });
 
-  test(`${name}: a query that it does not take is told in its words, without its key`, async (t) => {
+  test(`${name}: a refused query is reported in the provider’s words, without its key`, async (t) => {
     const { upstream, search } = await start(t, [name]);
     const { host } = new URL(upstream.url);
     upstream.on(
@@ -376,7 +379,7 @@ test('searxng: engines that did not respond are a failure only when nothing was 
   assert.match(logged[0]!.reason, /engines did not respond/);
 });
 
-test('what a provider says of a query is not logged', async (t) => {
+test('a provider’s message about a query is not logged', async (t) => {
   const { upstream, search, logged } = await start(t, ['brave']);
   const script = local.answerStatus(500, {
     body: { error: { detail: 'no cats & dogs', message: 'no cats & dogs' } },
@@ -399,7 +402,7 @@ test('searxng: a 403 says what its operator forgot', async (t) => {
   assert.match(logged[0]!.reason, /`json` among the `search\.formats`/);
 });
 
-/** Twenty pages after `page` pages of twenty. */
+/** An answer with twenty results that follow `page` pages of twenty. */
 function bravePage(page: number, hasMore: boolean): object {
   const results = Array.from({ length: 20 }, (_result, index) => ({
     title: 't',
@@ -408,7 +411,7 @@ function bravePage(page: number, hasMore: boolean): object {
   return { query: { more_results_available: hasMore }, web: { results } };
 }
 
-test('brave: fifty results are three calls, and no more than are needed', async (t) => {
+test('brave: fifty results take three calls, and fewer calls when fewer are needed', async (t) => {
   const { upstream, search } = await start(t, ['brave']);
   const script: local.Script = (response, request) => {
     const page = Number(new URLSearchParams(request.query).get('offset'));
@@ -431,7 +434,7 @@ test('brave: fifty results are three calls, and no more than are needed', async 
   assert.equal(upstream.requests.length, 6);
 });
 
-test('brave: a page that fails, or that is the last, ends the list with what there is', async (t) => {
+test('brave: a failed or last page ends the list with the results so far', async (t) => {
   const { upstream, search } = await start(t, ['brave']);
   upstream.on('/brave/web/search', local.answerJson(bravePage(0, true)), local.answerStatus(500));
   assert.equal(resultsOf(await search(50)).length, 20);
@@ -440,7 +443,7 @@ test('brave: a page that fails, or that is the last, ends the list with what the
   assert.equal(upstream.requests.length, 3);
 });
 
-test('where a call gives fewer than are asked for, no more are asked of it', async (t) => {
+test('a provider without further pages is asked once, for its maximum', async (t) => {
   const { upstream, search } = await start(t, ['tavily']);
   upstream.on('/tavily/search', local.answerJson(protocols['tavily']!.body));
   await search(50);
@@ -474,7 +477,7 @@ test('the next provider of the list answers when the first cannot', async (t) =>
   );
 });
 
-test('a dead provider does not slow every search down: it is left alone, tried by one search, and first again when it answers', async (t) => {
+test('a dead provider is skipped, probed by one search at a time, and first again when it answers', async (t) => {
   const { upstream, search, clock } = await start(t, ['brave', 'exa']);
   const calls = (path: string) =>
     upstream.requests.filter((request) => request.path === path).length;
@@ -484,7 +487,7 @@ test('a dead provider does not slow every search down: it is left alone, tried b
   assert.deepEqual([calls('/brave/web/search'), calls('/exa/search')], [2, 6]);
   await clock.advance(10_000);
   upstream.on('/brave/web/search', async (response) => {
-    // Not before the other four are with the next provider.
+    // The other four must have reached the next provider first.
     await upstream.request(2 + 6 + 4);
     response.writeHead(500).end();
   });
@@ -496,7 +499,7 @@ test('a dead provider does not slow every search down: it is left alone, tried b
   assert.equal(answer.kind === 'results' && answer.provider, 'brave');
 });
 
-test('a refused key puts a provider out of use at once, and it is asked when nobody else answers', async (t) => {
+test('a refused key puts a provider out of use at once, and it is asked only when no other answers', async (t) => {
   const { upstream, search } = await start(t, ['brave', 'exa']);
   upstream.on('/brave/web/search', local.answerStatus(401));
   upstream.on('/exa/search', local.answerJson(protocols['exa']!.empty), local.answerStatus(503));
@@ -508,7 +511,7 @@ test('a refused key puts a provider out of use at once, and it is asked when nob
   );
 });
 
-test('a query of any characters arrives as it was asked', async (t) => {
+test('a query of any characters arrives unchanged', async (t) => {
   const { upstream, search } = await start(t, ['brave', 'exa'], 'providers: [brave, exa]');
   const query = 'ä "b" c+d %20 &q=x #\n😀';
   upstream.on('/brave/web/search', local.answerStatus(500));
@@ -532,12 +535,12 @@ function connectOffline() {
   });
 }
 
-test('without a provider there is no live search, and the sandbox is there all the same', () => {
+test('without a provider there is no live search, but the sandbox still works', () => {
   const { live, test: sandbox } = connectOffline();
   assert.deepEqual([live, typeof sandbox.search], [null, 'function']);
 });
 
-test('in the sandbox a question comes back as it was asked, whatever is in it', async () => {
+test('the sandbox returns a question unchanged, whatever it contains', async () => {
   const { test: sandbox } = connectOffline();
   const [result] = resultsOf(
     await sandbox.search({ query: '<b>cats</b> &amp; dogs', num: 1 }, signals),

@@ -46,7 +46,7 @@ export function connectSearch({
     createHttpSource(provider, upstreams),
   );
   const onFailure: Parameters<typeof createWebSearcher>[0]['onFailure'] = (provider, failure) => {
-    // A provider's message may quote the query, which does not belong in a log.
+    // The message of an error status may quote the query, which does not belong in a log.
     const reason = failure.kind === 'status' ? undefined : failure.message;
     const fields = { provider, kind: failure.kind, upstream_status: failure.status, reason };
     if (isCredentialRefused(failure.status))

@@ -104,7 +104,7 @@ async function deliver(
 function notConfigured(): ApiError {
   return new ApiError(
     'upstream_unavailable',
-    'Web search is not switched on here. The operator switches it on by a provider, such as BRAVE_API_KEY or TAVILY_API_KEY in the ' +
-      'environment, unless `search.price_usd` is null. Nothing was charged.',
+    'Web search is not switched on here. The operator switches it on with a provider, for example by BRAVE_API_KEY or TAVILY_API_KEY in the ' +
+      'environment, and with a `search.price_usd` that is not null. Nothing was charged.',
   );
 }
