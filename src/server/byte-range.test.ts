@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from '../../tests/support/property.ts';
 import { parseRange } from './byte-range.ts';
 
-test('a single range of bytes, as the standard’s examples have it', () => {
+test('a single byte range is parsed as in the standard’s examples', () => {
   const asked = {
     'bytes=0-499': [0, 499],
     'bytes=500-999': [500, 999],
@@ -36,7 +36,7 @@ test('a single range of bytes, as the standard’s examples have it', () => {
   }
 });
 
-test('whatever is asked, a part lies within the bytes', () => {
+test('property: every part lies within the bytes', () => {
   const number = fc.option(fc.nat(200), { nil: '' }).map(String);
   fc.assert(
     fc.property(number, number, fc.integer({ min: 1, max: 100 }), (first, last, size) => {

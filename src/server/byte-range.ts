@@ -5,8 +5,8 @@ export type RangeAsked =
   | { readonly kind: 'part'; readonly start: number; readonly end: number };
 
 /**
- * A malformed range, another unit, or several ranges get the whole answer, as the standard allows.
- * `end` is inclusive.
+ * Parses a `Range` header. A malformed range, another unit, or several ranges get the whole answer,
+ * as the standard allows. `end` is inclusive.
  */
 export function parseRange(header: string | undefined, sizeBytes: number): RangeAsked {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];

@@ -10,7 +10,10 @@ import { linkBaseOf } from './image-files.ts';
 import { readJsonBody } from './middleware/body.ts';
 import { idHeaderNames } from './middleware/trace.ts';
 
-/** `readBody` returns the body as JSON, whatever form it arrived in. */
+/**
+ * Returns the handler of a charged endpoint. `readBody` returns the body as JSON, whatever form it
+ * arrived in.
+ */
 export function runEndpoint(
   { gateway, largeBodies }: ServerContext,
   endpoint: Endpoint,
@@ -64,7 +67,7 @@ export function runEndpoint(
 }
 
 const forwardedHeaders = ['anthropic-beta'];
-/** The same body may mean something else under another version. */
+/** Headers on which the meaning of a body depends. */
 const versionHeaders = ['anthropic-version', 'anthropic-beta'];
 
 /** The request headers that carry the service's name, in lower case. */

@@ -23,8 +23,8 @@ export type ServerContext = {
 
 export type Lifecycle = {
   /**
-   * `leaving`: the process was told to stop; load balancers see it, and requests they still send
-   * are served. `draining`: new work is refused, and running work ends.
+   * `leaving`: the process was told to stop. Load balancers see it, and the requests that they
+   * still send are served. `draining`: new work is refused, and running work ends.
    */
   phase: 'serving' | 'leaving' | 'draining';
   /** When `/readyz` was last asked, by `Clock.elapsedMs`. */
@@ -58,8 +58,8 @@ declare module 'fastify' {
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /**
- * The pattern of the public URL that was requested, directly or through an alias. When no route
- * matches, the URL itself.
+ * Returns the pattern of the public URL that was requested, directly or through an alias. When no
+ * route matches, returns the URL itself.
  */
 export function publicUrlOf({ routeOptions, url }: FastifyRequest): string {
   return routeOptions.config.publicUrl ?? routeOptions.url ?? url;

@@ -31,7 +31,10 @@ export class Cors {
     ].join(', ');
   }
 
-  /** The headers of an answer for this origin; undefined when the request has no origin. */
+  /**
+   * Returns the CORS headers of an answer for this origin; undefined when the request has no
+   * origin.
+   */
   headersFor(origin: string | undefined): Headers {
     if (this.#origins.size === 0) return none;
     const isAnybodys = this.#origins.has('*');

@@ -122,7 +122,7 @@ export class DashboardFiles {
 
 /**
  * Returns true when a browser navigates to this address. Programs, which accept anything or JSON,
- * get a 404 instead; below the paths of the APIs everybody does.
+ * get a 404 instead. Below the paths of the APIs, browsers get one too.
  */
 export function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';

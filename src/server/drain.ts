@@ -7,9 +7,9 @@ import type { ActiveRuns } from '../gateway/active-runs.ts';
 import { type Clock, timeLimit } from '../lib/clock.ts';
 import type { Lifecycle } from './context.ts';
 
-/** A load balancer asks `/readyz` more often than this. */
+/** The longest time between two `/readyz` requests of a load balancer. */
 const balancerPatienceMs = 60_000;
-/** How long aborted requests may take to tell their clients. */
+/** The time for aborted requests to inform their clients. */
 const lastWordsMs = 5_000;
 const sweepMs = 20;
 
@@ -21,8 +21,8 @@ type Drained = {
 };
 
 /**
- * Resolves when nothing runs and nobody is connected. Requests that still run at the deadline are
- * aborted.
+ * Shuts the server down. Resolves when nothing runs and nobody is connected. Requests that still
+ * run at the deadline are aborted.
  */
 export async function drain(
   server: FastifyInstance,

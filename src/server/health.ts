@@ -7,15 +7,17 @@ export function getHealth(): Handler {
   return async () => ({ status: 'ok' });
 }
 
-/** Refusing new requests does not cure an overload that lasts longer. */
+/**
+ * An overload that lasts longer makes the gateway unready, because refusing requests did not cure
+ * it.
+ */
 const overloadMsMax = 10_000;
 
 /**
- * 503 while draining, and while the database does not answer or the books cannot be written. An
- * overloaded gateway stays ready at first: clients can retry what it refuses, and removing it would
- * overload its neighbours next. Only when the overload lasts should work go elsewhere. A failing
- * provider is no reason at all, because no other gateway reaches it better. Without the metrics
- * token only the status is shown.
+ * Answers 503 while draining, and while the database does not answer or the ledger cannot be
+ * written. An overloaded gateway stays ready at first: clients can retry what it refuses, and
+ * removing it would overload its neighbours. A failing provider does not count, because no other
+ * gateway reaches it better. Without the metrics token only the status is shown.
  */
 export function getReadiness(context: ServerContext): Handler {
   const { lifecycle, gateway } = context;

@@ -9,7 +9,7 @@ import { until } from '../../tests/support/until.ts';
 import type { Client, ClientStream } from '../gateway/client.ts';
 import { httpClient } from './http-client.ts';
 
-/** For answers that are written whole: Node's socket times those, on the machine's clock. */
+/** A short stall limit for whole answers: Node's socket times them by the machine's clock. */
 const shortStallMs = 50;
 const stallMs = 60_000;
 type OpenOptions = {
@@ -97,7 +97,8 @@ test('a large event that is taken slowly but steadily is sent whole', async (t) 
   for await (const piece of socket) {
     read += (piece as Buffer).length;
     if (read >= large.length) break;
-    // All of it takes several times as long as a reader may stand still. More than the kernel holds is taken in between.
+    // The whole event takes several times the stall limit, but each tick reads more than the kernel
+    // holds.
     if (read < (ticks + 1) * 8_000_000) continue;
     ticks += 1;
     await clock.advance(stallMs * 0.9);
@@ -105,7 +106,7 @@ test('a large event that is taken slowly but steadily is sent whole', async (t) 
   assert.ok(read >= large.length, `cut off after ${read} bytes`);
 });
 
-test('a keep-alive is not put behind what the client has yet to take', async (t) => {
+test('no keep-alive is written while earlier data waits for the client', async (t) => {
   const opened = Promise.withResolvers<ClientStream>();
   const answer = (client: Client) => {
     const stream = client.startStream({}, []);
@@ -115,7 +116,7 @@ test('a keep-alive is not put behind what the client has yet to take', async (t)
   };
   const socket = await open(t, answer);
   const stream = await opened.promise;
-  // Into the kernel goes what fits.
+  // The kernel takes what fits; the rest waits in the socket.
   await until(() => serverSide(socket).writableLength > 0);
   const waiting = serverSide(socket).writableLength;
   for (let count = 0; count < 1_000; count++) stream.keepAlive(': keep-alive\n\n');

@@ -78,9 +78,9 @@ function streamTo(raw: ServerResponse, isGone: () => boolean, stall: Stall): Cli
 const pieceBytes = 64 * 1024;
 
 /**
- * Writes in pieces, because a socket reports only that all of a write was taken, never how much. An
- * event with a picture is megabytes, and a slow reader that takes them steadily must not look like
- * one that takes nothing.
+ * Writes in pieces, because a socket reports only that a whole write was taken, never how much of
+ * it. An event with an image is megabytes. A slow reader that takes them steadily must not look
+ * like one that takes nothing.
  */
 async function writeInPieces(
   raw: ServerResponse,

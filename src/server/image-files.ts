@@ -51,8 +51,8 @@ function headersOf(id: string, secondsLeft: number) {
 }
 
 /**
- * The base of image links: the public URL, or the address of this request. Without a slash at its
- * end.
+ * Returns the base of image links, without a slash at its end: the public URL, or the address of
+ * this request.
  */
 export function linkBaseOf(
   publicUrl: string | null,

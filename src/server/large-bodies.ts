@@ -1,6 +1,6 @@
-// Large requests start one after the other. Parsing, checking and writing a body of megabytes
-// blocks the event loop for a tenth of a second or more. In a burst of them, every stream may move
-// between two, and the lag shows before all are taken.
+// Starts large requests one after the other. Parsing, checking and writing a body of megabytes
+// blocks the event loop for a tenth of a second or more. Between two of them running streams
+// continue, and the overload check sees the lag before a whole burst is accepted.
 import { setImmediate } from 'node:timers/promises';
 
 export const largeBytes = 256 * 1024;

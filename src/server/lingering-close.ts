@@ -1,10 +1,11 @@
 // Reads on after a body was refused. Closing a connection while its client still sends resets it,
-// and the reset removes the answer before the client reads it. So our end is closed first, and the
-// rest is read and dropped. https://www.rfc-editor.org/rfc/rfc9112#section-9.6
+// and the client may then lose the answer. So our end is closed first, and the rest is read and
+// dropped. https://www.rfc-editor.org/rfc/rfc9112#section-9.6
 import type { IncomingMessage } from 'node:http';
 
 /**
- * How much of a refused body is read. `server.arrival_timeout_ms` limits the time, as for any body.
+ * The most bytes that are read of a refused body. `server.arrival_timeout_ms` limits the time, as
+ * for any body.
  */
 const droppedBytesMax = 128 * 1024 * 1024;
 

@@ -1,4 +1,4 @@
-// Answers what never becomes a whole request, straight on its socket: it does not reach Fastify's
+// Answers malformed and late requests directly on their socket, because they never reach Fastify's
 // hooks.
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';

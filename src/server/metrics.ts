@@ -1,4 +1,5 @@
-// What Prometheus reads at GET /metrics: requests, tokens and money. Money is counted as the ledger booked it, in microdollars.
+// Metrics for Prometheus at `GET /metrics`: requests, tokens and money. Money is in microdollars,
+// as the ledger booked it.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -9,7 +10,7 @@ import type { FinishedRequest, RecordRequest } from './record-request.ts';
 
 export type Metrics = { readonly registry: Registry; readonly meter: RecordRequest };
 
-/** From a millisecond to the longest answers. */
+/** Bucket bounds in seconds, from a millisecond to the longest answers. */
 const durationBuckets = [
   0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800,
 ];
@@ -56,7 +57,7 @@ export function createMetrics({
   );
   const replayed = counter(
     'replayed_total',
-    'Requests that were answered with what an earlier one was, free of charge.',
+    'Requests answered with the stored answer of an earlier one, free of charge.',
     ['mode', 'model', 'cache'],
   );
   const active = new Gauge({
@@ -70,7 +71,7 @@ export function createMetrics({
   registry.registerMetric(active);
   const refusing = new Gauge({
     name: 'tollgate_overloaded',
-    help: 'Whether new charged requests are refused, and why.',
+    help: '1 while new charged requests are refused for this reason.',
     labelNames: ['reason'],
     registers: [],
     collect() {
@@ -81,7 +82,7 @@ export function createMetrics({
   registry.registerMetric(refusing);
   registerRoutes(registry, routing.health);
 
-  /** Looked up once for each of the few routes that there are. */
+  /** Each route's series, so that its labels are looked up only once. */
   const secondsByRoute = new Map<FinishedRequest['route'], Histogram.Internal<string>>();
   return {
     registry,
@@ -134,7 +135,7 @@ function countInMemory(
   };
 }
 
-/** One line for each provider and model that was called, read where its health is kept. */
+/** Registers the metrics of each route that was called, read from its circuit breaker. */
 function registerRoutes(registry: Registry, health: RouteHealth): void {
   const register = (kind: typeof Counter | typeof Gauge, meter: RouteMeter) => {
     const collect = function (this: Counter | Gauge) {
@@ -176,17 +177,17 @@ const routeCounters: readonly RouteMeter[] = [
   },
   {
     name: 'credential_refused_total',
-    help: "Calls that refused the operator's credential, or wanted money.",
+    help: "Calls in which a provider refused the operator's credential or asked for payment.",
     read: ({ refusals }) => refusals,
   },
 ];
 const routeEjected: RouteMeter = {
   name: 'route_ejected',
-  help: '1 while the route fails and is left alone where there is another.',
+  help: '1 while the route is out of use: it is called only when no other route works.',
   read: ({ state }) => (state === 'in-use' ? 0 : 1),
 };
 
-/** Closed unless the operator has set a token. */
+/** Returns the handler of `GET /metrics`, which is a 404 unless the operator has set a token. */
 export function getMetrics({ registry }: Metrics, token: string | undefined): Handler {
   return async (request, reply) => {
     if (token === undefined)
@@ -204,12 +205,14 @@ export function getMetrics({ registry }: Metrics, token: string | undefined): Ha
   };
 }
 
-/** Whether the operator's monitoring asks; false for everybody where there is no token. */
+/**
+ * Returns true when the request carries the metrics token; always false when none is configured.
+ */
 export function hasMetricsToken({ headers }: FastifyRequest, token: string | undefined): boolean {
   return token !== undefined && isSame(headers.authorization ?? '', `Bearer ${token}`);
 }
 
-/** In the same time for every text. */
+/** Compares two texts in constant time. */
 function isSame(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

@@ -40,7 +40,7 @@ export function getModel({ gateway }: ServerContext): Handler {
   };
 }
 
-/** Without a key: the live models, at list prices. */
+/** Returns for whom the catalogue is shown. Without a key: the live models, at list prices. */
 function viewerOf({ config, clock }: ServerContext['gateway'], { apiKey }: FastifyRequest): Viewer {
   return {
     mode: apiKey?.mode ?? 'live',

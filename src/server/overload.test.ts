@@ -18,36 +18,36 @@ const cases: Readonly<Record<string, Case>> = {
   'nothing measured yet': { samples: [], expected: null },
   'all is well': { samples: late(1, 2, 3, 4, 5), expected: null },
   'one turn that takes seconds': { samples: late(0, 0, 9_000, 0, 0), expected: null },
-  'late again and again': { samples: late(100, 150, 120, 900, 100), expected: 'lag' },
-  'late, but not for long enough to say': { samples: late(900, 900, 900, 900), expected: null },
-  'it has caught up once': { samples: late(100, 100, 99, 100, 100), expected: null },
-  'it must catch up for good before work is taken again': {
+  'lag in every sample': { samples: late(100, 150, 120, 900, 100), expected: 'lag' },
+  'lag in too few samples': { samples: late(900, 900, 900, 900), expected: null },
+  'one sample without lag': { samples: late(100, 100, 99, 100, 100), expected: null },
+  'lag must stay low before work is accepted again': {
     before: 'lag',
     samples: late(60, 0, 0, 0, 0),
     expected: 'lag',
   },
-  'it has caught up': { before: 'lag', samples: late(49, 49, 0, 0, 0), expected: null },
-  'the process has used its memory': { samples: [full], expected: 'memory' },
+  'lag has stayed low': { before: 'lag', samples: late(49, 49, 0, 0, 0), expected: null },
+  'memory at its limit': { samples: [full], expected: 'memory' },
   'memory comes before lag': {
     samples: [...late(100, 100, 100, 100), { ...full, lagMs: 100 }],
     expected: 'memory',
   },
-  'pages that the system was not given back': {
+  'resident memory that is no longer in use': {
     samples: [{ ...full, inUseBytes: 699 }],
     expected: null,
   },
-  'the heap at its bound': { samples: [{ ...calm, heapUsedBytes: 500 }], expected: 'memory' },
-  'memory just below the bound is not calm yet': {
+  'the heap at its limit': { samples: [{ ...calm, heapUsedBytes: 500 }], expected: 'memory' },
+  'memory must fall well below its limit before work is accepted again': {
     before: 'memory',
     samples: [{ ...full, rssBytes: 950 }],
     expected: 'memory',
   },
-  'memory well below it is': {
+  'memory well below its limit': {
     before: 'memory',
     samples: [{ ...full, rssBytes: 899 }],
     expected: null,
   },
-  'nor is memory that was in use until now': {
+  'resident memory that has just been freed': {
     before: 'memory',
     samples: [{ ...full, inUseBytes: 629 }],
     expected: null,
@@ -61,10 +61,10 @@ for (const [name, { samples, before = null, expected }] of Object.entries(cases)
   });
 }
 
-test('bodies that arrive share a bound, and what they announce but do not send takes no room', () => {
+test('arriving bodies share a limit, and announced bytes that were not sent do not count', () => {
   const arriving = new ArrivingBodies(100);
   const [one, two] = [arriving.open(), arriving.open()];
-  assert.ok(arriving.hasRoomFor(100), 'nothing has come');
+  assert.ok(arriving.hasRoomFor(100), 'nothing has arrived');
   assert.equal(one.take(60), true);
   assert.equal(arriving.hasRoomFor(41), false);
   assert.equal(arriving.hasRoomFor(40), true);
@@ -74,7 +74,7 @@ test('bodies that arrive share a bound, and what they announce but do not send t
   assert.equal(one.take(40), true);
   assert.equal(arriving.hasRoomFor(1), false);
   one.close();
-  assert.ok(arriving.hasRoomFor(5_000), 'a single one may be larger than the bound');
+  assert.ok(arriving.hasRoomFor(5_000), 'a single body may exceed the limit');
   const large = arriving.open();
   assert.deepEqual([large.take(60), large.take(60)], [true, true]);
 });

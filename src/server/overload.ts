@@ -17,8 +17,8 @@ export type Sample = {
   readonly rssBytes: number;
   readonly heapUsedBytes: number;
   /**
-   * Heap and buffers. What is freed leaves this figure at once, while the system gets its pages
-   * back late or never.
+   * Bytes of heap and buffers. Freed memory leaves this figure at once, while its pages return to
+   * the system late or never.
    */
   readonly inUseBytes: number;
 };
@@ -28,7 +28,8 @@ type Bounds = { readonly lagMs: number; readonly memoryBytes: number; readonly h
 const sampleMs = 100;
 export const samplesKept = 5;
 /**
- * How much of the limit must be in use before a process with much resident memory counts as full.
+ * The part of the limit that must be in use before a process with much resident memory counts as
+ * full.
  */
 const inUsePart = 0.7;
 /**
@@ -70,7 +71,7 @@ type OverloadOptions = {
   readonly memoryBytes: number | null;
 };
 
-/** The memory limit of this process: as configured, or by what the machine has. */
+/** Returns the memory limit of this process: as configured, or by what the machine has. */
 function memoryBoundBytes(configured: number | null): number {
   // Zero or an absurd number when nothing limits the process.
   const constrained = process.constrainedMemory();
@@ -78,8 +79,8 @@ function memoryBoundBytes(configured: number | null): number {
 }
 
 /**
- * The limit for one use of memory: as configured, or an eighth of the process's limit, but never
- * less than `leastBytes`.
+ * Returns the limit for one use of memory: as configured, or an eighth of the process's limit, but
+ * never less than `leastBytes`.
  */
 export function memoryShareBytes(
   configured: number | null,
@@ -115,7 +116,7 @@ export class Overload {
     this.#stopLooking = clock.every(sampleMs, () => this.#look());
   }
 
-  /** null: not overloaded. */
+  /** The reason for the overload; null when there is none. */
   get reason(): OverloadReason | null {
     return this.#reason;
   }
@@ -149,8 +150,8 @@ export class Overload {
   }
 
   /**
-   * A process that refuses all work allocates so little that V8 does not collect garbage, for more
-   * than a minute when measured. So collection is forced.
+   * Forces a garbage collection. A process that refuses all work allocates so little that V8 did
+   * not collect for more than a minute when measured.
    */
   #collect(): void {
     const nowMs = this.#clock.elapsedMs();
@@ -170,11 +171,11 @@ export class Overload {
     };
     if (reason === null) {
       const fields = { ...measured, lasted_ms: Math.round(this.lastsMs) };
-      this.#log.info(fields, 'no longer overloaded: new requests are taken again');
+      this.#log.info(fields, 'no longer overloaded: new requests are accepted again');
     } else
       this.#log.warn(
         { ...measured, reason },
-        'overloaded: new requests are refused until those under way have room',
+        'overloaded: new requests are refused until the running ones have room',
       );
   }
 }
@@ -195,8 +196,8 @@ function collectGarbage(): void {
 const retryAfterSecondsMax = 3;
 
 /**
- * Clients obey `Retry-After` to the second. With one value for all, everyone who was refused would
- * come back at once.
+ * Returns the refusal with a random `Retry-After`. Clients obey it to the second, so with one value
+ * everyone who was refused would come back at once.
  */
 export function overloaded(): ApiError {
   return new ApiError(

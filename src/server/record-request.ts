@@ -1,4 +1,4 @@
-// What is recorded of a request that is over: one line in the log, metrics, and the account's activity.
+// Records a finished request: one line in the log, metrics, and the account's activity.
 import type { Activity } from '../domain/activity/activity.ts';
 import type { RequestFields } from '../gateway/request-log.ts';
 import type { Logger } from '../lib/log.ts';
@@ -8,7 +8,7 @@ export type FinishedRequest = {
   readonly method: string;
   /** The pattern that matched, as `/v1/models/*`; null: none did. */
   readonly route: string | null;
-  /** The public URL that `route` is another way to; left out: it is none. */
+  /** The public URL that `route` is an alias of; left out when it is none. */
   readonly publicUrl?: string;
   readonly status: number;
   readonly tookMs: number;
@@ -33,7 +33,10 @@ export function createRecorder({ log, meter, activity }: Recorders): RecordReque
   };
 }
 
-/** An allow-list: nothing of a header, a query or a body can slip into the log. */
+/**
+ * Returns the fields of the log line. They are an allow-list: nothing of a header, a query or a
+ * body can slip into the log.
+ */
 function logFieldsOf({
   fields,
   method,

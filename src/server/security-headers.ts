@@ -4,7 +4,10 @@ import type { Config } from '../config/schema.ts';
 /** One year: browsers' preload lists require at least that. */
 const httpsSeconds = 31_536_000;
 
-/** A handler may override these. Browsers are told to use HTTPS only when the public URL does. */
+/**
+ * Returns the headers; a handler may override them. Browsers are told to use HTTPS only when the
+ * public URL does.
+ */
 export function securityHeaders({
   public_url: publicUrl,
 }: Pick<Config['server'], 'public_url'>): Readonly<Record<string, string>> {

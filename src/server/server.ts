@@ -22,13 +22,13 @@ import { securityHeaders } from './security-headers.ts';
 import { unknownEndpoint } from './unknown-endpoint.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
-/** Headers are small, so slow ones only hold a socket for nothing. */
+/** The time for headers to arrive. They are small, so slow ones only hold a socket for nothing. */
 const headersTimeoutMs = 10_000;
-/** How often late requests are looked for: the most by which a timeout is noticed late. */
+/** The interval of the check for late requests: a timeout is noticed at most this late. */
 const lateCheckMs = 2_000;
 /**
- * Longer than the usual 60 s of load balancers, so that they close idle connections and we never
- * close one under their request.
+ * The time that idle connections are kept. It is longer than the usual 60 s of load balancers, so
+ * that they close them and we never close one under their request.
  */
 const keepAliveTimeoutMs = 75_000;
 
@@ -119,7 +119,10 @@ function trustOf(
   return (address) => proxies.includes(address);
 }
 
-/** A body takes several times its length once it is parsed and written again. */
+/**
+ * Returns the limit of all arriving bodies. A body takes several times its length once it is parsed
+ * and written again.
+ */
 function arrivingBytesMax({ overload, server }: Config): number {
   return memoryShareBytes(overload.arriving_bytes, overload.memory_bytes, server.body_limit_bytes);
 }

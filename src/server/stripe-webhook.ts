@@ -33,7 +33,7 @@ export function takeStripeEvent({
     if (update) await payments.record(update);
     log.info(
       { stripe_event: event.id, type: event.type, is_ours: update !== null },
-      'an event of Stripe was taken',
+      'a Stripe event was handled',
     );
     return reply.send({ received: true });
   };

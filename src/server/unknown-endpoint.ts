@@ -9,7 +9,7 @@ const noFiles =
   'No files are kept: put images and documents into the request itself, as URLs or base64';
 const noBatches = 'There are no batches: send each request by itself';
 
-/** The first entry that equals the path or contains it. */
+/** Advice by path. The first entry that equals the path or contains it applies. */
 const advice: readonly (readonly [path: string, instead: string])[] = [
   [
     '/v1/responses',
@@ -37,13 +37,13 @@ const advice: readonly (readonly [path: string, instead: string])[] = [
   ],
   [
     '/v1/audio',
-    'No model here makes or transcribes speech; models that hear take sound as `input_audio` of POST /v1/chat/completions.',
+    'No model here makes or transcribes speech; models with audio input take `input_audio` in POST /v1/chat/completions.',
   ],
   [
     '/v1/realtime',
     'There are no sessions: POST /v1/responses with `stream: true` sends the answer as it is written.',
   ],
-  ['/v1/videos', 'No model here makes films; POST /v1/images/generations makes images.'],
+  ['/v1/videos', 'No model here makes videos; POST /v1/images/generations makes images.'],
   ['/v1/images', 'POST /v1/images/generations draws, and POST /v1/images/edits changes an image.'],
   ['/v1/assistants', `${stateless} and the instructions to POST /v1/responses.`],
   ['/v1/threads', `${stateless} as \`input\` to POST /v1/responses.`],

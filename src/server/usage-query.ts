@@ -90,7 +90,10 @@ function readKeyId(text: string | undefined): string | undefined {
   );
 }
 
-/** A name that is not in the catalogue (any more) can still be the id of earlier charges. */
+/**
+ * Returns the id of a named model. A name that has left the catalogue can still be the id of
+ * earlier charges.
+ */
 function modelIdOf({ resolve, images }: Pick<Catalog, 'resolve' | 'images'>, name: string): string {
   return (resolve(name) ?? images.resolve(name))?.id ?? name;
 }
@@ -98,7 +101,7 @@ function modelIdOf({ resolve, images }: Pick<Catalog, 'resolve' | 'images'>, nam
 const pattern = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:Z|[+ -]\d\d:\d\d))?$/;
 
 /**
- * A UTC day stands for the whole day, a moment (ISO 8601 with zone) for itself. The end is
+ * Reads a UTC day, which means the whole day, or an exact time (ISO 8601 with zone). The end is
  * exclusive.
  */
 function readTime(
@@ -106,7 +109,7 @@ function readTime(
   text: string,
 ): { readonly startMs: number; readonly endMs: number } {
   const [, day, time] = pattern.exec(text) ?? [];
-  // In a query an unencoded `+` is a space.
+  // An unencoded `+` in a query is a space.
   const startMs =
     day === undefined || parseUtcDay(day) === null ? NaN : Date.parse(text.replace(' ', '+'));
   if (!Number.isNaN(startMs))

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import { WaitingRoom, type Place } from './waiting-room.ts';
 
-/** The places that are inside, by their index in the order of their coming. */
+/** Returns the indexes of the places that are inside, in order of arrival. */
 async function indexesInside(places: readonly Place[]): Promise<number[]> {
   const admitted = await Promise.all(
     places.map((place) => Promise.race([place.admitted, Promise.resolve().then(() => false)])),
@@ -11,7 +11,7 @@ async function indexesInside(places: readonly Place[]): Promise<number[]> {
   return admitted.flatMap((isInside, index) => (isInside ? [index] : []));
 }
 
-test('who comes first is let in first, by weight, and a small one does not pass a large one', async () => {
+test('requests are let in by order of arrival, and a small one does not overtake a large one', async () => {
   const room = new WaitingRoom(100);
   const places = [60, 60, 10, 30].map((bytes) => room.enter(bytes));
   assert.deepEqual(await indexesInside(places), [0]);
@@ -20,7 +20,7 @@ test('who comes first is let in first, by weight, and a small one does not pass 
   assert.equal(room.bytesInside, 100);
 });
 
-test('one that is larger than the room is let in alone', async () => {
+test('a request larger than the room is let in alone', async () => {
   const room = new WaitingRoom(100);
   const places = [10, 500, 10].map((bytes) => room.enter(bytes));
   assert.deepEqual(await indexesInside(places), [0]);
@@ -30,7 +30,7 @@ test('one that is larger than the room is let in alone', async () => {
   assert.deepEqual(await indexesInside(places), [0, 1, 2]);
 });
 
-test('one that leaves the queue is never let in, and lets those behind it pass', async () => {
+test('a request that leaves the queue is never let in, and those behind it move up', async () => {
   const room = new WaitingRoom(100);
   const [first, large, small] = [80, 90, 20].map((bytes) => room.enter(bytes));
   large!.leave();
@@ -41,7 +41,7 @@ test('one that leaves the queue is never let in, and lets those behind it pass',
   assert.equal(room.bytesInside, 100);
 });
 
-test('what turns out smaller makes room for the next', async () => {
+test('a request that shrinks makes room for the next', async () => {
   const room = new WaitingRoom(100);
   const places = [100, 50].map((bytes) => room.enter(bytes));
   places[0]!.shrinkTo(50);
@@ -59,7 +59,7 @@ const steps = fc.array(
   { maxLength: 80 },
 );
 
-test('whatever comes and goes: never above the bound but for one alone, in order, and every place is given back', async () => {
+test('property: the room never overfills except for one alone, keeps order, and ends empty', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (taken) => {
       const room = new WaitingRoom(100);

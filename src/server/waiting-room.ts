@@ -3,9 +3,9 @@
 // request that must wait holds up the small ones behind it.
 
 export type Place = {
-  /** true: its turn has come. false: it left before. */
+  /** Resolves to true when its turn has come, to false when it left before. */
   readonly admitted: Promise<boolean>;
-  /** Gives back what turned out not to be needed. */
+  /** Gives back memory that turned out not to be needed. */
   readonly shrinkTo: (bytes: number) => void;
   /** Leaves the queue or frees the memory; further calls do nothing. */
   readonly leave: () => void;
@@ -26,7 +26,7 @@ export class WaitingRoom {
     return this.#bytesInside;
   }
 
-  /** A request that is larger than the whole room is let in alone. */
+  /** Queues a request. One that is larger than the whole room is let in alone. */
   enter(bytes: number): Place {
     let own = 0;
     const decision = Promise.withResolvers<boolean>();

@@ -5,7 +5,10 @@ import { shuttingDown } from '../../gateway/unavailable.ts';
 import type { ServerContext } from '../context.ts';
 import { overloaded } from '../overload.ts';
 
-/** A Fastify onRequest hook. Throws ApiError `upstream_unavailable` while draining, `overloaded` under too much load. */
+/**
+ * A Fastify onRequest hook. Throws ApiError `upstream_unavailable` while draining, and `overloaded`
+ * under too much load.
+ */
 export function admit({ gateway, lifecycle, overload }: ServerContext) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     if (request.routeOptions.config.charged !== true) return next();

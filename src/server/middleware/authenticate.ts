@@ -36,8 +36,8 @@ export function authenticate({ keys, gateway }: ServerContext) {
 }
 
 /**
- * Makes the request this key's. Throws ApiError 401 or 403 when the key may not be used now, or not
- * from this address.
+ * Assigns the key to the request. Throws ApiError 401 or 403 when the key may not be used now, or
+ * not from this address.
  */
 export function useKey(
   { config, clock }: ServerContext['gateway'],
@@ -58,7 +58,7 @@ export function useKey(
 
 type Doors = { readonly keys: KeyStore; readonly failedKeys: FailedKeys };
 
-/** Throws ApiError 401 when the key does not exist, or 429 when too many were wrong. */
+/** Looks up a key. Throws ApiError 401 when it does not exist, or 429 when too many were wrong. */
 async function lookUp({ keys, failedKeys }: Doors, sent: string, address: string): Promise<ApiKey> {
   // Only look-ups in the database use up a blocked address's allowance.
   const seconds = keyModeOf(sent) && !keys.wasValid(sent) ? failedKeys.secondsToWait(address) : 0;
@@ -79,7 +79,10 @@ function tooManyWrong(retryAfterSeconds: number): ApiError {
   );
 }
 
-/** Only a caller with the complete key learns this. */
+/**
+ * Throws ApiError when the key is disabled or expired. Only a caller with the complete key learns
+ * this.
+ */
 function checkStanding({ isDisabled, expiresAtMs }: ApiKey, nowMs: number): void {
   if (isDisabled)
     throw new ApiError(
@@ -102,8 +105,8 @@ function checkAddress({ allowedAddresses }: ApiKey, address: string): void {
 }
 
 /**
- * `Authorization` wins, because SDKs that send both headers put the caller's choice there. Two
- * different keys of ours are an error.
+ * Returns the key that was sent. `Authorization` wins, because SDKs that send both headers put the
+ * caller's choice there. Two different keys of ours are an error.
  */
 function sentKey(request: FastifyRequest, queryKey: boolean): string | null {
   const { authorization } = request.headers;

@@ -1,5 +1,4 @@
-// Reads bodies as bytes, with a limit, and parses them once, with a reader that refuses absurd
-// nesting.
+// Reads bodies as bytes, with a limit, and parses them once, with a parser that limits nesting.
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
@@ -17,8 +16,8 @@ type BodyLimits = {
 
 /**
  * Accepts every content type as bytes; `checkContentType` decides what is allowed, with our own
- * error. JSON is named beside the catch-all because Fastify remembers the parser of a named type
- * and searches for the other at each request.
+ * error. JSON is named beside the catch-all because Fastify caches the parser of a named type and
+ * searches for the other at each request.
  */
 export function acceptBytes(app: FastifyInstance, limits: BodyLimits): void {
   app.removeAllContentTypeParsers();
@@ -79,8 +78,8 @@ function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits,
 }
 
 /**
- * Each piece costs about 200 bytes of memory beside its content, and clients may send chunks of one
- * byte. So many pieces are joined into one.
+ * The pieces that are joined into one. Each costs about 200 bytes of memory beside its content, and
+ * clients may send chunks of one byte.
  */
 const loosePiecesMax = 256;
 

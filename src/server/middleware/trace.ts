@@ -6,7 +6,9 @@ import { RequestLog } from '../../gateway/request-log.ts';
 import type { Lifecycle } from '../context.ts';
 import type { RecordRequest } from '../record-request.ts';
 
-/** The headers that carry a request's id: Anthropic's SDK reads it under a name of its own. */
+/**
+ * Returns the headers that carry a request's id. Anthropic's SDK reads it under a name of its own.
+ */
 export function idHeaderNames(route: string | null | undefined): readonly string[] {
   return route?.startsWith('/v1/messages') ? bothNames : ownName;
 }

@@ -1,6 +1,6 @@
-// Large bodies of routes that keep much memory wait here before they are read. Their clients are
-// not told to come back: their sockets are simply not read, so the data stays with the client and
-// the system. The arrival timeout starts when the wait ends.
+// Makes large bodies wait for memory, on routes that keep their bodies, before they are read.
+// Clients get no error: their sockets are not read, so the data stays with the client and the
+// system. The arrival timeout starts when the wait ends.
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { invalidRequest } from '../../canonical/errors.ts';
@@ -90,7 +90,7 @@ export function waitForMemory(
   return { around, isTimedHere: (socket: Socket) => timedHere.has(socket) };
 }
 
-/** The announced length. A chunked body announces none and may become as large as any. */
+/** Returns the announced length, or `bytesMax` for a chunked body, which announces none. */
 function bytesToExpect({ headers }: FastifyRequest, bytesMax: number): number {
   return headers['transfer-encoding'] === undefined
     ? Number(headers['content-length'] ?? 0)
