@@ -410,7 +410,10 @@ async function explainProviderOutage<Result>(work: Promise<Result>): Promise<Res
   }
 }
 
-/** Refuses other sites, and paths that a browser would read as one. */
+/**
+ * Returns `next` when it is a path of this site, else `/`. Browsers read some paths, such as
+ * `//host`, as another site.
+ */
 function ownPath(next: string): string {
   const base = 'http://dashboard.invalid';
   const url = URL.parse(next, base);

@@ -8,7 +8,7 @@ const seriesMax = 8;
 const dayMs = 86_400_000;
 
 /**
- * The last `count` UTC days, oldest first, ending with the day of `nowMs`: `['2026-11-21',
+ * Returns the last `count` UTC days, oldest first, ending with the day of `nowMs`: `['2026-11-21',
  * '2026-11-22']`.
  */
 export function lastDays(nowMs: number, count: number): string[] {
@@ -17,7 +17,7 @@ export function lastDays(nowMs: number, count: number): string[] {
   );
 }
 
-/** Most expensive first, without names. Groups without cost are left out. */
+/** Returns the series, most expensive first, without names. Groups without cost are left out. */
 export function toSeries(
   sums: readonly DayOfGroup[],
   days: readonly string[],

@@ -210,7 +210,7 @@ function factorOf({ config, multiplierPpmOf }: CatalogueView, modelId: string): 
   return { markup: config.pricing.markup, multiplierPpm: multiplierPpmOf(modelId) };
 }
 
-/** For display only: rounded to what a number can hold. */
+/** Converts to microdollars for display only: a number rounds large prices. */
 function microsOf(picos: Picos): number {
   return Number(picos) / 1_000_000;
 }

@@ -189,7 +189,7 @@ function noSuchAccount(): ApiError {
   return new ApiError('not_found', 'There is no such account.');
 }
 
-/** As long as random ids. */
+/** Returns a digest as long as our random ids. */
 function digestOf(parts: readonly string[]): string {
   return hash('sha256', parts.join(' '), 'hex').slice(0, 26);
 }

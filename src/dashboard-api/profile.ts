@@ -267,8 +267,8 @@ function secondFactorChange(userId: string, { enabled }: { readonly enabled: boo
 }
 
 /**
- * Counted per session, so that a thief of one session cannot block the user's sign-in or other
- * sessions.
+ * The counter of a session's attempts: a thief of one session cannot block the user's sign-in or
+ * other sessions.
  */
 function secondFactorAttempts({ id }: Session) {
   return { kind: 'second-factor', of: id } as const;

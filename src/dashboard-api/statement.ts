@@ -14,7 +14,7 @@ type Query = { readonly mode: Mode; readonly limit?: number; readonly cursor?: s
 
 const pageLines = 50;
 
-/** Newest first. Throws ApiError 400 for an invalid cursor. */
+/** Returns a page of the statement, newest first. Throws ApiError 400 for an invalid cursor. */
 export async function readStatement(
   context: DashboardContext,
   accountId: string,

@@ -26,7 +26,7 @@ type Stream = {
   /** Runs when the caller may call, before the body is read. */
   readonly prepare?: (context: DashboardContext) => (request: FastifyRequest) => Promise<void>;
   readonly config?: Pick<FastifyContextConfig, 'charged' | 'publicUrl'>;
-  /** Like a public route's: large bodies wait for memory before they are read. */
+  /** Makes large bodies wait for memory before they are read, as on a public route. */
   readonly heavy?: boolean;
 };
 
@@ -74,7 +74,10 @@ function usageFile(context: DashboardContext): Handler {
   };
 }
 
-/** Runs and charges exactly like the public endpoint. Ignores a key in the request's headers. */
+/**
+ * Returns a handler that runs and charges exactly like the public endpoint. Ignores a key in the
+ * request's headers.
+ */
 function playground(
   url: `/v1/${string}`,
   endpoint: Endpoint,

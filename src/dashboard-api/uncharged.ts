@@ -22,7 +22,7 @@ export function toFailedRequest(error: RecentError, keyName: string): FailedRequ
   };
 }
 
-/** `sums`: grouped by day. Newest first. */
+/** Returns the days with replays, newest first. `sums`: grouped by day. */
 export function toCacheDays(sums: readonly ActivitySum[]): readonly CacheDay[] {
   const days = new Map<string, CacheDay>();
   for (const { group: day, outcome, requests, savedMicros, inputTokens, outputTokens } of sums) {

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts';
 
 export type ProviderRoute = {
   readonly model: string;
-  /** `ejected`: left alone for a while. `probing`: one request at a time tries it. */
+  /** `ejected`: out of use for a while. `probing`: one request at a time tries it. */
   readonly state: 'in-use' | 'ejected' | 'probing';
   readonly reason: 'failures' | 'refused' | null;
   readonly ejected_until: string | null;

@@ -49,7 +49,7 @@ export function openAccount(
   });
 }
 
-/** The number of erased answers: in the cache, and kept for replay under an Idempotency-Key. */
+/** The numbers of erased answers: in the cache, and kept for replay under an Idempotency-Key. */
 type Erased = {
   readonly cached_responses_erased: number;
   readonly replayed_responses_erased: number;

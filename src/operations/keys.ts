@@ -13,7 +13,10 @@ import {
 } from '../domain/keys/manage-keys.ts';
 import type { Secret } from '../lib/secrets.ts';
 
-/** `secret`: the installation's current secret. Returns null when the account does not exist. */
+/**
+ * Creates a key. `secret`: the installation's current secret. Returns null when the account does
+ * not exist.
+ */
 export function createKey(
   changes: AuditedChanges,
   secret: Secret,

@@ -76,7 +76,7 @@ export function removeMember(changes: AuditedChanges, member: MemberRef): Promis
   return commitMember(changes, 'member.remove', { ...member, role: null });
 }
 
-/** The member leaves on their own. */
+/** Removes a member who leaves on their own. */
 export function leaveAccount(changes: AuditedChanges, member: MemberRef): Promise<MemberChange> {
   return commitMember(changes, 'member.leave', { ...member, role: null });
 }

@@ -1,4 +1,5 @@
-// Creates links that let people in. Each link and its audit row are one transaction.
+// Creates one-time links: to choose a new password, and for the first user. Each link and its audit
+// row are one transaction.
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { createFirstRunLink as firstRunLink } from '../domain/users/first-run.ts';
 import { createResetLink as resetLink } from '../domain/users/password-reset.ts';
