@@ -195,7 +195,7 @@ type AccountRecord = {
   readonly createdAtMs: number;
 };
 
-/** Unordered. Unknown ids are left out. */
+/** Finds accounts by id, unordered. Unknown ids are left out. */
 export async function findAccounts(
   database: Database,
   ids: readonly string[],

@@ -38,7 +38,10 @@ type AccountSearch = {
   readonly cursor: string | null;
 };
 
-/** Newest first. `next` is null on the last page. Returns null when the cursor is invalid. */
+/**
+ * Returns a page, newest first; its `next` is null on the last page. Returns null when the cursor
+ * is invalid.
+ */
 export async function searchAccounts(
   database: Database,
   { text, isFrozen, limit, cursor }: AccountSearch,
@@ -65,7 +68,7 @@ export async function searchAccounts(
   };
 }
 
-/** Oldest first. */
+/** Lists all accounts, oldest first. */
 export async function listAccounts(database: Database): Promise<AccountListing[]> {
   const rows = await accountsWithLedgers(database)
     .select([

@@ -52,7 +52,10 @@ type AuditRecord = {
   readonly accountId: string | null;
 };
 
-/** `write` may be a transaction, so that the row is written with the change or not at all. */
+/**
+ * Writes an audit row. `write` may be a transaction, so that the row is written with the change or
+ * not at all.
+ */
 export async function recordChange(
   { write }: Pick<Database, 'write'>,
   record: AuditRecord,
@@ -120,7 +123,10 @@ type AuditQuery = {
   readonly cursor: string | null;
 };
 
-/** Newest first. `next` is null on the last page. Returns null when the cursor is invalid. */
+/**
+ * Returns a page of changes, newest first; its `next` is null on the last page. Returns null when
+ * the cursor is invalid.
+ */
 export async function listChanges(
   database: Database,
   { accountId, actorId, action, subject, limit, cursor }: AuditQuery,

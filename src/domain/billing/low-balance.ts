@@ -15,7 +15,7 @@ type LowBalance = {
 
 export type SendWarning = (warning: LowBalance) => Promise<void>;
 
-/** null: no warning is set. */
+/** Returns the threshold; null when no warning is set. */
 export async function readThreshold(db: Kysely<Tables>, accountId: string): Promise<Micros | null> {
   const row = await db
     .selectFrom('balance_warnings')
@@ -25,7 +25,10 @@ export async function readThreshold(db: Kysely<Tables>, accountId: string): Prom
   return row?.threshold_micros ?? null;
 }
 
-/** A new threshold resets the warning, so a balance that is already below it causes one. */
+/**
+ * Sets the threshold. A new one resets the warning, so a balance that is already below it causes
+ * one.
+ */
 export async function setThreshold(
   database: Database,
   accountId: string,

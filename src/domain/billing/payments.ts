@@ -177,7 +177,7 @@ export class Payments {
     }
   }
 
-  /** In order, so that a refund is never booked before its payment. */
+  /** Books decisions in order, so that a refund is never booked before its payment. */
   async #book(paymentId: string): Promise<void> {
     const { database, ledger } = this.#options;
     const open = await database.read

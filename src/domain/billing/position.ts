@@ -42,10 +42,10 @@ export type Part = 'payment' | 'refund' | 'dispute';
 type Position = Readonly<Record<Part, Micros>>;
 
 /**
- * `paid`: the paid amount, already matched to the account. `feeMicros` of it is the card fee, which
- * is not credited. Stripe's refunds and disputes cover both together. What goes back is taken from
- * the credit first and from the fee last. So nobody keeps credit after getting the money back, and
- * a full refund leaves neither credit nor debt.
+ * Returns the credit for each part. `paid`: the paid amount, already matched to the account.
+ * `feeMicros` of it is the card fee, which is not credited. Stripe's refunds and disputes cover
+ * both together. Returned money is taken from the credit first and from the fee last. So nobody
+ * keeps credit after getting the money back, and a full refund leaves neither credit nor debt.
  */
 export function positionOf(
   paid: { readonly amountMicros: Micros; readonly feeMicros: Micros; readonly currency: string },
@@ -78,7 +78,8 @@ function debitOf(
 }
 
 /**
- * The newest total that Stripe reported, without refunds that failed later; at most what was paid.
+ * Returns the newest total that Stripe reported, without refunds that failed later; at most the
+ * paid amount.
  */
 function refundedMicros(events: readonly PaymentEvent[], paidMicros: Micros): number {
   const sums = events.filter(({ type }) => type === 'charge.refunded');

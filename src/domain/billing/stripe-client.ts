@@ -31,7 +31,7 @@ export type StripeClient = {
   readonly readSigned: (body: Buffer, signature: string) => Promise<Stripe.Event | null>;
 };
 
-/** A person waits for the answer. */
+/** Short, because a person waits for the answer. */
 const timeoutMs = 15_000;
 
 export function createStripeClient(settings: StripeSettings): StripeClient {

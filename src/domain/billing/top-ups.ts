@@ -23,8 +23,8 @@ type NewTopUp = {
 };
 
 /**
- * Returns the top-up, new (`isNew`) or from an earlier call with the same request id. null: that
- * call was for another amount.
+ * Returns the top-up, new (`isNew`) or from an earlier call with the same request id. Returns null
+ * when that call was for another amount.
  */
 export async function openTopUp(
   database: Database,

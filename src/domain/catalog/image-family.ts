@@ -50,7 +50,7 @@ export function tiersOf({ quality, resolution }: FamilyEntry): readonly ImageTie
   return quality?.allowed ?? resolution?.allowed ?? [];
 }
 
-/** An edit always has exactly one input image. */
+/** Returns the allowed numbers of input images. An edit always has exactly one. */
 export function readInputImages(mode: ImageMode, max: number): ImageModel['inputImages'] {
   switch (mode) {
     case 'text-to-image':

@@ -52,7 +52,7 @@ export type ImageInfoEntry = {
   readonly image_prices: ImagePrices;
 };
 
-/** The model must have a price. */
+/** Returns the entry of a model. It must have a price. */
 export function imageInfoEntry(id: string, model: ImageModel, factor: PriceFactor): ImageInfoEntry {
   return {
     id,

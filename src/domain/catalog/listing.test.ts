@@ -61,12 +61,12 @@ const charging: Charging = {
 describe('which models are listed', () => {
   const cases: [who: string, viewer: Viewer, ids: string[]][] = [
     [
-      'nobody in particular sees what has a live route and a price, then the aliases',
+      'a caller without a key sees models with a live route and a price, then the aliases',
       nobody,
       ['gpt-x', 'fast'],
     ],
     [
-      'a test key sees all that have a price',
+      'a test key sees every model with a price',
       { ...nobody, mode: 'test' },
       ['gpt-x', 'gemini-x', 'fast', 'slow'],
     ],
@@ -76,7 +76,7 @@ describe('which models are listed', () => {
       ['gemini-x', 'slow'],
     ],
     [
-      'a restricted live key does not see what cannot run',
+      'a restricted live key does not see models that cannot run',
       { ...nobody, models: new Set(['gemini-x']) },
       [],
     ],

@@ -110,8 +110,8 @@ function joinNew(
 }
 
 /**
- * An overridden limit adjusts the limits that it contradicts: no input can be larger than the
- * context.
+ * Applies an override. An overridden limit adjusts the limits that it contradicts: no input can be
+ * larger than the context.
  */
 function overrideFields(builtIn: ModelEntry, override: ModelEntry): ModelEntry {
   const fields: ModelEntry = {
@@ -164,8 +164,8 @@ function toRoutes(config: Config, entries: readonly RouteEntry[]): Route[] {
 }
 
 /**
- * If the operator configured a known provider with another kind, a built-in route's format that
- * this kind does not speak is dropped.
+ * Reads a route. If the operator configured a known provider with another kind, a built-in format
+ * that this kind does not speak is dropped.
  */
 function toRoute(config: Config, entry: RouteEntry, position: number): Route {
   const {

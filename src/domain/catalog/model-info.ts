@@ -48,7 +48,7 @@ type InfoView = PriceFactor & {
   readonly providers: SearchProviders;
 };
 
-/** The model must have a current price. */
+/** Returns the entry of a model. It must have a current price. */
 export function modelInfoEntry(id: string, model: Model, view: InfoView): ModelInfoEntry {
   const later = model.prices
     .filter(({ effectiveFromMs }) => effectiveFromMs > view.nowMs)

@@ -21,7 +21,10 @@ export function resolveVariant<Entry extends NamedModel>(
   return plain ?? ofVendor;
 }
 
-/** Ids may contain slashes, so only the part before the first slash can be the vendor. */
+/**
+ * Resolves `vendor/id`. Ids may contain slashes, so only the part before the first slash can be the
+ * vendor.
+ */
 function resolveOfVendor<Entry extends NamedModel>(
   byId: ReadonlyMap<string, Entry>,
   name: string,

@@ -5,7 +5,8 @@ import { picosFromUsd, picosFromUsdPerMillion, type Picos } from '../../lib/mone
 import { tiersOf, type FamilyEntry } from './image-family.ts';
 
 /**
- * The entry must be checked with `unpricedTiersOf`, so that every tier of the family has a price.
+ * Converts an entry. It must be checked with `unpricedTiersOf`, so that every tier of the family
+ * has a price.
  */
 export function readImagePrice(
   { output, further_megapixel: further, input_image: input = 0, tokens, ...form }: ImagePricesEntry,

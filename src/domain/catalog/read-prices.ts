@@ -39,8 +39,9 @@ export function freeToolsOf(prices: ToolPricesEntry = {}): string[] {
 const tokenBuckets = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const;
 
 /**
- * A missing cache price defaults to the input price. A missing one-hour write price defaults to
- * twice the input price, as Anthropic charges, but at least the price of a short write.
+ * Reads the prices of all buckets. A missing cache price defaults to the input price. A missing
+ * one-hour write price defaults to twice the input price, as Anthropic charges, but at least the
+ * price of a short write.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#pricing (read 2026-11-23).
  */
 function readTokenPrices({

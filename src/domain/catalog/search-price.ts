@@ -74,8 +74,8 @@ export type EndpointSearch = {
 };
 
 /**
- * The operator's price in USD (`statedUsd`), without markup. When it is null, the provider's price:
- * per call as configured, else as published.
+ * Returns the price of a search: the operator's in USD (`statedUsd`), without markup. When that is
+ * null, it is the provider's price per call, as configured or else as published.
  */
 export function endpointSearchPrice(
   { provider, num, calls }: EndpointSearch,

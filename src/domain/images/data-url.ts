@@ -11,8 +11,8 @@ export function isDataUrl(text: string): boolean {
 }
 
 /**
- * The URL's type may differ from the content's: many tools send `image/jpg` or a wrong extension.
- * The content's type counts, and is sent to providers.
+ * Reads a data URL. Its type may differ from the content's, because many tools send `image/jpg` or
+ * a wrong extension. The content's type counts, and is sent to providers.
  */
 export function readDataUrl(
   text: string,

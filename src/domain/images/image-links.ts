@@ -34,8 +34,8 @@ export function createImageLinks(secrets: Secrets): ImageLinks {
 }
 
 /**
- * Unambiguous although clients control both values: `expires` that we signed has only digits, and
- * the id comes last.
+ * Signs both parts. The text is unambiguous although clients control both: an `expires` that we
+ * signed has only digits, and the id comes last.
  */
 function signatureOf(key: Uint8Array, { id, expires }: Omit<LinkParts, 'signature'>): string {
   return createHmac('sha256', key).update(`${expires}\n${id}`, 'utf8').digest('base64url');

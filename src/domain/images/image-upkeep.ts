@@ -5,8 +5,8 @@ import type { CancelTimer, Clock } from '../../lib/clock.ts';
 
 const everyMs = 60 * 60_000;
 /**
- * Delayed, because a start has enough to do, and randomised, so that gateways do not all run at
- * once.
+ * The shortest wait before the first removal; the real one is up to twice as long. A start has
+ * enough to do, and gateways should not all run at once.
  */
 const firstMs = 60_000;
 

@@ -1,6 +1,6 @@
-// Resolves names without the system's resolver. That one works in the thread pool, which file
-// access shares, so a stranger's slow name servers could block it. Only names that the operator
-// allowed use it, because they may be known to the system alone (/etc/hosts, search domains).
+// Resolves names without the system's resolver. That one runs in the thread pool, which file access
+// shares, so a stranger's slow name servers could block it. Names that the operator allowed use it,
+// because only the system may know them (/etc/hosts, search domains).
 import { lookup, Resolver } from 'node:dns/promises';
 
 /** Returns all IPv4 and IPv6 addresses; empty or rejected when there are none. */

@@ -100,7 +100,7 @@ async function listDays(requests: BucketRequests, prefix: string): Promise<strin
 }
 
 /**
- * Listed images are removed, so repeating the query returns the next ones. It ends when a list has
+ * Removes the images of a day. Repeating the query returns the next ones. It ends when a list has
  * none of ours.
  */
 async function removeDay(

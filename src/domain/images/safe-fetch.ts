@@ -34,7 +34,7 @@ export type SafeFetchOptions = {
 const redirectsMax = 3;
 const urlCharactersMax = 8_192;
 const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
-/** So many bytes reveal an image's type; other content is not read further. */
+/** The bytes that reveal an image's type; other content is not read further. */
 const typeBytes = 16;
 
 /**
@@ -88,8 +88,8 @@ function unreadable(problem: string): ImageReading {
 }
 
 /**
- * The URL parser turns every odd spelling of an address (decimal, octal, hex, full-width) into the
- * plain one.
+ * Parses a URL. The parser turns every odd spelling of an address (decimal, octal, hex, full-width)
+ * into the plain one.
  */
 function urlOf(text: string, base?: URL): URL {
   const url = text.length > urlCharactersMax ? null : URL.parse(text, base?.href);

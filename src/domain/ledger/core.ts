@@ -145,8 +145,9 @@ function decide(book: Book, command: Command | Expire, nowMs: number): Step {
 }
 
 /**
- * A refusal is not recorded: the caller may try again with the same id and a smaller amount. A
- * granted hold is final: the same id gets the same answer, even after the hold has ended.
+ * Reserves a hold. A refusal is not recorded: the caller may try again with the same id and a
+ * smaller amount. A granted hold is final: the same id gets the same answer, even after the hold
+ * has ended.
  */
 function reserve(book: Book, command: Reserve, nowMs: number): Step {
   const amountMicros = amountOf(command.amountMicros);
@@ -191,7 +192,10 @@ function reserve(book: Book, command: Reserve, nowMs: number): Step {
   };
 }
 
-/** Decided like a reservation of the additional amount, with the hold's windows and caps. */
+/**
+ * Extends a hold. Decided like a reservation of the additional amount, with the hold's windows and
+ * caps.
+ */
 function extend(book: Book, command: Extend, nowMs: number): Step {
   const amountMicros = amountOf(command.amountMicros);
   const id = extensionId(command.holdId, command.part);
@@ -260,8 +264,8 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
 }
 
 /**
- * A process that was paused for longer than its lease may have lost the key to another process,
- * which runs the request again.
+ * Returns true when another request has taken the key over. A process that was paused for longer
+ * than its lease may have lost the key to another process, which runs the request again.
  */
 function isSuperseded(book: Book, { holdId, keyId, stored }: Settle): boolean {
   return stored !== undefined && book.claims.get(claimKey(keyId, stored.keyDigest)) !== holdId;
@@ -282,8 +286,8 @@ function supersede(book: Book, hold: ReservedHold, { command, isOpen, nowMs }: S
 }
 
 /**
- * The request is free. After an expiry nothing is held any more, and a settlement after the release
- * is refused.
+ * Releases a hold: the request is free. After an expiry nothing is held any more, and a settlement
+ * after the release is refused.
  */
 function release(book: Book, command: Release, nowMs: number): Step {
   const lossMicros = amountOf(command.lossMicros);
@@ -371,8 +375,8 @@ function adjust(book: Book, command: Credit | Debit, nowMs: number): Step {
 }
 
 /**
- * Balances follow from the entry alone; open holds and token totals from what the step opened,
- * extended, closed or charged.
+ * Applies a step. Balances follow from the entry alone. Open holds and token totals follow from
+ * what the step opened, extended, closed or charged.
  */
 function applyStep(draft: Draft, { entry, opened, charge }: Step): void {
   if (!entry) return;
@@ -434,7 +438,7 @@ function responseOf(
   };
 }
 
-/** The account is the paying one, whatever the caller intended. */
+/** Returns the answer to cache, under the paying account whatever the caller intended. */
 function cachedOf(
   { cached }: Settle,
   { ledgerId, createdAtMs }: Entry,

@@ -29,8 +29,8 @@ export async function createLedgers(
 }
 
 /**
- * The core decides on it like on any other credit; only saving happens here, inside the caller's
- * transaction.
+ * Credits the test ledger's play money. The core decides on it like on any other credit; only the
+ * saving happens here, inside the caller's transaction.
  */
 async function creditPlayMoney(
   transaction: Kysely<Tables>,

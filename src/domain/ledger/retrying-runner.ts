@@ -134,8 +134,9 @@ export function createRetryingRunner(
   }
 
   /**
-   * A client that got an error must never be charged. A client with most of a stream gets an error
-   * in place of the last event soon.
+   * Returns true when a charge may be given up and its client gets an error: a client that got an
+   * error must never be charged. A complete stream is given up too, so that its client soon gets an
+   * error in place of the last event.
    */
   function canGiveUp(command: FinalCommand): command is Settle {
     return (

@@ -25,7 +25,7 @@ const scenarios: Readonly<Record<string, string>> = {
     reserve a 60         | held available=40
     settle a 55          | charged 55 loss=0 available=45`,
 
-  'a hold that does not fit is refused, and says what would fit': `
+  'a hold that does not fit is refused with the amount that would fit': `
     credit c1 100        | credited available=100
     reserve a 60         | held available=40
     reserve b 41         | insufficient-balance left=40 held=60 affordable=40
@@ -45,7 +45,7 @@ const scenarios: Readonly<Record<string, string>> = {
     reserve a 50 day=60 month=60 | insufficient-balance left=10 held=0 affordable=10
     reserve a 10 day=10 month=10 | held available=0`,
 
-  'what is affordable passes every limit': `
+  'the affordable amount fits every limit': `
     credit c1 100        | credited available=100
     reserve a 50 day=30 month=20 | key-daily-limit left=30 held=0 affordable=20 resets=2026-11-22T00:00
     reserve a 20 day=30 month=20 | held available=80`,
@@ -64,7 +64,7 @@ const scenarios: Readonly<Record<string, string>> = {
     reserve b 1 day=50   | key-daily-limit left=0 held=50 affordable=0 resets=2026-11-22T00:00
     reserve d 50 day=50 key=k2 | held available=0`,
 
-  'the day starts anew at 00:00 UTC, the month on its first day': `
+  'a daily cap resets at 00:00 UTC, a monthly cap on the first day': `
     credit c1 1000       | credited available=1000
     clock 2026-11-30T23:59:59.999Z
     reserve a 50 day=50 month=70 | held available=950
@@ -84,7 +84,7 @@ const scenarios: Readonly<Record<string, string>> = {
     clock 2026-11-30T23:59:59.000Z
     reserve c 1 day=50 month=50  | key-daily-limit left=0 held=50 affordable=0 resets=2026-12-02T00:00`,
 
-  'a clock that steps back opens no day again, and a ledger has one time': `
+  'a clock that goes back reopens no day, and a ledger has one time': `
     credit c1 1000       | credited available=1000
     clock 2026-11-30T23:59:00.000Z
     reserve a 50 day=80 month=90 | held available=950
@@ -98,7 +98,7 @@ const scenarios: Readonly<Record<string, string>> = {
     clock 2026-12-02T00:00:00.000Z
     reserve c 10 day=80 month=90 | held available=860`,
 
-  'a hold grows piece by piece and is settled as one': `
+  'a hold with extensions is settled as one': `
     credit c1 100        | credited available=100
     reserve a 20         | held available=80
     extend a 1 30        | held available=50
@@ -108,7 +108,7 @@ const scenarios: Readonly<Record<string, string>> = {
     extend a 2 10        | held available=40
     extend a 3 10        | already-resolved`,
 
-  'an extension is refused like a reservation, and leaves the hold as it is': `
+  'an extension is refused like a reservation, and the hold stays unchanged': `
     credit c1 100        | credited available=100
     reserve a 20 day=60 month=50 | held available=80
     extend a 1 41        | key-daily-limit left=40 held=20 affordable=30 resets=2026-11-22T00:00
@@ -129,7 +129,7 @@ const scenarios: Readonly<Record<string, string>> = {
     reserve b 80 day=80 month=90 | held available=840
     settle a 80          | charged 80 loss=0 available=840`,
 
-  'a frozen account extends nothing; a hold that is gone, or of another key, is not extended': `
+  'a hold is not extended when its account is frozen, when it has ended, or for another key': `
     credit c1 100        | credited available=100
     reserve a 20         | held available=80
     extend a 1 10 key=k2 | unknown-hold
@@ -144,12 +144,12 @@ const scenarios: Readonly<Record<string, string>> = {
     extend a 1 10        | account-frozen left=0 held=20 affordable=0
     settle a 20          | charged 20 loss=0 available=0`,
 
-  'a cap of 0 allows nothing, not even what is free': `
+  'a cap of 0 allows nothing, not even free requests': `
     credit c1 100        | credited available=100
     reserve a 0 day=0    | key-daily-limit left=0 held=0 affordable=0 resets=2026-11-22T00:00
     reserve a 0 month=0  | key-monthly-limit left=0 held=0 affordable=0 resets=2026-12-01T00:00`,
 
-  'a free model runs without balance, and with a cap that is used up': `
+  'a free model runs without balance and with a used-up cap': `
     reserve a 0          | held available=0
     settle a 0           | charged 0 loss=0 available=0
     credit c1 10         | credited available=10
@@ -157,18 +157,18 @@ const scenarios: Readonly<Record<string, string>> = {
     settle b 10          | charged 10 loss=0 available=0
     reserve c 0 day=10   | held available=0`,
 
-  'a cap lowered under what is spent has nothing left': `
+  'a cap lowered below the spent amount has nothing left': `
     credit c1 100        | credited available=100
     reserve a 50 day=50  | held available=50
     settle a 50          | charged 50 loss=0 available=50
     reserve b 1 day=20   | key-daily-limit left=0 held=0 affordable=0 resets=2026-11-22T00:00`,
 
-  'a cost above the hold takes what the balance has left, the rest is loss': `
+  'a cost above the hold is charged up to the balance, and the rest is a loss': `
     credit c1 100        | credited available=100
     reserve a 60         | held available=40
     settle a 130         | charged 100 loss=30 available=0`,
 
-  'a cost above the hold does not take what others hold': `
+  'a cost above the hold does not use other holds': `
     credit c1 100        | credited available=100
     reserve a 60         | held available=40
     reserve b 30         | held available=10
@@ -185,7 +185,7 @@ const scenarios: Readonly<Record<string, string>> = {
     reserve a 10 day=90 month=15 | held available=90
     settle a 60          | charged 15 loss=45 available=85`,
 
-  'only a debit takes the balance below zero, and then nothing that costs runs': `
+  'only a debit takes the balance below zero, and then only free requests run': `
     credit c1 50         | credited available=50
     reserve a 30         | held available=20
     debit d1 60          | debited available=-40
@@ -196,7 +196,7 @@ const scenarios: Readonly<Record<string, string>> = {
     credit c2 41         | credited available=1
     reserve b 1          | held available=0`,
 
-  'a frozen account is refused before anything else, but what runs is settled': `
+  'a frozen account is refused before any limit, but running requests are settled': `
     credit c1 100        | credited available=100
     reserve a 60         | held available=40
     freeze
@@ -226,7 +226,7 @@ const scenarios: Readonly<Record<string, string>> = {
     reserve a 11         | insufficient-balance left=10 held=0 affordable=10
     reserve a 10         | held available=0`,
 
-  'a hold is ended by its owner once': `
+  'an owner ends a hold only once': `
     credit c1 100        | credited available=100
     reserve a 60         | held available=40
     settle a 60          | charged 60 loss=0 available=40
@@ -238,7 +238,7 @@ const scenarios: Readonly<Record<string, string>> = {
     expire b             | already-resolved
     reserve c 40         | held available=0`,
 
-  'a hold that was never seen charges nothing': `
+  'a settlement of an unknown hold charges nothing': `
     credit c1 100        | credited available=100
     settle a 60          | unknown-hold
     release a 5          | unknown-hold
@@ -268,7 +268,7 @@ const scenarios: Readonly<Record<string, string>> = {
     reserve b 50 day=60 month=80 | held available=50
     settle a 60          | charged 10 loss=50 available=40`,
 
-  'a release after the expiry books its loss, and a settlement then comes too late': `
+  'a release after the expiry books its loss, and a later settlement is refused': `
     credit c1 100        | credited available=100
     reserve a 60         | held available=40
     expire a             | released
@@ -276,7 +276,7 @@ const scenarios: Readonly<Record<string, string>> = {
     settle a 60          | already-resolved
     reserve b 100        | held available=0`,
 
-  'a ledger that does not exist is said to be unknown': `
+  'a ledger that does not exist is reported as unknown': `
     credit c1 5 ledger=nobody:live  | unknown-ledger
     debit d1 5 ledger=nobody:live   | unknown-ledger
     reserve a 5 ledger=nobody:live  | unknown-ledger`,

@@ -22,8 +22,8 @@ export function refill(bucket: Bucket | undefined, perMinute: number, nowMs: num
 }
 
 /**
- * `returned`: units taken but not used; negative for units used but not taken. Grants whole units,
- * up to `wanted`.
+ * Draws from a bucket. `returned`: units taken but not used; negative for units used but not taken.
+ * Grants whole units, up to `wanted`.
  */
 export function draw(
   bucket: Bucket,

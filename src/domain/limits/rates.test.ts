@@ -76,7 +76,7 @@ test('a lowered limit applies at once, a limit of 0 refuses everything, and a cl
   assert.equal(
     rates.take({ id: 'key', perMinute: 2 }, 1).isGranted,
     true,
-    'time goes on from there',
+    'time continues from there',
   );
 });
 

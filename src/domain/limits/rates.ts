@@ -18,7 +18,10 @@ export type Rates = {
 
 type Kept = Bucket & { readonly perMinute: number };
 
-/** When their number has doubled, full buckets are removed: they equal absent ones. */
+/**
+ * The fewest buckets to sweep. When the number has doubled, full buckets are removed: they equal
+ * absent ones.
+ */
 const sweepMin = 1_000;
 
 export class MemoryRates implements Rates {

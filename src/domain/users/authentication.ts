@@ -116,8 +116,8 @@ export class Authentication {
   }
 
   /**
-   * An unknown e-mail address takes the same time and gets the same result as a wrong password.
-   * Throws PasswordsBusy.
+   * Signs in with a password. An unknown e-mail address takes the same time and gets the same
+   * result as a wrong password. Throws PasswordsBusy.
    */
   async signIn(
     client: Client,
@@ -138,8 +138,8 @@ export class Authentication {
   }
 
   /**
-   * The user who has sent a password and still has to send the second factor. null: no user, or the
-   * time is over.
+   * Returns the user who has sent a password and still has to send the second factor; null when
+   * there is none or the time is over.
    */
   async findChallenged(client: Client): Promise<string | null> {
     const { api } = await this.#library(client);
@@ -147,7 +147,8 @@ export class Authentication {
   }
 
   /**
-   * A code works once, also within its half minute. `over`: the user must send the password again.
+   * Checks the code of a second factor. It works once, even within its half minute. `over`: the
+   * user must send the password again.
    */
   async giveSecondFactor(
     client: Client,
@@ -208,8 +209,8 @@ export class Authentication {
   }
 
   /**
-   * Sign-ins need no code until `confirmSecondFactor`. `is-on`: the user already has a second
-   * factor.
+   * Creates a second factor. Sign-ins need no code until `confirmSecondFactor`. `is-on`: the user
+   * already has one.
    */
   async startSecondFactor(
     client: Client,
@@ -289,8 +290,8 @@ export class Authentication {
   }
 
   /**
-   * Runs in the transaction of the change. The earlier codes stop working. null: the user has no
-   * second factor.
+   * Replaces the backup codes in the transaction of the change; the earlier codes stop working.
+   * Returns null when the user has no second factor.
    */
   newBackupCodes(
     { write }: Pick<Database, 'write'>,
@@ -390,8 +391,8 @@ export class Authentication {
   }
 
   /**
-   * Separate from the library without a provider, because creating it contacts the provider. When
-   * that fails, the next call tries again.
+   * Opens the library with the provider. It is separate from the one without, because creating it
+   * contacts the provider. When that fails, the next call tries again.
    */
   async #libraryWithProvider(client: Client): Promise<Library> {
     const opening = this.#library(client, this.#input.config.oidc);
@@ -413,7 +414,7 @@ export class Authentication {
   }
 
   /**
-   * Gives a user without an account an own one when sign-up is open, and pays the credit that was
+   * Creates an account for a user who has none when sign-up is open, and pays the credit that was
    * promised.
    */
   async #onSignIn(userId: string): Promise<void> {
@@ -480,7 +481,10 @@ export class Authentication {
   }
 }
 
-/** A signed-in user who signs in as somebody else is asked for the other user's code. */
+/**
+ * Removes the session cookie: a signed-in user who signs in as somebody else is asked for the other
+ * user's code.
+ */
 function withoutSession(client: Client): Client {
   return { ...client, cookie: withoutCookie(client.cookie, sessionCookie) };
 }

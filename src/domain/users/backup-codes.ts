@@ -65,7 +65,10 @@ export function digestBackupCodes(secret: Secret, json: string): string {
   );
 }
 
-/** The earlier codes stop working. null: the user has no second factor. */
+/**
+ * Replaces the backup codes; the earlier ones stop working. Returns null when the user has no
+ * second factor.
+ */
 export async function replaceBackupCodes(
   transaction: Kysely<Tables>,
   secret: Secret,

@@ -208,7 +208,7 @@ export type Acceptance =
   /** Nobody was signed in, and a user has the address already. */
   | { readonly kind: 'is-user' };
 
-/** When several accept at once, one succeeds. */
+/** Accepts an invitation. When several accept at once, one succeeds. */
 export async function acceptInvitation(
   database: Database,
   token: string,

@@ -29,8 +29,8 @@ export class KnownDevices {
   }
 
   /**
-   * The `Set-Cookie` line after a successful sign-in. The device gets a new name each time, so
-   * attempts counted under the last one no longer matter.
+   * Returns the `Set-Cookie` line after a successful sign-in. The device gets a new name each time,
+   * so attempts counted under the last one no longer matter.
    */
   async cookieFor(userId: string, { isSecure }: { readonly isSecure: boolean }): Promise<string> {
     const name = `${userId}.${randomBytes(16).toString('base64url')}`;

@@ -180,8 +180,9 @@ function providerOf({ issuer, client_id, client_secret, name, scopes }: Oidc) {
 }
 
 /**
- * The library compares the code it is given with the stored ones. Codes are digested when stored
- * and before comparison; digests that the library writes back stay as they are.
+ * Replaces codes by digests. The library compares the code it is given with the stored ones. Codes
+ * are digested when stored and before comparison; digests that the library writes back stay as they
+ * are.
  */
 function hashedCodes(secret: Secret) {
   return {

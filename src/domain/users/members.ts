@@ -21,7 +21,7 @@ export type MemberChange =
 
 const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2 };
 
-/** Owners first, then admins, then members; each by join time. */
+/** Lists members: owners first, then admins, then members; each by join time. */
 export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
   const rows = await database.read
     .selectFrom('account_members')
@@ -50,7 +50,7 @@ export async function listMembers(database: Database, accountId: string): Promis
     }));
 }
 
-/** An existing member keeps his role. */
+/** Adds a member. An existing member keeps their role. */
 export async function addMember(
   transaction: Kysely<Tables>,
   member: { readonly accountId: string; readonly userId: string; readonly role: Role },
@@ -69,8 +69,9 @@ export async function addMember(
 }
 
 /**
- * `role`: the member's new role, or null to remove him. When he loses rights, the invitations that
- * he made end. When he is removed, so do those to his address.
+ * Changes or removes a member. `role`: the new role, or null to remove the member. When members
+ * lose rights, the invitations that they made end. When they are removed, those to their address
+ * end too.
  */
 export async function changeMember(
   database: Database,

@@ -18,8 +18,8 @@ export type CreditOnce = (credit: {
 }) => Promise<void>;
 
 /**
- * Of several concurrent calls, one creates the account. Returns null when the user has had an own
- * account before or is a member of any.
+ * Creates the user's own account; of several concurrent calls, only one does. Returns null when the
+ * user has had an own account before or is a member of any.
  */
 export async function giveOwnAccount(
   transaction: Kysely<Tables>,

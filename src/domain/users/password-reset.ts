@@ -5,8 +5,8 @@ import { createLink, handedOverLifetimeMs, useLink } from './one-time-link.ts';
 import { removeSecondFactor, replacePassword, type UserRecord } from './user-records.ts';
 
 /**
- * `mailed`: the link is sent to the user's address, so following it proves the address. Returns the
- * token.
+ * Creates a link and returns its token. `mailed`: the link is sent to the user's address, so
+ * following it proves the address.
  */
 export async function createResetLink(
   database: Database,

@@ -22,7 +22,7 @@ type UserSearch = {
   readonly cursor: string | null;
 };
 
-/** Newest first. `next` is null on the last page. */
+/** Returns a page, newest first; its `next` is null on the last page. */
 export async function searchUsers(
   database: Database,
   { text, limit, cursor }: UserSearch,

@@ -19,8 +19,8 @@ export function librarySecret(secret: Secret): string {
 }
 
 /**
- * Re-encrypts what is encrypted under an earlier accepted secret. What no accepted secret decrypts
- * stays as it is.
+ * Re-encrypts the apps' secrets that are under an earlier accepted secret. A text that no accepted
+ * secret decrypts stays as it is.
  */
 export async function renewSecondFactors(database: Database, secrets: Secrets): Promise<void> {
   const [current] = secrets;
@@ -78,8 +78,8 @@ function isEncryptedUnder(secret: Secret, encrypted: string): boolean {
 }
 
 /**
- * Texts from before versions existed carry none, so every secret is tried. A wrong one fails
- * authentication.
+ * Re-encrypts a text. Texts from before versions existed carry none, so every secret is tried. A
+ * wrong one fails authentication.
  */
 async function reencrypted(encrypted: string, secrets: Secrets): Promise<string> {
   const { symmetricDecrypt, symmetricEncrypt } = await import('better-auth/crypto');

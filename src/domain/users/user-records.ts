@@ -156,7 +156,7 @@ export async function hasUsers(database: Database): Promise<boolean> {
   );
 }
 
-/** Oldest first. */
+/** Lists all users, oldest first. */
 export async function listUsers(database: Database): Promise<UserListing[]> {
   const users = await database.read.selectFrom('users').selectAll().orderBy('id').execute();
   const memberships = await database.read

@@ -11,7 +11,7 @@ type SessionRecord = {
   readonly userAgent: string;
 };
 
-/** Sessions that have not expired, newest first. */
+/** Lists sessions that have not expired, newest first. */
 export async function listSessions(
   database: Database,
   userId: string,
@@ -35,7 +35,7 @@ export async function listSessions(
     .filter(({ expiresAt }) => expiresAt.getTime() > nowMs);
 }
 
-/** Returns false when it was not one of the user's. */
+/** Ends a session. Returns false when it was not one of the user's. */
 export async function endSession(
   database: Database,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
@@ -48,7 +48,7 @@ export async function endSession(
   return result!.numDeletedRows > 0n;
 }
 
-/** Returns the number of ended sessions. */
+/** Ends the user's other sessions. Returns their number. */
 export async function endOtherSessions(
   database: Database,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },

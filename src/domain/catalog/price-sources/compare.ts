@@ -84,8 +84,8 @@ function priceNow(model: Compared, nowMs: number) {
 }
 
 /**
- * Prices missing from the list are not compared. Prices missing from our entry are compared by
- * their default.
+ * Compares prices. Those missing from the list are skipped; those missing from our entry have their
+ * default.
  */
 function compareBuckets(
   ours: TokenPricesEntry | undefined,
@@ -100,7 +100,7 @@ function compareBuckets(
   });
 }
 
-/** The defaults of read-prices.ts. */
+/** Returns the price that is charged, with the defaults of read-prices.ts. */
 function charged(prices: TokenPricesEntry, bucket: Bucket): number {
   const { input, cache_write: write = input } = prices;
   return prices[bucket] ?? (bucket === 'cache_write_1h' ? Math.max(2 * input, write) : input);

@@ -16,7 +16,8 @@ import { type Owner, renewalMs } from '../sqlite/lease.ts';
 /** One for batches, one for background retries, one for the lease. */
 const connectionsMax = 3;
 /**
- * Also how long a batch waits for locks of another; a longer wait is a failure, which is retried.
+ * The longest time of a statement, which includes its wait for another batch's locks. A longer wait
+ * is a failure and is retried.
  */
 const statementTimeoutMs = 5_000;
 
@@ -84,8 +85,8 @@ async function openOrClose(url: string, pool: Pool, open: () => Promise<void>): 
 }
 
 /**
- * Without synchronous commits, a server crash could lose an acknowledged charge. An empty batch
- * checks that every table can be read.
+ * Throws when the database cannot be used. Without synchronous commits, a server crash could lose
+ * an acknowledged charge. An empty batch checks that every table can be read.
  */
 async function assertUsable(pool: Pool, store: PostgresStore): Promise<void> {
   await store.run([]);

@@ -9,7 +9,8 @@ import type { BatchIds } from './batch-ids.ts';
 import type { EntryRow, HoldRow } from '../rows.ts';
 
 /**
- * Generic plans, made once and still right when tables grow, because every row is found by its key.
+ * Settings that give generic plans. They are made once and stay right when tables grow, because
+ * every row is found by its key.
  */
 export const ledgerSettings = [
   ...['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
@@ -134,8 +135,8 @@ export async function lockClaims(
 type ClaimRow = Pick<IdempotentResponsesTable, 'key_id' | 'key_digest' | 'request_id'>;
 
 /**
- * A separate statement, because the one that waited for the locks sees a snapshot from before the
- * wait.
+ * Loads what the commands name. This is a separate statement, because the one that waited for the
+ * locks sees a snapshot from before the wait.
  */
 export async function loadRows(
   client: ClientBase,
@@ -151,7 +152,7 @@ export async function loadRows(
   return rows[0]!.loaded;
 }
 
-/** For holds that are no longer open, which is rare, the journal is loaded too. */
+/** Loads the journal of holds that are no longer open, which is rare. */
 export async function loadEnded(
   client: ClientBase,
   { holdIds }: BatchIds,

@@ -112,7 +112,10 @@ export class PostgresStore {
     }
   }
 
-  /** Statements that do not depend on the previous result are sent together. */
+  /**
+   * Runs the batch's statements. Statements that do not depend on the previous result are sent
+   * together.
+   */
   async #runOn(
     client: ClientBase,
     commands: readonly (Command | Expire)[],
@@ -175,8 +178,8 @@ function decide(
 }
 
 /**
- * A hold created between the two statements has an unlocked ledger, which must not be changed; the
- * retry locks it.
+ * Throws when a loaded hold's ledger is not locked: the hold was created between the two
+ * statements. The retry locks its ledger.
  */
 function assertLocked(
   ledgers: readonly LedgerRow[],
@@ -197,9 +200,9 @@ function assertLocked(
 }
 
 /**
- * A violated constraint (class 23) or an invalid value (22) is the fault of one command of the
- * batch. Except for an id that another transaction has just used: the retry finds it.
- * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * Returns true when one command of the batch is at fault: it violates a constraint (class 23) or
+ * has an invalid value (22). An id that another transaction has just used is no fault, because the
+ * retry finds it. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function isFaultOfCommand(error: unknown): boolean {
   const code = codeOf(error);

@@ -132,7 +132,10 @@ export function auditEntry(
   );
 }
 
-/** Only an open hold can be extended; an expired one can still be ended by its owner. */
+/**
+ * Returns the reserve entry that an entry continues. Only an open hold can be extended; an expired
+ * one can still be ended by its owner.
+ */
 function findReserve(audit: Audit, entry: EntryRow): EntryRow | null {
   if (entry.kind === 'reserve') return entry;
   if (entry.kind === 'extend') return audit.open.get(holdIdOfExtension(entry.id)) ?? null;
@@ -174,7 +177,7 @@ function auditReserve(entry: EntryRow): Problem | null {
   });
 }
 
-/** An extension is booked in the ledger and windows of its hold, whatever the day. */
+/** Checks an extension: it is booked in the ledger and windows of its hold, whatever the day. */
 function auditExtend(entry: EntryRow, { ledger_id, key_id, day, month }: EntryRow): Problem | null {
   if (entry.held_delta_micros < 0)
     return wrong(entry, 'held_delta_micros', '0 or more', entry.held_delta_micros);
@@ -190,8 +193,8 @@ function auditExtend(entry: EntryRow, { ledger_id, key_id, day, month }: EntryRo
 }
 
 /**
- * An end releases the amount still held, in the ledger and windows of the hold; only a settlement
- * charges.
+ * Checks an end: it releases the amount still held, in the ledger and windows of the hold. Only a
+ * settlement charges.
  */
 function auditEnd(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | null {
   const isOpen = audit.open.has(entry.id);
@@ -206,7 +209,10 @@ function auditEnd(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | n
   return compareEntry(entry, { ledger_id, key_id, day, month, held_delta_micros, ...free });
 }
 
-/** Older losses are not marked as provoked. An expiry of the hold is not caused by the account. */
+/**
+ * Returns true when a loss may be marked as provoked; older losses are not marked. The account does
+ * not cause the expiry of a hold.
+ */
 function mayBeProvoked({ kind, loss_micros }: EntryRow, isOpen: boolean): boolean {
   return loss_micros > 0 && (kind === 'release' || (kind === 'settle' && isOpen));
 }

@@ -58,7 +58,7 @@ export function firstLossDay(nowMs: number): string {
   return dayOf(nowMs - (windowDays - 1) * dayMs);
 }
 
-/** `losses` must start at `firstLossDay`. */
+/** Compares losses with the budget. They must start at `firstLossDay`. */
 export function judgeLosses(
   { provokedMicros, days, spentMicros }: Losses,
   { floorMicros, share }: LossBudget,
@@ -69,7 +69,10 @@ export function judgeLosses(
   return { provokedMicros, budgetMicros, isExceeded, resetsAtMs };
 }
 
-/** Charges leave the window too, so only the fixed amount is certain. */
+/**
+ * Returns when the losses fit the fixed amount. Charges leave the window too, so only the fixed
+ * amount is certain.
+ */
 function resetMs(
   { provokedMicros, days }: Pick<Losses, 'provokedMicros' | 'days'>,
   floorMicros: Micros,

@@ -89,10 +89,10 @@ test('after a kill the next start releases all holds at once, even with the same
   assert.equal(
     sameProcess.store.sweep(),
     0,
-    'two ledgers of one process keep their hands off each other',
+    'two ledgers of one process do not release each other’s holds',
   );
   const elsewhere = open({ owner: 'run_elsewhere', host: 'there', pid: 8, isRunning: () => false });
-  assert.equal(elsewhere.store.sweep(), 0, 'a pid says nothing about another machine');
+  assert.equal(elsewhere.store.sweep(), 0, 'a pid of another machine is not checked');
   const restarted = open({ owner: 'run_restarted', pid: 7, processStartedAtMs: 2 });
   assert.equal(restarted.store.sweep(), 1);
   assert.equal(await held(), 0);
@@ -100,7 +100,7 @@ test('after a kill the next start releases all holds at once, even with the same
   assert.equal(
     books.ok && books.failedMicros,
     10,
-    'what it has probably cost is a loss, at most what was held',
+    'the likely cost is a loss, at most the held amount',
   );
 });
 

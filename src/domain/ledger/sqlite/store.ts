@@ -122,17 +122,17 @@ export class SqliteStore {
 }
 
 /**
- * A power cut ends the running requests. Their holds and releases may be lost too, because nothing
- * was charged or confirmed for them. A charge follows its hold in the same log, so flushing the
- * charge also keeps the hold.
+ * Returns true for money movements. A power cut ends the running requests. Their holds and releases
+ * may be lost too, because nothing was charged or confirmed for them. A charge follows its hold in
+ * the same log, so flushing the charge also keeps the hold.
  */
 function mustOutlivePowerCut({ type }: Command | Expire): boolean {
   return type === 'settle' || type === 'credit' || type === 'debit';
 }
 
 /**
- * A violated constraint is the fault of one command of the batch; a locked, full or broken database
- * fails all of them.
+ * Returns true when one command of the batch is at fault: it violates a constraint. A locked, full
+ * or broken database fails all commands.
  */
 function isFaultOfCommand(error: unknown): boolean {
   const code = sqliteCodeOf(error);
