@@ -76,7 +76,6 @@ export class ActiveRuns {
 
 /** A running request and its stop signals. */
 export class Run {
-  /** Closes the run. */
   readonly close: () => void;
   readonly #clock: Clock;
   readonly #running = new AbortController();

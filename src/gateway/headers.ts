@@ -37,9 +37,9 @@ export function headerNamesOf(serviceName: string): HeaderNames {
 const namesCharactersMax = 1_000;
 
 /**
- * Writes the value of a header that lists fields. Field names are untrusted and may be thousands:
- * characters that a header cannot hold are percent-encoded, and a list that is too long ends with
- * the number of names left out.
+ * Writes the value of a header that lists fields. Field names are untrusted and may be thousands.
+ * Characters that a header cannot hold are percent-encoded. A list that is too long ends with the
+ * number of names left out.
  */
 export function writeNames(names: readonly string[]): string {
   let list = '';

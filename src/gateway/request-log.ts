@@ -48,7 +48,6 @@ export class RequestLog {
     Object.assign(this.#notes, notes);
   }
 
-  /** Adds a loss. */
   addLoss(lossMicros: number): void {
     this.#lossMicros = (this.#lossMicros ?? 0) + lossMicros;
   }

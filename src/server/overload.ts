@@ -1,7 +1,7 @@
 // Detects overload. New charged requests are refused then, so that running ones do not suffer. Lag
 // is judged like CoDel judges a queue (https://queue.acm.org/detail.cfm?id=2209336): by the
 // smallest of the last few samples. One long turn of the event loop, for a large body or the
-// garbage collector, is over when it is noticed; a queue that never empties is not.
+// garbage collector, is over when it is noticed. A queue that never empties is not.
 import { totalmem } from 'node:os';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

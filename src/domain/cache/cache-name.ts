@@ -54,8 +54,8 @@ export function nameCached(nameKey: string, request: CachedRequest): CacheName {
     body,
   } = request;
   // A JSON array, so that different parts never give the same text. A plain hash of key and text
-  // costs a third of an HMAC; an HMAC protects against length extension, which needs digests that a
-  // stranger can see, and these are never shown.
+  // costs a third of an HMAC. An HMAC protects against length extension, which needs digests that a
+  // stranger can see; these are never shown.
   const text = canonicalJson([
     accountId,
     generation,

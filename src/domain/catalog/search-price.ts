@@ -1,6 +1,6 @@
-// The price of a web search that a model's provider runs. In order of precedence: the model's
-// price, set by the operator for accounts; the price of the provider's entry, as the provider
-// charges it; the published price for the provider's kind.
+// The price of a web search that a model's provider runs. The first of these counts: the model's
+// price, which the operator set for accounts; the price of the provider's entry, as the provider
+// charges it; the published price of the provider's kind.
 import type { SearchToolName } from '../../canonical/web-search.ts';
 import { kindOfProvider } from '../../config/known-providers.ts';
 import type { ProviderConfig } from '../../config/schema.ts';

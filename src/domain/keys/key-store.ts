@@ -1,5 +1,5 @@
 // Looks up keys by their text, cached in memory. A poll of one revision counter detects changes of
-// any key or account, in this process or another, and invalidates the cache: a revoked or changed
+// any key or account, in this process or another, and invalidates the cache. A revoked or changed
 // key takes effect within about a second.
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';

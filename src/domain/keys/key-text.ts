@@ -1,6 +1,6 @@
 // The format of a key: `tg_live_` or `tg_test_`, 32 random base-62 characters (190 bits), and a
-// checksum of six characters, so that garbage is refused without a database query. Only an HMAC of
-// the key is stored; its secret is outside the database.
+// checksum of six characters. The checksum refuses garbage without a database query. Only an HMAC
+// of the key is stored; its secret is outside the database.
 import { createHmac, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';

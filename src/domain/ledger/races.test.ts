@@ -1,6 +1,6 @@
-// All orders in which batches are answered and clients continue, using fast-check's scheduler: in
-// every order, the balance and the caps hold at every moment, and each client gets the reply to its
-// own command.
+// All orders in which batches are answered and clients continue, using fast-check's scheduler. In
+// every order, the balance and the caps hold at every moment. Each client gets the reply to its own
+// command.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';

@@ -1,8 +1,8 @@
-// Retries batches while the database is unavailable: a server that restarts, fails over or is
-// unreachable, or a file whose disk is full or which another process has locked. Every command is
-// sent again with the same id, so that a command with a lost response does not run twice. New work
-// is refused after some seconds. Settlements and releases are retried for as long as the process
-// lives, because giving up would lose a charge or leave a hold open.
+// Retries batches while the database is unavailable: a server restarts, fails over or is
+// unreachable, or a file is locked or its disk is full. Every command is sent again with the same
+// id, so that a command with a lost response does not run twice. New work is refused after some
+// seconds. Settlements and releases are retried for as long as the process lives, because giving up
+// would lose a charge or leave a hold open.
 import { zeroMicros } from '../../lib/money.ts';
 import { type BatchRunner, LedgerLost, LedgerUnavailable } from './batcher.ts';
 import type { Command, LedgerId, Release, Settle } from './commands.ts';

@@ -115,8 +115,8 @@ export function rowOfResponse(response: StoredResponse): ResponseRow {
 }
 
 /**
- * SQL for the body of a new answer, called `row`: null when the key's account no longer stores
- * answers, which it may have changed after the request began.
+ * SQL for the body of a new answer, called `row`. It is null when the key's account no longer
+ * stores answers, which may have changed after the request began.
  */
 export const bodyIfRetained = `case when (select accounts.retain_responses
   from api_keys join accounts on accounts.id = api_keys.account_id where api_keys.id = row.key_id) = 1 then row.body end`;

@@ -1,6 +1,6 @@
-// Wraps the sign-in library's database adapter: when a new or existing user is linked to an
-// identity provider, one transaction writes the link and a row of the audit log. The library writes
-// these rows itself, so it must know the audit log as one of its tables.
+// Wraps the sign-in library's database adapter. When a new or existing user is linked to an
+// identity provider, one transaction writes the link and its audit row. The library writes these
+// rows itself, so it must know the audit log as one of its tables.
 import type { BetterAuthPlugin, DBAdapter, DBTransactionAdapter } from 'better-auth';
 import type { Insertable } from 'kysely';
 import type { AuditLogTable } from '../../db/schema.ts';

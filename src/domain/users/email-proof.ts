@@ -23,8 +23,8 @@ type ProvenEmail = { readonly email: string; readonly before: string };
 /**
  * Marks the address as the user's. `userId`: the user who follows the link. Only that user may
  * confirm the address: when somebody else signed up with it, a click by the address's owner must
- * not confirm it. null: the link belongs to another user, is used or has expired, or the address
- * now belongs to another user.
+ * not confirm it. Returns null when the link belongs to another user, is used or has expired, or
+ * when the address now belongs to another user.
  */
 export async function proveEmail(
   database: Database,

@@ -1,6 +1,6 @@
 // Invitations into an account, by links that work once. Anyone with a link may accept for the
-// invited e-mail address. Each invitation has two links: one is shown to the inviter and proves
-// nothing; the other is sent only to the address, and following it proves the address.
+// invited e-mail address. Each invitation has two links. One is shown to the inviter and proves
+// nothing. The other is sent only to the address, and following it proves the address.
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Role, Tables } from '../../db/schema.ts';

@@ -22,7 +22,6 @@ export class LargeAnswers {
     return answer;
   }
 
-  /** Adds bytes. */
   add(bytes: number): void {
     this.#bytes += bytes;
   }

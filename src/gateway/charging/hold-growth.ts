@@ -34,8 +34,8 @@ export class HoldGrowth {
   }
 
   /**
-   * Call as the answer grows. Returns undefined while the hold covers it, or a promise while the
-   * answer must wait for a slice: true when granted, false when the answer must end here.
+   * Call as the answer grows. Returns undefined while the hold covers it. Otherwise the answer must
+   * wait for the promise: true when a slice is granted, false when the answer must end here.
    */
   cover(outputBytes: number, unseen: UnseenTokens): Promise<boolean> | void {
     if (this.#coveredTokens >= this.#granted.maxOutputTokens) return;

@@ -51,8 +51,8 @@ export async function settle(
 type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
 
 /**
- * Returns what the provider bills for a failed call: by its final count, else by what the call has
- * used so far, if it is likely to have run at all.
+ * Returns what the provider bills for a failed call: by its final count, else by the use so far.
+ * Returns 0 when the call has probably not run.
  */
 export function lossOf(called: Called, failed: Failed): Micros {
   const { failure, progress, isWhole = false, hasStreamed = false } = failed;

@@ -57,7 +57,6 @@ export class UnseenOutput {
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
 
-  /** Ends the call. */
   end(): void {
     if (this.#isRunning) this.#endSilence(0);
     this.#isRunning = false;

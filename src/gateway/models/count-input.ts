@@ -1,6 +1,6 @@
-// Counts the input of a Responses request for any model, free of charge: by its first provider that
-// can count without running (the sandbox plays it for test keys). Otherwise the answer is our
-// estimate, marked as such.
+// Counts the input of a Responses request for any model, free of charge. The first provider that
+// can count without running is asked; for test keys the sandbox plays it. Otherwise the answer is
+// our estimate, marked as such.
 import type { JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { messages } from '../../formats/messages/index.ts';

@@ -1,6 +1,6 @@
-// Hides end users from providers. All accounts share the operator's credential, so names of users
-// and caches are replaced by keyed digests of account and name: no account can use, or learn of,
-// another's.
+// Hides end users from providers. All accounts share the operator's credential. So names of users
+// and caches are replaced by keyed digests of account and name, and no account can use, or learn
+// of, another's.
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamFormatName } from '../../canonical/format-name.ts';

@@ -1,6 +1,6 @@
 // Circuit breakers of routes. A route is a provider with one of its models. After several failures
-// in a row it is out of use for a while, longer each time, and is then probed by one request at a
-// time until one succeeds. There are no timers: the state is computed when asked for.
+// in a row it is out of use for a while, longer each time. Then one request at a time probes it
+// until one succeeds. There are no timers: the state is computed when asked for.
 
 export type RouteName = { readonly provider: string; readonly upstreamModel: string };
 

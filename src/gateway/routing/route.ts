@@ -55,8 +55,9 @@ export function findRoutes(
 }
 
 /**
- * A provider with both Responses and Chat is asked in Chat for stop sequences, which Responses
- * lacks: a model that stops by itself generates, and costs, less than one that is cut.
+ * Returns the format to speak. A provider with both Responses and Chat is asked in Chat for stop
+ * sequences, which Responses lacks. A model that stops by itself generates, and costs, less than
+ * one that is cut.
  */
 function formatOf(
   { formats }: HttpProviderKind,

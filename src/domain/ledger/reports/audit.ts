@@ -1,6 +1,7 @@
 // Checks every entry against the ledger's rules and the sums of earlier entries. Written from the
-// rules, independently of the core: negative only by a debit, above a cap only after it was
-// lowered, each hold ended at most once, each end charged as booked.
+// rules, independently of the core. A balance is negative only by a debit, and a window above its
+// cap only after the cap was lowered. Each hold ends at most once, and each end is charged as
+// booked.
 import { costOf, readKeptTerms } from '../../../canonical/price-terms.ts';
 import type { Micros } from '../../../lib/money.ts';
 import { holdIdOfExtension } from '../book.ts';

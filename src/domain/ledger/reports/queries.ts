@@ -68,7 +68,7 @@ type ChargePage = {
  * Returns charges, newest first. New charges between two pages neither shift nor repeat one,
  * because a page starts after a charge, not at an offset. Without a filter, or by time, request or
  * the ending `cut-off`, a page is read from an index. By key, model and endpoint, only the days
- * with matches are scanned, in steps: a key that was used once on a day with a million charges
+ * with matches are scanned, in steps. A key that was used once on a day with a million charges
  * takes seconds to find, but blocks no other request.
  */
 export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promise<ChargePage> {
