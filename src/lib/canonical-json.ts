@@ -24,7 +24,7 @@ function withSortedNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedNames);
   const members = value as Readonly<Record<string, unknown>>;
   const sorted: Record<string, unknown> = {};
-  for (const name of Object.keys(members).sort()) {
+  for (const name of Object.keys(members).toSorted()) {
     const member = withSortedNames(members[name]);
     // An assignment would set the prototype instead.
     if (name === '__proto__')

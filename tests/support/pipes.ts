@@ -76,11 +76,7 @@ function* pushPieces(
     for (const event of parser.end()) yield pipe.push(event);
     yield pipe.end();
   } catch (error) {
-    const isUpstreams =
-      error instanceof SseOverflow ||
-      error instanceof UnreadableAnswer ||
-      error instanceof RangeError;
-    if (!isUpstreams) throw error;
+    if (!(error instanceof SseOverflow || error instanceof UnreadableAnswer)) throw error;
     thrown.failure = {
       kind: 'unreadable',
       status: null,

@@ -89,15 +89,8 @@ async function readToEnd(iterator: AsyncIterator<Uint8Array>, clock: Clock): Pro
   }
 }
 
-/**
- * A RangeError means that V8's stack overflowed: JSON nested thousands of levels deep can be
- * parsed, but not written.
- */
 function asBroken(error: unknown): unknown {
-  const isUpstreams =
-    error instanceof SseOverflow ||
-    error instanceof UnreadableAnswer ||
-    error instanceof RangeError;
+  const isUpstreams = error instanceof SseOverflow || error instanceof UnreadableAnswer;
   if (!isUpstreams) return error;
   return new UpstreamBroken({
     ...makeFailure('unreadable', error.message),
