@@ -3,9 +3,10 @@ import { isTooDeep } from '../lib/json.ts';
 
 /**
  * More than a request may be nested, because events echo its tools, and far less than V8 can write:
- * it parses any depth, but its stack overflows when it serialises the value again.
+ * it parses any depth, but its stack overflows when it serialises the value again. The check skips
+ * events of up to 2,000 characters, which is nearly all of them.
  */
-const eventDepthMax = 200;
+const eventDepthMax = 1_000;
 
 /** Returns undefined for data that is not JSON or is nested too deep. */
 export function parseEventData(data: string): unknown {
