@@ -37,8 +37,8 @@ export function totalInputTokens(usage: Usage): number {
 type OwnCount = { readonly estimatedInputTokens: number; readonly outputBytes: number };
 
 /**
- * Completes the upstream's count `told`. Input and output are judged separately: one that is 0 was not counted, and our own count replaces it.
- * Returns `told` itself when nothing had to be replaced. `told` null means that the upstream sent no count; all zeros, that it used nothing.
+ * Fills gaps in the provider's count. A missing or zero input or output is replaced by our own
+ * count. A count of zeros alone stays: the provider used nothing. null: it sent no count.
  */
 export function countUsage(
   told: Usage | null,

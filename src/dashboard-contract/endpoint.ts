@@ -2,11 +2,20 @@
 // app imports these files as types only; the server checks requests against their schemas.
 import type { Static, TObject } from 'typebox';
 
-/**
- * Who may call: anybody; whoever is signed in; a member, an admin or an owner of the account in the path, each of whom may do what the one
- * before may; or an operator, who is none of the account's.
- */
-export type Access = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'operator';
+/** Who may call an endpoint. */
+export type Access =
+  /** Anybody. */
+  | 'public'
+  /** Every user who is signed in. */
+  | 'user'
+  /** Every member of the account in the path. */
+  | 'member'
+  /** An admin or owner of the account in the path. */
+  | 'admin'
+  /** An owner of the account in the path. */
+  | 'owner'
+  /** An operator. Operators do not belong to the accounts. */
+  | 'operator';
 
 /**
  * Example: `GET /accounts/:account/keys`, relative to `/dashboard-api`. Paths of accounts begin

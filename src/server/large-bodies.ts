@@ -10,7 +10,7 @@ export class LargeBodies {
 
   /**
    * Resolves when it is this body's turn, after one turn of the event loop for everybody else.
-   * Returns undefined for a small body.
+   * Returns null for a small body.
    */
   turn(body: unknown): Promise<void> | null {
     if (!(body instanceof Uint8Array) || body.length < largeBytes) return null;

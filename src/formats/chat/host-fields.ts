@@ -22,6 +22,12 @@ import {
 } from '../field-verdicts.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
 
+/**
+ * Other names of the output limit, which clients of several hosts send. A host that obeyed one would
+ * generate more than the hold covers.
+ */
+export const otherLimits = ['max_new_tokens', 'num_predict', 'max_gen_len', 'max_length'];
+
 type Tables = Readonly<Record<string, Readonly<Record<string, Verdict>>>>;
 
 /**
@@ -34,11 +40,7 @@ const history: Tables = {
     { rule: 'own' },
     'reasoning_details provider_specific_fields parsed parsed_arguments',
   ),
-  /**
-   * Other names of the output limit, which clients of several hosts send. A host that obeyed one
-   * would generate more than the hold covers.
-   */
-  request: verdicts({ rule: 'drop' }, 'max_new_tokens num_predict max_gen_len max_length'),
+  request: verdicts({ rule: 'drop' }, otherLimits.join(' ')),
   messages: pass(
     'reasoning_content reasoning reasoning_details thinking_blocks annotations images extra_content provider_specific_fields ' +
       'prefix partial cache_control parsed audio_content',

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { relayHistory } from './foreign-history.ts';
+import { otherLimits } from './host-fields.ts';
 import { readStopSequences } from './read-request.ts';
 import type { ChatRequest } from './schema.ts';
 import { isOpenAi } from './openai-host.ts';
@@ -49,12 +50,6 @@ function relayStop({ stop }: ChatRequest): JsonObject {
   if (sequences.length === 0) return {};
   return { stop: typeof stop === 'string' ? stop : sequences };
 }
-
-/**
- * Other hosts' names for the output limit. A host that obeyed one would generate more than the hold
- * covers.
- */
-const otherLimits = ['max_new_tokens', 'num_predict', 'max_gen_len', 'max_length'];
 
 const decidedHere = new Set([
   'model',

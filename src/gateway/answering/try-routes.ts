@@ -92,7 +92,9 @@ class Retrying {
   }
 }
 
-/** Skips a route that another request began to probe after this one was planned. */
+/**
+ * One request at a time tests a route that was out of use. Another may be testing it already.
+ */
 function firstAttempt(held: Held): Attempt {
   const first = held.plan.begin(held.granted);
   return isFree(held, first) ? first : (nextFree(held) ?? first);
@@ -120,8 +122,7 @@ function beginCall(held: Held, attempt: Attempt, number: number): Called {
 }
 
 /**
- * Returns the output that the client cannot see. An answer without streaming shows nothing until
- * its end. A thinking model may hide its thoughts.
+ * An answer that comes whole shows nothing until its end. A thinking model may hide its thoughts.
  */
 function unseenBy({ stream }: Held['request'], { written }: Attempt): Unseen {
   if (!stream) return 'all';
@@ -181,11 +182,11 @@ function noteFailure(
     return 'refused';
   }
   gateway.log.warn(fields, 'the upstream failed');
-  // A provider that refuses a faulty request is healthy.
+  // A provider that refuses a faulty request works.
   return nextStepAfter(failure) === 'never' ? 'good' : 'bad';
 }
 
-/** Returns the next call after its wait; null when none is made and the failure is reported. */
+/** The next call, after its wait; null: none, and the failure is reported. */
 async function nextAttempt(
   called: Called,
   failed: CallFailed,
@@ -205,8 +206,8 @@ async function nextAttempt(
 type Next = { readonly attempt: Attempt; readonly waitMs: number };
 
 /**
- * Returns the same route with a wait, as often as allowed, then the next route without one. Returns
- * null when no route or no time is left.
+ * The same route after a wait, as often as allowed; then the next route at once. null: none is
+ * left, or no time.
  */
 function chooseNext(
   called: Called,

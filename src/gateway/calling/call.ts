@@ -16,11 +16,11 @@ export type CallReply =
   | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
   | CallFailed;
 
-/** `requestSent`: false when nothing reached the upstream, so nothing can have been generated. */
 export type CallFailed = {
   readonly kind: 'failure';
   /** The failure of this call. It decides what the call may have cost. */
   readonly failure: UpstreamFailure;
+  /** False when nothing reached the upstream, so nothing can have been generated. */
   readonly requestSent: boolean;
   /** True when a stream had begun with a status of success; left out: none had. */
   readonly hasStreamed?: boolean;
