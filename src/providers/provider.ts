@@ -10,11 +10,6 @@ import type { Clock } from '../lib/clock.ts';
 /** A provider reached over HTTP with one of the upstream formats. */
 export type HttpProviderKind = {
   readonly kind: string;
-  /**
-   * null: the configuration must set it. Includes `/v1` for the two openai kinds, no version for
-   * the others.
-   */
-  readonly defaultBaseUrl: string | null;
   /** Its formats, best first. */
   readonly formats: readonly UpstreamFormatName[];
   /** The path below the base URL, for instance `/chat/completions`. */

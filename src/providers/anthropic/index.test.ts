@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { knownProviders } from '../../config/known-providers.ts';
 import { allowedBetas, refusedBetas } from './betas.ts';
 import { anthropic } from './index.ts';
 
@@ -72,7 +73,7 @@ test('requests go to the messages path below a base URL without a version', () =
     maxTokensField: 'max_tokens',
   } as const;
   assert.equal(
-    `${anthropic.defaultBaseUrl}${anthropic.path('messages', target)}`,
+    `${knownProviders.anthropic!.baseUrl}${anthropic.path('messages', target)}`,
     'https://api.anthropic.com/v1/messages',
   );
 });

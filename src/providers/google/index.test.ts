@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { knownProviders } from '../../config/known-providers.ts';
 import { readFailure } from './failure.ts';
 import { google } from './index.ts';
 
@@ -21,7 +22,7 @@ const status = (code: number): UpstreamFailure => ({
 test('the path names the model and whether to stream, and the key has its own header', () => {
   const models = 'https://generativelanguage.googleapis.com/v1beta/models';
   const path = (fields: object) =>
-    `${google.defaultBaseUrl}${google.path('gemini', { ...target, ...fields })}`;
+    `${knownProviders.google!.baseUrl}${google.path('gemini', { ...target, ...fields })}`;
   assert.equal(path({}), `${models}/gemini-3.8-flash:generateContent`);
   assert.equal(path({ stream: true }), `${models}/gemini-3.8-flash:streamGenerateContent?alt=sse`);
   assert.equal(path({ model: 'a/../b?c' }), `${models}/a%2F..%2Fb%3Fc:generateContent`);

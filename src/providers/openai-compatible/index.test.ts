@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import type { UpstreamTarget } from '../../formats/format.ts';
 import { openaiCompatible } from './index.ts';
 
-test('a compatible host has no default URL, one path, and an optional key', () => {
-  assert.equal(openaiCompatible.defaultBaseUrl, null);
+test('a compatible host has one path and an optional key', () => {
   assert.equal(openaiCompatible.path('chat', {} as UpstreamTarget), '/chat/completions');
   assert.deepEqual(openaiCompatible.headers('k', {}), { authorization: 'Bearer k' });
   assert.deepEqual(openaiCompatible.headers(null, {}), {});
