@@ -36,7 +36,7 @@ import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
 import { memoryShareBytes, Overload } from './server/overload.ts';
-import { addDashboardApi } from './dashboard-api/routes.ts';
+import { addDashboardApi } from './dashboard-api/dispatch.ts';
 import { openUsers } from './dashboard-api/users.ts';
 import { createServer } from './server/server.ts';
 import { urlOf } from './server/server-url.ts';

@@ -14,11 +14,25 @@ export type Caller = {
   readonly account: Membership | null;
 };
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set for requests to the dashboard's API. */
+    caller: Caller | null;
+  }
+}
+
+/** Runs before the body is read: a stranger cannot make the gateway read one. */
+export function admitCaller(context: DashboardContext, access: Access) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.caller = await callerOf(context, { request, reply, access });
+  };
+}
+
 /**
  * Throws ApiError: 401 without a required session, 404 for another user's account, 403 when the
  * caller lacks the role.
  */
-export async function callerOf(
+async function callerOf(
   context: DashboardContext,
   {
     request,

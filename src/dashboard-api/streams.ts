@@ -11,13 +11,13 @@ import { modelEndpoint } from '../gateway/models/model-work.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import { runEndpoint } from '../server/charged.ts';
 import type { Handler } from '../server/context.ts';
-import type { DashboardContext } from './context.ts';
+import { dashboardApiPath, type DashboardContext } from './context.ts';
 import { useKey } from '../server/middleware/authenticate.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
-import { checkOrigin } from './access.ts';
+import { admitCaller, checkOrigin } from './access.ts';
 import { finishProvider } from './auth.ts';
-import { admitCaller, dashboardApiPath, queryReader } from './dispatch.ts';
+import { queryReader } from './read-input.ts';
 import { sendUsageFile } from './usage-file.ts';
 
 type Stream = {
