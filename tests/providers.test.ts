@@ -1,23 +1,30 @@
-// The configuration may not import the providers, so it lists their kinds and formats again. This
-// compares both lists.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatsOfKind, searchKinds } from '../src/config/known-providers.ts';
-import { providerKinds, searchProviderKinds } from '../src/providers/registry.ts';
+import { formatsOfKind, isImageKind, providerKindNames } from '../src/canonical/provider-kind.ts';
+import { knownProviders } from '../src/config/known-providers.ts';
+import {
+  chatProviderKinds,
+  imageProviderKinds,
+  searchProviderKinds,
+} from '../src/providers/registry.ts';
 
-test('the configuration and the provider registry agree on the kinds and their wire formats', () => {
-  const registered = Object.fromEntries(
-    Object.entries(providerKinds).map(([name, kind]) => [name, [...kind.formats]]),
-  );
-  const ofChat = Object.entries(formatsOfKind).filter(([, formats]) => formats.length > 0);
-  const configured = Object.fromEntries(ofChat.map(([name, formats]) => [name, [...formats]]));
-  assert.deepEqual(configured, registered);
+test('each kind of provider is registered under its own name', () => {
+  for (const kinds of [chatProviderKinds, searchProviderKinds])
+    for (const [name, { kind }] of Object.entries(kinds)) assert.equal(kind, name);
 });
 
-test('they agree on the kinds that search the web', () => {
-  assert.deepEqual(Object.keys(searchProviderKinds), [...searchKinds]);
+test('each kind of provider is registered for what it offers, and for nothing else', () => {
+  for (const name of providerKindNames) {
+    assert.equal(Object.hasOwn(chatProviderKinds, name), formatsOfKind(name).length > 0, name);
+    assert.equal(Object.hasOwn(imageProviderKinds, name), isImageKind(name), name);
+  }
+});
+
+test('each kind of provider is that of a known provider, whose address and key have defaults', () => {
+  const known = new Set(Object.values(knownProviders).map(({ kind }) => kind));
   assert.deepEqual(
-    Object.entries(searchProviderKinds).map(([name, { kind }]) => [name, kind]),
-    searchKinds.map((name) => [name, name]),
+    providerKindNames.filter((name) => !known.has(name)),
+    [],
+    'add a provider of this kind to src/config/known-providers.ts',
   );
 });

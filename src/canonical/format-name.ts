@@ -1,4 +1,5 @@
 // The names of the wire formats. Clients speak three; upstreams speak these and Gemini's.
 
-export type ClientFormatName = 'responses' | 'chat' | 'messages';
+export const clientFormatNames = ['responses', 'chat', 'messages'] as const;
+export type ClientFormatName = (typeof clientFormatNames)[number];
 export type UpstreamFormatName = ClientFormatName | 'gemini';

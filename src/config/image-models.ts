@@ -1,14 +1,10 @@
 // Checks of `image_models` that a schema cannot express. Checks that need the built-in catalogue
 // run when the two are merged.
+import { isImageKind, providerKindNames } from '../canonical/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
 import type { ImagePricesEntry, ImageRouteEntry } from './image-model-schema.ts';
-import {
-  imageParametersOfKind,
-  isProviderName,
-  kindOfProvider,
-  knownProviders,
-} from './known-providers.ts';
+import { isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
 import { checkDay } from './models.ts';
 
 /**
@@ -38,7 +34,7 @@ function checkRoute(
     });
   }
   const kind = kindOfProvider(providers, provider);
-  if (kind && imageParametersOfKind[kind] === null) {
+  if (kind && !isImageKind(kind)) {
     throw faultAt([...path, 'provider'], {
       problem: `must be a provider that makes images; ${provider} is of kind \`${kind}\`, which does not`,
       remedy: `Use one of kind ${kindsWithImages.map((name) => `\`${name}\``).join(', ')}.`,
@@ -53,9 +49,7 @@ function checkRoute(
   });
 }
 
-const kindsWithImages = Object.entries(imageParametersOfKind).flatMap(([kind, parameters]) =>
-  parameters ? [kind] : [],
-);
+const kindsWithImages = providerKindNames.filter(isImageKind);
 
 /** Prices are stored in microdollars. */
 function checkPrices(faultAt: FaultAt, prices: ImagePricesEntry, path: FieldPath): void {

@@ -1,56 +1,7 @@
 // Providers with a default name, address and key variable; setting the variable is enough to enable
 // one. Addresses and variables come from the providers' own documentation and SDKs, collected
 // 2026-11-20.
-
-/**
- * The formats of each kind, so that a route cannot use one that its provider does not support.
- * Empty: it runs no chat models.
- */
-export const formatsOfKind = {
-  openai: ['responses', 'chat'],
-  'openai-compatible': ['chat'],
-  anthropic: ['messages'],
-  google: ['gemini'],
-  brave: [],
-  tavily: [],
-  serper: [],
-  exa: [],
-  searxng: [],
-  bfl: [],
-} as const;
-
-export type ProviderKindName = keyof typeof formatsOfKind;
-
-/** Web search kinds, in the default order of calls. */
-export const searchKinds = [
-  'brave',
-  'tavily',
-  'serper',
-  'exa',
-  'searxng',
-] as const satisfies readonly ProviderKindName[];
-type SearchKindName = (typeof searchKinds)[number];
-
-export function isSearchKind(kind: ProviderKindName): kind is SearchKindName {
-  return (searchKinds as readonly ProviderKindName[]).includes(kind);
-}
-
-/**
- * The image parameters of each kind: pixels and quality, or aspect ratio and resolution. null: it
- * makes no images.
- */
-export const imageParametersOfKind: Readonly<Record<ProviderKindName, 'size' | 'shape' | null>> = {
-  openai: 'size',
-  'openai-compatible': 'size',
-  anthropic: null,
-  google: 'shape',
-  bfl: 'size',
-  brave: null,
-  tavily: null,
-  serper: null,
-  exa: null,
-  searxng: null,
-};
+import type { ProviderKindName } from '../canonical/provider-kind.ts';
 
 export type KnownProvider = {
   readonly kind: ProviderKindName;

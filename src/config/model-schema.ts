@@ -2,6 +2,7 @@
 // optional, because an entry may override one field of a built-in model.
 // domain/catalog/load-catalog.ts checks what a new model needs and sets its defaults.
 import { Type, type Static } from 'typebox';
+import { clientFormatNames } from '../canonical/format-name.ts';
 import { searchToolNames, type SearchToolName } from '../canonical/web-search.ts';
 import { ModelTimeouts } from './timeouts.ts';
 
@@ -74,7 +75,7 @@ const RouteEntry = Type.Object(
     }),
     model: Type.String({ minLength: 1, description: "The provider's own id for the model." }),
     api: Type.Optional(
-      Type.Enum(['responses', 'chat', 'messages'], {
+      Type.Enum([...clientFormatNames], {
         description:
           "The wire format to use. Default: the client's format if the provider supports it, otherwise the provider's first.",
       }),

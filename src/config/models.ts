@@ -1,13 +1,9 @@
 // Checks of `models` that a schema cannot express. Checks that need the built-in catalogue run when
 // the two are merged.
+import { formatsOfKind, isChatKind } from '../canonical/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
-import {
-  formatsOfKind,
-  isProviderName,
-  kindOfProvider,
-  knownProviders,
-} from './known-providers.ts';
+import { isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
 import {
   pricesOf,
   type ModelEntry,
@@ -45,8 +41,8 @@ function checkRoute(
     });
   }
   const kind = kindOfProvider(providers, provider);
-  const formats: readonly string[] = kind ? formatsOfKind[kind] : [];
-  if (kind && formats.length === 0) {
+  const formats: readonly string[] = kind ? formatsOfKind(kind) : [];
+  if (kind && !isChatKind(kind)) {
     throw faultAt([...path, 'provider'], {
       problem: `must be a provider of chat models; ${provider} is of kind \`${kind}\`, which runs none`,
       remedy: 'Use another provider; models that make images stand under `image_models`.',
@@ -59,8 +55,8 @@ function checkRoute(
   });
 }
 
-const chatProviderNames = Object.keys(knownProviders).filter(
-  (name) => formatsOfKind[knownProviders[name]!.kind].length > 0,
+const chatProviderNames = Object.keys(knownProviders).filter((name) =>
+  isChatKind(knownProviders[name]!.kind),
 );
 
 function checkPrices(faultAt: FaultAt, entry: ModelEntry, path: FieldPath): void {

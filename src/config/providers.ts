@@ -1,13 +1,9 @@
 // Resolves the providers and which of them are enabled: those of the file, completed with known
 // defaults, and those that the environment enables by their key variable.
+import { providerKindNames } from '../canonical/provider-kind.ts';
 import { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
-import {
-  formatsOfKind,
-  knownProviders,
-  reservedProviderName,
-  type KnownProvider,
-} from './known-providers.ts';
+import { knownProviders, reservedProviderName, type KnownProvider } from './known-providers.ts';
 import type { ToolPricesEntry } from './model-schema.ts';
 import { checkToolPrices } from './models.ts';
 import type { ConfigFile, ProviderConfig } from './schema.ts';
@@ -96,9 +92,7 @@ function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderCon
   const kind = entry.kind ?? knownOf(name)?.kind;
   if (kind) return kind;
   throw values.faultAt(['providers', name, 'kind'], {
-    problem: `is required: ${Object.keys(formatsOfKind)
-      .map((word) => `\`${word}\``)
-      .join(', ')}`,
+    problem: `is required: ${providerKindNames.map((word) => `\`${word}\``).join(', ')}`,
     remedy: `It may be left out only for a known provider: ${Object.keys(knownProviders).join(', ')}.`,
   });
 }

@@ -1,9 +1,9 @@
 // The schema of the whole configuration file: the single source of validation, defaults, the JSON
 // Schema for editors (docs/config.schema.json) and the table in docs/configuration.md.
 import { Type, type Static } from 'typebox';
+import { providerKindNames, type ProviderKindName } from '../canonical/provider-kind.ts';
 import { searchesPerRequestMax } from '../canonical/web-search.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
-import { formatsOfKind, type ProviderKindName } from './known-providers.ts';
 import { ImageModelEntry } from './image-model-schema.ts';
 import {
   ModelEntry,
@@ -32,7 +32,7 @@ const limitOf = (description: string) =>
 const Provider = Type.Object(
   {
     kind: Type.Optional(
-      Type.Enum(Object.keys(formatsOfKind) as ProviderKindName[], {
+      Type.Enum([...providerKindNames], {
         description:
           '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. Optional for a known provider.',
       }),

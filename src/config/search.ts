@@ -1,8 +1,9 @@
 // Resolves which providers answer web searches, and in which order: the file's list, or all enabled
 // search providers.
+import { isSearchKind, searchKindNames } from '../canonical/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
 import type { FieldValues } from './field-values.ts';
-import { isSearchKind, knownProviders, searchKinds } from './known-providers.ts';
+import { knownProviders } from './known-providers.ts';
 import type { Config, ConfigFile, ProviderConfig } from './schema.ts';
 
 type Providers = Readonly<Record<string, ProviderConfig>>;
@@ -44,7 +45,7 @@ export function searchWarnings({ fields }: FieldValues, providers: Providers): s
 /** Enabled search providers by kind, then in the file's order. */
 function enabledByKind(providers: Providers): string[] {
   const names = Object.keys(providers).filter((name) => providers[name]!.enabled);
-  return searchKinds.flatMap((kind) => names.filter((name) => providers[name]!.kind === kind));
+  return searchKindNames.flatMap((kind) => names.filter((name) => providers[name]!.kind === kind));
 }
 
 function checkName(
@@ -58,7 +59,7 @@ function checkName(
   if (!kind || !isSearchKind(kind)) {
     throw faultAt(path, {
       problem: `must be the name of a provider that searches the web; got ${JSON.stringify(name)}`,
-      remedy: `Add it under \`providers\` with one of the kinds ${searchKinds.join(', ')}, or use one of these names.`,
+      remedy: `Add it under \`providers\` with one of the kinds ${searchKindNames.join(', ')}, or use one of these names.`,
     });
   }
 }

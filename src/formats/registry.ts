@@ -1,4 +1,5 @@
-// All wire formats by name. A new one needs a folder and a line here.
+// The code of each wire format. canonical/format-name.ts lists the names; the compiler names a format
+// that is missing here.
 import type { ClientFormatName, UpstreamFormatName } from '../canonical/format-name.ts';
 import { chat } from './chat/index.ts';
 import type { ClientFormat, UpstreamFormat } from './format.ts';

@@ -1,17 +1,15 @@
 // The interface of HTTP providers: base URL, authentication and quirks as data and small pure
-// functions. The sandbox simulates their hosts. A new provider is one folder and one line in
-// registry.ts.
+// functions. The sandbox simulates their hosts.
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { UpstreamFormatName } from '../canonical/format-name.ts';
+import type { ChatKindName } from '../canonical/provider-kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { UpstreamTarget } from '../formats/format.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** A provider reached over HTTP with one of the upstream formats. */
 export type HttpProviderKind = {
-  readonly kind: string;
-  /** Its formats, best first. */
-  readonly formats: readonly UpstreamFormatName[];
+  readonly kind: ChatKindName;
   /** The path below the base URL, for instance `/chat/completions`. */
   readonly path: (format: UpstreamFormatName, target: UpstreamTarget) => string;
   /**

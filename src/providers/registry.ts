@@ -1,4 +1,6 @@
-// The provider kinds by name. A new one is a folder and a line here.
+// The code of each kind of provider. canonical/provider-kind.ts lists the kinds and what they offer;
+// the compiler names a kind that is missing here.
+import type { ChatKindName, ImageKindName, SearchKindName } from '../canonical/provider-kind.ts';
 import { anthropic } from './anthropic/index.ts';
 import { bflImages } from './bfl/images.ts';
 import { brave } from './brave/index.ts';
@@ -17,26 +19,27 @@ import { tavily } from './tavily/index.ts';
 
 export { playCount, playExchange, sandboxImages, searchSandbox } from './sandbox/index.ts';
 
-export const providerKinds = {
+/** Providers of chat models. */
+export const chatProviderKinds: Readonly<Record<ChatKindName, HttpProviderKind>> = {
   openai,
   'openai-compatible': openaiCompatible,
   anthropic,
   google,
-} as const satisfies Record<string, HttpProviderKind>;
+};
 
-/** Web search providers, in the default order of calls. */
-export const searchProviderKinds = {
+/** Providers of web searches. */
+export const searchProviderKinds: Readonly<Record<SearchKindName, SearchProviderKind>> = {
   brave,
   tavily,
   serper,
   exa,
   searxng,
-} as const satisfies Record<string, SearchProviderKind>;
+};
 
-/** Image providers, by the same names. */
-export const imageProviderKinds = {
+/** Providers of images. */
+export const imageProviderKinds: Readonly<Record<ImageKindName, ImageProviderKind>> = {
   openai: openaiImages,
   'openai-compatible': compatibleImages,
   google: googleImages,
   bfl: bflImages,
-} as const satisfies Record<string, ImageProviderKind>;
+};

@@ -1,11 +1,12 @@
 // The interface of web search providers: how to write a search and read its answer, as data and
-// pure functions. A new one is one folder and one line in registry.ts.
+// pure functions.
 import type { UpstreamFailure } from '../canonical/event.ts';
+import type { SearchKindName } from '../canonical/provider-kind.ts';
 import type { FoundPage } from '../canonical/search-source.ts';
 import { isObject } from '../lib/json.ts';
 
 export type SearchProviderKind = {
-  readonly kind: string;
+  readonly kind: SearchKindName;
   /** The maximum results of one call. */
   readonly resultsPerCallMax: number;
   /** The maximum calls for one search, each for the next page of results. */

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ImageModelEntry } from '../../config/image-model-schema.ts';
-import { imageParametersOfKind, knownProviders } from '../../config/known-providers.ts';
+import { imageParametersOfKind } from '../../canonical/provider-kind.ts';
+import { knownProviders } from '../../config/known-providers.ts';
 import { loadConfig } from '../../config/load.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { replaceImageTables } from './image-tables.ts';
@@ -53,7 +54,7 @@ describe('every built-in image model', () => {
         'an input has a price where there is one',
       );
       for (const { provider } of model.routes) {
-        assert.equal(imageParametersOfKind[knownProviders[provider]!.kind], model.parameters.kind);
+        assert.equal(imageParametersOfKind(knownProviders[provider]!.kind), model.parameters.kind);
       }
     });
   }

@@ -1,7 +1,8 @@
 // Merges the built-in models (catalog/chat-models.json) with the configuration, which can add
 // models and override fields.
 import chatModels from '../../../catalog/chat-models.json' with { type: 'json' };
-import { knownProviders, formatsOfKind } from '../../config/known-providers.ts';
+import { formatsOfKind } from '../../canonical/provider-kind.ts';
+import { knownProviders } from '../../config/known-providers.ts';
 import { configFault } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import type { ModelEntry, RouteEntry } from '../../config/model-schema.ts';
@@ -180,7 +181,7 @@ function toRoute(config: Config, entry: RouteEntry, position: number): Route {
   const kind = config.providers[provider]?.kind ?? knownProviders[provider]?.kind;
   const isSpoken =
     api !== undefined &&
-    (kind === undefined || formatsOfKind[kind].some((format: string) => format === api));
+    (kind === undefined || formatsOfKind(kind).some((format: string) => format === api));
   return {
     provider,
     upstreamModel: model,

@@ -9,7 +9,8 @@ import type {
   ImageTier,
 } from '../../canonical/image-model.ts';
 import type { ImageModelEntry, ImageRouteEntry } from '../../config/image-model-schema.ts';
-import { imageParametersOfKind, kindOfProvider } from '../../config/known-providers.ts';
+import { imageParametersOfKind } from '../../canonical/provider-kind.ts';
+import { kindOfProvider } from '../../config/known-providers.ts';
 import { configFault } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { nearestOf } from '../../lib/nearest.ts';
@@ -177,7 +178,7 @@ function toRoute(config: Config, { entry, familyEntry, route, index }: RouteSour
   const { provider, model, models = {} } = route;
   const path = ['image_models', id, 'routes', index];
   const kind = kindOfProvider(config.providers, provider);
-  const parameters = kind && imageParametersOfKind[kind];
+  const parameters = kind && imageParametersOfKind(kind);
   if (parameters && parameters !== readParameters(familyEntry).kind) {
     throw configFault(config, [...path, 'provider'], {
       problem: `is of kind \`${kind}\`, which does not accept the parameters of the family ${family}`,

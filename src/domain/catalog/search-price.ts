@@ -1,6 +1,7 @@
-// The price of a web search that a model's provider runs. The first of these counts: the model's
-// price, which the operator set for accounts; the price of the provider's entry, as the provider
-// charges it; the published price of the provider's kind.
+// The price of a web search that a model's provider runs. In order of precedence: the model's
+// price, set by the operator for accounts; the price of the provider's entry, as the provider
+// charges it; the published price for the provider's kind.
+import { isSearchKind, type SearchKindName } from '../../canonical/provider-kind.ts';
 import type { SearchToolName } from '../../canonical/web-search.ts';
 import { kindOfProvider } from '../../config/known-providers.ts';
 import type { ProviderConfig } from '../../config/schema.ts';
@@ -84,12 +85,19 @@ export function endpointSearchPrice(
   const callUsd = provider?.tool_prices.web_search ?? null;
   const billedPicos =
     callUsd === null
-      ? endpointPicos(provider?.kind ?? null, { num, calls })
+      ? publishedPicos(provider, { num, calls })
       : picosFromUsd(callUsd) * BigInt(calls);
   const pricePicos =
     statedUsd === null ? (billedPicos ?? picosFromUsd(ownSearchUsd)) : picosFromUsd(statedUsd);
   const listPicos = scaleByFactor(pricePicos, factor, { isListPrice: statedUsd !== null });
   return { listPicos, upstreamPicos: billedPicos ?? 0n };
+}
+
+function publishedPicos(
+  provider: EndpointSearch['provider'],
+  asked: Pick<EndpointSearch, 'num' | 'calls'>,
+): Picos | null {
+  return provider && isSearchKind(provider.kind) ? endpointPicos[provider.kind](asked) : null;
 }
 
 /** The price of searches without a provider's bill: SearXNG's and the sandbox's. */
@@ -108,23 +116,15 @@ const ownSearchUsd = 0.005;
  *
  * Exa: https://exa.ai/docs/reference/pricing, ten results and their highlights are included.
  */
-function endpointPicos(
-  kind: ProviderConfig['kind'] | null,
-  { num, calls }: { readonly num: number; readonly calls: number },
-): Picos | null {
-  switch (kind) {
-    case 'brave':
-      return picosFromUsd(0.005) * BigInt(calls);
-    case 'tavily':
-      return picosFromUsd(0.008);
-    case 'serper':
-      return picosFromUsd(num > 10 ? 0.002 : 0.001);
-    case 'exa':
-      return picosFromUsd(0.007) + picosFromUsd(0.001) * BigInt(Math.max(num - 10, 0));
-    default:
-      return null;
-  }
-}
+const endpointPicos: Readonly<
+  Record<SearchKindName, (asked: Pick<EndpointSearch, 'num' | 'calls'>) => Picos | null>
+> = {
+  brave: ({ calls }) => picosFromUsd(0.005) * BigInt(calls),
+  tavily: () => picosFromUsd(0.008),
+  serper: ({ num }) => picosFromUsd(num > 10 ? 0.002 : 0.001),
+  exa: ({ num }) => picosFromUsd(0.007) + picosFromUsd(0.001) * BigInt(Math.max(num - 10, 0)),
+  searxng: () => null,
+};
 
 /**
  * USD per search. Both publish $10 per 1 000 searches. OpenAI's preview costs $25 on models without

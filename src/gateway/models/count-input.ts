@@ -1,6 +1,7 @@
-// Counts the input of a Responses request for any model, free of charge. The first provider that
-// can count without running is asked; for test keys the sandbox plays it. Otherwise the answer is
-// our estimate, marked as such.
+// Counts the input of a Responses request for any model, free of charge: by its first provider that
+// can count without running (the sandbox plays it for test keys). Otherwise the answer is our
+// estimate, marked as such.
+import { formatsOfKind } from '../../canonical/provider-kind.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { messages } from '../../formats/messages/index.ts';
@@ -113,8 +114,8 @@ async function askRoute(
   const { gateway, model, log, signal } = counting;
   const { kind, format, upstreamModel, provider } = route;
   const { inputCount } = upstreamFormats[format];
-  // The provider only counts requests in its first format.
-  if (!inputCount || !kind.countTokensPath || format !== kind.formats[0]) return null;
+  // It only counts requests in its first format.
+  if (!inputCount || !kind.countTokensPath || format !== formatsOfKind(kind.kind)[0]) return null;
   log.note({ provider: route.name.provider });
   if (route.isPlayed) return playCount({ format, body: written.body });
   const body = await withFetchedImages(counting, route, JSON.parse(written.body) as JsonObject);

@@ -1,8 +1,9 @@
 // The active providers: their configuration joined with their kind.
+import { isChatKind, isImageKind } from '../../canonical/provider-kind.ts';
 import { knownProviders } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
 import { firstByteDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
-import { imageProviderKinds, providerKinds } from '../../providers/registry.ts';
+import { chatProviderKinds, imageProviderKinds } from '../../providers/registry.ts';
 import type { ImageProvider, ImageProviderKind } from '../../providers/image-provider.ts';
 import type { HttpProviderKind } from '../../providers/provider.ts';
 import type { Secret } from '../../lib/secrets.ts';
@@ -56,7 +57,7 @@ export function connectProviders(config: Config, secret: Secret): ConnectedProvi
       timeouts: provider.timeouts,
     };
     const { kind } = provider;
-    if (!isNameIn(imageProviderKinds, kind)) continue;
+    if (!isImageKind(kind)) continue;
     // A whole image arrives after a minute or two of silence.
     const timeouts = { first_byte_ms: firstByteDefaultsMs.slow, ...provider.timeouts };
     images.set(name, { ...connection, timeouts, kind: imageProviderKinds[kind] });
@@ -86,19 +87,15 @@ const unconfigured = Object.fromEntries(
 /** Returns null for a kind without chat models. */
 function connect(name: string, provider: ProviderEntry): ConnectedProvider | null {
   const { kind, base_url: baseUrl, api_key: apiKey, timeouts } = provider;
-  if (!isNameIn(providerKinds, kind)) return null;
+  if (!isChatKind(kind)) return null;
   return {
     name,
     baseUrl,
     apiKey,
     timeouts,
-    kind: providerKinds[kind],
+    kind: chatProviderKinds[kind],
     passFields: new Set(provider.pass_fields),
     takesCacheSalt: provider.cache_salt,
     pricing: provider,
   };
-}
-
-function isNameIn<Kinds extends object>(kinds: Kinds, name: string): name is keyof Kinds & string {
-  return Object.hasOwn(kinds, name);
 }

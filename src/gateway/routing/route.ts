@@ -3,6 +3,7 @@
 // hosts.
 import { ApiError } from '../../canonical/errors.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../../canonical/format-name.ts';
+import { formatsOfKind } from '../../canonical/provider-kind.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Model, Route } from '../../domain/catalog/model.ts';
 import { reservedProviderName } from '../../config/known-providers.ts';
@@ -60,9 +61,10 @@ export function findRoutes(
  * one that is cut.
  */
 function formatOf(
-  { formats }: HttpProviderKind,
+  { kind }: HttpProviderKind,
   { model, clientFormat, body }: RouteOfModel,
 ): UpstreamFormatName {
+  const formats = formatsOfKind(kind);
   if (formats.includes(clientFormat)) return clientFormat;
   const [first] = formats;
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.length : 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import { searchKinds } from '../../config/known-providers.ts';
+import { searchKindNames } from '../../canonical/provider-kind.ts';
 import { loadConfig } from '../../config/load.ts';
 import { searchProviderKinds } from '../../providers/registry.ts';
 import { callsFor } from './http-source.ts';
@@ -11,7 +11,7 @@ const config = loadConfig({ env: { TOLLGATE_CONFIG: '/dev/null' }, cwd: '/' });
 
 test('no search costs more than its hold, whichever provider answers in however many calls', () => {
   const asked = fc.record({
-    kinds: fc.uniqueArray(fc.constantFrom(...searchKinds), { minLength: 1 }),
+    kinds: fc.uniqueArray(fc.constantFrom(...searchKindNames), { minLength: 1 }),
     callUsd: fc.option(fc.integer({ min: 0, max: 1_000 }).map((mills) => mills / 1_000)),
     statedUsd: fc.option(
       fc.integer({ min: 0, max: 1_000 }).map((mills) => mills / 1_000),

@@ -3,7 +3,7 @@
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import { endpointSearchPrice, type SearchPrice } from '../../domain/catalog/search-price.ts';
 import type { Config } from '../../config/schema.ts';
-import { isSearchKind } from '../../config/known-providers.ts';
+import { isSearchKind } from '../../canonical/provider-kind.ts';
 import { searchProviderKinds } from '../../providers/registry.ts';
 import { resultsByDefault, resultsMax } from '../../domain/search/search-request.ts';
 import { callsFor } from './http-source.ts';

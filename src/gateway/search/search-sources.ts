@@ -3,7 +3,7 @@
 import type { Activity } from '../../domain/activity/activity.ts';
 import { searchModelId } from '../../canonical/web-search.ts';
 import type { Config } from '../../config/schema.ts';
-import { isSearchKind } from '../../config/known-providers.ts';
+import { isSearchKind } from '../../canonical/provider-kind.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { searchProviderKinds, searchSandbox } from '../../providers/registry.ts';

@@ -7,7 +7,6 @@ const apiVersion = '2023-06-01';
 
 export const anthropic: HttpProviderKind = {
   kind: 'anthropic',
-  formats: ['messages'],
   path: () => '/v1/messages',
   countTokensPath: () => '/v1/messages/count_tokens',
   headers: (apiKey, client) => {

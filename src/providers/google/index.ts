@@ -5,7 +5,6 @@ import { readFailure } from './failure.ts';
 
 export const google: HttpProviderKind = {
   kind: 'google',
-  formats: ['gemini'],
   path: (_format, { model, stream }) =>
     `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   countTokensPath: (model) => `/v1beta/models/${encodeURIComponent(model)}:countTokens`,

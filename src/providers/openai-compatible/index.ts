@@ -4,7 +4,6 @@ import type { HttpProviderKind } from '../provider.ts';
 
 export const openaiCompatible: HttpProviderKind = {
   kind: 'openai-compatible',
-  formats: ['chat'],
   path: () => '/chat/completions',
   // Self-hosted servers often need no key.
   headers: (apiKey): Record<string, string> =>

@@ -4,7 +4,6 @@ import type { HttpProviderKind } from '../provider.ts';
 
 export const openai: HttpProviderKind = {
   kind: 'openai',
-  formats: ['responses', 'chat'],
   path: (format) => (format === 'responses' ? '/responses' : '/chat/completions'),
   countTokensPath: () => '/responses/input_tokens',
   headers: (apiKey): Record<string, string> =>
