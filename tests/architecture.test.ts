@@ -322,7 +322,7 @@ test('the tree is at most three folders deep', () => {
 
 test('the files that list everything stay short', () => {
   const linesMax = {
-    'server/routes.ts': 170,
+    'server/routes.ts': 150,
     'app.ts': 230,
     'gateway/run.ts': 60,
     'canonical/event.ts': 70,

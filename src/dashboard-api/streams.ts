@@ -25,8 +25,8 @@ type Stream = {
   readonly handler: (context: DashboardContext) => Handler;
   /** Runs when the caller may call, before the body is read. */
   readonly prepare?: (context: DashboardContext) => (request: FastifyRequest) => Promise<void>;
-  readonly config?: Pick<FastifyContextConfig, 'charged' | 'publicUrl'>;
-  /** Makes large bodies wait for memory before they are read, as on a public route. */
+  readonly config?: Pick<FastifyContextConfig, 'refusedUnderLoad' | 'publicUrl'>;
+  /** Like a public route's: large bodies wait for memory before they are read. */
   readonly heavy?: boolean;
 };
 
@@ -88,7 +88,7 @@ function playground(
     access: 'member',
     handler: (context) => runEndpoint(context, endpoint),
     prepare: useKeyOfPath,
-    config: { charged: true, publicUrl: url },
+    config: { refusedUnderLoad: true, publicUrl: url },
     heavy,
   };
   return { [name]: stream };

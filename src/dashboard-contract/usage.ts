@@ -1,5 +1,6 @@
 // Charged requests and their costs.
 import { Type, type Static } from 'typebox';
+import { endpointNames } from '../canonical/endpoint-name.ts';
 import { Mode, PageQuery, type Page } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -12,7 +13,7 @@ const UsageFilters = {
   key: Type.Optional(Type.String({ maxLength: 64 })),
   /** An id of the catalogue. */
   model: Type.Optional(Type.String({ maxLength: 200 })),
-  endpoint: Type.Optional(Type.Enum(['responses', 'chat', 'messages', 'images', 'web-search'])),
+  endpoint: Type.Optional(Type.Enum([...endpointNames])),
   outcome: Type.Optional(Type.Enum(['complete', 'cut-off'])),
   from: Type.Optional(Day),
   to: Type.Optional(Day),
@@ -31,7 +32,7 @@ export type UsageRecord = {
   readonly mode: Mode;
   readonly key: { readonly id: string; readonly name: string };
   readonly model: { readonly id: string; readonly name: string };
-  /** `responses`, `chat`, `messages`, `images`, `web-search` */
+  /** One of `endpointNames`. */
   readonly endpoint: string;
   /** `cut-off`: the client left, and pays for what had come. */
   readonly outcome: 'complete' | 'cut-off';

@@ -46,8 +46,11 @@ declare module 'fastify' {
     auth?: 'required' | 'optional' | 'none';
     /** Reads `?api_key=`; only the Responses endpoint does. */
     queryKey?: boolean;
-    /** The route runs a model or counts its tokens: refused while draining or overloaded. */
-    charged?: boolean;
+    /**
+     * The route runs a model or counts its tokens: it is refused while the process drains or is
+     * overloaded, and a shutdown waits for it.
+     */
+    refusedUnderLoad?: boolean;
     /** Default: `server.body_limit_bytes`. */
     bodyBytesMax?: number;
     /** The public URL that this route is an alias of; left out when it is none. */

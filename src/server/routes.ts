@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { clientFormats } from '../formats/registry.ts';
 import { imageEditEndpoint, imageEndpoint } from '../gateway/images/image-work.ts';
 import { modelEndpoint } from '../gateway/models/model-work.ts';
+import type { Endpoint } from '../gateway/stages.ts';
 import { searchEndpoint } from '../gateway/search/search-work.ts';
 import { imageFilesPath } from '../domain/images/image-links.ts';
 import { getBalance } from './balance.ts';
@@ -13,7 +14,7 @@ import { assetsPath, type DashboardFiles } from './dashboard-files.ts';
 import { checkFormType, readFormBody } from './edit-form.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getImageFile } from './image-files.ts';
-import { checkContentType } from './middleware/body.ts';
+import { checkContentType, readJsonBody } from './middleware/body.ts';
 import type { MemoryWait } from './middleware/wait-for-memory.ts';
 import { getMetrics, type Metrics } from './metrics.ts';
 import { getModel, getModelInfo, getModels } from './models.ts';
@@ -26,7 +27,7 @@ export type Route = {
   readonly auth: 'required' | 'optional' | 'none';
   readonly handler: Handler;
   readonly queryKey?: boolean;
-  readonly charged?: boolean;
+  readonly refusedUnderLoad?: boolean;
   /** Accepts a form as body. */
   readonly form?: boolean;
   /** Keeps its body in memory while it runs: large bodies wait for room before they are read. */
@@ -41,82 +42,33 @@ export function routesOf(
   context: ServerContext,
   { metrics, dashboard }: Sources,
 ): readonly Route[] {
+  const sale = (url: string, endpoint: Endpoint, options: Partial<Route> = {}) => {
+    const readBody = options.form ? readFormBody : readJsonBody;
+    return work(url, runEndpoint(context, endpoint, readBody), options);
+  };
   return [
-    {
-      method: 'POST',
-      url: '/v1/responses',
-      auth: 'required',
-      queryKey: true,
-      charged: true,
-      handler: runEndpoint(context, modelEndpoint(clientFormats.responses)),
-    },
-    {
-      method: 'POST',
-      url: '/v1/chat/completions',
-      auth: 'required',
-      charged: true,
-      handler: runEndpoint(context, modelEndpoint(clientFormats.chat)),
-    },
-    {
-      method: 'POST',
-      url: '/v1/messages',
-      auth: 'required',
-      charged: true,
-      handler: runEndpoint(context, modelEndpoint(clientFormats.messages)),
-    },
-    {
-      method: 'POST',
-      url: '/v1/images/generations',
-      auth: 'required',
-      charged: true,
-      heavy: true,
-      handler: runEndpoint(context, imageEndpoint),
-    },
-    {
-      method: 'POST',
-      url: '/v1/images/edits',
-      auth: 'required',
-      charged: true,
-      form: true,
-      heavy: true,
-      handler: runEndpoint(context, imageEditEndpoint, readFormBody),
-    },
-    {
-      method: 'POST',
-      url: '/v1/web-search',
-      auth: 'required',
-      charged: true,
-      handler: runEndpoint(context, searchEndpoint),
-    },
-    {
-      method: 'POST',
-      url: '/v1/messages/count_tokens',
-      auth: 'required',
-      charged: true,
-      handler: getTokenCount(context),
-    },
-    {
-      method: 'POST',
-      url: '/v1/responses/input_tokens',
-      auth: 'required',
-      charged: true,
-      handler: getInputCount(context),
-    },
+    sale('/v1/responses', modelEndpoint(clientFormats.responses), { queryKey: true }),
+    sale('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
+    sale('/v1/messages', modelEndpoint(clientFormats.messages)),
+    sale('/v1/images/generations', imageEndpoint, { heavy: true }),
+    sale('/v1/images/edits', imageEditEndpoint, { heavy: true, form: true }),
+    sale('/v1/web-search', searchEndpoint),
 
-    { method: 'GET', url: '/v1/models', auth: 'optional', handler: getModels(context) },
-    { method: 'GET', url: '/v1/models/info', auth: 'optional', handler: getModelInfo(context) },
+    work('/v1/messages/count_tokens', getTokenCount(context)),
+    work('/v1/responses/input_tokens', getInputCount(context)),
+
+    read('/v1/models', 'optional', getModels(context)),
+    read('/v1/models/info', 'optional', getModelInfo(context)),
     // Model ids may contain slashes.
-    { method: 'GET', url: '/v1/models/*', auth: 'optional', handler: getModel(context) },
-
-    { method: 'GET', url: '/v1/balance', auth: 'required', handler: getBalance(context) },
-    { method: 'GET', url: '/v1/usage', auth: 'required', handler: getUsage(context) },
+    read('/v1/models/*', 'optional', getModel(context)),
+    read('/v1/balance', 'required', getBalance(context)),
+    read('/v1/usage', 'required', getUsage(context)),
 
     // The signature in the link is the permission, so no key is needed.
-    { method: 'GET', url: `${imageFilesPath}*`, auth: 'none', handler: getImageFile(context) },
-
+    read(`${imageFilesPath}*`, 'none', getImageFile(context)),
     // Every other address that a browser opens is a page of the dashboard: `wantsPage` in
     // `server.ts`.
-    { method: 'GET', url: `${assetsPath}*`, auth: 'none', handler: dashboard.getAsset() },
+    read(`${assetsPath}*`, 'none', dashboard.getAsset()),
     {
       method: 'POST',
       url: stripeWebhookPath,
@@ -125,15 +77,19 @@ export function routesOf(
       handler: takeStripeEvent(context),
     },
 
-    { method: 'GET', url: '/healthz', auth: 'none', handler: getHealth() },
-    { method: 'GET', url: '/readyz', auth: 'none', handler: getReadiness(context) },
-    {
-      method: 'GET',
-      url: '/metrics',
-      auth: 'none',
-      handler: getMetrics(metrics, context.gateway.config.metrics.token),
-    },
+    read('/healthz', 'none', getHealth()),
+    read('/readyz', 'none', getReadiness(context)),
+    read('/metrics', 'none', getMetrics(metrics, context.gateway.config.metrics.token)),
   ];
+}
+
+/** A request that runs a model or counts its tokens, charged or free. */
+function work(url: string, handler: Handler, options: Partial<Route> = {}): Route {
+  return { method: 'POST', url, auth: 'required', refusedUnderLoad: true, handler, ...options };
+}
+
+function read(url: string, auth: Route['auth'], handler: Handler): Route {
+  return { method: 'GET', url, auth, handler };
 }
 
 export function addRoutes(

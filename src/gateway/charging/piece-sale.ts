@@ -1,6 +1,7 @@
 // Sells images and searches by the piece. The most that all pieces can cost is held, delivered
 // pieces are charged at their actual price, and failures are free.
 import type { ApiError } from '../../canonical/errors.ts';
+import type { PieceEndpointName } from '../../canonical/endpoint-name.ts';
 import { costOf, noPrices, type UnitPrices } from '../../canonical/price-terms.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -18,7 +19,7 @@ import { OpenHold, reserve } from './open-hold.ts';
 import { runHeld } from './run-held.ts';
 
 export type Sale = {
-  readonly endpoint: 'images' | 'web-search';
+  readonly endpoint: PieceEndpointName;
   readonly modelId: string;
   readonly modelName: string;
   /** The unit: `image` or `search`. */

@@ -11,7 +11,7 @@ import { overloaded } from '../overload.ts';
  */
 export function admit({ gateway, lifecycle, overload }: ServerContext) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
-    if (request.routeOptions.config.charged !== true) return next();
+    if (request.routeOptions.config.refusedUnderLoad !== true) return next();
     // A kept-alive connection can still bring requests after the port has closed.
     if (lifecycle.phase === 'draining') throw shuttingDown();
     if (overload.reason !== null) throw overloaded();
