@@ -1,5 +1,6 @@
 // Sign-in, sign-up, sign-out and their links. With a mail server, answers do not reveal to
 // strangers who is a user: the address's owner learns it by e-mail instead.
+import type { Change } from '../domain/audit/audit-log.ts';
 import { findFirstAccount } from '../domain/accounts/manage-accounts.ts';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import type { authEndpoints } from '../dashboard-contract/auth.ts';
@@ -103,7 +104,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       if (id === null) return { result: null, change: null };
       const terms = { makeAccount: users.makeAccount, promisedMicros, nowMs };
       const accountId = await giveOwnAccount(write, { id, name }, terms);
-      const change = {
+      const change: Change = {
         action: 'user.sign-up',
         subject: id,
         accountId,
@@ -169,7 +170,13 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       );
       if (id === null) throw deadLink();
       const after = { name, email, is_operator: true, role: 'owner' };
-      const change = { action: 'user.first-run', subject: id, accountId, before: null, after };
+      const change: Change = {
+        action: 'user.first-run',
+        subject: id,
+        accountId,
+        before: null,
+        after,
+      };
       return { result: id, change, by: { userId: id, email } };
     });
     await startSession(context, userId, { request, reply });
@@ -201,7 +208,12 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     const userId = await changes.commit(async (transaction) => {
       const id = await resetPassword(transaction, { token, passwordHash }, gateway.clock.nowMs());
       if (id === null) throw deadLink();
-      const change = { action: 'user.password-reset', subject: id, before: null, after: null };
+      const change: Change = {
+        action: 'user.password-reset',
+        subject: id,
+        before: null,
+        after: null,
+      };
       return { result: id, change, by: { userId: id, email } };
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
@@ -228,7 +240,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       const result = await proveEmail(transaction, { token, userId }, gateway.clock.nowMs());
       if (!result) throw deadLink();
       const { email: after } = result;
-      const change = {
+      const change: Change = {
         action: 'user.verify-email',
         subject: userId,
         before: { email: result.before },
@@ -308,7 +320,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       );
       const { email } = invitation;
       const after = { email, role: result.role };
-      const change = {
+      const change: Change = {
         action: 'member.join',
         subject: result.userId,
         accountId: result.accountId,

@@ -1,7 +1,8 @@
 // An account's balance, top-ups and low-balance warning.
+import type { Change } from '../domain/audit/audit-log.ts';
 import type { FastifyRequest } from 'fastify';
 import { type CardFee, cardFeeMicros, partsPerMillion } from '../domain/billing/card-fee.ts';
-import { readThreshold, setThreshold } from '../domain/billing/low-balance.ts';
+import { readThreshold } from '../domain/billing/low-balance.ts';
 import { type Checkout, isAway } from '../domain/billing/stripe-client.ts';
 import { findTopUp, openTopUp, setCheckout, type TopUp } from '../domain/billing/top-ups.ts';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
@@ -9,6 +10,7 @@ import type { billingEndpoints } from '../dashboard-contract/billing.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { readBalance } from '../domain/ledger/reports/queries.ts';
 import { formatUsd, type Micros, micros, microsFromUsd, microsPerCent } from '../lib/money.ts';
+import { setLowBalanceThreshold } from '../operations/accounts.ts';
 import type { DashboardContext } from './context.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
 import { readStatement } from './statement.ts';
@@ -59,7 +61,7 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
         amount_micros: amountMicros,
         ...(feeMicros > 0 && { fee_micros: feeMicros }),
       };
-      const change = { action: 'top-up.start', subject: result.id, before: null, after };
+      const change: Change = { action: 'top-up.start', subject: result.id, before: null, after };
       return { result, change: isNew ? change : null };
     });
     const output = (checkout_url: string) => ({ id: topUp.id, checkout_url });
@@ -87,19 +89,10 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
     changes,
   }) => {
     const threshold = body.threshold_micros === null ? null : micros(body.threshold_micros);
-    const after = { threshold_micros: threshold };
-    const isChanged = await changes.commit(async (database) => {
-      const before = { threshold_micros: await readThreshold(database.write, accountId) };
-      if (before.threshold_micros === threshold) return { result: false, change: null };
-      await setThreshold(database, accountId, threshold);
-      return {
-        result: true,
-        change: { action: 'account.low-balance', subject: accountId, before, after },
-      };
-    });
+    const isChanged = await setLowBalanceThreshold(changes, accountId, threshold);
     // Warns at once when the balance is below the threshold already.
     if (isChanged) void billing.check();
-    return audited(after);
+    return audited({ threshold_micros: threshold });
   },
 };
 

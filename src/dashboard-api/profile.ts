@@ -1,4 +1,5 @@
 // A user's own settings. Changes that could take over the sign-in ask for the password again.
+import type { Change } from '../domain/audit/audit-log.ts';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import type { settingsEndpoints } from '../dashboard-contract/settings.ts';
@@ -84,7 +85,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     await changes.commit(async (transaction) => {
       if (!(await takeEmail(transaction, { userId, email })))
         throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
-      const change = {
+      const change: Change = {
         action: 'user.email',
         subject: userId,
         before: { email: session.email },
@@ -159,7 +160,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
   }) => {
     await changes.commit(async (database) => {
       const count = await endOtherSessions(database, { userId, sessionId });
-      const change = {
+      const change: Change = {
         action: 'session.end-others',
         subject: userId,
         before: null,
@@ -257,7 +258,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
   },
 };
 
-function secondFactorChange(userId: string, { enabled }: { readonly enabled: boolean }) {
+function secondFactorChange(userId: string, { enabled }: { readonly enabled: boolean }): Change {
   return {
     action: 'user.second-factor',
     subject: userId,

@@ -3,6 +3,8 @@ import { Type } from 'typebox';
 import { PageQuery, type Page } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
+export type { AuditKind } from '../canonical/audit-action.ts';
+
 type AuditEntry = {
   readonly id: string;
   readonly created_at: string;

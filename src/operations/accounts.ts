@@ -10,6 +10,7 @@ import {
 } from '../domain/accounts/manage-accounts.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { changedFields } from '../domain/audit/changed-fields.ts';
+import { readThreshold, setThreshold } from '../domain/billing/low-balance.ts';
 import { removePurgedOf } from '../domain/cache/purged-accounts.ts';
 import { dropBodies } from '../domain/idempotency/purge.ts';
 import { createLedgers } from '../domain/ledger/create-ledgers.ts';
@@ -117,10 +118,28 @@ export function forgiveLosses(
   });
 }
 
+/**
+ * Sets the live balance below which the owners are warned; null: no warning. Returns false when it
+ * was set already. The account must exist.
+ */
+export function setLowBalanceThreshold(
+  changes: AuditedChanges,
+  accountId: string,
+  threshold: Micros | null,
+): Promise<boolean> {
+  return changes.commit(async (database) => {
+    const before = { threshold_micros: await readThreshold(database.write, accountId) };
+    if (before.threshold_micros === threshold) return { result: false, change: null };
+    await setThreshold(database, accountId, threshold);
+    const after = { threshold_micros: threshold };
+    return { result: true, change: changeOf('low-balance', accountId, { before, after }) };
+  });
+}
+
 function changeOf(
-  action: 'create' | 'update' | 'purge' | 'forgive-losses',
+  action: 'create' | 'update' | 'purge' | 'forgive-losses' | 'low-balance',
   accountId: string,
   fields: { readonly before: object | null; readonly after: object | null },
 ) {
-  return { action: `account.${action}`, subject: accountId, accountId, ...fields };
+  return { action: `account.${action}` as const, subject: accountId, accountId, ...fields };
 }

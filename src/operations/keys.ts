@@ -45,7 +45,7 @@ export function changeKey(
     const { before, after } = outcome;
     const fields = changedFields(before, after);
     const about = {
-      action: `key.${change.action}`,
+      action: `key.${change.action}` as const,
       subject: after.id,
       accountId: after.account_id,
     };

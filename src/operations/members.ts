@@ -1,5 +1,6 @@
 // Invites members of an account, changes their roles and removes them. Each change and its audit
 // row are one transaction.
+import type { Change } from '../domain/audit/audit-log.ts';
 import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import {
@@ -33,7 +34,7 @@ export function inviteMember(
       return { result: { kind: 'is-member' }, change: null };
     const links = await invite(database, invitation, changes.clock.nowMs());
     if (!links) return { result: { kind: 'role-changed' }, change: null };
-    const change = {
+    const change: Change = {
       action: 'invitation.create',
       subject: links.id,
       accountId,
@@ -51,7 +52,7 @@ export function withdrawInvitation(
 ): Promise<boolean> {
   return changes.commit(async (database) => {
     const before = await withdraw(database, { accountId, id });
-    const change = before && {
+    const change: Change | null = before && {
       action: 'invitation.withdraw',
       subject: id,
       accountId,

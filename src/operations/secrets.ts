@@ -48,7 +48,7 @@ export async function retireSecrets(
   if (file !== null) await transact(changes.database, async () => removeSecrets(file, ending));
 }
 
-function changeOf(action: string, before: string, after: string) {
+function changeOf(action: `secret.${string}`, before: string, after: string) {
   return {
     action,
     subject: 'secret',

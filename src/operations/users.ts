@@ -1,5 +1,5 @@
-// Creates one-time links: to choose a new password, and for the first user. Each link and its audit
-// row are one transaction.
+// Creates links that let people in. Each link and its audit row are one transaction.
+import type { Change } from '../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { createFirstRunLink as firstRunLink } from '../domain/users/first-run.ts';
 import { createResetLink as resetLink } from '../domain/users/password-reset.ts';
@@ -31,7 +31,7 @@ export function createResetLink(
 export function createFirstRunLink(changes: AuditedChanges): Promise<string | null> {
   return changes.commit(async (database) => {
     const token = await firstRunLink(database, changes.clock.nowMs());
-    const change = {
+    const change: Change = {
       action: 'user.first-run-link',
       subject: 'first user',
       before: null,

@@ -1,6 +1,7 @@
 // The audit log: who changed what and when, in the dashboard or by a command. Append-only; the
 // database enforces it too.
 import type { Insertable, Selectable, Transaction } from 'kysely';
+import type { AuditAction } from '../../canonical/audit-action.ts';
 import type { Database } from '../../db/database.ts';
 import type { AuditLogTable, Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
@@ -8,8 +9,7 @@ import { systemClock } from '../../lib/clock.ts';
 
 /** A change as the audit log records it. Must never contain secrets. */
 export type Change = {
-  /** The kind of object and what happened to it, such as `key.update`. */
-  readonly action: string;
+  readonly action: AuditAction;
   /** The id of the changed object. */
   readonly subject: string;
   /** null: the change belongs to no account. Default: the account of the call. */

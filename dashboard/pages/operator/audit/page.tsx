@@ -2,23 +2,26 @@
 import { Group, Select, Stack } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
+import type { AuditKind } from '../../../../src/dashboard-contract/operator.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { AuditTable } from '../audit-table.tsx';
 
-/** Prefixes of actions. */
-const kinds = [
-  { value: 'account.', label: 'Accounts' },
-  { value: 'key.', label: 'Keys' },
-  { value: 'payment.', label: 'Payments' },
-  { value: 'top-up.', label: 'Top-ups' },
-  { value: 'member.', label: 'Members' },
-  { value: 'invitation.', label: 'Invitations' },
-  { value: 'user.', label: 'Users' },
-  { value: 'session.', label: 'Sessions' },
-];
+const labels: Readonly<Record<AuditKind, string>> = {
+  account: 'Accounts',
+  key: 'Keys',
+  payment: 'Payments',
+  'top-up': 'Top-ups',
+  member: 'Members',
+  invitation: 'Invitations',
+  user: 'Users',
+  session: 'Sessions',
+  secret: 'Secrets',
+};
+/** The filter takes prefixes of actions. */
+const kinds = Object.entries(labels).map(([kind, label]) => ({ value: `${kind}.`, label }));
 
 export function Page() {
   const [{ action, subject, of, actor }, setState] = useUrlState(
