@@ -63,7 +63,7 @@ async function serve(): Promise<void> {
   await serveCommand(ledgerWorker);
 }
 
-function buildProgram(): Command {
+export function buildProgram(): Command {
   const program = new Command('tollgate')
     .description('A paid HTTP gateway for language models.')
     .version(packageJson.version)

@@ -1,12 +1,13 @@
 // A change and its audit row are one transaction: when the row cannot be written, no endpoint of
-// the dashboard's API and no command changes anything. Endpoints come from the contract, so new
-// ones are covered at once.
+// the dashboard's API and no command changes anything. Endpoints come from the contract and commands
+// from the program, so a new one without an entry here fails.
 import assert from 'node:assert/strict';
 import type { contract } from '../../src/dashboard-contract/contract.ts';
 import { createLink } from '../../src/domain/users/one-time-link.ts';
 import { createResetLink } from '../../src/domain/users/password-reset.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
+import { listedCommands } from '../support/commands.ts';
 import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -334,9 +335,35 @@ async function removeUsers(): Promise<void> {
   await write.deleteFrom('users').execute();
 }
 
+/**
+ * Commands that change nothing that the audit log records. `secret-commands.test.ts` has those of
+ * the secret, which change a file.
+ */
+const withoutEntry = [
+  'serve',
+  'migrate',
+  'verify',
+  'backup',
+  'report',
+  'accounts list',
+  'keys list',
+  'users list',
+  'secret status',
+  'secret rotate',
+  'secret retire',
+  'models list',
+  'models check',
+  'models update',
+];
+
 const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   'accounts create': async () => ['accounts', 'create', '--name', 'By command'],
   'accounts update': async () => ['accounts', 'update', (await owner()).account, '--frozen', 'yes'],
+  'accounts update --forgive-losses': async () => {
+    const key = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    await gateway.provokeLoss(key, 1);
+    return ['accounts', 'update', key.account, '--forgive-losses'];
+  },
   'accounts purge': async () => ['accounts', 'purge', (await owner()).account],
   'accounts credit': async () => ['accounts', 'credit', (await owner()).account, '--usd', '5'],
   'accounts debit': async () => ['accounts', 'debit', (await owner()).account, '--usd', '5'],
@@ -368,6 +395,15 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     '--remove-second-factor',
   ],
 };
+
+testOn('sqlite', 'every command is tried here or changes nothing', () => {
+  const tried = Object.keys(commands).map((name) => name.split(' --')[0]!);
+  assert.deepEqual(
+    new Set(listedCommands.map(({ name }) => name)),
+    new Set([...tried, ...withoutEntry]),
+    'a command that changes something needs an entry in `commands`, any other one in `withoutEntry`',
+  );
+});
 
 // On one store: each starts the program more than once, and the endpoints above cover both stores.
 for (const [name, prepare] of Object.entries(commands)) {

@@ -34,8 +34,12 @@ async function refuseAuditRows({ url, write }: Database): Promise<() => Promise<
   return () => run('drop trigger refuse_audit on audit_log');
 }
 
-/** Rate limit counters and used codes, which stay counted, and the gateways' own bookkeeping. */
+/**
+ * Rate limit counters and used codes, which stay counted, and the gateways' own bookkeeping. Locking
+ * an account raises a revision, after which gateways only read again what has not changed.
+ */
 const notCompared = [
+  'revisions',
   'attempts',
   'used_codes',
   'activity_days',
