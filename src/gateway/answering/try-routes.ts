@@ -122,7 +122,8 @@ function beginCall(held: Held, attempt: Attempt, number: number): Called {
 }
 
 /**
- * An answer that comes whole shows nothing until its end. A thinking model may hide its thoughts.
+ * Returns the output that the client cannot see. An answer without streaming shows nothing until
+ * its end. A thinking model may hide its thoughts.
  */
 function unseenBy({ stream }: Held['request'], { written }: Attempt): Unseen {
   if (!stream) return 'all';
@@ -182,11 +183,11 @@ function noteFailure(
     return 'refused';
   }
   gateway.log.warn(fields, 'the upstream failed');
-  // A provider that refuses a faulty request works.
+  // A provider that refuses a faulty request is healthy.
   return nextStepAfter(failure) === 'never' ? 'good' : 'bad';
 }
 
-/** The next call, after its wait; null: none, and the failure is reported. */
+/** Returns the next call after its wait; null when none is made and the failure is reported. */
 async function nextAttempt(
   called: Called,
   failed: CallFailed,
@@ -206,8 +207,8 @@ async function nextAttempt(
 type Next = { readonly attempt: Attempt; readonly waitMs: number };
 
 /**
- * The same route after a wait, as often as allowed; then the next route at once. null: none is
- * left, or no time.
+ * Returns the same route with a wait, as often as allowed, then the next route without one. Returns
+ * null when no route or no time is left.
  */
 function chooseNext(
   called: Called,
