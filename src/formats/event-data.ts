@@ -3,14 +3,13 @@ import { isTooDeep } from '../lib/json.ts';
 
 /**
  * More than a request may be nested, because events echo its tools, and far less than V8 can write:
- * it parses any depth, but its stack overflows when it serialises the value again. The check skips
- * events of up to 2,000 characters, which is nearly all of them.
+ * it parses any depth, but its stack overflows when it serialises the value again.
  */
 const eventDepthMax = 1_000;
 
 /** Returns undefined for data that is not JSON or is nested too deep. */
 export function parseEventData(data: string): unknown {
-  if (isTooDeep(data, eventDepthMax)) return undefined;
+  if (isEventTooDeep(data)) return undefined;
   try {
     return JSON.parse(data);
   } catch {
@@ -19,5 +18,6 @@ export function parseEventData(data: string): unknown {
 }
 
 export function isEventTooDeep(data: string): boolean {
-  return isTooDeep(data, eventDepthMax);
+  // Each level takes two brackets, so nearly all events are too short to be too deep.
+  return data.length > 2 * eventDepthMax && isTooDeep(data, eventDepthMax);
 }

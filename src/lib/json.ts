@@ -45,13 +45,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * Returns true when JSON text is nested too deeply to parse safely: V8 parses any depth but
- * overflows its stack when it serialises the value again. Text that is not whole JSON may pass: it
- * cannot be parsed. One pass over the text; strings, most of the text, are skipped with a native
- * search.
+ * overflows its stack when it serialises the value again. One pass over the text; strings, most of
+ * the text, are skipped with a native search.
  */
 export function isTooDeep(text: string, depthMax = jsonDepthMax): boolean {
-  // Each level takes two brackets.
-  if (text.length <= 2 * depthMax) return false;
+  if (text.length <= depthMax) return false;
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
