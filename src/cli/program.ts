@@ -70,6 +70,17 @@ export function buildProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(run with --help for the options)');
 
+  addMainCommands(program);
+  addReportCommand(program);
+  addAccountsCommands(program);
+  addKeysCommands(program);
+  addUsersCommands(program);
+  addSecretCommands(program);
+  addModelsCommands(program);
+  return program;
+}
+
+function addMainCommands(program: Command): void {
   program.command('serve').description('start the gateway').action(serve);
   json(program.command('migrate').description('update the database schema')).action(
     async (options) => (await upkeepCommands()).migrateCommand(options),
@@ -83,6 +94,9 @@ export function buildProgram(): Command {
       .description('copy the database while it is in use')
       .argument('<file>'),
   ).action(async (file, options) => (await upkeepCommands()).backupCommand(file, options));
+}
+
+function addReportCommand(program: Command): void {
   const report = program.command('report').description('revenue, cost, losses and margin');
   json(report)
     .addOption(
@@ -100,7 +114,9 @@ export function buildProgram(): Command {
     .option('--from <date>', 'the first UTC day, such as 2026-11-01', parseDay, 0)
     .option('--to <date>', 'the UTC day after the last', parseDay, Date.UTC(9999, 0))
     .action(async (options) => (await reportCommands()).reportCommand(options));
+}
 
+function addAccountsCommands(program: Command): void {
   const accounts = program.command('accounts').description('accounts and their balances');
   requestLimits(json(accounts.command('create').description('create an account')))
     .requiredOption('--name <name>', 'its name', parseName)
@@ -159,7 +175,9 @@ export function buildProgram(): Command {
         .description('subtract from the balance of an account, even below zero'),
     ),
   ).action(async (id, options) => (await accountsCommands()).debitAccountCommand(id, options));
+}
 
+function addKeysCommands(program: Command): void {
   const keys = program.command('keys').description('API keys and their limits');
   limits(json(keys.command('create').description('create a key; it is shown only once')))
     .requiredOption('--account <id>', 'the account that the key belongs to')
@@ -188,7 +206,9 @@ export function buildProgram(): Command {
   json(keys.command('revoke').description('revoke a key for good').argument('<key id>')).action(
     async (id, options) => (await keysCommands()).switchKeyCommand('revoke', id, options),
   );
+}
 
+function addUsersCommands(program: Command): void {
   const users = program.command('users').description('the people who use the dashboard');
   json(users.command('list').description('all users')).action(async (options) =>
     (await usersCommands()).listUsersCommand(options),
@@ -218,7 +238,9 @@ export function buildProgram(): Command {
   json(
     users.command('first-run-link').description('create a one-time link for the first user'),
   ).action(async (options) => (await usersCommands()).firstRunLinkCommand(options));
+}
 
+function addSecretCommands(program: Command): void {
   const secret = program
     .command('secret')
     .description("the installation's secret and its replacement");
@@ -233,7 +255,9 @@ export function buildProgram(): Command {
   json(secret.command('retire').description('remove all secrets but the current one'))
     .option('--force', 'even if something still needs them and stops working')
     .action(async (options) => (await secretCommands()).retireSecretCommand(options));
+}
 
+function addModelsCommands(program: Command): void {
   const models = program.command('models').description('the catalogue');
   json(models.command('list').description('all models with their prices and live routes')).action(
     async (options) => (await modelsCommands()).listModelsCommand(options),
@@ -253,7 +277,6 @@ export function buildProgram(): Command {
       "LiteLLM's list as a file, or an installed package such as @pydantic/genai-prices",
     )
     .action(async (options) => (await modelsUpdate()).updateModelsCommand(options));
-  return program;
 }
 
 function json(command: Command): Command {
