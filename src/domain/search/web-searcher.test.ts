@@ -153,7 +153,11 @@ test('an abort ends the search at once and is not counted as a failure', async (
 
 test('an unhealthy source is tried last', async () => {
   const [first, second] = [source('first', found('a')), source('second', found('b'), status(503))];
-  const health = { isFree: (name: string) => name !== 'first', begin: () => {}, end: () => {} };
+  const health = {
+    isAvailable: (name: string) => name !== 'first',
+    begin: () => {},
+    end: () => {},
+  };
   const { search } = searcher([first, second], { health });
   assert.equal(providerOf(await search()), 'second');
   assert.equal(first.calls(), 0);
@@ -179,7 +183,7 @@ for (const [answer, ending] of endings) {
   test(`${title} is reported once per call as ${ending}`, async () => {
     const told: string[] = [];
     const health = {
-      isFree: () => true,
+      isAvailable: () => true,
       begin: (name: string) => void told.push(`${name} begins`),
       end: (name: string, how: SourceEnding) => void told.push(`${name} ${how}`),
     };
@@ -193,7 +197,7 @@ for (const [answer, ending] of endings) {
 test('the ending is unknown when the caller left', async () => {
   const told: string[] = [];
   const health = {
-    isFree: () => true,
+    isAvailable: () => true,
     begin: () => {},
     end: (_name: string, how: SourceEnding) => void told.push(how),
   };

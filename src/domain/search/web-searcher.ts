@@ -44,7 +44,7 @@ export type WebSearcherOptions = {
 /** Remembers which sources work, so that a failing one does not slow down every search. */
 export type SourceHealth = {
   /** False while the source fails or another search is probing it; it is then tried last. */
-  readonly isFree: (source: string) => boolean;
+  readonly isAvailable: (source: string) => boolean;
   readonly begin: (source: string) => void;
   /** `ms`: milliseconds since `begin`. */
   readonly end: (source: string, ending: SourceEnding, ms: number) => void;
@@ -99,10 +99,10 @@ async function searchInOrder(
 }
 
 function healthyFirst({ sources, health }: WebSearcherOptions): SearchSource[] {
-  const isFree = sources.map(({ name }) => health?.isFree(name) ?? true);
+  const isAvailable = sources.map(({ name }) => health?.isAvailable(name) ?? true);
   return [
-    ...sources.filter((_source, index) => isFree[index]),
-    ...sources.filter((_source, index) => !isFree[index]),
+    ...sources.filter((_source, index) => isAvailable[index]),
+    ...sources.filter((_source, index) => !isAvailable[index]),
   ];
 }
 

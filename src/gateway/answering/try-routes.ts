@@ -97,18 +97,18 @@ class Retrying {
  */
 function firstAttempt(held: Held): Attempt {
   const first = held.plan.begin(held.granted);
-  return isFree(held, first) ? first : (nextFree(held) ?? first);
+  return isAvailable(held, first) ? first : (nextAvailable(held) ?? first);
 }
 
-function nextFree(held: Held): Attempt | null {
+function nextAvailable(held: Held): Attempt | null {
   const { plan, granted } = held;
   for (let next = plan.next(granted); next; next = plan.next(granted))
-    if (isFree(held, next)) return next;
+    if (isAvailable(held, next)) return next;
   return null;
 }
 
-function isFree({ gateway }: Held, { route }: Attempt): boolean {
-  return route.isPlayed || gateway.routing.health.isFree(route.name);
+function isAvailable({ gateway }: Held, { route }: Attempt): boolean {
+  return route.isPlayed || gateway.routing.health.isAvailable(route.name);
 }
 
 function beginCall(held: Held, attempt: Attempt, number: number): Called {
@@ -228,7 +228,7 @@ function chooseNext(
     });
     if (waitMs !== null && waitMs < leftMs) return { attempt, waitMs };
   }
-  const next = nextFree(called);
+  const next = nextAvailable(called);
   return next && { attempt: next, waitMs: 0 };
 }
 

@@ -74,11 +74,11 @@ export type ImagesMade =
  * provider refuses the request itself, no other is tried.
  */
 export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise<ImagesMade> {
-  const isFree = (route: ImageRouteChosen) =>
-    !route.connected || gateway.routing.health.isFree(nameOf(route, asked));
+  const isAvailable = (route: ImageRouteChosen) =>
+    !route.connected || gateway.routing.health.isAvailable(nameOf(route, asked));
   const ordered = [
-    ...asked.routes.filter(isFree),
-    ...asked.routes.filter((route) => !isFree(route)),
+    ...asked.routes.filter(isAvailable),
+    ...asked.routes.filter((route) => !isAvailable(route)),
   ];
   let failed: ImageJobFailed | null = null;
   let lost = 0;

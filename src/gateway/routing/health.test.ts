@@ -35,10 +35,10 @@ function start() {
 test('failures in a row put a route out of use; a success in between resets the count', () => {
   const { health, call, changes } = start();
   call(a, 'bad', 'bad', 'good', 'bad', 'bad');
-  assert.equal(health.isFree(a), true);
+  assert.equal(health.isAvailable(a), true);
   assert.deepEqual([...health.avoided([a, b])], []);
   call(a, 'bad');
-  assert.equal(health.isFree(a), false);
+  assert.equal(health.isAvailable(a), false);
   assert.deepEqual([...health.avoided([a, b])], [a]);
   assert.deepEqual(changes, ['a ejected failures']);
 });
@@ -60,14 +60,14 @@ test('after its ejection one request at a time probes a route, and a success reo
   const { health, call, clock, changes } = start();
   call(a, 'bad', 'bad', 'bad');
   clock.ms += 999;
-  assert.equal(health.isFree(a), false);
+  assert.equal(health.isAvailable(a), false);
   clock.ms += 1;
-  assert.equal(health.isFree(a), true);
+  assert.equal(health.isAvailable(a), true);
   health.begin(a);
-  assert.equal(health.isFree(a), false, 'the probe is under way');
+  assert.equal(health.isAvailable(a), false, 'the probe is under way');
   assert.deepEqual([...health.avoided([a, b])], [a]);
   health.end(a, 'good');
-  assert.equal(health.isFree(a), true);
+  assert.equal(health.isAvailable(a), true);
   assert.deepEqual(changes, ['a ejected failures', 'a in-use failures']);
 });
 
@@ -93,9 +93,9 @@ test('an answer that begins reopens the route, but one more failure ejects it fo
   clock.ms += 1_000;
   health.begin(a);
   health.noteAnswer(a);
-  assert.equal(health.isFree(a), true, 'a long stream keeps nobody out');
+  assert.equal(health.isAvailable(a), true, 'a long stream keeps nobody out');
   health.end(a, 'bad');
-  assert.equal(health.isFree(a), false);
+  assert.equal(health.isAvailable(a), false);
   assert.equal(health.states()[0]!.ejectedUntilMs! - clock.ms, 2_000);
 });
 
@@ -105,7 +105,7 @@ test('a probe whose client leaves decides nothing: the next request probes again
   clock.ms += 1_000;
   health.begin(a);
   health.end(a, 'unknown');
-  assert.equal(health.isFree(a), true);
+  assert.equal(health.isAvailable(a), true);
   assert.equal(health.states()[0]!.state, 'probing');
 });
 
@@ -137,7 +137,7 @@ test('property: at most half the routes are avoided, and all return when nothing
           assert.ok(health.avoided(routes.slice(0, count)).size <= Math.floor(count / 2));
         }
         clock.ms += 10_000;
-        assert.ok(routes.every((route) => health.isFree(route)));
+        assert.ok(routes.every((route) => health.isAvailable(route)));
         for (const route of routes) call(route, 'good');
         assert.deepEqual(new Set(health.states().map(({ state }) => state)), new Set(['in-use']));
         assert.equal(health.avoided(routes).size, 0);

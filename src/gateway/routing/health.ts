@@ -46,7 +46,7 @@ export class RouteHealth {
     if (this.#ejected === 0 || routes.length < 2) return new Set();
     const untilMs = (route: Route) => this.#records.get(keyOf(route))?.ejectedUntilMs ?? 0;
     const out = routes
-      .filter((route) => !this.isFree(route))
+      .filter((route) => !this.isAvailable(route))
       .toSorted((one, other) => untilMs(other) - untilMs(one));
     return new Set(out.slice(0, Math.floor(routes.length / 2)));
   }
@@ -55,7 +55,7 @@ export class RouteHealth {
    * Returns true when a request may be sent: the route is in use, or due for a probe that no other
    * request makes.
    */
-  isFree(route: RouteName): boolean {
+  isAvailable(route: RouteName): boolean {
     const record = this.#records.get(keyOf(route));
     if (!record || record.ejectedUntilMs === null) return true;
     return this.#isDue(record) && !record.isProbed;

@@ -71,7 +71,7 @@ export function connectSearch({
 function sourceHealth(health: RouteHealth, activity: SearchParts['activity']): SourceHealth {
   const routeOf = (provider: string) => ({ provider, upstreamModel: searchModelId });
   return {
-    isFree: (provider) => health.isFree(routeOf(provider)),
+    isAvailable: (provider) => health.isAvailable(routeOf(provider)),
     begin: (provider) => health.begin(routeOf(provider)),
     end: (provider, ending, ms) => {
       health.end(routeOf(provider), ending);
