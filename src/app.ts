@@ -16,7 +16,7 @@ import { HoldGrowths } from './gateway/charging/hold-growth.ts';
 import { openImageFiles } from './gateway/images/image-files.ts';
 import { KeepAlives } from './gateway/keep-alives.ts';
 import { connectProviders } from './gateway/routing/providers.ts';
-import { RecentBalances } from './gateway/admission/recent-balances.ts';
+import { RecentBalances } from './gateway/recent-balances.ts';
 import { RateLimits } from './gateway/admission/rate-limits.ts';
 import { createRouting } from './gateway/routing/routing.ts';
 import { connectSearch } from './gateway/search/search-sources.ts';

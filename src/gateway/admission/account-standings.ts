@@ -10,7 +10,7 @@ import { dayOf } from '../../domain/ledger/window.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { formatUsd } from '../../lib/money.ts';
-import { RecentReads } from './recent-reads.ts';
+import { RecentReads } from '../../lib/recent-reads.ts';
 
 type Key = Pick<ApiKey, 'accountId' | 'mode'>;
 type Options = StandingReads & { readonly log: Pick<Logger, 'warn'>; readonly clock: Clock };

@@ -1,10 +1,10 @@
 // Caches balances for answers that cost nothing but report the balance. Concurrent callers share
 // one read. A balance is read again after a command of this process, and after a second, because
 // another process may have changed it.
-import type { Command, Ledger, LedgerId, Outcome } from '../../domain/ledger/commands.ts';
-import type { Balance } from '../../domain/ledger/reports/queries.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { RecentReads } from './recent-reads.ts';
+import type { Command, Ledger, LedgerId, Outcome } from '../domain/ledger/commands.ts';
+import type { Balance } from '../domain/ledger/reports/queries.ts';
+import type { Clock } from '../lib/clock.ts';
+import { RecentReads } from '../lib/recent-reads.ts';
 
 type RecentBalancesOptions = {
   readonly ledger: Ledger;

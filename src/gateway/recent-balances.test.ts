@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Command, LedgerId, Outcome } from '../../domain/ledger/commands.ts';
-import type { Balance } from '../../domain/ledger/reports/queries.ts';
-import { micros } from '../../lib/money.ts';
-import { TestClock } from '../../../tests/support/test-clock.ts';
+import type { Command, LedgerId, Outcome } from '../domain/ledger/commands.ts';
+import type { Balance } from '../domain/ledger/reports/queries.ts';
+import { micros } from '../lib/money.ts';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import { RecentBalances } from './recent-balances.ts';
 
 const balanceOf = (available: number): Balance => ({

@@ -1,6 +1,6 @@
 // Caches database reads that may be a moment old. Concurrent callers share one read; a key is read
 // again when it is forgotten or too old.
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from './clock.ts';
 
 type RecentReadsOptions<Key, Value> = {
   /** null: nothing to cache. */
