@@ -1,6 +1,5 @@
 // An account's balance, top-ups and low-balance warning.
 import type { Change } from '../domain/audit/audit-log.ts';
-import type { FastifyRequest } from 'fastify';
 import { type CardFee, cardFeeMicros, partsPerMillion } from '../domain/billing/card-fee.ts';
 import { readThreshold } from '../domain/billing/low-balance.ts';
 import { type Checkout, isAway } from '../domain/billing/stripe-client.ts';
@@ -10,6 +9,7 @@ import type { billingEndpoints } from '../dashboard-contract/billing.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { readBalance } from '../domain/ledger/reports/queries.ts';
 import { formatUsd, type Micros, micros, microsFromUsd, microsPerCent } from '../lib/money.ts';
+import { baseUrlOf } from '../server/server-url.ts';
 import { setLowBalanceThreshold } from '../operations/accounts.ts';
 import type { DashboardContext } from './context.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
@@ -69,7 +69,7 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
     const checkout = await createCheckout(context, {
       topUp,
       email: session.email,
-      base: baseUrlOf(context, request),
+      base: baseUrlOf(context.gateway.config.server.public_url, request),
     });
     await setCheckout(context.database, topUp.id, checkout);
     return audited(output(checkout.url));
@@ -166,6 +166,3 @@ async function createCheckout(
 }
 
 /** The dashboard's address as this browser reaches it. Its Origin was checked before. */
-function baseUrlOf({ gateway }: DashboardContext, request: FastifyRequest): string {
-  return gateway.config.server.public_url ?? `${request.protocol}://${request.host}`;
-}

@@ -6,7 +6,7 @@ import type { Endpoint } from '../gateway/stages.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { keyOf, publicUrlOf } from './context.ts';
 import { httpClient } from './http-client.ts';
-import { linkBaseOf } from './image-files.ts';
+import { baseUrlOf } from './server-url.ts';
 import { readJsonBody } from './middleware/body.ts';
 import { idHeaderNames } from './middleware/trace.ts';
 
@@ -45,7 +45,7 @@ export function runEndpoint(
         cacheHeader: headerOf(request, cacheHeader),
         commentsHeader: headerOf(request, commentsHeader),
         versionHeaders: headersOf(request, versionHeaders),
-        baseUrl: linkBaseOf(gateway.config.server.public_url, request),
+        baseUrl: baseUrlOf(gateway.config.server.public_url, request),
         body: await readBody(request),
         forwardable: headersOf(request, forwardedHeaders),
         log: request.requestLog,

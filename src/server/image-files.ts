@@ -50,17 +50,6 @@ function headersOf(id: string, secondsLeft: number) {
   };
 }
 
-/**
- * Returns the base of image links, without a slash at its end: the public URL, or the address of
- * this request.
- */
-export function linkBaseOf(
-  publicUrl: string | null,
-  { protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>,
-): string {
-  return publicUrl ?? `${protocol}://${host}`;
-}
-
 function noSuchImage(): ApiError {
   return new ApiError(
     'not_found',

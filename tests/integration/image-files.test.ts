@@ -12,7 +12,7 @@ import type { ImageStore } from '../../src/domain/images/image-store.ts';
 import { openLocalStore } from '../../src/domain/images/local-store.ts';
 import { openS3Store } from '../../src/domain/images/s3-store.ts';
 import { readImage, type ImageBytes } from '../../src/lib/image.ts';
-import { linkBaseOf } from '../../src/server/image-files.ts';
+import { baseUrlOf } from '../../src/server/server-url.ts';
 import { open, send } from '../support/http.ts';
 import { serverSocketOf } from '../support/server-socket.ts';
 import { startRunningApp, type RunningApp } from '../support/running-app.ts';
@@ -245,6 +245,6 @@ for (const [name, kind] of Object.entries(kinds)) {
 
 test('links use the public address or, without one, the address of the request', () => {
   const request = { protocol: 'http' as const, host: '127.0.0.1:4000' };
-  assert.equal(linkBaseOf('https://llm.example.com', request), 'https://llm.example.com');
-  assert.equal(linkBaseOf(null, request), 'http://127.0.0.1:4000');
+  assert.equal(baseUrlOf('https://llm.example.com', request), 'https://llm.example.com');
+  assert.equal(baseUrlOf(null, request), 'http://127.0.0.1:4000');
 });
