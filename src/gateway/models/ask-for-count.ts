@@ -11,7 +11,7 @@ import { hasUrlDocument, inlineImages, listUrlImages } from '../../formats/messa
 import { multiplierPpmFor, type ApiKey } from '../../domain/keys/api-key.ts';
 import { abortAfter } from '../../lib/clock.ts';
 import type { ImageBytes } from '../../lib/image.ts';
-import { ignoredBetas } from '../../providers/anthropic/betas.ts';
+import { ignoredBetas } from '../../formats/messages/betas.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { playCount } from '../../providers/registry.ts';
 import type { Gateway } from '../gateway.ts';

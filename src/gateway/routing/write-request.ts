@@ -17,7 +17,7 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
-import { ignoredBetas } from '../../providers/anthropic/betas.ts';
+import { ignoredBetas } from '../../formats/messages/betas.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ChosenRoute } from './route.ts';

@@ -1,7 +1,7 @@
 // Anthropic's API. The version is pinned, because later ones refuse fields that clients of this
 // gateway send (temperature, top_p, top_k).
 import type { HttpProviderKind } from '../provider.ts';
-import { allowedBetas } from './betas.ts';
+import { allowedBetas } from '../../formats/messages/betas.ts';
 
 const apiVersion = '2023-06-01';
 
@@ -17,6 +17,5 @@ export const anthropic: HttpProviderKind = {
       ...(betas === '' ? {} : { 'anthropic-beta': betas }),
     };
   },
-  maxTokensField: 'max_tokens',
   wantsAccount: true,
 };

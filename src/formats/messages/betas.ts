@@ -1,8 +1,8 @@
 // Decides which beta features a client may enable. The credential is the operator's, so features
 // that keep state at Anthropic, act on the operator's account or change a price are refused. Others
 // only shape a request and are allowed by default, so that a new one works without a release of
-// ours. The Messages format checks the fields of a feature; this module is about the effects of the
-// header alone.
+// ours. field-verdicts.ts decides on the fields of a feature; this module decides on the effects
+// of the header alone.
 
 const keepsState = 'keeps state at the provider';
 const otherPrice = 'changes what a request costs';
