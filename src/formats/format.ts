@@ -14,6 +14,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { SseEvent } from '../lib/sse.ts';
 import type { BilledAnswer } from './billed-answer.ts';
 import type { FieldNames } from './client-words.ts';
+import type { Hiding } from './hide-users.ts';
 import type { OpenedFields } from './field-verdicts.ts';
 import type { ToolNameRule } from './tool-names.ts';
 
@@ -97,6 +98,8 @@ export type UpstreamFormat = {
   /** The tool names that its hosts accept. */
   readonly toolNames: ToolNameRule;
   readonly writeRequest: (request: CanonicalRequest, target: UpstreamTarget) => UpstreamRequest;
+  /** Replaces the names of users and caches in a written body by digests. */
+  readonly hideUsers: (body: JsonObject, hiding: Hiding) => JsonObject;
   /** Returns true when a model that can think may do so for this request. */
   readonly mayThink: (body: JsonObject) => boolean;
   /** Throws UnreadableAnswer when the JSON is not an answer of this format. */

@@ -1,6 +1,7 @@
 // Chat Completions, for clients and upstreams.
 import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
+import { hideOpenAiUsers } from '../hide-users.ts';
 import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
@@ -31,6 +32,7 @@ export const chat: ClientFormat & UpstreamFormat = {
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
   toolNames,
   writeRequest,
+  hideUsers: hideOpenAiUsers,
   mayThink,
   readAnswer,
   readBilledAnswer: (body) => readBilledAnswer(body, 'choices', ({ usage }) => readUsage(usage)),

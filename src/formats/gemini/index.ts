@@ -13,6 +13,8 @@ export const gemini: UpstreamFormat = {
   name: 'gemini',
   toolNames,
   writeRequest,
+  // It has no field for a user or a cache.
+  hideUsers: (body) => body,
   mayThink,
   readAnswer,
   readBilledAnswer: (body) =>

@@ -3,6 +3,7 @@ import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
 import { inputCount } from './count-tokens.ts';
 import { writeError } from './errors.ts';
+import { hideUsers } from './hide-users.ts';
 import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
@@ -32,6 +33,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
   toolNames,
   writeRequest,
+  hideUsers,
   mayThink,
   readAnswer,
   readBilledAnswer: (body) => readBilledAnswer(body, 'content', ({ usage }) => readUsage(usage)),

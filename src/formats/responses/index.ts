@@ -2,6 +2,7 @@
 import { isObject } from '../../lib/json.ts';
 import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
+import { hideOpenAiUsers } from '../hide-users.ts';
 import { inputCount } from './count-tokens.ts';
 import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
@@ -31,6 +32,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   outputLimitField: () => 'max_output_tokens',
   writeError,
   toolNames,
+  hideUsers: hideOpenAiUsers,
   writeRequest,
   mayThink: ({ reasoning }) => !isObject(reasoning) || reasoning.effort !== 'none',
   readAnswer,

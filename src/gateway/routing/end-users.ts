@@ -4,7 +4,9 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamFormatName } from '../../canonical/format-name.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { DigestUse, Hiding } from '../../formats/hide-users.ts';
+import { upstreamFormats } from '../../formats/registry.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 
 export type EndUsers = {
@@ -15,22 +17,12 @@ export type EndUsers = {
   readonly hide: (body: JsonObject, recipient: Recipient) => JsonObject;
 };
 
-type Recipient = {
+type Recipient = Omit<Hiding, 'digest'> & {
   readonly accountId: string;
   readonly format: UpstreamFormatName;
-  /**
-   * True when the account is sent if the client names no user, so that abuse by one account is not
-   * blamed on all.
-   */
-  readonly wantsAccount: boolean;
-  /** True when each account gets its own prompt cache there. */
-  readonly takesCacheSalt: boolean;
 };
 
 const digestsCharactersMax = 2_000_000;
-
-/** The input of a digest. A user has one digest, whichever field carries the name. */
-type Use = 'user' | 'account' | 'prompt cache' | 'cache salt';
 
 /** `secret`: the installation's current secret. After a rotation providers see other digests. */
 export function createEndUsers(secret: Secret): EndUsers {
@@ -47,44 +39,10 @@ export function createEndUsers(secret: Secret): EndUsers {
     return digest;
   };
   return {
-    hide: (body, recipient) => {
-      const digestFor = (use: Use, name = '') =>
-        digestOf(JSON.stringify([use, recipient.accountId, name]));
-      switch (recipient.format) {
-        case 'responses':
-        case 'chat':
-          return hideInOpenAi(body, recipient, digestFor);
-        case 'messages':
-          return hideInMessages(body, recipient, digestFor);
-        case 'gemini':
-          return body;
-      }
-    },
+    hide: (body, { accountId, format, ...recipient }) =>
+      upstreamFormats[format].hideUsers(body, {
+        ...recipient,
+        digest: (use: DigestUse, name = '') => digestOf(JSON.stringify([use, accountId, name])),
+      }),
   };
-}
-
-type Digest = (use: Use, name?: string) => string;
-
-function hideInOpenAi(
-  body: JsonObject,
-  { wantsAccount, takesCacheSalt }: Recipient,
-  digest: Digest,
-): JsonObject {
-  const { user, safety_identifier: identifier, prompt_cache_key: cacheKey } = body;
-  const namesNobody = typeof user !== 'string' && typeof identifier !== 'string';
-  return {
-    ...body,
-    ...(typeof user === 'string' && { user: digest('user', user) }),
-    ...(typeof identifier === 'string' && { safety_identifier: digest('user', identifier) }),
-    ...(namesNobody && wantsAccount && { safety_identifier: digest('account') }),
-    ...(typeof cacheKey === 'string' && { prompt_cache_key: digest('prompt cache', cacheKey) }),
-    ...(takesCacheSalt && { cache_salt: digest('cache salt') }),
-  };
-}
-
-function hideInMessages(body: JsonObject, { wantsAccount }: Recipient, digest: Digest): JsonObject {
-  const metadata = isObject(body.metadata) ? body.metadata : {};
-  if (typeof metadata.user_id === 'string')
-    return { ...body, metadata: { ...metadata, user_id: digest('user', metadata.user_id) } };
-  return wantsAccount ? { ...body, metadata: { ...metadata, user_id: digest('account') } } : body;
 }
