@@ -97,7 +97,7 @@ const target: UpstreamTarget = {
   stream: true,
   maxOutputTokens: 2_000,
   thinking: true,
-  maxTokensField: 'max_completion_tokens',
+  isOpenAi: true,
 };
 
 for (const wire of wires) {
@@ -200,7 +200,7 @@ test('fields that other hosts document are sent to them, not to OpenAI', () => {
     ],
   };
   const [chat] = wires as [Wire];
-  const sent = relay(chat, fields, { maxTokensField: 'max_tokens' }).body;
+  const sent = relay(chat, fields, { isOpenAi: false }).body;
   for (const [name, value] of Object.entries(fields)) assert.deepEqual(sent[name], value, name);
   refused(chat, { top_k: 20 }, 'top_k');
   refused(chat, { messages: [fields.messages[1]] }, 'messages[0].content[0].type');
@@ -310,7 +310,7 @@ test('fields that hosts and programs are known to add to a conversation pass', (
     ],
   ];
   for (const [wire, fields] of pairs) {
-    const { body } = relay(wire, fields, { maxTokensField: 'max_tokens' });
+    const { body } = relay(wire, fields, { isOpenAi: false });
     for (const [name, value] of Object.entries(fields))
       assert.partialDeepStrictEqual(body[name], value);
   }
@@ -358,11 +358,7 @@ test('unknown names, in any case, at any depth and with any value, are refused o
       fc.pre(!isKnown(wire, name));
       const body = bodyWith(wire, { ...place, name }, value);
       const steps = concretePath({ ...place, name });
-      const maxTokensField = isOpenAi ? 'max_completion_tokens' : 'max_tokens';
-      for (const write of [
-        () => relay(wire, body, { maxTokensField }),
-        () => translate(wire, body),
-      ]) {
+      for (const write of [() => relay(wire, body, { isOpenAi }), () => translate(wire, body)]) {
         const error = caught(write);
         assert.ok(
           error instanceof ApiError && error.code === 'invalid_request',
@@ -399,7 +395,7 @@ test('recorded requests and answers of SDKs and programs contain no unknown fiel
       ...bodies,
       ...(request ? [JSON.parse(request.toString('utf8')) as JsonObject] : []),
     ]) {
-      const error = caught(() => relay(wire, body, { maxTokensField: 'max_tokens' }));
+      const error = caught(() => relay(wire, body, { isOpenAi: false }));
       if (error instanceof ApiError && error.message.includes('pass_fields'))
         unknown.add(`${file} ${error.param}`);
     }

@@ -192,7 +192,7 @@ const target: UpstreamTarget = {
   stream: false,
   maxOutputTokens: 99,
   thinking: true,
-  maxTokensField: 'max_tokens',
+  isOpenAi: false,
 };
 
 function translate(client: ClientFormatName, upstream: UpstreamFormatName, body: Body): Body {

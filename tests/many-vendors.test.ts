@@ -151,7 +151,7 @@ function ask(
     stream: false,
     maxOutputTokens: 9_000,
     thinking: true,
-    maxTokensField: 'max_tokens',
+    isOpenAi: false,
   };
   const context = { requestId: 'r1', model, createdAtSeconds: 1, request, estimatedInputTokens: 9 };
   if (client === upstream) {

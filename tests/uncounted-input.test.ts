@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
-import type { ClientRequest, UpstreamTarget } from '../src/formats/format.ts';
+import type { ClientRequest } from '../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { estimateInputTokens } from '../src/lib/tokens.ts';
 import fc from './support/property.ts';
@@ -79,16 +79,9 @@ const places: Readonly<Record<ClientFormatName, readonly ((part: Part) => object
   ],
 };
 
-const targets: Readonly<Record<UpstreamFormatName, UpstreamTarget['maxTokensField']>> = {
-  chat: 'max_tokens',
-  responses: 'max_completion_tokens',
-  messages: 'max_tokens',
-  gemini: 'max_tokens',
-};
-
 const anyRequest = fc.record({
   client: fc.constantFrom(...(Object.keys(places) as ClientFormatName[])),
-  upstream: fc.constantFrom(...(Object.keys(targets) as UpstreamFormatName[])),
+  upstream: fc.constantFrom(...(Object.keys(upstreamFormats) as UpstreamFormatName[])),
   place: fc.nat(3),
   part: anyPart,
 });
@@ -123,7 +116,7 @@ function write(client: ClientFormatName, upstream: UpstreamFormatName, body: obj
     stream: false,
     maxOutputTokens: 100,
     thinking: true,
-    maxTokensField: targets[upstream],
+    isOpenAi: false,
   };
   try {
     const request: ClientRequest = format.parseRequest(body, { chatMaxTokens: null });

@@ -136,11 +136,8 @@ export type UpstreamTarget = {
   readonly maxOutputTokens: number;
   /** When false, effort and budgets are dropped and listed as ignored. */
   readonly thinking: boolean;
-  /**
-   * Chat only. OpenAI's newer models want `max_completion_tokens`; most other hosts know only
-   * `max_tokens`.
-   */
-  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** True for OpenAI's own API, false for other hosts, several of which refuse unknown fields. */
+  readonly isOpenAi: boolean;
   /**
    * The most web searches that the provider may run, on the straight path. Left out: none, because
    * they have no price.

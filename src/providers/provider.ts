@@ -25,8 +25,8 @@ export type HttpProviderKind = {
     apiKey: string | null,
     client: ForwardableHeaders,
   ) => Readonly<Record<string, string>>;
-  /** The Chat field that limits the output. */
-  readonly maxTokensField: UpstreamTarget['maxTokensField'];
+  /** True for OpenAI's own API, whose Chat differs from that of other hosts. Left out: another. */
+  readonly isOpenAi?: true;
   /**
    * Sends a digest of the account, so that the provider can tell an abusive account from the
    * others.

@@ -5,7 +5,6 @@ import type { Signature, Vendor } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { fitMistralCallId, fitOpenAiCallId, isMistral } from '../call-ids.ts';
 import type { UpstreamTarget } from '../format.ts';
-import { isOpenAi } from './openai-host.ts';
 import { readDetail } from './reasoning.ts';
 
 /**
@@ -31,7 +30,7 @@ export function maySign({ vendor }: Signature, model: string): boolean {
 /** Returns the function that fits call ids to a model. */
 export function callIdFitter(target: UpstreamTarget): (id: string) => string {
   if (isMistral(target.model)) return fitMistralCallId;
-  return isOpenAi(target) ? fitOpenAiCallId : (id) => id;
+  return target.isOpenAi ? fitOpenAiCallId : (id) => id;
 }
 
 /**
@@ -54,7 +53,7 @@ function relayMessage(message: unknown, target: UpstreamTarget, ignored: Set<str
   const fitId = callIdFitter(target);
   const edits: Record<string, unknown> = {};
   // OpenAI's role for instructions; several hosts know only `system`.
-  if (message.role === 'developer' && !isOpenAi(target)) edits.role = 'system';
+  if (message.role === 'developer' && !target.isOpenAi) edits.role = 'system';
   const { tool_call_id: callId, tool_calls: calls, reasoning_details: details } = message;
   if (typeof callId === 'string' && fitId(callId) !== callId) edits.tool_call_id = fitId(callId);
   if (Array.isArray(calls)) {

@@ -11,7 +11,7 @@ const target: UpstreamTarget = {
   stream: false,
   maxOutputTokens: 100,
   thinking: true,
-  maxTokensField: 'max_tokens',
+  isOpenAi: false,
 };
 
 function relay(fields: JsonObject, changes: Partial<UpstreamTarget> = {}) {
@@ -36,7 +36,7 @@ test('the limit is sent in the field that the target knows', () => {
   const given = { max_tokens: 500, max_completion_tokens: 400 };
   const plain = { ...simpleRequest, model: 'upstream-model' };
   assert.deepEqual(relay(given).body, { ...plain, max_tokens: 100 });
-  assert.deepEqual(relay(given, { maxTokensField: 'max_completion_tokens' }).body, {
+  assert.deepEqual(relay(given, { isOpenAi: true }).body, {
     ...plain,
     max_completion_tokens: 100,
   });
@@ -57,10 +57,7 @@ test('`developer` becomes `system`, except for OpenAI', () => {
     content: 'Be brief.',
     name: 'ops',
   });
-  assert.deepEqual(
-    relay({ messages }, { maxTokensField: 'max_completion_tokens' }).body.messages,
-    messages,
-  );
+  assert.deepEqual(relay({ messages }, { isOpenAi: true }).body.messages, messages);
 });
 
 test('empty stop sequences are left out', () => {

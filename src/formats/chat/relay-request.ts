@@ -6,7 +6,7 @@ import { relayHistory } from './foreign-history.ts';
 import { otherLimits } from './host-fields.ts';
 import { readStopSequences } from './read-request.ts';
 import type { ChatRequest } from './schema.ts';
-import { isOpenAi } from './openai-host.ts';
+import { outputLimitField } from './output-limit.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import { relayTools } from './relay-tools.ts';
 import { refuseUnpriced } from './shared-credential.ts';
@@ -17,7 +17,7 @@ export function relayRequest(
   target: UpstreamTarget,
 ): UpstreamRequest {
   const search = target.searchesMax === undefined ? 'unpriced' : 'priced';
-  refuseUnpriced(body, { search, isOpenAi: isOpenAi(target), opened: target.passFields });
+  refuseUnpriced(body, { search, isOpenAi: target.isOpenAi, opened: target.passFields });
   // From entries, because assigning `__proto__` would lose it.
   const upstream: Record<string, unknown> = Object.fromEntries(
     Object.entries(body).filter(([name]) => !decidedHere.has(name)),
@@ -25,7 +25,7 @@ export function relayRequest(
   upstream.model = target.model;
   const { reasoning_effort: effort } = body;
   if (effort) upstream.reasoning_effort = fitKnownEffort(effort, target.model);
-  upstream[target.maxTokensField] = target.maxOutputTokens;
+  upstream[outputLimitField(target)] = target.maxOutputTokens;
   if (target.stream) {
     upstream.stream = true;
     const options = isObject(body.stream_options) ? body.stream_options : null;

@@ -9,7 +9,7 @@ const target = {
   stream: false,
   maxOutputTokens: 100,
   thinking: false,
-  maxTokensField: 'max_tokens' as const,
+  isOpenAi: false,
 };
 const asked = { web_search_options: { search_context_size: 'low' } };
 const answer = {

@@ -18,7 +18,6 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { writeMediaUrl } from './media.ts';
 import { callIdFitter, maySign } from './foreign-history.ts';
-import { isOpenAi } from './openai-host.ts';
 import { writeAssistantContent } from './write-answer.ts';
 
 type Notes = {
@@ -37,7 +36,7 @@ export function writeMessages(
   ignored: Set<string>,
 ): JsonObject[] {
   // OpenAI's Chat accepts no reasoning, nor do other hosts' models that do not think.
-  const takesReasoning = target.thinking && !isOpenAi(target);
+  const takesReasoning = target.thinking && !target.isOpenAi;
   const takesSignature = takesReasoning
     ? (signature: Signature) => maySign(signature, target.model)
     : null;

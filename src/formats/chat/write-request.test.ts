@@ -22,7 +22,7 @@ const target: UpstreamTarget = {
   stream: false,
   maxOutputTokens: 100,
   thinking: true,
-  maxTokensField: 'max_completion_tokens',
+  isOpenAi: true,
 };
 const empty = readRequest(requestFor());
 
@@ -44,7 +44,7 @@ test('the smallest request has model, messages and limit', () => {
 });
 
 test('the limit is sent in the target’s field, and a stream asks for usage', () => {
-  const { body } = write({}, { maxTokensField: 'max_tokens', stream: true });
+  const { body } = write({}, { isOpenAi: false, stream: true });
   assert.deepEqual(Object.keys(body), [
     'model',
     'messages',
@@ -138,7 +138,7 @@ test('a model that does not think gets neither effort nor earlier reasoning', ()
   assert.deepEqual(body.messages, [{ role: 'assistant', content: 'a' }]);
   assert.ok(!('reasoning_effort' in body));
   assert.deepEqual(ignored, ['reasoning_content', 'reasoning_effort']);
-  assert.deepEqual(write(changes, { maxTokensField: 'max_tokens' }).body.messages, [
+  assert.deepEqual(write(changes, { isOpenAi: false }).body.messages, [
     { role: 'assistant', content: 'a', reasoning_content: 'hm' },
     { role: 'assistant', content: '', reasoning_content: 'hm' },
   ]);
@@ -154,7 +154,7 @@ test('a budget becomes the nearest effort', () => {
 
 test('prompt_cache_key goes only to OpenAI', () => {
   assert.equal(write({ promptCacheKey: 'k' }).body.prompt_cache_key, 'k');
-  assert.deepEqual(write({ promptCacheKey: 'k' }, { maxTokensField: 'max_tokens' }).ignored, [
+  assert.deepEqual(write({ promptCacheKey: 'k' }, { isOpenAi: false }).ignored, [
     'prompt_cache_key',
   ]);
 });
@@ -299,7 +299,7 @@ test('every request that Chat can express is valid when written, and survives be
     fc.property(anyRequest, (request) => {
       const { body, ignored } = writeRequest(request, {
         ...target,
-        maxTokensField: 'max_tokens',
+        isOpenAi: false,
         maxOutputTokens: request.maxOutputTokens!,
       });
       assert.deepEqual(ignored, []);
@@ -317,7 +317,7 @@ const think = (text: string): Message => ({
   ],
 });
 const say = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
-const host = { maxTokensField: 'max_tokens' } as const;
+const host = { isOpenAi: false } as const;
 
 test('every answer gets a reasoning field when one has it, and always for DeepSeek', () => {
   const replayed = write({ messages: [think('hm'), say('b')] }, host).body.messages as JsonObject[];
@@ -441,7 +441,7 @@ test('stop sequences are sent, or emulated for thinking models of OpenAI and xAI
     );
     return emulated !== undefined;
   };
-  const openAi = { maxTokensField: 'max_completion_tokens' } as const;
+  const openAi = { isOpenAi: true } as const;
   assert.deepEqual(
     [emulates({ ...openAi, thinking: true }), emulates({ ...openAi, thinking: false })],
     [true, false],

@@ -18,7 +18,7 @@ import type { FittedSchema } from '../fit-schema.ts';
 import { fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
 import { asObjectParameters } from '../tool-parameters.ts';
-import { isOpenAi } from './openai-host.ts';
+import { outputLimitField } from './output-limit.ts';
 import { writeMessages } from './write-messages.ts';
 
 /** Throws ApiError `invalid_request` on what Chat cannot express if it would change the answer. */
@@ -32,7 +32,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   const body: JsonObject = {
     model: target.model,
     messages: writeMessages(request, target, ignored),
-    [target.maxTokensField]: target.maxOutputTokens,
+    [outputLimitField(target)]: target.maxOutputTokens,
     ...writeSampling(request, target, ignored),
     ...(request.stopSequences.length === 0 || emulated ? null : { stop: request.stopSequences }),
     ...writeTools(request, target, ignored),
@@ -57,13 +57,13 @@ export const stopSequencesMax = 4;
  */
 function takesStops(sequences: readonly string[], target: UpstreamTarget): boolean {
   if (sequences.length === 0) return true;
-  const refusesAny = target.thinking && (isOpenAi(target) || target.model.includes('grok'));
+  const refusesAny = target.thinking && (target.isOpenAi || target.model.includes('grok'));
   return !refusesAny && sequences.length <= stopSequencesMax;
 }
 
 /** Many other hosts continue a last assistant message. OpenAI treats it as an earlier turn. */
 function refusePrefill({ isPrefilled, messages }: CanonicalRequest, target: UpstreamTarget): void {
-  if (!isPrefilled || !isOpenAi(target)) return;
+  if (!isPrefilled || !target.isOpenAi) return;
   const path = `messages[${messages.length - 1}]`;
   throw invalidRequest(
     'messages',
@@ -79,7 +79,7 @@ function writeSampling(
 ): JsonObject {
   const { temperature, topP, seed, frequencyPenalty, presencePenalty, reasoning } = request;
   const refusesSampling =
-    isOpenAi(target) && target.thinking && effortOf(reasoning, target) !== 'none';
+    target.isOpenAi && target.thinking && effortOf(reasoning, target) !== 'none';
   const sampling = {
     temperature,
     top_p: topP,
@@ -128,7 +128,7 @@ function writeTool(tool: Tool, target: UpstreamTarget, ignored: Set<string>): Js
 }
 
 function writeParameters({ parameters, strict }: Tool, target: UpstreamTarget): FittedSchema {
-  if (isOpenAi(target)) return fitOpenAiParameters(parameters, strict);
+  if (target.isOpenAi) return fitOpenAiParameters(parameters, strict);
   return { schema: asObjectParameters(parameters), lost: [] };
 }
 
@@ -156,7 +156,7 @@ function effortOf(reasoning: Reasoning | null, target: UpstreamTarget): Effort |
     reasoning?.effort ??
     ((reasoning?.budgetTokens ?? null) === null ? null : effortOfBudget(reasoning!.budgetTokens!));
   if (wanted === null || !target.thinking) return wanted;
-  return isOpenAi(target) ? fitKnownEffort(wanted, target.model) : fitEffort(wanted, target.model);
+  return target.isOpenAi ? fitKnownEffort(wanted, target.model) : fitEffort(wanted, target.model);
 }
 
 function writeOutputFormat(
@@ -167,7 +167,7 @@ function writeOutputFormat(
   if (format.type === 'text') return null;
   if (format.type === 'json') return { response_format: { type: 'json_object' } };
   const { name, description, strict } = format;
-  const { schema, lost } = isOpenAi(target)
+  const { schema, lost } = target.isOpenAi
     ? fitOpenAiSchema(format.schema, strict)
     : { schema: format.schema, lost: [] };
   for (const word of lost) ignored.add(`schema.${word}`);
@@ -188,10 +188,10 @@ function writeOpenAiFields(
 ): JsonObject {
   const { endUser, promptCacheKey, verbosity } = request;
   const fields: Record<string, string> = {};
-  if (endUser !== null) fields[isOpenAi(target) ? 'safety_identifier' : 'user'] = endUser;
-  if (promptCacheKey !== null && isOpenAi(target)) fields.prompt_cache_key = promptCacheKey;
-  if (promptCacheKey !== null && !isOpenAi(target)) ignored.add('prompt_cache_key');
-  if (verbosity && isOpenAi(target) && takesVerbosity(target.model)) fields.verbosity = verbosity;
+  if (endUser !== null) fields[target.isOpenAi ? 'safety_identifier' : 'user'] = endUser;
+  if (promptCacheKey !== null && target.isOpenAi) fields.prompt_cache_key = promptCacheKey;
+  if (promptCacheKey !== null && !target.isOpenAi) ignored.add('prompt_cache_key');
+  if (verbosity && target.isOpenAi && takesVerbosity(target.model)) fields.verbosity = verbosity;
   else if (verbosity) ignored.add('verbosity');
   return fields;
 }

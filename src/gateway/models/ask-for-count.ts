@@ -167,7 +167,7 @@ function write(gateway: Gateway, { key, model, request, route }: Asking) {
     stream: false,
     maxOutputTokens: model.maxOutputTokens,
     thinking: model.supports.thinking,
-    maxTokensField: route.kind.maxTokensField,
+    isOpenAi: route.kind.isOpenAi ?? false,
     passFields: route.passFields,
     ...(search && { searchesMax: search.searchesMax }),
   };

@@ -79,7 +79,7 @@ export function writeUpstreamRequest(
     stream: request.stream,
     maxOutputTokens: outputTokens,
     thinking: asked.model.supports.thinking,
-    maxTokensField: route.kind.maxTokensField,
+    isOpenAi: route.kind.isOpenAi ?? false,
     passFields: route.passFields,
     ...(search && { searchesMax: search.searchesMax }),
   };

@@ -10,7 +10,7 @@ const target = {
   stream: false,
   maxOutputTokens: 1,
   thinking: false,
-  maxTokensField: 'max_tokens',
+  isOpenAi: false,
 } as const;
 const status = (code: number): UpstreamFailure => ({
   kind: 'status',

@@ -10,6 +10,5 @@ export const google: HttpProviderKind = {
   countTokensPath: (model) => `/v1beta/models/${encodeURIComponent(model)}:countTokens`,
   headers: (apiKey): Record<string, string> =>
     apiKey === null ? {} : { 'x-goog-api-key': apiKey },
-  maxTokensField: 'max_tokens',
   readFailure,
 };

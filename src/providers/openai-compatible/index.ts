@@ -8,5 +8,4 @@ export const openaiCompatible: HttpProviderKind = {
   // Self-hosted servers often need no key.
   headers: (apiKey): Record<string, string> =>
     apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
-  maxTokensField: 'max_tokens',
 };

@@ -8,7 +8,7 @@ export const openai: HttpProviderKind = {
   countTokensPath: () => '/responses/input_tokens',
   headers: (apiKey): Record<string, string> =>
     apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
-  maxTokensField: 'max_completion_tokens',
+  isOpenAi: true,
   customTools: true,
   wantsAccount: true,
   adaptBody: (body, format) => ({

@@ -40,7 +40,7 @@ function send(format: UpstreamFormatName, request: CanonicalRequest, stream: boo
     stream,
     maxOutputTokens: 2_000,
     thinking: true,
-    maxTokensField: 'max_tokens',
+    isOpenAi: false,
   };
   return playExchange({
     format,

@@ -29,7 +29,7 @@ export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTa
     stream: false,
     maxOutputTokens: 4_096,
     thinking: true,
-    maxTokensField: 'max_tokens' as const,
+    isOpenAi: false,
   };
   return { model: 'gemini-3-flash-preview', ...base, ...fields };
 }

@@ -54,7 +54,7 @@ export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTa
     stream: false,
     maxOutputTokens: 4096,
     thinking: true,
-    maxTokensField: 'max_tokens' as const,
+    isOpenAi: false,
   };
   return { model: 'claude-sonnet-4-20250514', ...base, ...fields };
 }

@@ -35,7 +35,7 @@ export const target: UpstreamTarget = {
   stream: false,
   maxOutputTokens: 4096,
   thinking: true,
-  maxTokensField: 'max_tokens',
+  isOpenAi: false,
 };
 
 export function requestFor(fields: JsonObject = {}): ClientRequest<ResponsesRequest> {
