@@ -3,7 +3,7 @@
 import type { JsonObject } from '../lib/json.ts';
 
 /** The input of a digest. A user has one digest, whichever field carries the name. */
-export type DigestUse = 'user' | 'account' | 'prompt cache' | 'cache salt';
+type DigestUse = 'user' | 'account' | 'prompt cache' | 'cache salt';
 
 export type Hiding = {
   readonly digest: (use: DigestUse, name?: string) => string;

@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamFormatName } from '../../canonical/format-name.ts';
-import type { DigestUse, Hiding } from '../../formats/hide-users.ts';
+import type { Hiding } from '../../formats/hide-users.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
@@ -42,7 +42,7 @@ export function createEndUsers(secret: Secret): EndUsers {
     hide: (body, { accountId, format, ...recipient }) =>
       upstreamFormats[format].hideUsers(body, {
         ...recipient,
-        digest: (use: DigestUse, name = '') => digestOf(JSON.stringify([use, accountId, name])),
+        digest: (use, name = '') => digestOf(JSON.stringify([use, accountId, name])),
       }),
   };
 }
