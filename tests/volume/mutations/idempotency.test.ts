@@ -178,7 +178,7 @@ testMutations(watchers, {
   },
   'the stream of a late answer is reported as a success': {
     file: 'gateway/answering/stream.ts',
-    guard: 'tell({ called, pipe, output }, charge ?? takenOver());',
+    guard: 'sendError({ called, pipe, output }, charge ?? takenOver());',
     without: 'output.end(pipe.close(0), {});',
     watchers: ['tests/integration/idempotency-replicas.test.ts # a gateway stalls'],
   },
