@@ -67,115 +67,12 @@ type AppOptions = {
 
 /** Throws when the configuration cannot work: bad catalogue, unusable database, port in use. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const {
-    config,
-    secrets,
-    log,
-    onLedgerFailure: onFailure,
-    ledgerWorker: worker,
-    clock,
-    databaseTime,
-  } = options;
+  const { config, secrets, log, clock } = options;
+  // First, because a bad catalogue must not touch the database.
   const catalog = loadCatalog(config);
-  const database = openDatabase(config.database.url);
-  await database.migrate();
-  await registerSecrets(database, secrets, clock.nowMs());
-  const owner = newIdWithPrefix('run');
-  const report = (message: string) => (err: unknown) => log.error({ err }, message);
-  const onTrouble = report('the ledger cannot be written; retrying');
-  const runs = new ActiveRuns(clock);
-  const isStopping = () => runs.isEnding;
-  const ledger = await openLedger({
-    databaseUrl: database.url,
-    owner,
-    onFailure,
-    onTrouble,
-    isStopping,
-    worker,
-    clock,
-    databaseTime,
-  });
-  const keys = openKeyStore({
-    database,
-    secrets,
-    onError: report('keys cannot be read or rehashed'),
-    clock,
-  });
-  const balances = new RecentBalances({
-    ledger,
-    read: (ledgerId) => readBalance(database.read, ledgerId),
-    clock,
-  });
-  const storage = {
-    database,
-    secrets,
-    clock,
-    onError: report('stored answers cannot be read or cleaned up; retrying'),
-  };
-  const limits = openLimits({
-    database,
-    owner,
-    clock,
-    databaseTime,
-    onError: report('rate limits cannot be shared'),
-  });
-  const standings = new AccountStandings({
-    ...standingReads(database.read, { limits: config.limits, clock }),
-    log,
-    clock,
-  });
-  const { answer_bytes: answerBytes, memory_bytes: memoryBytes } = config.overload;
-  const {
-    memory_bytes: cacheBytes,
-    disk_bytes: diskBytes,
-    body_limit_bytes: bodyBytesMax,
-  } = config.cache;
-  const upstreams = createUpstreams({
-    clock,
-    largeAnswerBytesMax: memoryShareBytes(answerBytes, memoryBytes),
-  });
-  const routing = createRouting(config, { log, clock });
-  const activity = new Activity({
-    database,
-    clock,
-    onError: report('activity cannot be written; retrying'),
-  });
-  const gateway: Gateway = {
-    config,
-    catalog,
-    ledger: balances.ledger,
-    readBalance: (ledgerId) => balances.read(ledgerId),
-    idempotency: new Idempotency({
-      ...storage,
-      owner,
-      bodyBytesMax: config.idempotency.body_limit_bytes,
-    }),
-    cache: new ResponseCache({ ...storage, memoryBytes: cacheBytes, diskBytes, bodyBytesMax }),
-    providers: connectProviders(config, secrets[0]),
-    upstreams,
-    rateLimits: new RateLimits({
-      ...limits,
-      defaults: config.limits,
-      isUnpaid: (key) => standings.isUnpaid(key),
-    }),
-    standings,
-    searchers: connectSearch({ config, upstreams, health: routing.health, activity, log, clock }),
-    images: openImageFiles({
-      config,
-      secrets,
-      clock,
-      onError: report('images cannot be stored, read or removed'),
-    }),
-    headers: headerNamesOf(config.service.name),
-    log,
-    clock,
-    owner,
-    runs,
-    keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms, clock),
-    growths: new HoldGrowths(clock),
-    routing,
-    activity,
-  };
+  const stores = await openStores(options);
+  const { database, keys, limits } = stores;
+  const gateway = createGateway(options, { ...stores, catalog });
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
   const overload = new Overload(
     { lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes },
@@ -203,21 +100,127 @@ export async function startApp(options: AppOptions): Promise<App> {
   const firstStart = await prepareFirstStart(database, secrets, clock);
   const stop = async () => {
     await drain(server, { lifecycle, runs: gateway.runs, clock, settings: config.server });
-    for (const part of [
-      gateway.idempotency,
-      gateway.cache,
-      gateway.keepAlives,
-      gateway.growths,
-      overload,
-    ])
-      part.close();
-    await Promise.all([
-      gateway.upstreams.close(),
-      gateway.images.close(),
-      limits.close(),
-      billing.close(),
-    ]);
-    for (const part of [keys, activity, ledger, database]) await part.close();
+    const { idempotency, cache, keepAlives, growths, upstreams, images } = gateway;
+    for (const part of [idempotency, cache, keepAlives, growths, overload]) part.close();
+    await Promise.all([upstreams.close(), images.close(), limits.close(), billing.close()]);
+    for (const part of [keys, gateway.activity, stores.ledger, database]) await part.close();
   };
   return { url: urlOf(server), publicUrl: publicUrl(), gateway, firstStart, stop };
+}
+
+type Stores = Awaited<ReturnType<typeof openStores>>;
+
+/** Opens and migrates the database, and opens what writes to it. */
+async function openStores(options: AppOptions) {
+  const { config, secrets, clock, databaseTime, onLedgerFailure, ledgerWorker } = options;
+  const report = reporter(options.log);
+  const database = openDatabase(config.database.url);
+  await database.migrate();
+  await registerSecrets(database, secrets, clock.nowMs());
+  const owner = newIdWithPrefix('run');
+  const runs = new ActiveRuns(clock);
+  const ledger = await openLedger({
+    databaseUrl: database.url,
+    owner,
+    onFailure: onLedgerFailure,
+    onTrouble: report('the ledger cannot be written; retrying'),
+    isStopping: () => runs.isEnding,
+    worker: ledgerWorker,
+    clock,
+    databaseTime,
+  });
+  const keys = openKeyStore({
+    database,
+    secrets,
+    onError: report('keys cannot be read or rehashed'),
+    clock,
+  });
+  const limits = openLimits({
+    database,
+    owner,
+    clock,
+    databaseTime,
+    onError: report('rate limits cannot be shared'),
+  });
+  return { database, owner, runs, ledger, keys, limits };
+}
+
+function createGateway(
+  { config, secrets, log, clock }: AppOptions,
+  { catalog, database, owner, runs, ledger, limits }: Stores & Pick<Gateway, 'catalog'>,
+): Gateway {
+  const report = reporter(log);
+  const balances = new RecentBalances({
+    ledger,
+    read: (ledgerId) => readBalance(database.read, ledgerId),
+    clock,
+  });
+  const answers = {
+    database,
+    secrets,
+    clock,
+    onError: report('stored answers cannot be read or cleaned up; retrying'),
+  };
+  const standings = new AccountStandings({
+    ...standingReads(database.read, { limits: config.limits, clock }),
+    log,
+    clock,
+  });
+  const { cache, overload, idempotency } = config;
+  const upstreams = createUpstreams({
+    clock,
+    largeAnswerBytesMax: memoryShareBytes(overload.answer_bytes, overload.memory_bytes),
+  });
+  const routing = createRouting(config, { log, clock });
+  const activity = new Activity({
+    database,
+    clock,
+    onError: report('activity cannot be written; retrying'),
+  });
+  return {
+    config,
+    catalog,
+    ledger: balances.ledger,
+    readBalance: (ledgerId) => balances.read(ledgerId),
+    idempotency: new Idempotency({
+      ...answers,
+      owner,
+      bodyBytesMax: idempotency.body_limit_bytes,
+    }),
+    cache: new ResponseCache({
+      ...answers,
+      memoryBytes: cache.memory_bytes,
+      diskBytes: cache.disk_bytes,
+      bodyBytesMax: cache.body_limit_bytes,
+    }),
+    providers: connectProviders(config, secrets[0]),
+    upstreams,
+    rateLimits: new RateLimits({
+      ...limits,
+      defaults: config.limits,
+      isUnpaid: (key) => standings.isUnpaid(key),
+    }),
+    standings,
+    searchers: connectSearch({ config, upstreams, health: routing.health, activity, log, clock }),
+    images: openImageFiles({
+      config,
+      secrets,
+      clock,
+      onError: report('images cannot be stored, read or removed'),
+    }),
+    headers: headerNamesOf(config.service.name),
+    log,
+    clock,
+    owner,
+    runs,
+    keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms, clock),
+    growths: new HoldGrowths(clock),
+    routing,
+    activity,
+  };
+}
+
+/** Returns a function that makes a callback for errors of one kind. */
+function reporter(log: Logger): (message: string) => (err: unknown) => void {
+  return (message) => (err) => log.error({ err }, message);
 }
