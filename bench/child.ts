@@ -8,6 +8,7 @@ export type Usage = { readonly cpuMicros: number; readonly rssBytes: number };
 
 export type Child = {
   readonly port: number;
+  readonly pid: number;
   readonly usage: () => Promise<Usage>;
   /** Sends SIGTERM and waits for the exit. */
   readonly stop: () => Promise<void>;
@@ -66,6 +67,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   child.once('exit', failed);
   return {
     port,
+    pid: child.pid!,
     usage: async () => {
       child.send('usage');
       return ((await once(child, 'message')) as [Usage])[0];

@@ -88,7 +88,7 @@ export async function benchHits(
 }
 
 /** Records the gateway's repeated answers, by path of the bare server. */
-async function readAnswers(port: number, key: string): Promise<Record<string, BareAnswer>> {
+export async function readAnswers(port: number, key: string): Promise<Record<string, BareAnswer>> {
   const answers: Record<string, BareAnswer> = {};
   for (const { name, asked } of hits) {
     const send = () =>

@@ -1,7 +1,8 @@
 // `npm run bench [-- --quick]`: what the gateway adds to a request, in one run against a bare relay
 // and the bare upstream. Options: `--profile <workload>`: where its time goes; `--hits`: cache hits
-// and replays; `--slow-readers`: memory of streams that nobody reads fast enough; `--ledger`: the
-// ledger alone; `--history`: reads on a long history. README.md explains the results.
+// and replays; `--instructions`: instructions of a request, on a busy machine too; `--slow-readers`:
+// memory of streams that nobody reads fast enough; `--ledger`: the ledger alone; `--history`: reads
+// on a long history. README.md explains the results.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,6 +11,7 @@ import { compare, type Scale } from './compare.ts';
 import { installGateway } from './gateway.ts';
 import { benchHistory } from './history.ts';
 import { benchHits } from './hits.ts';
+import { benchInstructions } from './instructions.ts';
 import { benchLedger } from './ledger.ts';
 import { describeMachine } from './machine.ts';
 import { profileGateway } from './profile.ts';
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     profile: { type: 'string' },
     hits: { type: 'boolean', default: false },
+    instructions: { type: 'boolean', default: false },
     ledger: { type: 'boolean', default: false },
     history: { type: 'boolean', default: false },
     'slow-readers': { type: 'boolean', default: false },
@@ -60,6 +63,7 @@ const installation = installGateway(upstream.port);
 try {
   console.log(`\n${describeMachine(installation.dataDir)}\n`);
   if (values.hits) console.log(await benchHits(installation, values.quick ? 50 : 400));
+  else if (values.instructions) console.log(await benchInstructions(installation, upstream.port));
   else if (values['slow-readers'])
     console.log(await benchSlowReaders(installation, Number(values.readers)));
   else if (values.profile === undefined)
