@@ -35,25 +35,20 @@ type Notes = {
 export type RequestFields = Notes & { readonly requestId: string; readonly lossMicros?: number };
 
 export class RequestLog {
-  readonly #requestId: string;
-  readonly #notes: Notes = {};
-  #lossMicros: number | undefined;
+  /** Read this when the request is over. */
+  readonly fields: RequestFields;
 
   constructor(requestId: string) {
-    this.#requestId = requestId;
+    this.fields = { requestId };
   }
 
   /** Overwrites fields that were noted before. */
   note(notes: Notes): void {
-    Object.assign(this.#notes, notes);
+    Object.assign(this.fields, notes);
   }
 
+  /** Adds a loss. */
   addLoss(lossMicros: number): void {
-    this.#lossMicros = (this.#lossMicros ?? 0) + lossMicros;
-  }
-
-  /** Read this when the request is over. */
-  get fields(): RequestFields {
-    return { requestId: this.#requestId, ...this.#notes, lossMicros: this.#lossMicros };
+    Object.assign(this.fields, { lossMicros: (this.fields.lossMicros ?? 0) + lossMicros });
   }
 }

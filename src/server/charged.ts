@@ -80,9 +80,12 @@ function wishHeaderNames({
 
 /** The headers of `names` that were sent. */
 function headersOf(request: FastifyRequest, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => (name in request.headers ? [[name, headerOf(request, name)!]] : [])),
-  );
+  const sent: Record<string, string> = {};
+  for (const name of names) {
+    const value = headerOf(request, name);
+    if (value !== undefined) sent[name] = value;
+  }
+  return sent;
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {

@@ -58,7 +58,7 @@ export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOpti
   };
   const stopPolling = clock.every(pollMs, () => void refresh().catch(onError));
   return {
-    recall: (text) => (keyModeOf(text) ? recall(fingerprintOf(text)) : null),
+    recall: (text) => recall(fingerprintOf(text)),
     wasValid: (text) => byFingerprint.has(fingerprintOf(text)),
     async find(text) {
       if (!keyModeOf(text)) return null;
