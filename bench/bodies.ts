@@ -62,6 +62,9 @@ export function answerBody(format: WireFormat): string {
   return JSON.stringify(answers[format]);
 }
 
+/** What the upstream reports for every Chat answer, whole or streamed. */
+export const chatUsage = { inputTokens: 247, outputTokens: 131 } as const;
+
 const answers: Record<WireFormat, object> = {
   chat: {
     id: 'chatcmpl-C9aBkT3oXq1uY7nE5rZ0wLh2vJ4mD',
@@ -77,9 +80,9 @@ const answers: Record<WireFormat, object> = {
       },
     ],
     usage: {
-      prompt_tokens: 247,
-      completion_tokens: 131,
-      total_tokens: 378,
+      prompt_tokens: chatUsage.inputTokens,
+      completion_tokens: chatUsage.outputTokens,
+      total_tokens: chatUsage.inputTokens + chatUsage.outputTokens,
       prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
       completion_tokens_details: {
         reasoning_tokens: 0,
@@ -146,13 +149,16 @@ const answers: Record<WireFormat, object> = {
   },
 };
 
+/** The text of the upstream's whole answer, and of each delta of its stream. */
+export const answerText = answer;
+export const deltaTexts: readonly string[] = Array.from(
+  { length: deltasPerStream },
+  (_, index) => `${index === 0 ? '' : ' '}word${index}`,
+);
+
 /** Returns an upstream's stream, one event per element. */
 export function streamFrames(format: 'chat' | 'messages'): readonly string[] {
-  const words = Array.from(
-    { length: deltasPerStream },
-    (_, index) => `${index === 0 ? '' : ' '}word${index}`,
-  );
-  return format === 'chat' ? chatFrames(words) : messagesFrames(words);
+  return format === 'chat' ? chatFrames(deltaTexts) : messagesFrames(deltaTexts);
 }
 
 function chatFrames(words: readonly string[]): string[] {

@@ -7,11 +7,14 @@ import { join } from 'node:path';
 export type Usage = { readonly cpuMicros: number; readonly rssBytes: number };
 
 export type Child = {
+  readonly pid: number;
   readonly port: number;
   readonly pid: number;
   readonly usage: () => Promise<Usage>;
   /** Sends SIGTERM and waits for the exit. */
   readonly stop: () => Promise<void>;
+  /** Sends SIGKILL and waits for the exit. */
+  readonly kill: () => Promise<void>;
 };
 
 export type ChildOptions = {
@@ -65,19 +68,22 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const port = await readPort(child, portPattern);
   const failed = () => void endBench(`a bench process exited on its own: ${command.join(' ')}`);
   child.once('exit', failed);
+  const end = async (signal: NodeJS.Signals) => {
+    child.off('exit', failed);
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  };
   return {
+    pid: child.pid!,
     port,
     pid: child.pid!,
     usage: async () => {
       child.send('usage');
       return ((await once(child, 'message')) as [Usage])[0];
     },
-    stop: async () => {
-      child.off('exit', failed);
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   };
 }
 
@@ -110,7 +116,8 @@ function endBench(reason: string): never {
   process.exit(1);
 }
 
-function pinTo(core: Core): string[] {
+/** Returns the words to put before a command, so that it runs on a core. */
+export function pinTo(core: Core): string[] {
   return isPinned ? ['taskset', '-c', coreNumbers[core]] : [];
 }
 

@@ -1,6 +1,7 @@
 // The gateway as an operator runs it, with billing on: the real program, a live key with money, the
 // ledger in a file on disk.
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +10,11 @@ import { modelFor, type Play } from './workloads.ts';
 
 const root = join(import.meta.dirname, '..');
 const entry = join(root, 'dist', 'current', 'main.js');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly scripts: { readonly start: string };
+};
 /** The flags of `npm start`. */
-const nodeFlags = readFileSync(join(root, 'package.json'), 'utf8').match(/--[a-z-]+=\d+/g) ?? [];
+const nodeFlags = manifest.scripts.start.match(/--[a-z-]+=\d+/g) ?? [];
 const plays: readonly Play[] = ['whole', 'burst', 'paced', 'silent', 'ahead'];
 
 /** A gateway's data folder with an account and a live key. */
@@ -18,19 +22,38 @@ export type Installation = {
   readonly dataDir: string;
   readonly key: string;
   readonly start: (options?: Pick<ChildOptions, 'core' | 'nodeArguments'>) => Promise<Child>;
+  /** Runs a `tollgate` command on the installation. Returns the JSON that it prints. */
+  readonly run: (...words: string[]) => unknown;
   /** Verifies the books and removes the folder. Throws when a row disagrees. */
   readonly remove: () => void;
 };
 
-export function installGateway(upstreamPort: number): Installation {
+export type GatewayOptions = {
+  /** A new PostgreSQL database; the default is a SQLite file. */
+  readonly databaseUrl?: string;
+  /** What the gateway sends the upstream as its key. */
+  readonly upstreamKey?: string;
+};
+
+export function installGateway(
+  upstreamPort: number,
+  { databaseUrl, upstreamKey = 'bench' }: GatewayOptions = {},
+): Installation {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const configPath = join(dataDir, 'tollgate.yaml');
-  writeFileSync(configPath, JSON.stringify(configFor(`http://127.0.0.1:${upstreamPort}`)));
+  writeFileSync(
+    configPath,
+    JSON.stringify(configFor(`http://127.0.0.1:${upstreamPort}`, upstreamKey)),
+  );
   const env = {
     PATH: process.env['PATH'],
     PORT: '0',
     TOLLGATE_DATA_DIR: dataDir,
     TOLLGATE_CONFIG: configPath,
+    ...(databaseUrl !== undefined && {
+      DATABASE_URL: databaseUrl,
+      TOLLGATE_SECRET: randomBytes(32).toString('hex'),
+    }),
   };
   const run = (...words: string[]) =>
     JSON.parse(
@@ -43,6 +66,7 @@ export function installGateway(upstreamPort: number): Installation {
   const account = run('accounts', 'create', '--name', 'Bench', '--credit-usd', '1000000').id!;
   return {
     dataDir,
+    run,
     key: run('keys', 'create', '--account', account, '--mode', 'live').key!,
     start: (options = { core: 'contestant' }) =>
       startChild({
@@ -61,16 +85,16 @@ export function installGateway(upstreamPort: number): Installation {
 }
 
 /** Configures one provider and one model per upstream script, for both kinds of provider. */
-function configFor(upstream: string): object {
+function configFor(upstream: string, upstreamKey: string): object {
   const openai = (play: Play) => ({
     kind: 'openai',
     base_url: `${upstream}/${play}/v1`,
-    api_key: 'bench',
+    api_key: upstreamKey,
   });
   const anthropic = (play: Play) => ({
     kind: 'anthropic',
     base_url: `${upstream}/${play}`,
-    api_key: 'bench',
+    api_key: upstreamKey,
   });
   return {
     limits: { requests_per_minute: null },

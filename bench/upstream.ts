@@ -1,6 +1,7 @@
 // A process that acts as the model provider: fixed bytes on plain node:http, as fast as possible.
-// Prints its port.
-import { createServer, type ServerResponse } from 'node:http';
+// Prints its port. `GET /served` returns what it served to each key, to compare with a gateway's
+// books.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerBody, streamFrames, type WireFormat } from './bodies.ts';
 import { upstreamPath } from './workloads.ts';
@@ -17,6 +18,11 @@ const beatMs = 4;
  */
 const aheadBytes = 512 * 1024;
 
+/** Requests by their Authorization header. A broken answer was not sent to its end. */
+export type Served = Readonly<
+  Record<string, { readonly answered: number; readonly broken: number }>
+>;
+
 type Script = (response: ServerResponse) => void;
 type Playing = {
   readonly response: ServerResponse;
@@ -26,6 +32,9 @@ type Playing = {
 
 const scripts = new Map<string, Script>();
 const playing = new Set<Playing>();
+const served = new Map<string, { answered: number; broken: number }>();
+/** For gateways that ask a provider for its models. */
+const models = { object: 'list', data: [{ id: 'upstream-model', object: 'model' }] };
 
 for (const format of ['chat', 'messages', 'responses'] as const)
   scripts.set(upstreamPath('whole', format), whole(format));
@@ -56,11 +65,26 @@ const server = createServer(
   { keepAliveTimeout: 300_000, requestTimeout: 0 },
   (request, response) => {
     const script = scripts.get(request.url ?? '');
-    request.on('end', () => (script ? script(response) : response.writeHead(404).end()));
+    if (script) response.once('close', () => count(request, response));
+    request.on('end', () => (script ? script(response) : answerQuestion(request, response)));
     request.resume();
   },
 );
 server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
+
+function count({ headers }: IncomingMessage, { writableFinished }: ServerResponse): void {
+  const key = headers.authorization ?? '';
+  let counts = served.get(key);
+  if (!counts) served.set(key, (counts = { answered: 0, broken: 0 }));
+  counts[writableFinished ? 'answered' : 'broken'] += 1;
+}
+
+function answerQuestion({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  const answer =
+    url === '/served' ? Object.fromEntries(served) : url.endsWith('/models') ? models : null;
+  response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(answer));
+}
 
 function whole(format: WireFormat): Script {
   const body = Buffer.from(answerBody(format));

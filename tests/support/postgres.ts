@@ -99,9 +99,12 @@ export function databaseNameOf(url: string): string {
 
 /**
  * Starts a server that ends with this process, even if that is killed. `parent`: the folder for its
- * data.
+ * data. `fsync`: a commit waits for the disk.
  */
-export async function startPostgres({ parent = parentFolder() } = {}): Promise<OwnPostgresServer> {
+export async function startPostgres({
+  parent = parentFolder(),
+  fsync = false,
+} = {}): Promise<OwnPostgresServer> {
   const native = join(
     dirname(createRequire(import.meta.url).resolve(platformPackage())),
     '..',
@@ -136,7 +139,9 @@ export async function startPostgres({ parent = parentFolder() } = {}): Promise<O
   const self = connectTo(folder);
   const start = async () => {
     const log = openSync(join(folder, 'log'), 'a');
-    const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const options = Object.entries({ ...settings, ...(fsync && { fsync: 'on' }) }).flatMap(
+      ([name, value]) => ['-c', `${name}=${value}`],
+    );
     const file = join(native, 'bin', 'postgres');
     const child = spawn(file, ['-D', join(folder, 'data'), '-k', folder, ...options], {
       ...run,
