@@ -24,7 +24,7 @@ export const gomodel: Peer = {
   telemetry: 'MODEL_LIST_URL empty (no price list download)',
   install: () => {
     if (own !== undefined) return `built from a clone, not from a registry: ${own}`;
-    installOnce(folder, 'gomodel', (target) => {
+    installOnce(folder, (target) => {
       const module = `github.com/ENTERPILOT/GOModel/cmd/gomodel@${version}`;
       runCommand(['env', `GOBIN=${target}`, 'go', 'install', module]);
     });
@@ -79,5 +79,6 @@ function readBook(path: string): Book {
     inputTokens: row.input,
     outputTokens: row.output,
     chargedRequests: null,
+    lostRequests: null,
   };
 }

@@ -10,7 +10,6 @@ import { peerPlays, type Peer } from '../side-by-side/peer.ts';
 /** Later versions want a newer certifi than our registry has (2026-11). 1.107.0 was compromised. */
 const version = '1.106.2';
 const folder = `litellm-${version}`;
-const program = join('bin', 'litellm');
 const key = 'sk-bench-litellm';
 
 /**
@@ -33,11 +32,10 @@ export const litellm: Peer = {
   telemetry:
     'telemetry: false, DO_NOT_TRACK=1; LITELLM_LOCAL_MODEL_COST_MAP=True (no price list download)',
   install: () => {
-    installOnce(folder, 'complete', (target) => {
+    installOnce(folder, (target) => {
       runCommand(['python3', '-m', 'venv', target]);
       const pip = join(target, 'bin', 'pip');
       runCommand([pip, 'install', '--only-binary', ':all:', `litellm[proxy]==${version}`]);
-      writeFileSync(join(target, 'complete'), '');
     });
     const python = join(cacheFolder(folder), 'bin', 'python');
     const code = 'import importlib.metadata as m; print(m.version("litellm"))';
@@ -61,14 +59,16 @@ export const litellm: Peer = {
     };
     const configPath = join(dataDir, 'config.yaml');
     writeFileSync(configPath, JSON.stringify(config));
-    const words = ['--config', configPath, '--host', '127.0.0.1', '--port', String(port)];
     return {
       start: () =>
         startProgram({
           command: [
-            join(cacheFolder(folder), program),
-            ...words,
-            ...['--num_workers', '1', '--telemetry', 'False'],
+            join(cacheFolder(folder), 'bin', 'litellm'),
+            `--config=${configPath}`,
+            '--host=127.0.0.1',
+            `--port=${port}`,
+            '--num_workers=1',
+            '--telemetry=False',
           ],
           env: {
             LITELLM_LOCAL_MODEL_COST_MAP: 'True',

@@ -34,7 +34,7 @@ export const oneApi: Peer = {
   telemetry: 'TIKTOKEN_CACHE_DIR with files of the litellm package (no tokenizer download)',
   install: () => {
     litellm.install();
-    installOnce(folder, 'one-api', (target) => {
+    installOnce(folder, (target) => {
       const download = runCommand(['go', 'mod', 'download', '-json', `${module}@${version}`]);
       const source = join(target, 'source');
       cpSync((JSON.parse(download) as { Dir: string }).Dir, source, { recursive: true });
@@ -53,7 +53,8 @@ export const oneApi: Peer = {
       startProgram({
         command: [
           join(cacheFolder(folder), 'one-api'),
-          ...['--port', String(port), '--log-dir', join(dataDir, 'logs')],
+          `--port=${port}`,
+          `--log-dir=${join(dataDir, 'logs')}`,
         ],
         env: {
           GIN_MODE: 'release',
@@ -143,5 +144,6 @@ function readBook(path: string): Book {
     inputTokens: log.input,
     outputTokens: log.output,
     chargedRequests: (quota - remaining) / priceQuota,
+    lostRequests: null,
   };
 }

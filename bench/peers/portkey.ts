@@ -18,7 +18,7 @@ export const portkey: Peer = {
   features: { auth: 'none (forwards the key)', billing: 'none', log: 'none (headless)' },
   telemetry: 'none known; headless',
   install: () => {
-    installOnce(folder, join(installed, 'package.json'), (target) => {
+    installOnce(folder, (target) => {
       const manifest = {
         private: true,
         dependencies: { '@portkey-ai/gateway': version },

@@ -17,11 +17,15 @@ type ReportRow = {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly revenue_micros: number;
+  readonly failed_micros: number;
 };
 
 const root = join(import.meta.dirname, '..', '..');
 /** At the bench's prices of 1.25 and 10 dollars a million tokens, rounded up to a microdollar. */
 const priceMicros = Math.ceil(chatUsage.inputTokens * 1.25 + chatUsage.outputTokens * 10);
+
+/** On PostgreSQL, holds of a killed process are released when its lease ends, within a minute. */
+const crashQuietMs = 65_000;
 
 export const tollgateSqlite = tollgate('tollgate-sqlite', 'SQLite, fsync on', async () => ({}));
 
@@ -30,10 +34,14 @@ export const tollgatePostgres = tollgate('tollgate-pg', 'PostgreSQL, fsync on', 
   const pidFile = readFileSync(join(server.folder, 'data', 'postmaster.pid'), 'utf8');
   const databasePid = Number.parseInt(pidFile, 10);
   if (isPinned) for (const pid of treePids(databasePid)) pinRunning(pid);
-  return { databaseUrl: await server.createDatabase(), databasePid };
+  return { databaseUrl: await server.createDatabase(), databasePid, crashQuietMs };
 });
 
-type Database = { readonly databaseUrl?: string; readonly databasePid?: number };
+type Database = {
+  readonly databaseUrl?: string;
+  readonly databasePid?: number;
+  readonly crashQuietMs?: number;
+};
 
 function tollgate(
   name: string,
@@ -55,9 +63,9 @@ function tollgate(
       return `${version}, ${execFileSync(commit[0]!, commit.slice(1), { encoding: 'utf8' }).trim()}`;
     },
     open: async ({ upstreamPort, upstreamKey, dataDir }) => {
-      const { databasePid, ...database } = await openDatabase(dataDir);
+      const { databaseUrl, ...database } = await openDatabase(dataDir);
       const { start, run, key, remove } = installGateway(upstreamPort, {
-        ...database,
+        ...(databaseUrl !== undefined && { databaseUrl }),
         upstreamKey,
       });
       return {
@@ -65,7 +73,7 @@ function tollgate(
         key,
         close: remove,
         requestFor: (play) => chatRequest(play, { model: modelFor(play, 'chat') }),
-        ...(databasePid !== undefined && { databasePid }),
+        ...database,
         readBook: () => {
           run('verify');
           return bookOf((run('report', '--by', 'model') as { rows: ReportRow[] }).rows);
@@ -87,6 +95,7 @@ function bookOf(rows: readonly ReportRow[]): Book {
     inputTokens: sum('input_tokens'),
     outputTokens: sum('output_tokens'),
     chargedRequests: sum('revenue_micros') / priceMicros,
+    lostRequests: rows.reduce((total, row) => total + row.failed_micros, 0) / priceMicros,
   };
 }
 

@@ -23,22 +23,28 @@ export type BooksRow = {
 const killAfterMs = 2_000;
 /** Peers that write their books late get this long after the last new entry. */
 const quietMs = 7_000;
-const none: Book = { requests: 0, inputTokens: 0, outputTokens: 0, chargedRequests: 0 };
+const none: Book = {
+  requests: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  chargedRequests: 0,
+  lostRequests: 0,
+};
 
 export async function compareBooks(
   contestant: Contestant,
   upstreamPort: number,
 ): Promise<BooksRow[]> {
-  const { name, upstreamKey, readBook } = contestant;
+  const { name, upstreamKey, readBook, crashQuietMs = quietMs } = contestant;
   const servedNow = () => readServed(upstreamPort, upstreamKey);
   if (readBook === null) {
     const served = await servedNow();
     return [{ name, when: 'after the rounds', served, received: null, book: null }];
   }
-  const before = await settledBook(readBook);
+  const before = await settledBook(readBook, quietMs);
   const servedBefore = await servedNow();
   const received = await killUnderLoad(contestant);
-  const after = await settledBook(readBook);
+  const after = await settledBook(readBook, crashQuietMs);
   const served = (await servedNow()) - servedBefore;
   return [
     { name, when: 'after the rounds', served: servedBefore, received: null, book: before },
@@ -67,9 +73,9 @@ async function killUnderLoad(contestant: Contestant): Promise<number> {
 }
 
 /** Reads the book until it has not changed for a while. */
-async function settledBook(readBook: () => Book): Promise<Book> {
+async function settledBook(readBook: () => Book, restMs: number): Promise<Book> {
   let book = readBook();
-  for (let sinceMs = performance.now(); performance.now() - sinceMs < quietMs;) {
+  for (let sinceMs = performance.now(); performance.now() - sinceMs < restMs;) {
     await setTimeout(1_000);
     const next = readBook();
     if (JSON.stringify(next) !== JSON.stringify(book)) sinceMs = performance.now();
@@ -97,19 +103,29 @@ function difference(after: Book, before: Book): Book {
 export function booksReport(rows: readonly BooksRow[]): string {
   const title =
     'Books: answers that the upstream sent completely, and what the peer booked for them. The difference is booked less served.';
-  const head = ['peer', 'when', 'served', 'received', 'booked', 'difference', 'tokens', 'charged'];
+  const head = [
+    'peer',
+    'when',
+    'served',
+    'received',
+    'booked',
+    'difference',
+    'tokens',
+    'charged',
+    'loss',
+  ];
   const cells = rows.map(({ name, when, served, received, book }) => [
     name,
     when,
     String(served),
     received === null ? '' : String(received),
-    ...(book === null ? ['no books', '', '', ''] : describe(book, served)),
+    ...(book === null ? ['no books', '', '', '', ''] : describe(book, served)),
   ]);
   return `${title}\n\n${formatTable(head, cells)}\n`;
 }
 
 function describe(book: Book, served: number): string[] {
-  const { requests, inputTokens, outputTokens, chargedRequests } = book;
+  const { requests, inputTokens, outputTokens, chargedRequests, lostRequests } = book;
   const asServed =
     inputTokens === requests * chatUsage.inputTokens &&
     outputTokens === requests * chatUsage.outputTokens;
@@ -118,6 +134,7 @@ function describe(book: Book, served: number): string[] {
     String(requests - served),
     asServed ? 'as served' : `${inputTokens} in, ${outputTokens} out`,
     chargedRequests === null ? 'no money' : `for ${round(chargedRequests)}`,
+    lostRequests === null ? 'not booked' : `for ${round(lostRequests)}`,
   ];
 }
 

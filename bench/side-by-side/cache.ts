@@ -1,7 +1,7 @@
 // Where peers are installed: outside the repository, one folder per peer and version, kept between
 // runs.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pinTo } from '../child.ts';
@@ -13,18 +13,16 @@ export function cacheFolder(name: string): string {
   return join(cacheDir, name);
 }
 
-/** Calls `install` with an empty folder, unless `product` is there from an earlier run. */
-export function installOnce(
-  name: string,
-  product: string,
-  install: (folder: string) => void,
-): void {
+/** Calls `install` with an empty folder, unless an earlier run completed it. */
+export function installOnce(name: string, install: (folder: string) => void): void {
   const folder = cacheFolder(name);
-  if (existsSync(join(folder, product))) return;
+  const mark = join(folder, 'complete');
+  if (existsSync(mark)) return;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   console.error(`installing ${name} into ${folder}`);
   install(folder);
+  writeFileSync(mark, '');
 }
 
 /** Runs a command on all cores. Throws with the end of its output. Returns its output. */

@@ -6,13 +6,13 @@ export const peerPlays = ['whole', 'paced'] as const;
 export type PeerPlay = (typeof peerPlays)[number];
 
 /** What is switched on. The report prints it, because it is most of the difference. */
-export type Features = {
+type Features = {
   readonly auth: string;
   readonly billing: string;
   readonly log: string;
 };
 
-export type Site = {
+type Site = {
   readonly upstreamPort: number;
   /** The key that the peer sends to the upstream, which counts requests by it. */
   readonly upstreamKey: string;
@@ -35,6 +35,8 @@ export type Book = {
   readonly outputTokens: number;
   /** Money taken, divided by the price of one request; null without money. */
   readonly chargedRequests: number | null;
+  /** The operator's loss for requests that were not charged, in the same unit; null if not booked. */
+  readonly lostRequests: number | null;
 };
 
 export type OpenPeer = {
@@ -46,6 +48,8 @@ export type OpenPeer = {
   readonly databasePid?: number;
   /** Null if the peer keeps no books. */
   readonly readBook: (() => Book) | null;
+  /** How long the book may rest after a crash before its last entry; the default is short. */
+  readonly crashQuietMs?: number;
   /** Removes what is not in the data folder. Called after the stop. */
   readonly close?: () => void;
 };
