@@ -1,7 +1,9 @@
 // Kysely on PostgreSQL, with one addition that the port promises: a read-only transaction sees one
-// snapshot.
+// snapshot. Migrations take turns by a lock that also works behind a pooler.
 import {
+  CompiledQuery,
   type DatabaseConnection,
+  PostgresAdapter,
   PostgresDialect,
   type PostgresDialectConfig,
   PostgresDriver,
@@ -11,15 +13,15 @@ import {
 import { checkTextValue } from './text-values.ts';
 
 export class SnapshotPostgresDialect extends PostgresDialect {
-  readonly #config: PostgresDialectConfig;
+  protected readonly config: PostgresDialectConfig;
 
   constructor(config: PostgresDialectConfig) {
     super(config);
-    this.#config = config;
+    this.config = config;
   }
 
   override createDriver(): PostgresDriver {
-    return new SnapshotDriver(this.#config);
+    return new SnapshotDriver(this.config);
   }
 
   override createQueryCompiler(): PostgresQueryCompiler {
@@ -48,5 +50,40 @@ class SnapshotDriver extends PostgresDriver {
       connection,
       isSnapshot ? { ...settings, isolationLevel: 'repeatable read' } : settings,
     );
+  }
+}
+
+/** For migrations: each transaction holds the lock to its end, so that gateways take turns. */
+export class MigrationDialect extends SnapshotPostgresDialect {
+  override createAdapter(): PostgresAdapter {
+    return new LocklessAdapter();
+  }
+
+  override createDriver(): PostgresDriver {
+    return new LockingDriver(this.config);
+  }
+}
+
+/**
+ * Kysely's lock belongs to the session. Behind a pooler it would be released in another one, and so
+ * never: the next migration would wait for it.
+ */
+class LocklessAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+
+  override async releaseMigrationLock(): Promise<void> {}
+}
+
+/** Kysely's id, so that older versions of Tollgate wait for the lock too. */
+const migrationLockId = 3_853_314_791_062_309_107n;
+
+class LockingDriver extends SnapshotDriver {
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
+    await super.beginTransaction(connection, settings);
+    const lock = `select pg_advisory_xact_lock(${migrationLockId})`;
+    await connection.executeQuery(CompiledQuery.raw(lock));
   }
 }

@@ -44,6 +44,27 @@ test('every failure that an operator can fix says how', () => {
   }
 });
 
+test('every refusal of a connection pooler says how to fix it', () => {
+  const messages = [
+    'unsupported startup parameter: options',
+    'transaction blocks not allowed in statement pooling mode',
+    'SASL authentication failed',
+    'database "books" does not exist',
+    'no more connections allowed (max_client_conn)',
+  ];
+  for (const message of messages) {
+    const explained = explainPostgresError(
+      Object.assign(new Error(message), { code: '08P01' }),
+      url,
+    );
+    assert.ok(explained instanceof DatabaseUnusable, message);
+    assert.match(
+      explained.message,
+      /^The connection pooler at db\.internal.*\. (Remove|Set|Check) /,
+    );
+  }
+});
+
 test('any other error is returned unchanged', () => {
   const error = new Error('a bug');
   assert.equal(explainPostgresError(error, url), error);

@@ -50,8 +50,11 @@ const unavailableCodes =
  */
 export function explainPostgresError(error: unknown, url: string): unknown {
   const { server, database, user } = addressOf(url);
+  const address = { server, database, user };
   const reason =
-    describeReason(codeOf(error), { server, database, user }) ?? describeWithoutCode(error, server);
+    describeReason(codeOf(error), address) ??
+    describePooler(error, address) ??
+    describeWithoutCode(error, server);
   return reason === null ? error : new DatabaseUnusable(reason, { cause: error });
 }
 
@@ -85,6 +88,25 @@ function describeReason(code: string, { server, database, user }: ServerAddress)
     default:
       return null;
   }
+}
+
+/**
+ * Poolers give one code to all their errors.
+ * https://github.com/pgbouncer/pgbouncer/blob/pgbouncer_1_18_0/src/client.c
+ */
+function describePooler(error: unknown, { server, database, user }: ServerAddress): string | null {
+  if (codeOf(error) !== '08P01') return null;
+  const { message } = error as Error;
+  const parameter = /unsupported startup parameter: (\w+)/.exec(message)?.[1];
+  if (parameter)
+    return `The connection pooler at ${server} refuses ${parameter} in database.url. Remove it there; to keep its effect, run "alter role ${user} set …" in PostgreSQL.`;
+  if (/statement pooling/.test(message))
+    return `The connection pooler at ${server} is in statement mode, which has no transactions. Set pool_mode = transaction for the database ${database} in pgbouncer.ini.`;
+  if (/authentication failed|no such user/.test(message))
+    return `The connection pooler at ${server} refused the user ${user}. Check the user and password in database.url, and the pooler's auth_file.`;
+  if (/does not exist|no such database/.test(message))
+    return `The connection pooler at ${server} has no database ${database}. Check [databases] in pgbouncer.ini, and that PostgreSQL has the database.`;
+  return `The connection pooler at ${server} answered "${message}". Check its settings and its log.`;
 }
 
 /** Errors to which pg gives no code. */

@@ -1,17 +1,15 @@
 // PostgreSQL connection pools with Tollgate's settings: integers are exact or refused, statements
 // and idle transactions time out, and commits are durable before they are acknowledged. Loaded only
 // when PostgreSQL is used.
-import { type ClientBase, type CustomTypesConfig, Pool, types } from 'pg';
+import { type CustomTypesConfig, Pool, types } from 'pg';
+import { SessionClient, type SessionSettings } from './postgres-client.ts';
 
 export type PoolOptions = {
   readonly max: number;
   readonly isReadOnly?: boolean;
   /** 0 means no timeout, for commands that read the whole ledger. */
   readonly statementTimeoutMs: number;
-  /** Sends statements without waiting for the previous result. */
-  readonly pipeline?: boolean;
-  /** Statements that run on each new connection. */
-  readonly settings?: readonly string[];
+  readonly settings?: SessionSettings;
 };
 
 const connectTimeoutMs = 5_000;
@@ -26,9 +24,11 @@ const int8 = 20;
 /** Opens a pool. The first connection is made on first use. */
 export function connectPool(url: string, options: PoolOptions): Pool {
   const pool = new Pool({
+    Client: SessionClient,
     connectionString: withLibpqModes(url),
     max: options.max,
-    pipeline: options.pipeline,
+    // Sends statements without waiting for the previous result.
+    pipeline: true,
     types: exactIntegers,
     connectionTimeoutMillis: connectTimeoutMs,
     // The server ends a slow statement itself; this ends the wait for a server that disappeared.
@@ -38,7 +38,7 @@ export function connectPool(url: string, options: PoolOptions): Pool {
     keepAlive: true,
     application_name: 'tollgate',
     // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for the promise, which its types do not say
-    onConnect: (client) => configure(client, options),
+    onConnect: (client) => (client as SessionClient).applySettings(settingsOf(options)),
   });
   // A broken connection is reported by the statement that fails. Without these listeners, Node.js
   // would also end the process.
@@ -47,19 +47,17 @@ export function connectPool(url: string, options: PoolOptions): Pool {
   return pool;
 }
 
-async function configure(
-  client: ClientBase,
-  { isReadOnly = false, statementTimeoutMs, settings = [] }: PoolOptions,
-): Promise<void> {
-  await client.query(
-    [
-      `set statement_timeout = ${statementTimeoutMs}`,
-      `set idle_in_transaction_session_timeout = ${idleInTransactionMs}`,
-      `set default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`,
-      `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
-      ...settings,
-    ].join('; '),
-  );
+function settingsOf({
+  isReadOnly = false,
+  statementTimeoutMs,
+  settings,
+}: PoolOptions): SessionSettings {
+  return {
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+    default_transaction_read_only: isReadOnly ? 'on' : 'off',
+    ...settings,
+  };
 }
 
 /** Without this, integers beyond 2^53 would be rounded silently. */

@@ -5,7 +5,7 @@ import type { Database } from './port.ts';
 import { DatabaseUnusable } from './database-error.ts';
 import { migrateToLatest } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
-import { SnapshotPostgresDialect } from './postgres-dialect.ts';
+import { MigrationDialect, SnapshotPostgresDialect } from './postgres-dialect.ts';
 import { explainPostgresError } from './postgres-error.ts';
 import type { PoolOptions } from './postgres-pool.ts';
 import type { Tables } from './schema.ts';
@@ -14,7 +14,7 @@ import type { Tables } from './schema.ts';
 const majorVersionMin = 14;
 const readPool = { max: 10, isReadOnly: true };
 const writePool = { max: 3 };
-const transientPool = { max: 10, settings: ['set synchronous_commit = off'] };
+const transientPool = { max: 10, settings: { synchronous_commit: 'off' } };
 /**
  * No page of a list takes this long; a client is better served by an error than by a longer wait.
  */
@@ -45,9 +45,9 @@ export function openPostgres(url: string, { noQueryTimeout = false } = {}): Data
  * statements may.
  */
 async function migrate(url: string): Promise<readonly string[]> {
-  const db = kyselyOn(url, { max: 2, statementTimeoutMs: 0 });
+  const db = kyselyOn(url, { max: 2, statementTimeoutMs: 0 }, MigrationDialect);
   try {
-    await checkVersion(db);
+    await db.transaction().execute(checkVersion);
     return await migrateToLatest(db, migrations.postgres);
   } catch (error) {
     throw explain(error, url);
@@ -56,10 +56,14 @@ async function migrate(url: string): Promise<readonly string[]> {
   }
 }
 
-function kyselyOn(url: string, options: PoolOptions): Kysely<Tables> {
+function kyselyOn(
+  url: string,
+  options: PoolOptions,
+  Dialect = SnapshotPostgresDialect,
+): Kysely<Tables> {
   const pool = async (): Promise<PostgresPool> =>
     (await import('./postgres-pool.ts')).connectPool(url, options);
-  return new Kysely<Tables>({ dialect: new SnapshotPostgresDialect({ pool }) });
+  return new Kysely<Tables>({ dialect: new Dialect({ pool }) });
 }
 
 async function checkVersion(db: Kysely<Tables>): Promise<void> {

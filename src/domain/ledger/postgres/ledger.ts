@@ -70,7 +70,6 @@ export function ledgerPool(url: string): Pool {
   return connectPool(url, {
     max: connectionsMax,
     statementTimeoutMs,
-    pipeline: true,
     settings: ledgerSettings,
   });
 }

@@ -12,12 +12,14 @@ import type { EntryRow, HoldRow } from '../rows.ts';
  * Settings that give generic plans. They are made once and stay right when tables grow, because
  * every row is found by its key.
  */
-export const ledgerSettings = [
-  ...['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
-    (name) => `set ${name} = off`,
-  ),
-  'set plan_cache_mode = force_generic_plan',
-];
+export const ledgerSettings = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
 
 export type LedgerRow = Selectable<Tables['ledgers']> & { readonly frozen: 0 | 1 };
 export type WindowRow = Selectable<Tables['key_windows']>;
