@@ -7,7 +7,6 @@ import { join } from 'node:path';
 export type Usage = { readonly cpuMicros: number; readonly rssBytes: number };
 
 export type Child = {
-  readonly pid: number;
   readonly port: number;
   readonly pid: number;
   readonly usage: () => Promise<Usage>;
@@ -75,7 +74,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     await ended;
   };
   return {
-    pid: child.pid!,
     port,
     pid: child.pid!,
     usage: async () => {

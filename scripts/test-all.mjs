@@ -36,6 +36,20 @@ const groups = {
       ],
       { TOLLGATE_TEST_DATABASE: 'postgres' },
     ),
+  // Needs Debian's package. The second run has other files' databases behind PgBouncer.
+  pgbouncer: () =>
+    [
+      test(['tests/volume/pgbouncer/*.test.ts']),
+      test(
+        [
+          'tests/contract/*.test.ts',
+          'tests/integration/{audited-changes,cache-replicas,dashboard-*,idempotency-replicas}.test.ts',
+          'tests/integration/{payments,postgres,rate-limits-replicas,secret-rotation}.test.ts',
+          'tests/volume/crashes/postgres.test.ts',
+        ],
+        { TOLLGATE_TEST_DATABASE: 'postgres', TOLLGATE_TEST_PGBOUNCER: '4' },
+      ),
+    ].every(Boolean),
   programs: () => run(process.execPath, ['tests/programs/run.mjs']),
   // Each file runs two mutations at a time.
   mutations: () => test(['tests/volume/mutations/*.test.ts'], {}, 1),

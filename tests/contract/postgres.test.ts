@@ -24,7 +24,6 @@ import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import {
   createDatabase,
-  createEmptyDatabase,
   databaseNameOf,
   postgresServer,
   startPostgres,
@@ -212,7 +211,7 @@ test('commits are durable before they are acknowledged, even if the server is co
 });
 
 test('an unusable database URL is reported with a remedy and without the password', async () => {
-  const url = await createDatabase();
+  const url = await (await postgresServer()).createDatabase();
   const password = 'postgres-password-000111';
   const mistakes: readonly (readonly [string, RegExp])[] = [
     [
@@ -245,8 +244,8 @@ test('an unusable database URL is reported with a remedy and without the passwor
 });
 
 test('a user who may not create tables gets the grant to run', async () => {
-  const url = await createEmptyDatabase();
   const server = await postgresServer();
+  const url = await server.createEmptyDatabase();
   await server.query(`create role guest login password 'guest'`);
   const database = openDatabase(url.replace(/\/\/[^@]+@/, '//guest:guest@'));
   await assert.rejects(

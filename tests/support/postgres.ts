@@ -26,6 +26,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { openDatabase } from '../../src/db/database.ts';
+import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import { sharedPostgresFolder } from './test-run.ts';
 
 export type PostgresServer = {
@@ -86,11 +87,21 @@ export function postgresServer(): Promise<PostgresServer> {
 }
 
 export async function createDatabase(): Promise<string> {
-  return (await postgresServer()).createDatabase();
+  return throughPooler(await (await postgresServer()).createDatabase());
 }
 
 export async function createEmptyDatabase(): Promise<string> {
-  return (await postgresServer()).createEmptyDatabase();
+  return throughPooler(await (await postgresServer()).createEmptyDatabase());
+}
+
+let pooler: Promise<PgBouncer> | null = null;
+
+/** With TOLLGATE_TEST_PGBOUNCER, the number of server connections, returns the pooled URL. */
+async function throughPooler(url: string): Promise<string> {
+  const poolSize = Number(process.env['TOLLGATE_TEST_PGBOUNCER'] ?? 0);
+  if (poolSize === 0) return url;
+  pooler ??= startPgBouncer(url, { poolSize });
+  return (await pooler).urlOf(url);
 }
 
 export function databaseNameOf(url: string): string {
