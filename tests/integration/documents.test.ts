@@ -40,7 +40,7 @@ test('the hold for a base64 document covers its pages, for a URL the whole conte
   });
   const byAddress = await ask(key, { type: 'url', url: 'https://example.com/a.pdf' });
   assert.deepEqual([byAddress.status, byAddress.error.code], [402, 'insufficient_balance']);
-  assert.match(byAddress.error.message, /send documents as base64/);
+  assert.match(byAddress.error.message, /Send documents as base64/);
   assert.equal((await ask(key, inBase64(25))).status, 402);
 
   const reply = await ask(key, inBase64(10));
