@@ -46,23 +46,39 @@ export class SessionClient extends Client {
 
   #queryPooled(statement: QueryConfig, localSettings: string): Promise<QueryResult> {
     const { text } = statement;
-    if (/^(begin|start transaction)\b/.test(text)) {
-      this.#isInTransaction = true;
-      return super.query(`${text}; ${localSettings}`);
-    }
+    if (/^(begin|start transaction)\b/.test(text)) return this.#begin(text, localSettings);
     if (/^(commit|rollback)$/.test(text)) this.#isInTransaction = false;
     else if (!this.#isInTransaction) return this.#queryAlone(statement, localSettings);
     return super.query(statement);
   }
 
-  /** Resolves when the statement is committed. */
+  /** Statements that are sent before its answer belong to the transaction too. */
+  async #begin(text: string, localSettings: string): Promise<QueryResult> {
+    this.#isInTransaction = true;
+    try {
+      return await super.query(`${text}; ${localSettings}`);
+    } catch (error) {
+      this.#isInTransaction = false;
+      throw error;
+    }
+  }
+
+  /**
+   * Resolves when the statement is committed. When only `begin` fails, the server runs the
+   * statement outside a transaction: its effect is then unknown to the caller.
+   */
   async #queryAlone(statement: QueryConfig, localSettings: string): Promise<QueryResult> {
     const [begun, result, ended] = await Promise.allSettled([
       super.query(`begin; ${localSettings}`),
       super.query(statement),
       super.query('commit'),
     ]);
-    if (begun.status === 'rejected') throw begun.reason;
+    if (begun.status === 'rejected') {
+      if (result.status === 'rejected') throw begun.reason;
+      throw new Error('whether the statement was committed is unknown: its `begin` failed', {
+        cause: begun.reason,
+      });
+    }
     if (result.status === 'rejected') throw result.reason;
     if (ended.status === 'rejected') throw ended.reason;
     assert.equal(ended.value.command, 'COMMIT');
@@ -101,7 +117,7 @@ function applySql(settings: SessionSettings, announcedPid: number): string {
 
 function localSql({ name, value }: AppliedSetting): string[] {
   if (name !== 'default_transaction_read_only') return [`set local ${name} = ${quote(value)}`];
-  // The default came too late for this transaction.
+  // The default would come too late for this transaction. Kysely's read-only transactions stay so.
   return value === 'on' ? ['set local transaction_read_only = on'] : [];
 }
 

@@ -36,6 +36,8 @@ class CheckingCompiler extends PostgresQueryCompiler {
   }
 }
 
+type PostgresConnection = Parameters<PostgresDriver['rollbackTransaction']>[0];
+
 class SnapshotDriver extends PostgresDriver {
   /**
    * By default PostgreSQL shows each statement the latest commits; SQLite gives every transaction a
@@ -46,10 +48,16 @@ class SnapshotDriver extends PostgresDriver {
     settings: TransactionSettings,
   ): Promise<void> {
     const isSnapshot = settings.accessMode === 'read only' && settings.isolationLevel === undefined;
-    await super.beginTransaction(
-      connection,
-      isSnapshot ? { ...settings, isolationLevel: 'repeatable read' } : settings,
-    );
+    try {
+      await super.beginTransaction(
+        connection,
+        isSnapshot ? { ...settings, isolationLevel: 'repeatable read' } : settings,
+      );
+    } catch (error) {
+      // Kysely returns the connection to its pool, perhaps inside a transaction that has failed.
+      await this.rollbackTransaction(connection as PostgresConnection).catch(() => {});
+      throw error;
+    }
   }
 }
 
@@ -76,6 +84,7 @@ class LocklessAdapter extends PostgresAdapter {
 
 /** Kysely's id, so that older versions of Tollgate wait for the lock too. */
 const migrationLockId = 3_853_314_791_062_309_107n;
+const lockTimeoutMs = 3_600_000;
 
 class LockingDriver extends SnapshotDriver {
   override async beginTransaction(
@@ -83,7 +92,9 @@ class LockingDriver extends SnapshotDriver {
     settings: TransactionSettings,
   ): Promise<void> {
     await super.beginTransaction(connection, settings);
-    const lock = `select pg_advisory_xact_lock(${migrationLockId})`;
-    await connection.executeQuery(CompiledQuery.raw(lock));
+    const run = (sql: string) => connection.executeQuery(CompiledQuery.raw(sql));
+    // As long as Kysely's own lock waits.
+    await run(`select set_config('lock_timeout', '${lockTimeoutMs}', true)`);
+    await run(`select pg_advisory_xact_lock(${migrationLockId})`);
   }
 }

@@ -70,6 +70,36 @@ test(
   },
 );
 
+test('a transaction that could not begin leaves its connection with all settings', async (t) => {
+  const server = await postgresServer();
+  const { url } = await startPgBouncer(await server.createEmptyDatabase(), { poolSize: 1 });
+  const pool = connectPool(url, { max: 1, isReadOnly: true, statementTimeoutMs: 3_000 });
+  t.after(() => pool.end());
+  const client = await pool.connect();
+  await assert.rejects(client.query('begin nonsense'), { code: '42601' });
+  const { rows } = await client.query(
+    `select current_setting('statement_timeout') as timeout, current_setting('transaction_read_only') as read_only`,
+  );
+  client.release();
+  assert.deepEqual(rows, [{ timeout: '3s', read_only: 'on' }]);
+});
+
+test('a statement that ran outside its transaction is not reported as failed', async (t) => {
+  const server = await postgresServer();
+  const { url } = await startPgBouncer(await server.createEmptyDatabase(), { poolSize: 1 });
+  const other = connectPool(url, { max: 1, statementTimeoutMs: 3_000 });
+  t.after(() => other.end());
+  await other.query('create table written (id int)');
+  // Its `set local` is a syntax error, so that `begin` fails and the insert does not.
+  const pool = connectPool(url, { max: 1, statementTimeoutMs: 3_000, settings: { 'a b': 1 } });
+  t.after(() => pool.end());
+  await assert.rejects(
+    pool.query('insert into written values (1)'),
+    /whether the statement was committed is unknown/,
+  );
+  assert.deepEqual((await other.query('select id from written')).rows, [{ id: 1 }]);
+});
+
 test('migrations that start together run once, and leave no lock in a session', async (t) => {
   const server = await postgresServer();
   const direct = await server.createEmptyDatabase();
