@@ -42,9 +42,9 @@ const groups = {
       test(['tests/volume/pgbouncer/*.test.ts']),
       test(
         [
-          'tests/contract/*.test.ts',
-          'tests/integration/{audited-changes,cache-replicas,dashboard-*,idempotency-replicas}.test.ts',
-          'tests/integration/{payments,postgres,rate-limits-replicas,secret-rotation}.test.ts',
+          'tests/contract/{ledger-store,migrations,postgres}.test.ts',
+          'tests/integration/{cache,idempotency,rate-limits}-replicas.test.ts',
+          'tests/integration/{payments,postgres}.test.ts',
           'tests/volume/crashes/postgres.test.ts',
         ],
         { TOLLGATE_TEST_DATABASE: 'postgres', TOLLGATE_TEST_PGBOUNCER: '4' },
