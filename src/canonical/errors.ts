@@ -234,6 +234,14 @@ export function invalidRequest(
   });
 }
 
+/** The 400 for a cursor that this list did not return. */
+export function invalidCursor(): ApiError {
+  return invalidRequest(
+    'cursor',
+    '`cursor` must be the `next_cursor` of the page before, unchanged.',
+  );
+}
+
 function shorten(text: string, charactersMax: number): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1)}…`;
 }

@@ -66,7 +66,7 @@ export type SizeRule = {
   readonly multipleOf: number;
   readonly sideMin: number;
   readonly sideMax: number;
-  /** Of the whole image. */
+  /** Pixels of the whole image. */
   readonly pixelsMax: number;
   /** The long side by the short one: 3 allows 1:3 to 3:1. */
   readonly aspectMax: number;
@@ -82,16 +82,16 @@ export type ImageRoute = {
 /** The provider's price, or the operator's own (`isListPrice`: no markup is added then). */
 export type ImagePrice = {
   readonly isListPrice: boolean;
-  /** Whether an output price is of a megapixel, or else of an image. */
+  /** True: output prices are per megapixel; false: per image. */
   readonly perMegapixel: boolean;
-  /** Of an image, or of its first megapixel. */
+  /** The price of an image, or of its first megapixel. */
   readonly output: PicosByTier;
-  /** Of each megapixel of an image after its first. */
+  /** The price of each further megapixel of an image. */
   readonly furtherMegapixel: PicosByTier;
-  /** Of one image that is put in, or of a megapixel of it; once for each image that comes out. */
+  /** The price of an input image, or of a megapixel of it, for each output image. */
   readonly input: PicosByTier;
   readonly inputPerMegapixel: boolean;
-  /** Where the provider bills by tokens: then what it counted is charged, and the prices above are for answers that it did not count. */
+  /** Token prices; null when the provider does not bill by tokens. If it does, the prices above apply only to answers without a token count. */
   readonly tokens: ImageTokenPrices | null;
 };
 
@@ -107,7 +107,7 @@ export type ImageTokenPrices = Readonly<
 export type ImageUsage = {
   /** Prompt and images, cached or not. */
   readonly inputTokens: number;
-  /** Those of `inputTokens` that are images; null: not told. */
+  /** The image tokens within `inputTokens`; null when not reported. */
   readonly imageTokens: number | null;
   readonly cachedTextTokens: number;
   readonly cachedImageTokens: number;

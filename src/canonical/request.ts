@@ -45,7 +45,7 @@ export type AssistantPart = TextPart | ThinkingPart | ToolCallPart | RefusalPart
 export type TextPart = {
   readonly type: 'text';
   readonly text: string;
-  /** Of the assistant's text; left out where there are none. */
+  /** Citations of the assistant's text; left out when there are none. */
   readonly citations?: readonly Citation[];
   readonly cacheControl?: CacheControl;
 };
@@ -105,7 +105,7 @@ export type Tool = {
   readonly parameters: Readonly<Record<string, unknown>> | null;
   readonly strict: boolean | null;
   readonly kind: 'function' | 'custom';
-  /** What a custom tool's input must match; a function has none. */
+  /** The format that a custom tool's input must match; a function has none. */
   readonly grammar?: Grammar;
   readonly cacheControl?: CacheControl;
 };

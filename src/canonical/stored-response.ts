@@ -5,13 +5,13 @@ import { totalInputTokens, type Usage } from './usage.ts';
 export type StoredResponse = {
   readonly status: number;
   readonly contentType: string;
-  /** Those that are part of the answer; what it cost is said anew. */
+  /** Headers that belong to the answer. A replay writes its own cost headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** null: not kept, being too long, or its account keeping none. */
+  /** null when it was too long, or the account stores no answers. */
   readonly body: string | null;
-  /** From now on, where what it points to ends before it does. */
+  /** Milliseconds until a link in the answer expires; left out when none does. */
   readonly usableForMs?: number;
-  /** Left out: not known. */
+  /** Left out when unknown. */
   readonly worth?: AnswerWorth;
 };
 
@@ -32,7 +32,7 @@ export function worthOf({
   return { costMicros, inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens };
 }
 
-/** As a database row has it. */
+/** The columns of a database row. */
 type WorthColumns = {
   readonly cost_micros: Micros | null;
   readonly input_tokens: number | null;

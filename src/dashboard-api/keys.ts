@@ -2,7 +2,7 @@
 // stores poll.
 import { readKeyUses } from '../domain/activity/queries.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
-import { ApiError, invalidRequest } from '../canonical/errors.ts';
+import { ApiError, invalidCursor, invalidRequest } from '../canonical/errors.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { resolveKeyModels } from '../domain/catalog/resolve-key-model.ts';
 import type { BodyOf } from '../dashboard-contract/endpoint.ts';
@@ -41,11 +41,7 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
       limit,
       cursor,
     });
-    if (!page)
-      throw invalidRequest(
-        'cursor',
-        '`cursor` must be the `next_cursor` of the page before, unchanged.',
-      );
+    if (!page) throw invalidCursor();
     return { data: await toKeys(context, page.keys), next_cursor: page.next };
   },
 

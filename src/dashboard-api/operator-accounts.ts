@@ -8,7 +8,7 @@ import {
   type FoundAccount,
 } from '../domain/accounts/search-accounts.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
-import { ApiError, invalidRequest } from '../canonical/errors.ts';
+import { ApiError, invalidCursor, invalidRequest } from '../canonical/errors.ts';
 import { resolveKeyModel } from '../domain/catalog/resolve-key-model.ts';
 import type {
   AccountDetail,
@@ -31,11 +31,7 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
   'GET /operator/accounts': async ({ context, query }) => {
     const { search: text, frozen: isFrozen, limit = pageRows, cursor = null } = query;
     const page = await searchAccounts(context.database, { text, isFrozen, limit, cursor });
-    if (!page)
-      throw invalidRequest(
-        'cursor',
-        '`cursor` must be the `next_cursor` of the page before, unchanged.',
-      );
+    if (!page) throw invalidCursor();
     return { data: page.accounts.map(toRow), next_cursor: page.next };
   },
 

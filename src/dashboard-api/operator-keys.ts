@@ -1,6 +1,6 @@
 // The keys of all accounts. Owners set their limits; operators disable, enable and revoke them.
 import { findAccounts } from '../domain/accounts/manage-accounts.ts';
-import { invalidRequest } from '../canonical/errors.ts';
+import { invalidCursor } from '../canonical/errors.ts';
 import type { OperatorKey, operatorKeysEndpoints } from '../dashboard-contract/operator-keys.ts';
 import { searchKeys, type KeyListing } from '../domain/keys/list-keys.ts';
 import type { DashboardContext } from './context.ts';
@@ -29,11 +29,7 @@ export const operatorKeysHandlers: Handlers<typeof operatorKeysEndpoints> = {
       limit,
       cursor,
     });
-    if (!page)
-      throw invalidRequest(
-        'cursor',
-        '`cursor` must be the `next_cursor` of the page before, unchanged.',
-      );
+    if (!page) throw invalidCursor();
     return { data: await withAccounts(context, page.keys), next_cursor: page.next };
   },
 

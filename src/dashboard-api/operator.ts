@@ -1,6 +1,6 @@
 // The audit log, for operators.
 import { listChanges } from '../domain/audit/audit-log.ts';
-import { invalidRequest } from '../canonical/errors.ts';
+import { invalidCursor } from '../canonical/errors.ts';
 import type { operatorEndpoints } from '../dashboard-contract/operator.ts';
 import type { Handlers } from './handlers.ts';
 
@@ -24,11 +24,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints> = {
       limit,
       cursor,
     });
-    if (!page)
-      throw invalidRequest(
-        'cursor',
-        '`cursor` must be the `next_cursor` of the page before, unchanged.',
-      );
+    if (!page) throw invalidCursor();
     return { data: page.entries, next_cursor: page.next };
   },
 };

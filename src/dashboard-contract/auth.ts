@@ -21,7 +21,7 @@ type InvitationInfo = {
   readonly email: string;
   /** A name; null: the operator. */
   readonly invited_by: string | null;
-  /** Whether the address is a user's, who has to sign in to accept. */
+  /** True when the address belongs to a user, who must sign in to accept. */
   readonly is_user: boolean;
   readonly expires_at: string;
 };

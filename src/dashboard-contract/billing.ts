@@ -7,7 +7,7 @@ type BillingOverview = {
   readonly posted_micros: number;
   /** By running requests. */
   readonly held_micros: number;
-  /** What can be spent: posted without held. Below 0 only after a debit or a dispute. */
+  /** The spendable balance: posted less held. Below 0 only after a debit or a dispute. */
   readonly available_micros: number;
   /** How owners pay in by card; null: not here. Only the live balance is paid into. */
   readonly top_up: {
@@ -22,7 +22,7 @@ type BillingOverview = {
   readonly low_balance: {
     /** Owners are told by e-mail when the live balance goes below it; null: they are not. */
     readonly threshold_micros: number | null;
-    /** Whether e-mail can be sent here at all. */
+    /** True when this gateway can send e-mail. */
     readonly can_mail: boolean;
   };
 };
@@ -43,7 +43,7 @@ export type StatementLine =
       /** Below 0 for a debit. */
       readonly amount_micros: number;
       readonly note: string | null;
-      /** What could be spent right after it. */
+      /** The spendable balance right after it. */
       readonly available_micros: number;
       readonly created_at: string;
     }

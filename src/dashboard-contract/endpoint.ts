@@ -25,7 +25,7 @@ export type EndpointName = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
 
 export type Endpoint = {
   readonly access: Access;
-  /** Of texts, whole numbers, booleans and lists of texts. */
+  /** Its fields are texts, whole numbers, booleans or lists of texts. */
   readonly query?: TObject;
   readonly body?: TObject;
 };

@@ -19,7 +19,7 @@ export type Key = {
   readonly id: string;
   readonly mode: Mode;
   readonly name: string;
-  /** What tells it from others, `tg_live_…x4Qz`; the key itself is shown only when it is made. */
+  /** Its recognizable form, `tg_live_…x4Qz`; the key itself is shown only when it is created. */
   readonly hint: string;
   readonly state: KeyState;
   /** null: no cap; 0: nothing is allowed. */
@@ -37,7 +37,7 @@ export type Key = {
   readonly allowed_addresses: readonly string[] | null;
   readonly expires_at: string | null;
   readonly created_at: string;
-  /** Of any request that came with it, to within seconds; null: never. */
+  /** The time of its last request, to within seconds; null when it was never used. */
   readonly last_used_at: string | null;
   readonly disabled_at: string | null;
   readonly revoked_at: string | null;

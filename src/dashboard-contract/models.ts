@@ -27,9 +27,9 @@ type Listed = {
   readonly created_at: string;
   /** Other names that mean it. */
   readonly aliases: readonly string[];
-  /** Whether a provider that is switched on serves it. With test keys the sandbox answers whatever is served. */
+  /** True when an enabled provider serves it. With test keys the sandbox answers for every model. */
   readonly is_live: boolean;
-  /** What the account pays in millionths of everybody's price. */
+  /** The account's price in millionths of the list price. */
   readonly multiplier_ppm: number;
 };
 
@@ -56,7 +56,7 @@ export type ChatModel = Listed & {
 type MicrosByTier = Readonly<Partial<Record<ImageTier, number>>>;
 
 export type ImagePrices = {
-  /** Whether `output_micros` is for a megapixel of an image, or for the whole image. */
+  /** True: `output_micros` is per megapixel; false: per image. */
   readonly per_megapixel: boolean;
   readonly output_micros: MicrosByTier;
   /** For each megapixel after the first; empty where `output_micros` is for the whole image. */

@@ -23,11 +23,11 @@ export type AccountRow = {
 };
 
 export type AccountDetail = AccountRow & {
-  /** Of single models, in their place. */
+  /** Multipliers of single models, which replace the account's. */
   readonly model_prices: readonly { readonly model: string; readonly multiplier_ppm: number }[];
-  /** Whether answers are kept, for replays and in the cache. */
+  /** True when answers are stored for replays and the cache. */
   readonly retain_responses: boolean;
-  /** Of all its keys of one mode together; null: the configuration's. */
+  /** The limit for all its keys of one mode together; null: the configured default. */
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrent_requests: number | null;
@@ -76,7 +76,7 @@ export const operatorAccountsEndpoints = {
     access: 'operator',
     query: Type.Object({ ...PageQuery, mode: Mode }),
   }),
-  /** What is left out stays; null clears. */
+  /** A field that is left out stays as it is; null clears it. */
   'PATCH /operator/accounts/:account': endpoint<AccountDetail>()({
     access: 'operator',
     body: Type.Object({
@@ -92,7 +92,7 @@ export const operatorAccountsEndpoints = {
       ),
     }),
   }),
-  /** Of one model; null: what the account pays for all others. */
+  /** Sets the multiplier of one model; null removes it, so that the account's applies. */
   'PATCH /operator/accounts/:account/model-prices': endpoint<AccountDetail>()({
     access: 'operator',
     body: Type.Object({

@@ -18,7 +18,7 @@ type OperatorPayment = {
 const Note = Type.String({ minLength: 1, maxLength: 500 });
 
 export const operatorPaymentsEndpoints = {
-  /** Those that wait first; the last hundred. */
+  /** Returns the last hundred payments, waiting ones first. */
   'GET /operator/payments': endpoint<{
     readonly is_configured: boolean;
     readonly data: readonly OperatorPayment[];

@@ -10,22 +10,22 @@ export type ProviderRoute = {
   /** Since the start of this gateway. */
   readonly calls: number;
   readonly failures: number;
-  /** Of the credential. */
+  /** How often the provider refused the credential. */
   readonly refusals: number;
 };
 
 /** In milliseconds, accurate to ten percent. */
 type Latency = { readonly p50_ms: number; readonly p95_ms: number };
 
-/** Of all calls of all gateways, retries included. */
+/** Sums over all calls of all gateways, retries included. */
 export type ProviderDay = {
   readonly calls: number;
   readonly failures: number;
-  /** Of the credential. */
+  /** How often the provider refused the credential. */
   readonly refusals: number;
-  /** Of streams, to their first piece; null: none succeeded. */
+  /** Time to the first chunk of streams; null when none succeeded. */
   readonly stream: Latency | null;
-  /** Of whole answers, to their end. */
+  /** Time to the end of whole answers; null when none succeeded. */
   readonly whole: Latency | null;
 };
 
@@ -36,11 +36,11 @@ type Provider = {
   /** Without credentials. */
   readonly base_url: string;
   readonly has_key: boolean;
-  /** Of the catalogue, that it can serve. */
+  /** The number of catalogue models that it can serve. */
   readonly models: number;
-  /** Of the last 24 hours; null: it was not called. */
+  /** The last 24 hours; null when it was not called. */
   readonly last_day: ProviderDay | null;
-  /** Those that were used since the start of this gateway. */
+  /** The routes used since this gateway started. */
   readonly routes: readonly ProviderRoute[];
 };
 

@@ -9,19 +9,19 @@ export type Activity = {
   readonly requests: number;
   /** All input, that from a provider's cache included. */
   readonly input_tokens: number;
-  /** Of it, what a provider's cache had. */
+  /** The part of the input that was read from a provider's cache. */
   readonly cached_tokens: number;
   readonly output_tokens: number;
   readonly cost_micros: number;
   /** Answered from the response cache, and again under an Idempotency-Key: for nothing. */
   readonly cache_hits: number;
   readonly replays: number;
-  /** What those answers had cost when they were made, as far as it is known. */
+  /** The original cost of those answers, as far as it is known. */
   readonly saved_micros: number;
 };
 
 export type ErrorCount = {
-  /** Of docs/errors.md. */
+  /** A code of docs/errors.md. */
   readonly code: string;
   readonly requests: number;
 };
@@ -39,7 +39,7 @@ export type RecentError = {
 
 export type Overview = {
   readonly balance: {
-    /** What can still be spent: without what is held. */
+    /** The spendable balance: posted less held. */
     readonly available_micros: number;
     /** By requests that run. */
     readonly held_micros: number;
@@ -49,7 +49,7 @@ export type Overview = {
   /** False: no request of this mode was ever charged. */
   readonly has_charges: boolean;
   readonly activity: Activity;
-  /** Of the same 30 days, the most frequent first. */
+  /** The errors of the same 30 days, most frequent first. */
   readonly errors: readonly ErrorCount[];
   /** The last ten. */
   readonly recent_errors: readonly RecentError[];

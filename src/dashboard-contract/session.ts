@@ -21,14 +21,14 @@ export type SessionInfo = {
   }[];
   readonly features: {
     readonly signup_open: boolean;
-    /** Whether e-mails can be sent. */
+    /** True when e-mails can be sent. */
     readonly smtp: boolean;
-    /** What to call the provider that users may sign in through; null: there is none. */
+    /** The display name of the single sign-on provider; null when there is none. */
     readonly oidc_name: string | null;
-    /** Whether accounts can be topped up by card. */
+    /** True when accounts can be topped up by card. */
     readonly stripe: boolean;
     readonly test_mode: boolean;
-    /** Of the headers of answers: `X-<name>-Cost-Micros`. */
+    /** The name in response headers: `X-<name>-Cost-Micros`. */
     readonly service_name: string;
     /** Where clients reach the API, without a slash at its end. */
     readonly public_url: string;

@@ -18,7 +18,7 @@ type Profile = {
 
 type UserSession = {
   readonly id: string;
-  /** Whether it is the one that asks. */
+  /** True for the session of this request. */
   readonly current: boolean;
   readonly created_at: string;
   /** To the day. */
@@ -39,7 +39,7 @@ type SecondFactorStart = {
 type AccountSettings = {
   readonly id: string;
   readonly name: string;
-  /** Whether answers are kept, for replays and in the cache. */
+  /** True when answers are stored for replays and the cache. */
   readonly retain_responses: boolean;
   readonly created_at: string;
 };

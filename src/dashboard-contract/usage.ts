@@ -70,7 +70,7 @@ export type UsageDetail = UsageRecord & {
     readonly cache_write: number;
     readonly cache_write_1h: number;
     readonly output: number;
-    /** Of the output. */
+    /** The part of the output that is reasoning. */
     readonly reasoning: number;
   };
   /** Who counted the tokens: the provider, or the gateway where the provider did not say. */
@@ -80,7 +80,7 @@ export type UsageDetail = UsageRecord & {
   readonly price: UsagePrice | null;
   /** Reserved before it ran. */
   readonly hold_micros: number;
-  /** Of its cost, what neither the balance nor the caps had room for: nobody paid it. */
+  /** The part of the cost that exceeded balance and caps: the operator's loss. */
   readonly loss_micros: number;
   /** Who served it. */
   readonly provider: string;
@@ -99,7 +99,7 @@ export type FailedRequest = {
   readonly model: string | null;
   /** `/v1/chat/completions` */
   readonly path: string;
-  /** Of docs/errors.md, with what that says of it. */
+  /** A code of docs/errors.md, with its meaning and remedy. */
   readonly code: string;
   readonly status: number;
   readonly meaning: string;
@@ -111,9 +111,9 @@ export type CacheDay = {
   readonly day: string;
   /** From the cache. */
   readonly hits: number;
-  /** Of requests that were sent again under their Idempotency-Key. */
+  /** Requests that were answered again under their Idempotency-Key. */
   readonly replays: number;
-  /** What the answers had cost, as far as it is known. */
+  /** The original cost of the answers, as far as it is known. */
   readonly saved_micros: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -137,6 +137,6 @@ export const usageEndpoints = {
     access: 'member',
     query: Type.Object({ ...PageQuery, ...UsageFilters }),
   }),
-  /** Of either mode. */
+  /** Finds a request of either mode. */
   'GET /accounts/:account/usage/:request': endpoint<UsageDetail>()({ access: 'member' }),
 };

@@ -1,6 +1,6 @@
 // Reads the query of `GET /v1/usage`. An unknown or unreadable parameter is a 400 that names it:
 // ignoring a filter would show charges that were not asked for.
-import { invalidRequest } from '../canonical/errors.ts';
+import { invalidCursor, invalidRequest } from '../canonical/errors.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChargeQuery } from '../domain/ledger/reports/queries.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
@@ -74,11 +74,7 @@ function readLimit(text: string | undefined): number {
 export function readCursor(text: string | undefined): UsageCursor | null {
   if (text === undefined) return null;
   const position = decodeUsageCursor(text);
-  if (!position)
-    throw invalidRequest(
-      'cursor',
-      '`cursor` must be the `next_cursor` of the page before, unchanged.',
-    );
+  if (!position) throw invalidCursor();
   return position;
 }
 

@@ -5,7 +5,7 @@ import type { WholeResponse } from '../../canonical/stored-response.ts';
 import { type ScopedKey, scopedKey, ScopedLruCache } from '../../lib/scoped-lru-cache.ts';
 import type { RequestName } from './request-name.ts';
 
-/** What memory holds for a used key. */
+/** An entry in memory for a used key. */
 export type RecentAnswer =
   | { readonly kind: 'stored'; readonly response: WholeResponse }
   /** The key was used with another request. */

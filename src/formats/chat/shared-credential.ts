@@ -21,7 +21,7 @@ const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> 
 };
 
 type Destination = {
-  /** Whether the provider's web search has a price here. */
+  /** True when the provider's web search has a price here. */
   readonly search?: SearchOffer;
   /** True for OpenAI's own API, false for the many hosts that know more fields. */
   readonly isOpenAi?: boolean;

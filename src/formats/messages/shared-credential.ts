@@ -34,7 +34,7 @@ const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> 
 };
 
 type Destination = {
-  /** Whether the provider's web search has a price here. */
+  /** True when the provider's web search has a price here. */
   readonly search?: SearchOffer;
   readonly opened?: OpenedFields;
 };

@@ -34,7 +34,7 @@ export const toolPlaces: Readonly<Record<string, 'caller' | 'provider' | 'depend
 };
 
 type Destination = {
-  /** Whether the provider's web search has a price here. */
+  /** True when the provider's web search has a price here. */
   readonly search?: SearchOffer;
   readonly opened?: OpenedFields;
 };

@@ -17,7 +17,7 @@ type AnswerStorageOptions = {
   readonly retainsBodies: boolean;
 };
 
-/** What the ledger writes together with the charge. */
+/** Sealed answers, which the ledger writes together with the charge. */
 type Sealed = { readonly stored?: SealedResponse; readonly cached?: SealedCached };
 
 export class AnswerStorage {
