@@ -5,11 +5,14 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 export type Usage = { readonly cpuMicros: number; readonly rssBytes: number };
+/** Heap and buffers in use after a garbage collection, in all threads. */
+export type LiveHeap = { readonly bytes: number; readonly threads: number };
 
 export type Child = {
   readonly port: number;
   readonly pid: number;
   readonly usage: () => Promise<Usage>;
+  readonly liveHeap: () => Promise<LiveHeap>;
   /** Sends SIGTERM and waits for the exit. */
   readonly stop: () => Promise<void>;
   /** Sends SIGKILL and waits for the exit. */
@@ -73,13 +76,15 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     child.kill(signal);
     await ended;
   };
+  const ask = async (question: string) => {
+    child.send(question);
+    return ((await once(child, 'message')) as [unknown])[0];
+  };
   return {
     port,
     pid: child.pid!,
-    usage: async () => {
-      child.send('usage');
-      return ((await once(child, 'message')) as [Usage])[0];
-    },
+    usage: async () => (await ask('usage')) as Usage,
+    liveHeap: async () => (await ask('live-heap')) as LiveHeap,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };

@@ -61,7 +61,11 @@ async function measureStart({ start }: Installation, times: number): Promise<num
   return median(measured);
 }
 
-async function measureOpen({ key, start }: Installation, count: number): Promise<OpenStreams> {
+/** Returns what `count` silent streams take in a new process. */
+export async function measureOpen(
+  { key, start }: Installation,
+  count: number,
+): Promise<OpenStreams> {
   const gateway = await start();
   const measured = await measureOpenStreams(gateway, { key, count });
   await gateway.stop();

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { startChild, type Child, type ChildOptions } from './child.ts';
 import { modelFor, type Play } from './workloads.ts';
 
+export const metricsToken = 'bench-metrics-token';
+
 const root = join(import.meta.dirname, '..');
 const entry = join(root, 'dist', 'current', 'main.js');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -30,20 +32,26 @@ export type Installation = {
 
 export type GatewayOptions = {
   /** A new PostgreSQL database; the default is a SQLite file. */
-  readonly databaseUrl?: string;
+  readonly databaseUrl?: string | undefined;
   /** What the gateway sends the upstream as its key. */
   readonly upstreamKey?: string;
+  /** HTTP threads; the default is one. */
+  readonly threads?: number | 'auto';
 };
 
 export function installGateway(
   upstreamPort: number,
-  { databaseUrl, upstreamKey = 'bench' }: GatewayOptions = {},
+  { databaseUrl, upstreamKey = 'bench', threads = 1 }: GatewayOptions = {},
 ): Installation {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const configPath = join(dataDir, 'tollgate.yaml');
   writeFileSync(
     configPath,
-    JSON.stringify(configFor(`http://127.0.0.1:${upstreamPort}`, upstreamKey)),
+    JSON.stringify({
+      ...configFor(`http://127.0.0.1:${upstreamPort}`, upstreamKey),
+      server: { threads },
+      metrics: { token: metricsToken },
+    }),
   );
   const env = {
     PATH: process.env['PATH'],

@@ -1,11 +1,11 @@
 // `npm run bench -- --hits`: how fast the gateway serves cache hits and idempotent replays, against
-// a bare `node:http` server that sends the same bytes.
+// a bare `node:http` server that sends the same bytes, and Fastify doing the same.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BareAnswer } from './bare.ts';
 import { requestBody } from './bodies.ts';
 import { startChild, type Child } from './child.ts';
 import type { Target } from './client.ts';
+import type { FixedAnswer } from './fixed-answers.ts';
 import type { Installation } from './gateway.ts';
 import { underLoad } from './load.ts';
 import { median } from './statistics.ts';
@@ -37,7 +37,7 @@ export const hits: readonly Hit[] = (['whole', 'burst'] as const).flatMap((play)
 });
 
 /**
- * Reports the medians of rounds in which both servers take turns on one core, with the same
+ * Reports the medians of rounds in which the servers take turns on one core, with the same
  * requests and answers, head and body.
  */
 export async function benchHits(
@@ -47,32 +47,33 @@ export async function benchHits(
   const gateway = await start();
   const answersPath = join(dataDir, 'answers.json');
   writeFileSync(answersPath, JSON.stringify(await readAnswers(gateway.port, key)));
-  const script = join(import.meta.dirname, 'bare.ts');
-  const bareServer = await startChild({
-    script,
-    scriptArguments: [answersPath],
-    core: 'contestant',
-  });
+  const startFixed = (script: string) =>
+    startChild({
+      script: join(import.meta.dirname, script),
+      scriptArguments: [answersPath],
+      core: 'contestant',
+    });
+  const bareServer = await startFixed('bare.ts');
+  const fastify = await startFixed('fastify.ts');
   const rows: string[][] = [];
   for (const { name, asked } of hits) {
+    const fixed = { ...asked, path: `/${name}` };
     const targets = [
-      {
-        child: bareServer,
-        target: { port: bareServer.port, key, request: { ...asked, path: `/${name}` } },
-      },
+      { child: bareServer, target: { port: bareServer.port, key, request: fixed } },
+      { child: fastify, target: { port: fastify.port, key, request: fixed } },
       { child: gateway, target: { port: gateway.port, key, request: asked } },
     ];
-    // Warm-up: V8 compiles the code of both.
+    // Warm-up: V8 compiles the code of all.
     for (const { child, target } of targets) await measure(child, target, durationMs * warmUps);
     const figures: Measured[][] = [];
     for (let round = 0; round < rounds; round++) {
-      const both: Measured[] = [];
-      for (const { child, target } of targets) both.push(await measure(child, target, durationMs));
-      figures.push(both);
+      const all: Measured[] = [];
+      for (const { child, target } of targets) all.push(await measure(child, target, durationMs));
+      figures.push(all);
     }
     rows.push(describe(name, figures));
   }
-  await Promise.all([bareServer.stop(), gateway.stop()]);
+  await Promise.all([bareServer.stop(), fastify.stop(), gateway.stop()]);
   return formatTable(
     [
       'answered again',
@@ -80,6 +81,7 @@ export async function benchHits(
       'gateway /s',
       'of bare',
       'bare CPU',
+      'Fastify CPU',
       'gateway CPU',
       'for the same CPU',
     ],
@@ -88,8 +90,8 @@ export async function benchHits(
 }
 
 /** Records the gateway's repeated answers, by path of the bare server. */
-export async function readAnswers(port: number, key: string): Promise<Record<string, BareAnswer>> {
-  const answers: Record<string, BareAnswer> = {};
+export async function readAnswers(port: number, key: string): Promise<Record<string, FixedAnswer>> {
+  const answers: Record<string, FixedAnswer> = {};
   for (const { name, asked } of hits) {
     const send = () =>
       fetch(`http://127.0.0.1:${port}${asked.path}`, {
@@ -126,15 +128,16 @@ async function measure(child: Child, target: Target, durationMs: number): Promis
 }
 
 function describe(name: string, figures: readonly Measured[][]): string[] {
-  const middle = (pick: (both: Measured[]) => number) => median(figures.map(pick));
+  const middle = (pick: (all: Measured[]) => number) => median(figures.map(pick));
   const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
   return [
     name,
     middle(([bare]) => bare!.perSecond).toFixed(0),
-    middle(([, gateway]) => gateway!.perSecond).toFixed(0),
-    percent(middle(([bare, gateway]) => gateway!.perSecond / bare!.perSecond)),
+    middle(([, , gateway]) => gateway!.perSecond).toFixed(0),
+    percent(middle(([bare, , gateway]) => gateway!.perSecond / bare!.perSecond)),
     `${middle(([bare]) => bare!.cpuMicros).toFixed(0)} µs`,
-    `${middle(([, gateway]) => gateway!.cpuMicros).toFixed(0)} µs`,
-    percent(middle(([bare, gateway]) => bare!.cpuMicros / gateway!.cpuMicros)),
+    `${middle(([, fastify]) => fastify!.cpuMicros).toFixed(0)} µs`,
+    `${middle(([, , gateway]) => gateway!.cpuMicros).toFixed(0)} µs`,
+    percent(middle(([bare, , gateway]) => bare!.cpuMicros / gateway!.cpuMicros)),
   ];
 }

@@ -6,9 +6,10 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { createDatabase } from '../tests/support/postgres.ts';
 import { startChild, type Child } from './child.ts';
 import type { Target } from './client.ts';
-import type { Installation } from './gateway.ts';
+import { installGateway, type Installation } from './gateway.ts';
 import { hits, readAnswers } from './hits.ts';
 import { underLoad } from './load.ts';
 import { formatTable } from './table.ts';
@@ -27,7 +28,10 @@ type Row = {
   readonly servers: readonly { readonly child: Child; readonly target: Target }[];
 };
 
-/** Compares the gateway with the relay, and for repeated answers with a bare server. */
+/**
+ * Compares the gateway with the relay, for repeated answers with a bare server, and a gateway on
+ * SQLite with one on PostgreSQL.
+ */
 export async function benchInstructions(
   { start, key, dataDir }: Installation,
   upstreamPort: number,
@@ -68,7 +72,31 @@ export async function benchInstructions(
   const cells: string[][] = [];
   for (const row of rows) cells.push(await describeRow(row));
   await Promise.all([gateway.stop(), relay.stop(), bare.stop()]);
-  return formatTable(['workload', 'relay or bare', 'gateway', 'ratio'], cells);
+  return [
+    formatTable(['workload', 'relay or bare', 'gateway', 'ratio'], cells),
+    formatTable(['workload', 'SQLite', 'PostgreSQL', 'ratio'], await describeStores(upstreamPort)),
+  ].join('\n\n');
+}
+
+/** Without PostgreSQL's own server, which is another process. */
+async function describeStores(upstreamPort: number): Promise<string[][]> {
+  const installations = [
+    installGateway(upstreamPort),
+    installGateway(upstreamPort, { databaseUrl: await createDatabase() }),
+  ];
+  const gateways = await Promise.all(installations.map(({ start }) => start()));
+  const row = ({ name, asked }: (typeof wholeAnswers)[number]): Row => ({
+    name,
+    warmUps: warmUpRequests.whole,
+    servers: installations.map(({ key }, index) => {
+      const child = gateways[index]!;
+      return { child, target: { port: child.port, key, request: asked } };
+    }),
+  });
+  const cells = [await describeRow(row(wholeAnswers[0]!))];
+  for (const gateway of gateways) await gateway.stop();
+  for (const installation of installations) installation.remove();
+  return cells;
 }
 
 async function describeRow({ name, warmUps, servers }: Row): Promise<string[]> {

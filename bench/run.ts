@@ -1,14 +1,16 @@
 // `npm run bench [-- --quick]`: what the gateway adds to a request, in one run against a bare relay
 // and the bare upstream. Options: `--profile <workload>`: where its time goes; `--hits`: cache hits
-// and replays; `--instructions`: instructions of a request, on a busy machine too; `--slow-readers`:
-// memory of streams that nobody reads fast enough; `--ledger`: the ledger alone; `--history`: reads
-// on a long history. README.md explains the results.
+// and replays; `--instructions`: instructions of a request, on a busy machine too; `--threads`: what
+// HTTP threads cost; `--open-streams`: memory of many silent streams; `--slow-readers`: memory of
+// streams that nobody reads fast enough; `--ledger`: the ledger alone; `--history`: reads on a long
+// history; `--growth`: a month of whole books. README.md explains the results.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startChild } from './child.ts';
-import { compare, type Scale } from './compare.ts';
+import { compare, measureOpen, type Scale } from './compare.ts';
 import { installGateway } from './gateway.ts';
+import { benchGrowth } from './growth.ts';
 import { benchHistory } from './history.ts';
 import { benchHits } from './hits.ts';
 import { benchInstructions } from './instructions.ts';
@@ -16,6 +18,8 @@ import { benchLedger } from './ledger.ts';
 import { describeMachine } from './machine.ts';
 import { profileGateway } from './profile.ts';
 import { benchSlowReaders } from './slow-readers.ts';
+import { benchSoak } from './soak.ts';
+import { benchThreads } from './threads.ts';
 
 const full: Scale = {
   // V8 is still compiling after the first ten thousand requests.
@@ -40,9 +44,15 @@ const { values } = parseArgs({
     profile: { type: 'string' },
     hits: { type: 'boolean', default: false },
     instructions: { type: 'boolean', default: false },
+    threads: { type: 'boolean', default: false },
     ledger: { type: 'boolean', default: false },
     history: { type: 'boolean', default: false },
+    'open-streams': { type: 'string' },
+    growth: { type: 'boolean', default: false },
+    store: { type: 'string' },
     'slow-readers': { type: 'boolean', default: false },
+    soak: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '30' },
     readers: { type: 'string', default: '2000' },
     charges: { type: 'string', default: '10000000' },
   },
@@ -55,6 +65,11 @@ if (values.history) {
   console.log(`\n${describeMachine(tmpdir())}\n\n${await benchHistory(Number(values.charges))}`);
   process.exit();
 }
+if (values.growth) {
+  const report = await benchGrowth(Number(values.charges), values.store);
+  console.log(`\n${describeMachine(tmpdir())}\n\n${report}`);
+  process.exit();
+}
 const upstream = await startChild({
   script: join(import.meta.dirname, 'upstream.ts'),
   core: 'bench',
@@ -64,6 +79,11 @@ try {
   console.log(`\n${describeMachine(installation.dataDir)}\n`);
   if (values.hits) console.log(await benchHits(installation, values.quick ? 50 : 400));
   else if (values.instructions) console.log(await benchInstructions(installation, upstream.port));
+  else if (values.threads)
+    console.log(await benchThreads(upstream.port, values.quick ? 500 : 2_000));
+  else if (values.soak) console.log(await benchSoak(upstream.port, Number(values.minutes)));
+  else if (values['open-streams'] !== undefined)
+    console.log(await measureOpen(installation, Number(values['open-streams'])));
   else if (values['slow-readers'])
     console.log(await benchSlowReaders(installation, Number(values.readers)));
   else if (values.profile === undefined)

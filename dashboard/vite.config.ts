@@ -21,7 +21,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_000,
     target: 'es2023',
   },
-  server: { port: 4001, proxy: { '/dashboard-api': gateway, '/v1': gateway } },
+  server: { port: 4001, proxy: { '/dashboard-api': gateway, '/v1': gateway, '/docs': gateway } },
 });
 
 /** Imports each icon from its own file. The package's index imports six thousand files,

@@ -1,8 +1,9 @@
-// Bundles the server and the dashboard. A start then reads a few files instead of more than a
-// thousand from node_modules, in a third of the time. Each build has its own folder in `dist/`, and
-// `dist/current` links to the newest: a server that is starting, or that loads code later, finds
-// the files it was built with. Run by `setup.mjs` with the pinned Node. The arguments name the
-// build and its dashboard, which is rebuilt only when it has changed.
+// Bundles the server and the dashboard, and makes the documentation. A start then reads a few files
+// instead of more than a thousand from node_modules, in a third of the time. Each build has its own
+// folder in `dist/`, and `dist/current` links to the newest: a server that is starting, or that
+// loads code later, finds the files it was built with. Run by `setup.mjs` with the pinned Node. The
+// arguments name the build, its dashboard and its documentation. The last two are rebuilt only when
+// they have changed.
 import {
   existsSync,
   readdirSync,
@@ -15,15 +16,23 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { compress } from './compress.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
-const [name, dashboardName] = process.argv.slice(2);
+const [name, dashboardName, docsName] = process.argv.slice(2);
+/** Folders that a build links to, with the code that fills them. */
+const parts = [
+  { link: 'dashboard', folder: dashboardName, buildInto: buildDashboard },
+  { link: 'docs', folder: docsName, buildInto: buildDocs },
+];
 /** Older builds may still be running. */
 const buildsKept = 3;
+/** The link to the newest build, and the copy that `npm pack` takes. */
+const notBuilds = new Set(['current', 'package']);
 
-await Promise.all([buildServer(), existsSync(join(dist, dashboardName)) ? null : buildDashboard()]);
-replaceLink(join(name, 'dashboard'), join('..', dashboardName));
+await Promise.all([buildServer(), ...parts.map(buildPart)]);
+for (const { link, folder } of parts) replaceLink(join(name, link), join('..', folder));
 replaceLink('current', name);
 removeOldBuilds();
 
@@ -33,6 +42,8 @@ async function buildServer() {
       main: join(root, 'src/main.ts'),
       // Threads are started by file name, which the bundler cannot see.
       'ledger-worker': join(root, 'src/domain/ledger/sqlite/worker.ts'),
+      'http-thread': join(root, 'src/threads/http-thread.ts'),
+      'look-thread': join(root, 'src/domain/ledger/seals/look-thread.ts'),
     },
     platform: 'node',
     // Native: it finds its own files. Loaded only when the sandbox draws an image.
@@ -48,11 +59,24 @@ async function buildServer() {
 }
 
 /** Built under a temporary name: a folder with the final name is complete. */
-async function buildDashboard() {
+async function buildPart({ folder, buildInto }) {
+  if (existsSync(join(dist, folder))) return;
+  const unfinished = join(dist, `${folder}.new`);
+  await buildInto(unfinished);
+  renameSync(unfinished, join(dist, folder));
+}
+
+async function buildDashboard(folder) {
   const { buildFiles } = await import('./build-dashboard.mjs');
-  const unfinished = join(dist, `${dashboardName}.new`);
-  await buildFiles(join(root, 'dashboard'), unfinished);
-  renameSync(unfinished, join(dist, dashboardName));
+  await buildFiles(join(root, 'dashboard'), folder);
+}
+
+async function buildDocs(folder) {
+  const { buildSite } = await import('../docs-site/build.ts');
+  await buildSite(folder);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const texts = files.filter((file) => /\.(?:html|js|json|css|svg)$/.test(file));
+  await Promise.all(texts.map((file) => compress(join(folder, file))));
 }
 
 /** Replaces a link atomically, so that it always exists. */
@@ -64,26 +88,25 @@ function replaceLink(link, target) {
 }
 
 function removeOldBuilds() {
-  const entries = readdirSync(dist).filter((entry) => entry !== 'current');
+  const entries = readdirSync(dist).filter((entry) => !notBuilds.has(entry));
   const builds = entries.filter((entry) => existsSync(join(dist, entry, 'main.js')));
   const newestFirst = builds.toSorted(
     (one, other) => statSync(join(dist, other)).mtimeMs - statSync(join(dist, one)).mtimeMs,
   );
   const kept = newestFirst.filter((build, index) => index < buildsKept || build === name);
-  const dashboards = new Set(kept.map(dashboardOf));
+  const linked = new Set(kept.flatMap(partsOf));
   const isOld = (entry) =>
-    (builds.includes(entry) && !kept.includes(entry)) ||
-    (isDashboard(entry) && !dashboards.has(entry));
+    (builds.includes(entry) && !kept.includes(entry)) || (isPart(entry) && !linked.has(entry));
   for (const old of entries.filter(isOld))
     rmSync(join(dist, old), { recursive: true, force: true });
 }
 
-function isDashboard(entry) {
-  return /^dashboard-[0-9a-f]+$/.test(entry);
+function isPart(entry) {
+  return /^(?:dashboard|docs)-[0-9a-f]+$/.test(entry);
 }
 
-/** null for a build from before there were dashboards. */
-function dashboardOf(build) {
-  const link = join(dist, build, 'dashboard');
-  return existsSync(link) ? basename(readlinkSync(link)) : null;
+/** A build from before a part existed has no link to it. */
+function partsOf(build) {
+  const links = parts.map(({ link }) => join(dist, build, link));
+  return links.filter((link) => existsSync(link)).map((link) => basename(readlinkSync(link)));
 }

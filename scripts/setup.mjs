@@ -1,7 +1,7 @@
-// Prepares a clone: installs the locked packages, links a recent Node, and builds the server and
-// its dashboard. Plain JavaScript for Node 20 and later, because it runs before the pinned Node is
+// Prepares a clone: installs the locked packages, links a recent Node, and builds the server,
+// its dashboard and its documentation. Plain JavaScript for Node 20 and later, because it runs before the pinned Node is
 // installed.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -17,24 +17,18 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { findNode } from '../bin/node.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stampPath = join(root, 'node_modules', '.tollgate-setup.json');
 const currentBuild = join(root, 'dist', 'current');
 const lockPath = join(root, '.setup.lock');
 const nodeLink = join(root, 'node_modules', '.bin', 'tollgate-node');
-const nodeMinimum = [24, 15];
 const lockStaleMs = 10 * 60_000;
 
 /**
- * A larger young generation: little of a request outlives its answer, so rarer collections are
- * cheaper. package.json's start script has the same flag.
- */
-export const nodeFlags = ['--min-semi-space-size=16'];
-
-/**
- * Installs the locked packages and builds the server and its dashboard if they are missing or out of
- * date. Otherwise returns within milliseconds.
+ * Installs the locked packages, and builds the server, its dashboard and its documentation, if they
+ * are missing or out of date. Otherwise returns within milliseconds.
  * @param {{ dev: boolean }} options `dev`: also installs what tests and checks need. Such an
  * installation can also serve.
  * @returns {string} the path of a Node that runs Tollgate.
@@ -63,13 +57,14 @@ function install(dev) {
   console.error('Tollgate: installing packages (only at the first start and after updates) …');
   const options = [
     'ci',
+    '--ignore-scripts',
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
     ...(dev ? ['--include=dev'] : ['--omit=dev']),
   ];
   // Optional packages hold the pinned Node, so they are installed whatever the user's npm settings
-  // are.
+  // are. No package needs a script of its own.
   const result = spawnSync('npm', [...options, '--include=optional'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -84,8 +79,16 @@ function install(dev) {
   if (result.status !== 0) fail('"npm ci" failed; see its message above.');
   mkdirSync(dirname(nodeLink), { recursive: true });
   rmSync(nodeLink, { force: true });
-  symlinkSync(relative(dirname(nodeLink), findNode()), nodeLink);
+  symlinkSync(relative(dirname(nodeLink), usableNode()), nodeLink);
   writeFileSync(stampPath, JSON.stringify({ lock: lockHash(), dev }));
+}
+
+function usableNode() {
+  try {
+    return findNode();
+  } catch (error) {
+    return fail(error.message);
+  }
 }
 
 /** A build's name is the hash of its sources. */
@@ -96,16 +99,20 @@ function isBuilt() {
 }
 
 function build() {
-  const { server, dashboard } = buildNames();
-  const command = [join(root, 'scripts', 'build.mjs'), server, dashboard];
+  const { server, dashboard, docs } = buildNames();
+  const command = [join(root, 'scripts', 'build.mjs'), server, dashboard, docs];
   const result = spawnSync(nodeLink, command, { cwd: root, stdio: ['ignore', 2, 2] });
   if (result.status !== 0) fail('the server could not be built; see the message above.');
 }
 
-/** The dashboard imports only types from `src`, so it need not be rebuilt with it. */
+/**
+ * The dashboard and the documentation import only types from `src`, so they need not be rebuilt with
+ * it.
+ */
 function buildNames() {
   const dashboard = `dashboard-${sourcesHash(['dashboard', 'scripts'])}`;
-  return { dashboard, server: sourcesHash(['src', 'catalog', 'scripts'], dashboard) };
+  const docs = `docs-${sourcesHash(['docs', 'docs-site', 'scripts'])}`;
+  return { dashboard, docs, server: sourcesHash(['src', 'catalog', 'scripts'], dashboard + docs) };
 }
 
 /**
@@ -125,39 +132,6 @@ function sourcesHash(folders, seed = '') {
     }
   }
   return hash.digest('hex').slice(0, 16);
-}
-
-/**
- * Returns the Node from the packages, or the one that runs this script if none is installed for
- * this system and it is recent enough.
- */
-function findNode() {
-  const bundled = join(
-    root,
-    'node_modules',
-    `node-${process.platform}-${process.arch}`,
-    'bin',
-    'node',
-  );
-  for (const candidate of [bundled, process.execPath]) {
-    if (existsSync(candidate) && isNewEnough(candidate)) return candidate;
-  }
-  return fail(
-    `no usable Node.js: Tollgate needs ${nodeMinimum.join('.')} or newer, and brings its own only on Linux with glibc (x64, arm64). ` +
-      `This is ${process.version} on ${process.platform}-${process.arch}: install a newer Node.js.`,
-  );
-}
-
-function isNewEnough(path) {
-  try {
-    const [major, minor] = execFileSync(path, ['--version'], { encoding: 'utf8' })
-      .slice(1)
-      .split('.')
-      .map(Number);
-    return major > nodeMinimum[0] || (major === nodeMinimum[0] && minor >= nodeMinimum[1]);
-  } catch {
-    return false; // Built for another C library: the file exists but does not run.
-  }
 }
 
 function lockHash() {

@@ -23,7 +23,10 @@ const parts = {
   faults: { files: ['tests/volume/faults/fault-soak.test.ts'], env: { FAULT_SOAK_MINUTES: '30' } },
   bodies: { files: ['tests/integration/fuzz-bodies.test.ts'], env: { FUZZ_BODIES: '1000000' } },
   images: { files: ['tests/volume/memory/image-memory.test.ts'], env: { TOLLGATE_EDITS: '200' } },
-  streams: { files: ['tests/fuzz-streams.test.ts'], env: { FUZZ_STREAMS: '1000000' } },
+  streams: {
+    files: ['tests/{fuzz,similar}-streams.test.ts'],
+    env: { FUZZ_STREAMS: '1000000', SIMILAR_STREAMS: '1000000' },
+  },
 };
 
 const node = setUp({ dev: true });

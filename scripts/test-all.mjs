@@ -1,33 +1,42 @@
-// `npm run test:all [-- <group> …]`: runs tests that are too long for `npm test`, one group after
-// the other.
-import { spawnSync } from 'node:child_process';
+// `npm run test:all [-- <group> …]`: runs tests that are too long for `npm test`, two groups at a
+// time, because most of them wait half of their time. Prints each group's output when it has ended.
+import { spawn } from 'node:child_process';
 import { setUp } from './setup.mjs';
 
 const node = setUp({ dev: true });
 const full = { TOLLGATE_TEST_VOLUME: 'full' };
+/** Each group's commands. The longest groups come first. */
 const groups = {
-  faults: () =>
-    test([
-      'tests/integration/{fault-table,provider-bill}.test.ts',
-      'tests/volume/faults/*.test.ts',
-    ]),
-  crashes: () =>
+  // Each file runs two mutations at a time.
+  mutations: [test(['tests/volume/mutations/*.test.ts'], {}, 1)],
+  crashes: [
     test([
       'src/domain/ledger/sqlite/store.test.ts',
       'tests/integration/crash.test.ts',
       'tests/volume/crashes/*.test.ts',
     ]),
-  fuzz: () =>
+  ],
+  faults: [
     test([
-      'src/domain/ledger/races.test.ts',
-      'src/lib/text-tokens.test.ts',
-      'tests/{fuzz-streams,long-requests}.test.ts',
-      'tests/contract/histories.test.ts',
-      'tests/integration/{fuzz,fuzz-bodies}.test.ts',
+      'tests/integration/{fault-table,provider-bill}.test.ts',
+      'tests/volume/faults/*.test.ts',
     ]),
-  memory: () => test(['tests/volume/memory/*.test.ts']),
+  ],
+  // Needs Debian's package. The second run has other files' databases behind PgBouncer.
+  pgbouncer: [
+    test(['tests/volume/pgbouncer/*.test.ts']),
+    test(
+      [
+        'tests/contract/{ledger-store,migrations,postgres}.test.ts',
+        'tests/integration/{cache,idempotency,rate-limits}-replicas.test.ts',
+        'tests/integration/{admin-idempotency,payments,postgres}.test.ts',
+        'tests/volume/crashes/postgres.test.ts',
+      ],
+      { TOLLGATE_TEST_DATABASE: 'postgres', TOLLGATE_TEST_PGBOUNCER: '4' },
+    ),
+  ],
   // Files that `npm test` runs only on SQLite, because the store is not their subject.
-  postgres: () =>
+  postgres: [
     test(
       [
         'tests/browser/*.test.ts',
@@ -36,39 +45,64 @@ const groups = {
       ],
       { TOLLGATE_TEST_DATABASE: 'postgres' },
     ),
-  // Needs Debian's package. The second run has other files' databases behind PgBouncer.
-  pgbouncer: () =>
-    [
-      test(['tests/volume/pgbouncer/*.test.ts']),
-      test(
-        [
-          'tests/contract/{ledger-store,migrations,postgres}.test.ts',
-          'tests/integration/{cache,idempotency,rate-limits}-replicas.test.ts',
-          'tests/integration/{payments,postgres}.test.ts',
-          'tests/volume/crashes/postgres.test.ts',
-        ],
-        { TOLLGATE_TEST_DATABASE: 'postgres', TOLLGATE_TEST_PGBOUNCER: '4' },
-      ),
-    ].every(Boolean),
-  programs: () => run(process.execPath, ['tests/programs/run.mjs']),
-  // Each file runs two mutations at a time.
-  mutations: () => test(['tests/volume/mutations/*.test.ts'], {}, 1),
+  ],
+  // Databases of all old versions, and the previous version beside this one.
+  upgrades: [test(['tests/integration/upgrades.test.ts', 'tests/volume/upgrades/*.test.ts'])],
+  fuzz: [
+    test([
+      'src/domain/ledger/races.test.ts',
+      'src/lib/text-tokens.test.ts',
+      'tests/{fuzz-streams,similar-streams,long-requests}.test.ts',
+      'tests/contract/histories.test.ts',
+      'tests/integration/{fuzz,fuzz-bodies}.test.ts',
+    ]),
+  ],
+  // These need Python, and install its packages; `guides` and `chart` also Go.
+  reference: [test(['tests/volume/reference/*.test.ts'])],
+  guides: [test(['tests/volume/guides/*.test.ts'])],
+  chart: [test(['tests/volume/chart/*.test.ts'])],
+  // Builds a part of the OpenTelemetry collector with Go.
+  telemetry: [test(['tests/volume/telemetry/*.test.ts'])],
+  // Builds and runs the container image. Needs Debian's packages, Python and root.
+  image: [test(['tests/volume/image/*.test.ts'])],
+  programs: [{ command: process.execPath, options: ['tests/programs/run.mjs'], env: {} }],
+  memory: [test(['tests/volume/memory/*.test.ts'])],
+  // Needs Debian's package.
+  prometheus: [test(['tests/volume/prometheus/*.test.ts'])],
+  package: [test(['tests/volume/package/*.test.ts'])],
 };
+const atOnce = 2;
 
 function test(files, env = {}, concurrency = 2) {
   const options = [
+    '--test',
     '--test-timeout=3600000',
     `--test-concurrency=${concurrency}`,
     '--test-global-setup=tests/support/test-run.ts',
   ];
-  return run(node, ['--test', ...options, ...files], { ...full, ...env });
+  return { command: node, options: [...options, ...files], env: { ...full, ...env } };
 }
 
-/** Returns true when the command succeeded. */
-function run(command, options, env = {}) {
-  return (
-    spawnSync(command, options, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0
-  );
+/** Returns true when all commands of the group succeeded. */
+async function runGroup(name) {
+  const startMs = performance.now();
+  let output = '';
+  let succeeded = true;
+  for (const { command, options, env } of groups[name]) {
+    const child = spawn(command, options, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (output += text));
+    const code = await new Promise((resolve, reject) =>
+      child.once('error', reject).once('close', resolve),
+    );
+    if (code !== 0) succeeded = false;
+  }
+  const seconds = Math.round((performance.now() - startMs) / 1_000);
+  console.log(`\n── ${name}: ${succeeded ? 'passed' : 'failed'} in ${seconds} s\n${output}`);
+  return succeeded;
 }
 
 const requested = process.argv.slice(2);
@@ -79,9 +113,12 @@ if (unknown.length > 0) {
   );
   process.exit(1);
 }
-const failed = (requested.length > 0 ? requested : Object.keys(groups)).filter((name) => {
-  console.log(`\n── ${name}`);
-  return !groups[name]();
-});
+const waiting = requested.length > 0 ? requested : Object.keys(groups);
+const failed = [];
+async function runNext() {
+  for (let name = waiting.shift(); name; name = waiting.shift())
+    if (!(await runGroup(name))) failed.push(name);
+}
+await Promise.all(Array.from({ length: atOnce }, runNext));
 console.log(failed.length === 0 ? '\nAll groups passed.' : `\nFailed: ${failed.join(', ')}`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -32,7 +32,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads an error response. Accepts any body. */
+/**
+ * Reads an error response: a problem (RFC 9457) of the dashboard's API, or an error of the public
+ * API from the playground. Accepts any body.
+ */
 export async function readApiError(response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const body = await response.text().catch(() => '');
@@ -40,7 +43,10 @@ export async function readApiError(response: Response): Promise<ApiError> {
   return new ApiError({
     status,
     code: textOf(error.code) ?? 'unknown',
-    message: textOf(error.message) ?? `The gateway answered with status ${status}.`,
+    message:
+      textOf(error.message) ??
+      textOf(error.detail) ??
+      `The gateway answered with status ${status}.`,
     param: textOf(error.param),
     requestId: textOf(error.request_id) ?? headers.get('x-request-id'),
     details: isRecord(error.details) ? error.details : {},

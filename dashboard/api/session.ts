@@ -36,3 +36,18 @@ export function useUser(): User {
 export function goToSignIn(next?: string): void {
   location.assign(next === undefined ? '/sign-in' : `/sign-in?${new URLSearchParams({ next })}`);
 }
+
+const signedOutName = 'tollgate.signed-out';
+
+/** Call it after signing out: all tabs of this browser leave their pages. */
+export function leaveAllTabs(): void {
+  localStorage.setItem(signedOutName, new Date().toISOString());
+  goToSignIn();
+}
+
+/** Leaves the page when the user signs out in another tab. */
+export function followSignOut(): void {
+  addEventListener('storage', ({ key }) => {
+    if (key === signedOutName) goToSignIn();
+  });
+}

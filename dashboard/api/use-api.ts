@@ -69,6 +69,8 @@ export type Pages<Row> = {
 export function useApiPages<Key extends ReadKey>(
   key: Key,
   input: HookInput<Key>,
+  /** Interval between requests of the loaded pages; null: none. */
+  refetchMs: number | null = null,
 ): Pages<RowOf<Output<Key>>> {
   type Row = RowOf<Output<Key>>;
   type PageOf = { readonly data: readonly Row[]; readonly next_cursor: string | null };
@@ -87,6 +89,7 @@ export function useApiPages<Key extends ReadKey>(
     getNextPageParam: (last) => last.next_cursor,
     select: ({ pages: all }) => all.flatMap(({ data }) => data),
     placeholderData: keepPreviousData,
+    refetchInterval: refetchMs ?? false,
   });
   return {
     rows: pages.data,

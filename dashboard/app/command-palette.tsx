@@ -9,12 +9,12 @@ import {
 } from '@mantine/core';
 import { useOs } from '@mantine/hooks';
 import { Spotlight, spotlight } from '@mantine/spotlight';
-import { IconMoon, IconSearch, IconSun, IconTestPipe } from '@tabler/icons-react';
+import { IconBook, IconMoon, IconSearch, IconSun, IconTestPipe } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useUser } from '../api/session.ts';
 import { useChosenAccount, useMode, useSetMode } from '../api/account.ts';
 import classes from './command-palette.module.css';
-import { accountPages, operatorPages, type NavigationItem } from './navigation.ts';
+import { accountPages, docsAddress, operatorPages, type NavigationItem } from './navigation.ts';
 
 export function CommandPalette() {
   const navigate = useNavigate();
@@ -52,6 +52,14 @@ export function CommandPalette() {
         {
           group: 'Actions',
           actions: [
+            {
+              id: 'docs',
+              label: 'Documentation',
+              description: 'Guides, API reference and errors',
+              keywords: ['help', 'docs', 'sdk', 'curl'],
+              leftSection: <IconBook size={20} stroke={1.6} aria-hidden />,
+              onClick: () => location.assign(docsAddress),
+            },
             ...(account
               ? [
                   {

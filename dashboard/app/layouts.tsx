@@ -1,5 +1,5 @@
 // Layouts around the pages: of the whole app, of visitors, and of an account.
-import { Skeleton, Stack } from '@mantine/core';
+import { Anchor, Skeleton, Stack, Text } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
 import { IconBuildingOff } from '@tabler/icons-react';
@@ -10,6 +10,7 @@ import { EmptyState } from '../parts/empty-state.tsx';
 import { ButtonLink } from '../parts/link.tsx';
 import classes from './layouts.module.css';
 import { Logo } from './logo.tsx';
+import { docsAddress } from './navigation.ts';
 
 /** Around every page. Dialogs are inside the router, so their content can link to pages. */
 export function Root() {
@@ -29,6 +30,9 @@ export function PublicLayout() {
       <div className={classes.column}>
         <Logo name={name} />
         <Outlet />
+        <Text ta="center">
+          <Anchor href={docsAddress}>Documentation</Anchor>
+        </Text>
       </div>
     </main>
   );

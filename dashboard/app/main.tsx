@@ -10,7 +10,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './query-client.ts';
 import { createAppRouter } from './router.tsx';
-import { goToSignIn } from '../api/session.ts';
+import { followSignOut, goToSignIn } from '../api/session.ts';
 import { cssVariables, theme } from './theme.ts';
 
 // The page's Content-Security-Policy allows only styles that carry this response's nonce.
@@ -25,6 +25,7 @@ const queryClient = createQueryClient(() => {
   goToSignIn(href);
 });
 const router = createAppRouter(queryClient);
+followSignOut();
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

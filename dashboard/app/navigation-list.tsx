@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
+import { IconBook } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import type { NavigationItem } from './navigation.ts';
+import { docsAddress, type NavigationItem } from './navigation.ts';
 import classes from './navigation-list.module.css';
 
 type Props = {
@@ -31,6 +32,22 @@ export function NavigationList({ label, showsLabel = false, items }: Props) {
             </Link>
           </li>
         ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** The link to what the gateway serves beside the app. */
+export function HelpLinks() {
+  return (
+    <nav aria-label="Help" className={classes.list}>
+      <ul>
+        <li>
+          <a href={docsAddress} className={classes.link}>
+            <IconBook size={18} stroke={1.6} aria-hidden />
+            Documentation
+          </a>
+        </li>
       </ul>
     </nav>
   );

@@ -14,6 +14,7 @@ import {
   IconSettings,
   IconUsers,
   IconAdjustments,
+  IconApi,
   type IconProps,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
@@ -22,13 +23,14 @@ export type NavigationItem = {
   readonly to:
     | '/'
     | '/keys'
-    | '/usage'
+    | '/requests'
     | '/models'
     | '/playground'
     | '/billing'
     | '/settings'
     | '/operator/accounts'
     | '/operator/keys'
+    | '/operator/admin-keys'
     | '/operator/users'
     | '/operator/payments'
     | '/operator/providers'
@@ -41,6 +43,9 @@ export type NavigationItem = {
   readonly keywords: string;
   readonly description: string;
 };
+
+/** Served by the gateway beside the app, so a link there leaves the app. */
+export const docsAddress = '/docs';
 
 export const accountPages: readonly NavigationItem[] = [
   {
@@ -58,11 +63,11 @@ export const accountPages: readonly NavigationItem[] = [
     description: 'Create keys and set their caps',
   },
   {
-    to: '/usage',
-    label: 'Usage',
+    to: '/requests',
+    label: 'Requests',
     icon: IconActivity,
-    keywords: 'requests log export csv cost',
-    description: 'Requests and their costs',
+    keywords: 'usage log failed errors cached export csv cost',
+    description: 'Every request, its outcome and cost',
   },
   {
     to: '/models',
@@ -108,6 +113,13 @@ export const operatorPages: readonly NavigationItem[] = [
     icon: IconKey,
     keywords: 'operator keys',
     description: 'Keys of all accounts',
+  },
+  {
+    to: '/operator/admin-keys',
+    label: 'Admin keys',
+    icon: IconApi,
+    keywords: 'operator admin api shop program scope',
+    description: 'Keys of programs that use the admin API',
   },
   {
     to: '/operator/users',

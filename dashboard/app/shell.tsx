@@ -9,7 +9,7 @@ import { AccountChooser } from './account-chooser.tsx';
 import { CommandPalette, CommandPaletteButton } from './command-palette.tsx';
 import { Logo } from './logo.tsx';
 import { accountPages, operatorPages } from './navigation.ts';
-import { NavigationList } from './navigation-list.tsx';
+import { HelpLinks, NavigationList } from './navigation-list.tsx';
 import classes from './shell.module.css';
 import { UserMenu } from './user-menu.tsx';
 
@@ -80,6 +80,7 @@ export function Shell() {
               />
             )}
             {isOperator && <NavigationList label="Operator" showsLabel items={operatorPages} />}
+            <HelpLinks />
           </AppShell.Section>
         </AppShell.Navbar>
         <AppShell.Main>

@@ -17,7 +17,7 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { goToSignIn, useUser } from '../api/session.ts';
+import { leaveAllTabs, useUser } from '../api/session.ts';
 import { showError } from '../parts/notify.ts';
 
 const schemes = [
@@ -38,7 +38,7 @@ export function UserMenu() {
   const signOut = async () => {
     try {
       await api('POST /auth/sign-out', {});
-      goToSignIn();
+      leaveAllTabs();
     } catch (error) {
       showError(error);
     }

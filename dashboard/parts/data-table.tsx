@@ -1,13 +1,15 @@
 // A list of rows: a table on a desktop, cards on a phone, with loading, empty and error states.
 import { Button, Center, Skeleton, Table, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { IconArrowDown, IconArrowsSort } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { ApiError } from '../api/api-error.ts';
 import type { Pages } from '../api/use-api.ts';
 import classes from './data-table.module.css';
 import { ErrorNotice } from './error-notice.tsx';
 
-export type Column<Row> = {
+/** `Sort`: names of the orders that the list knows. */
+export type Column<Row, Sort extends string = string> = {
   /** Heading of the column, and label on a phone. Empty for a column of buttons. */
   readonly title: string;
   readonly render: (row: Row) => ReactNode;
@@ -16,6 +18,8 @@ export type Column<Row> = {
   readonly width?: number | string;
   /** On a phone, `title` becomes the card's heading and `hidden` is left out. */
   readonly phone?: 'title' | 'hidden';
+  /** The order that its heading switches on and off. */
+  readonly sort?: Sort;
 };
 
 type Source<Row> =
@@ -38,6 +42,11 @@ type Props<Row> = Source<Row> & {
   readonly empty: ReactNode;
   /** Makes rows clickable. For the keyboard, the first column becomes a button. */
   readonly onOpen?: (row: Row) => void;
+  /** The order of the rows, highest first; undefined: the list's own. */
+  readonly sorted?: string | undefined;
+  readonly onSort?: (sort: string | undefined) => void;
+  /** Rows of 36 pixels, for long lists. */
+  readonly dense?: boolean;
 };
 
 /** `<DataTable label="API keys" rows={keys.data?.data} columns={columns} rowKey={(key) => key.id} empty={<EmptyState … />} />` */
@@ -81,25 +90,51 @@ export function DataTable<Row>(props: Props<Row>) {
 
 const skeletonRows = [0, 1, 2, 3, 4];
 
-type ViewProps<Row> = Pick<Props<Row>, 'label' | 'columns' | 'rowKey' | 'onOpen'> & {
+type ViewProps<Row> = Pick<
+  Props<Row>,
+  'label' | 'columns' | 'rowKey' | 'onOpen' | 'sorted' | 'onSort' | 'dense'
+> & {
   readonly rows: readonly Row[] | undefined;
 };
 
-function Rows<Row>({ label, columns, rowKey, rows, onOpen }: ViewProps<Row>) {
+function Rows<Row>({
+  label,
+  columns,
+  rowKey,
+  rows,
+  onOpen,
+  sorted,
+  onSort,
+  dense = false,
+}: ViewProps<Row>) {
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label={label}>
       <Table
         className={classes.table}
-        verticalSpacing={10}
-        horizontalSpacing="lg"
+        verticalSpacing={dense ? 6 : 10}
+        horizontalSpacing={dense ? 'sm' : 'lg'}
         aria-label={label}
         highlightOnHover={onOpen !== undefined}
       >
         <Table.Thead>
           <Table.Tr>
-            {columns.map(({ title, align, width }, index) => (
-              <Table.Th key={title || index} ta={align} w={width}>
-                {title === '' ? <span className={classes.hidden}>Actions</span> : title}
+            {columns.map(({ title, align, width, sort }, index) => (
+              <Table.Th
+                key={title || index}
+                ta={align}
+                w={width}
+                aria-sort={sort !== undefined && sort === sorted ? 'descending' : undefined}
+              >
+                {title === '' && <span className={classes.hidden}>Actions</span>}
+                {sort !== undefined && onSort ? (
+                  <SortButton
+                    title={title}
+                    isOn={sort === sorted}
+                    onClick={() => onSort(sort === sorted ? undefined : sort)}
+                  />
+                ) : (
+                  title
+                )}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -181,6 +216,24 @@ function Cards<Row>({ label, columns, rowKey, rows, onOpen }: ViewProps<Row>) {
         </li>
       ))}
     </ul>
+  );
+}
+
+function SortButton({
+  title,
+  isOn,
+  onClick,
+}: {
+  readonly title: string;
+  readonly isOn: boolean;
+  readonly onClick: () => void;
+}) {
+  const Icon = isOn ? IconArrowDown : IconArrowsSort;
+  return (
+    <UnstyledButton className={classes.sort} onClick={onClick}>
+      {title}
+      <Icon size={14} aria-hidden />
+    </UnstyledButton>
   );
 }
 

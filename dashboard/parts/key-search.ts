@@ -4,5 +4,5 @@
  */
 export function searchTextOf(typed: string): string {
   const text = typed.trim();
-  return /^tg_(live|test)_\w{8,}$/.test(text) ? text.slice(-4) : text;
+  return /^tg_(live|test|admin)_\w{8,}$/.test(text) ? text.slice(-4) : text;
 }

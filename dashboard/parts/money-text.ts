@@ -19,6 +19,15 @@ export function shortUsdText(micros: number): string {
   return usdText(Math.trunc(micros / 10_000) * 10_000);
 }
 
+/** Formats an amount with a fraction of a microdollar, to nine decimals: `$0.000000125`. */
+export function fineUsdText(micros: number): string {
+  const nanos = Math.round(micros * 1_000);
+  return signed(nanos, (amount) => {
+    const rest = String(amount % 1_000_000_000).padStart(9, '0');
+    return `${dollars(Math.trunc(amount / 1_000_000_000))}.${rest.replace(/0{1,7}$/, '')}`;
+  });
+}
+
 /**
  * Formats other currencies: `¥500`, `€12.50`, `KWD 1.250`. Payments are booked as if the currency's
  * smallest unit were a cent, so the number of decimals must be undone here. `currency`: lower-case

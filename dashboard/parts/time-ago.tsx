@@ -17,10 +17,23 @@ export function TimeAgo({ at, never = '–', ...text }: Props) {
   return <TimeText at={at} text={relativeText(Date.parse(at), nowMs)} {...text} />;
 }
 
-/** `<DateTime at={charge.created_at} />`: 22 Nov 2026, 14:05:09 */
-export function DateTime({ at, never = '–', ...text }: Props) {
+/** A page that is open at New Year shows the year from then on. */
+const thisYear = new Date().getFullYear();
+
+/**
+ * `<DateTime at={charge.created_at} />`: 22 Nov 2026, 14:05:09. `short` leaves out the current year.
+ */
+export function DateTime({
+  at,
+  never = '–',
+  short = false,
+  ...text
+}: Props & { readonly short?: boolean }) {
   if (!at) return <NoTime text={never} {...text} />;
-  return <TimeText at={at} text={dateTimeText(new Date(at))} {...text} />;
+  const date = new Date(at);
+  const isThisYear = date.getFullYear() === thisYear;
+  const shown = dateTimeText(date, { withYear: !(short && isThisYear) });
+  return <TimeText at={at} text={shown} {...text} />;
 }
 
 /** A UTC day: `2026-11-22`, or any time in it. */

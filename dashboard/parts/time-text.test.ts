@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { relativeText } from './time-text.ts';
+import { localTimeText, relativeText } from './time-text.ts';
 
 const nowMs = Date.UTC(2026, 10, 22, 12);
 
@@ -17,4 +17,10 @@ test('relative times use the largest unit that fits', () => {
     [-800 * 86_400_000, '2 years ago'],
   ];
   for (const [distance, text] of cases) assert.equal(relativeText(nowMs + distance, nowMs), text);
+});
+
+test("a time field shows the reader's time zone", () => {
+  const at = new Date('2027-01-31T18:05:00.000Z');
+  assert.match(localTimeText(at), /^2027-0[12]-\d\dT\d\d:\d5$/);
+  assert.equal(new Date(localTimeText(at)).getTime(), at.getTime());
 });

@@ -18,13 +18,26 @@ export function relativeText(atMs: number, nowMs: number): string {
   );
 }
 
+/** Formats a time for a `datetime-local` field, in the reader's time zone: `2026-11-22T14:05`. */
+export function localTimeText(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 /** `22 Nov 2026, 14:05:09` in the reader's time zone, or with `UTC` appended. */
-export function dateTimeText(at: Date, { utc = false }: { readonly utc?: boolean } = {}): string {
-  const text = at.toLocaleString(undefined, {
-    dateStyle: 'medium',
-    timeStyle: 'medium',
-    timeZone: utc ? 'UTC' : undefined,
-  });
+export function dateTimeText(
+  at: Date,
+  { utc = false, withYear = true }: { readonly utc?: boolean; readonly withYear?: boolean } = {},
+): string {
+  const date = withYear
+    ? ({ dateStyle: 'medium', timeStyle: 'medium' } as const)
+    : ({
+        day: 'numeric',
+        month: 'short',
+        hour: 'numeric',
+        minute: '2-digit',
+        second: '2-digit',
+      } as const);
+  const text = at.toLocaleString(undefined, { ...date, timeZone: utc ? 'UTC' : undefined });
   return utc ? `${text} UTC` : text;
 }
 

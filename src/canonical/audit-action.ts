@@ -10,7 +10,8 @@ export type AuditKind =
   | 'invitation'
   | 'user'
   | 'session'
-  | 'secret';
+  | 'secret'
+  | 'admin-key';
 
 /** The kind of object and what happened to it, such as `key.update`. */
 export type AuditAction = `${AuditKind}.${string}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ApiError, errorKinds, invalidRequest } from './errors.ts';
+import { ApiError, documentationUrl, errorKinds, invalidRequest } from './errors.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'errors.md'), 'utf8');
 
@@ -21,6 +21,13 @@ test('an error takes its status from the registry', () => {
     new ApiError('rate_limit_exceeded', 'x', { retryAfterSeconds: 3 }).retryAfterSeconds,
     3,
   );
+});
+
+test('an error has its page below the public address, or a path without one', () => {
+  const at = (publicUrl: string | null) =>
+    documentationUrl('not_found', { requestId: 'req_1', publicUrl });
+  assert.equal(at('https://x.example/llm'), 'https://x.example/llm/docs/errors#not_found');
+  assert.equal(at(null), '/docs/errors#not_found');
 });
 
 test('what a message or a path quotes of the request is cut', () => {

@@ -25,8 +25,9 @@ export const errorKinds = {
     status: 401,
     retry: false,
     meaning:
-      'The API key is missing, wrong, revoked, disabled or expired, or the request has two different keys.',
-    remedy: 'Send one valid key as `Authorization: Bearer <key>` or `x-api-key`.',
+      'The API key is missing, wrong, revoked, disabled or expired, or the request has two different keys. The admin API needs an admin key.',
+    remedy:
+      'Send one valid key as `Authorization: Bearer <key>` or, for the API under `/v1`, `x-api-key`.',
   },
   not_signed_in: {
     status: 401,
@@ -77,7 +78,8 @@ export const errorKinds = {
   not_permitted: {
     status: 403,
     retry: false,
-    meaning: 'The signed-in user may not do this, or the request came from another site.',
+    meaning:
+      'The signed-in user may not do this, the admin key lacks the scope, or the request came from another site.',
     remedy: 'Ask an owner of the account, or an operator.',
   },
   model_not_found: {
@@ -101,7 +103,8 @@ export const errorKinds = {
   conflict: {
     status: 409,
     retry: false,
-    meaning: 'In the dashboard: the change was already made, or something else changed meanwhile.',
+    meaning:
+      'In the dashboard and the admin API: the change was already made, is not possible now, or something else changed meanwhile.',
     remedy: 'Reload, check, and try again.',
   },
   request_too_large: {
@@ -200,6 +203,8 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | null;
   /** Response headers beside `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** True: the message has the provider's words, which may quote the request. */
+  readonly isQuoted: boolean;
 
   constructor(
     code: ErrorCode,
@@ -209,6 +214,7 @@ export class ApiError extends Error {
       details?: Readonly<Record<string, unknown>> | null;
       retryAfterSeconds?: number | null;
       headers?: Readonly<Record<string, string>>;
+      isQuoted?: boolean;
       cause?: unknown;
     } = {},
   ) {
@@ -219,7 +225,20 @@ export class ApiError extends Error {
     this.details = options.details ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
     this.headers = options.headers ?? {};
+    this.isQuoted = options.isQuoted ?? false;
   }
+}
+
+/** Facts about the request and the gateway that an error's body contains. */
+export type ErrorContext = {
+  readonly requestId: string;
+  /** The address of the gateway, without a slash at its end; null: unknown. */
+  readonly publicUrl: string | null;
+};
+
+/** Returns where the documentation explains a code: a path when the address is unknown. */
+export function documentationUrl(code: ErrorCode, { publicUrl }: ErrorContext): string {
+  return `${publicUrl ?? ''}/docs/errors#${code}`;
 }
 
 /** A 400 that names the field and says what to do. Both texts may quote megabytes of the request, so they are cut short. */

@@ -1,5 +1,6 @@
 // An image model as the catalogue has it: prices, routes and parameters.
 import type { Picos, PicosPerToken } from '../lib/money.ts';
+import type { Retirement } from './retirement.ts';
 
 export const imageModes = ['text-to-image', 'edit', 'reference'] as const;
 export type ImageMode = (typeof imageModes)[number];
@@ -38,6 +39,8 @@ export type ImageModel = {
   readonly routes: readonly ImageRoute[];
   /** null: the price is unknown and the model never runs. */
   readonly price: ImagePrice | null;
+  /** null: no end is announced. */
+  readonly retirement: Retirement | null;
 };
 
 /** A family describes an image by pixels and quality, or by shape and resolution. */

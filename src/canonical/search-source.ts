@@ -1,6 +1,8 @@
 // Types shared by the sources of web pages (a provider or the sandbox) and the search that turns
 // their pages into one answer.
+import type { TraceContext } from '../lib/trace-context.ts';
 import type { UpstreamFailure } from './event.ts';
+import type { RequestSpans } from './request-spans.ts';
 
 /** A page as its source describes it. Unchecked. */
 export type FoundPage = {
@@ -15,8 +17,15 @@ export type FoundPage = {
   readonly score: number | null;
 };
 
-/** `num`: the maximum number of pages. */
-export type PageSearch = { readonly query: string; readonly num: number };
+export type PageSearch = {
+  readonly query: string;
+  /** The maximum number of pages. */
+  readonly num: number;
+  /** The trace that calls to providers continue; null or left out: none. */
+  readonly trace?: TraceContext | null;
+  /** Where calls to providers are recorded; null or left out: nowhere. */
+  readonly spans?: RequestSpans | null;
+};
 
 /** `lostCalls`: calls that the provider may bill although they returned nothing; left out: none. */
 export type Found =

@@ -7,8 +7,11 @@ export type StoredResponse = {
   readonly contentType: string;
   /** Headers that belong to the answer. A replay writes its own cost headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** null when it was too long, or the account stores no answers. */
-  readonly body: string | null;
+  /**
+   * Bytes, because a text would be encoded each time it is sent. null when it was too long, or the
+   * account stores no answers.
+   */
+  readonly body: Buffer | null;
   /** Milliseconds until a link in the answer expires; left out when none does. */
   readonly usableForMs?: number;
   /** Left out when unknown. */
@@ -50,4 +53,4 @@ export function worthOfRow({
 }
 
 /** A stored response whose body was kept. */
-export type WholeResponse = StoredResponse & { readonly body: string };
+export type WholeResponse = StoredResponse & { readonly body: Buffer };

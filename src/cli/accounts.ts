@@ -14,7 +14,7 @@ import {
   purgeAccount,
   updateAccount,
 } from '../operations/accounts.ts';
-import { type Adjustment, adjustBalance } from '../operations/balances.ts';
+import { type Adjustment, adjustBalance, balanceTooLarge } from '../operations/balances.ts';
 import { resolveModelIds, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
@@ -192,6 +192,8 @@ async function adjust({ database, changes }: Installation, adjustment: Adjustmen
   const ledger = await openLedgerInProcess(database.url);
   try {
     const outcome = await adjustBalance(changes, ledger, adjustment);
+    if (outcome.kind === 'balance-too-large')
+      throw new CommandFailed(balanceTooLarge(adjustment.kind, outcome.leftMicros));
     if (outcome.kind !== 'booked') throw noAccount(adjustment.accountId);
     return outcome;
   } finally {

@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
 import type { KeyChange, KeyControls } from '../domain/keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
-import { changeKey, createKey } from '../operations/keys.ts';
+import { changeKey, createKey, rotateKey } from '../operations/keys.ts';
 import { resolveModelIds, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
@@ -79,6 +79,24 @@ export async function updateKeyCommand(keyId: string, options: LimitOptions): Pr
   });
 }
 
+export async function rotateKeyCommand(
+  keyId: string,
+  options: JsonOption & { readonly overlap: number },
+): Promise<void> {
+  await withInstallation('keys rotate', async ({ changes, secrets }) => {
+    const overlapMs = options.overlap * 3_600_000;
+    const outcome = await rotateKey(changes, secrets[0], { keyId, overlapMs });
+    if (outcome.kind === 'unknown') throw unknownKey(keyId);
+    if (outcome.kind === 'revoked') throw revokedKey(keyId);
+    const { id, key } = outcome.made;
+    const rest =
+      overlapMs === 0
+        ? 'The key before no longer works.'
+        : `The key before works for ${options.overlap} hours more.`;
+    printResult(options, { id, key }, `${key}\n\nThe key is shown only once. ${rest}`);
+  });
+}
+
 const outcomes = {
   disable: 'disabled. Running gateways refuse it',
   enable: 'enabled. Running gateways accept it',
@@ -103,11 +121,17 @@ async function changeKeyOrFail(
   change: KeyChange,
 ): Promise<KeyListing> {
   const outcome = await changeKey(changes, { keyId }, change);
-  if (outcome.kind === 'unknown')
-    throw new CommandFailed(`there is no key ${keyId}; "tollgate keys list" shows their ids`);
-  if (outcome.kind === 'revoked')
-    throw new CommandFailed(`key ${keyId} is revoked for good; create another key`);
+  if (outcome.kind === 'unknown') throw unknownKey(keyId);
+  if (outcome.kind === 'revoked') throw revokedKey(keyId);
   return outcome.after;
+}
+
+function unknownKey(keyId: string): CommandFailed {
+  return new CommandFailed(`there is no key ${keyId}; "tollgate keys list" shows their ids`);
+}
+
+function revokedKey(keyId: string): CommandFailed {
+  return new CommandFailed(`key ${keyId} is revoked for good; create another key`);
 }
 
 function controlsOf(config: Config, options: LimitOptions): KeyControls {

@@ -1,5 +1,6 @@
 // Parses option values strictly: a typing error in an amount must be refused, not guessed at.
 import { InvalidArgumentError } from 'commander';
+import { type AdminScope, adminScopes } from '../canonical/admin-scope.ts';
 import { isAddressRange } from '../lib/addresses.ts';
 import { parseUtcDay, parseZonedTime } from '../lib/iso-time.ts';
 import { microsFromUsd, type Micros } from '../lib/money.ts';
@@ -47,6 +48,13 @@ export function parseCount(text: string): OrNone<number> {
   return Number(text);
 }
 
+/** Parses hours from 0 to 720. */
+export function parseOverlap(text: string): number {
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 720)
+    throw new InvalidArgumentError('It must be a whole number of hours from 0 to 720.');
+  return Number(text);
+}
+
 /** Parses a list of names. They are resolved to models later. */
 export function parseModelList(text: string): OrNone<readonly string[]> {
   if (text === noneText) return none;
@@ -54,6 +62,18 @@ export function parseModelList(text: string): OrNone<readonly string[]> {
   if (names.some((name) => name === ''))
     throw new InvalidArgumentError('It must be model ids separated by commas, or "none".');
   return names;
+}
+
+/** Parses scopes of an admin key, or "all". */
+export function parseScopes(text: string): readonly AdminScope[] {
+  if (text === 'all') return adminScopes;
+  const names = text.split(',').map((name) => name.trim());
+  const wrong = names.find((name) => !adminScopes.some((scope) => scope === name));
+  if (wrong !== undefined)
+    throw new InvalidArgumentError(
+      `"${wrong}" is not a scope. Give "all", or some of these, separated by commas: ${adminScopes.join(', ')}.`,
+    );
+  return adminScopes.filter((scope) => names.includes(scope));
 }
 
 const rangesMax = 100;

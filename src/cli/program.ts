@@ -3,7 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/config-error.ts';
-import { DatabaseUnusable } from '../db/database-error.ts';
+import { DatabaseUnusable, MigrationFailed } from '../db/database-error.ts';
 import { LedgerUnavailable } from '../domain/ledger/batcher.ts';
 import { prepareWorker } from '../domain/ledger/sqlite/worker-runner.ts';
 import { CommandFailed } from './output.ts';
@@ -15,7 +15,9 @@ import {
   parseFactor,
   parseFactorOrNone,
   parseModelList,
+  parseOverlap,
   parseName,
+  parseScopes,
   parseUsd,
   parseUsdCap,
 } from './parse.ts';
@@ -40,6 +42,7 @@ function isForPeople(error: unknown): error is Error {
     error instanceof CommandFailed ||
     error instanceof ConfigError ||
     error instanceof DatabaseUnusable ||
+    error instanceof MigrationFailed ||
     error instanceof LedgerUnavailable ||
     (error instanceof Error && 'syscall' in error && 'path' in error)
   );
@@ -49,12 +52,15 @@ function isForPeople(error: unknown): error is Error {
 // of a second.
 const accountsCommands = () => import('./accounts.ts');
 const keysCommands = () => import('./keys.ts');
+const adminKeysCommands = () => import('./admin-keys.ts');
 const usersCommands = () => import('./users.ts');
 const modelsCommands = () => import('./models.ts');
 const modelsUpdate = () => import('./models-update.ts');
 const upkeepCommands = () => import('./upkeep.ts');
 const reportCommands = () => import('./report.ts');
 const secretCommands = () => import('./secret.ts');
+const openapi = () => import('./openapi.ts');
+const doctor = () => import('./doctor.ts');
 
 /** The ledger's thread loads its code while this thread loads the server. */
 async function serve(): Promise<void> {
@@ -74,6 +80,7 @@ export function buildProgram(): Command {
   addReportCommand(program);
   addAccountsCommands(program);
   addKeysCommands(program);
+  addAdminKeysCommands(program);
   addUsersCommands(program);
   addSecretCommands(program);
   addModelsCommands(program);
@@ -86,14 +93,29 @@ function addMainCommands(program: Command): void {
     async (options) => (await upkeepCommands()).migrateCommand(options),
   );
   json(
-    program.command('verify').description('check the books: recompute every balance, hold and cap'),
+    program
+      .command('verify')
+      .description('check the books: recompute every balance, hold and cap')
+      .option('--all', 'also read sealed days, and compare them with their seals', false),
   ).action(async (options) => (await upkeepCommands()).verifyCommand(options));
+  json(
+    program
+      .command('doctor')
+      .description('look for what is wrong with the installation, and say how to mend it')
+      .option('--online', 'also ask the providers whether they accept their keys', false),
+  ).action(async (options) => (await doctor()).doctorCommand(options));
   json(
     program
       .command('backup')
       .description('copy the database while it is in use')
       .argument('<file>'),
   ).action(async (file, options) => (await upkeepCommands()).backupCommand(file, options));
+  json(
+    program
+      .command('openapi')
+      .description('print the description of the API (OpenAPI 3.1)')
+      .option('--dashboard', 'of the dashboard’s API'),
+  ).action(async (options) => (await openapi()).openapiCommand(options));
 }
 
 function addReportCommand(program: Command): void {
@@ -196,6 +218,19 @@ function addKeysCommands(program: Command): void {
   ).action(async (id, options) => (await keysCommands()).updateKeyCommand(id, options));
   json(
     keys
+      .command('rotate')
+      .description('give a key a new text; it is shown only once')
+      .argument('<key id>'),
+  )
+    .option(
+      '--overlap <hours>',
+      'hours for which the text before works too, at most 720; 0: it ends now',
+      parseOverlap,
+      24,
+    )
+    .action(async (id, options) => (await keysCommands()).rotateKeyCommand(id, options));
+  json(
+    keys
       .command('disable')
       .description('disable a key until it is enabled again')
       .argument('<key id>'),
@@ -206,6 +241,34 @@ function addKeysCommands(program: Command): void {
   json(keys.command('revoke').description('revoke a key for good').argument('<key id>')).action(
     async (id, options) => (await keysCommands()).switchKeyCommand('revoke', id, options),
   );
+}
+
+function addAdminKeysCommands(program: Command): void {
+  const keys = program.command('admin-keys').description('keys of the admin API');
+  json(keys.command('create').description('create an admin key; it is shown only once'))
+    .requiredOption('--name <name>', 'its name', parseName)
+    .requiredOption(
+      '--scopes <list>',
+      'what it may do, such as accounts:read,credits:write; "all" for everything',
+      parseScopes,
+    )
+    .option(
+      '--expires <time>',
+      'expiry: a UTC day, or a time like 2027-01-31T18:00:00Z; "none" for never',
+      parseExpiry,
+    )
+    .option(
+      '--allow <list>',
+      'allowed client addresses and CIDR ranges, separated by commas; "none" for all',
+      parseAddressRanges,
+    )
+    .action(async (options) => (await adminKeysCommands()).createAdminKeyCommand(options));
+  json(keys.command('list').description('all admin keys')).action(async (options) =>
+    (await adminKeysCommands()).listAdminKeysCommand(options),
+  );
+  json(
+    keys.command('revoke').description('revoke an admin key for good').argument('<key id>'),
+  ).action(async (id, options) => (await adminKeysCommands()).revokeAdminKeyCommand(id, options));
 }
 
 function addUsersCommands(program: Command): void {

@@ -112,7 +112,7 @@ async function readStatus({
     missing: notedIds.filter((id) => !given.includes(id)),
     ending: [...new Set(others)].filter((id) => id !== current.id),
     in_use: isInUse,
-    keys: await findKeysUnderOtherSecrets(database, current.id),
+    keys: await findKeysUnderOtherSecrets(database, current.id, systemClock.nowMs()),
     authenticator_apps: apps,
     users_with_backup_codes: backupCodes,
     short_lived_until: isInUse ? new Date(newest.currentSinceMs + keptMs).toISOString() : null,

@@ -1,47 +1,69 @@
 // `tollgate serve`: starts the gateway, prints how to use it, and stops it on a signal.
+import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import { startApp, type App } from '../app.ts';
+import { prepareThreads, startThreads } from '../threads/start-threads.ts';
+import { isChatKind, isImageKind } from '../canonical/provider-kind.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecrets } from '../config/secret.ts';
 import { explainDatabaseError, isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { claimServing } from '../db/sqlite-serving.ts';
-import { openLog } from './log.ts';
+import { type Log, openLog } from '../lib/json-log.ts';
 import { CommandFailed } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
 
 /** `ledgerWorker`: started early, because it loads as slowly as some of this file's imports. */
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const threads = threadsOf(config.server);
+  const workers = threads === 1 ? [] : prepareThreads(threads);
   const secrets = loadSecrets(process.env, config.dataDir, {
     isShared: isPostgresUrl(config.database.url),
   });
   const release = isPostgresUrl(config.database.url)
     ? () => {}
     : claimServing(sqlitePathOf(config.database.url));
-  const { log, flush } = openLog(config.log.level);
-  const onLedgerFailure = (err: Error) => {
-    log.error({ err }, 'the ledger can no longer be written; the process ends');
+  const { log, flush, output } = openLog(config.log.level);
+  let app: App | null = null;
+  const die = async (error: unknown, message: string) => {
+    log.error({ err: error }, message);
+    await app?.flushLogs();
     flush();
     process.exit(1);
   };
-  const app = await startApp({
+  const dieOf = (message: string) => (error: unknown) => void die(error, message);
+  const options = {
     config,
     secrets,
     log,
-    onLedgerFailure,
+    onLedgerFailure: dieOf('the ledger can no longer be written; the process ends'),
     ledgerWorker,
     clock: systemClock,
-  }).catch((error: unknown) => {
+  };
+  const onThreadFailure = dieOf('uncaught error in an HTTP thread; the process ends');
+  const starting: Promise<App> =
+    workers.length === 0
+      ? startApp(options)
+      : startThreads(workers, { ...options, output, onThreadFailure });
+  app = await starting.catch((error: unknown) => {
     throw explainStart(error, config);
   });
   // Set up before anything is printed: a script that waits for the address may send a signal as
   // soon as it reads it.
-  stopOnSignal(app, { log, flush, release });
-  for (const warning of [...config.warnings, ...app.gateway.catalog.warnings])
-    log.warn({}, warning);
+  stopOnSignal(app, { log, flush, release, die: dieOf('uncaught error; the process ends') });
+  for (const warning of [...config.warnings, ...app.catalog.warnings]) log.warn({}, warning);
   console.log(welcome(app, config));
-  log.info({ url: app.url, providers: switchedOn(config) }, 'listening');
+  log.info({ url: app.url, threads, providers: switchedOn(config) }, 'listening');
+}
+
+/** More are rarely needed, and each takes memory and connections to the database. */
+const autoThreadsMax = 8;
+
+/** Only Linux shares the load between sockets on one port, of those systems that we test. */
+function threadsOf({ threads }: Config['server']): number {
+  if (threads !== 'auto') return threads;
+  return process.platform === 'linux' ? Math.min(availableParallelism(), autoThreadsMax) : 1;
 }
 
 /**
@@ -50,14 +72,16 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
  */
 const sameSignalMs = 1_000;
 
+type Stopping = Log & {
+  readonly release: () => void;
+  readonly die: (error: unknown) => void;
+};
+
 /**
  * The first signal drains; a later one exits at once. An uncaught error is logged and ends the
  * process, because its state cannot be trusted.
  */
-function stopOnSignal(
-  app: App,
-  { log, flush, release }: ReturnType<typeof openLog> & { readonly release: () => void },
-): void {
+function stopOnSignal(app: App, { log, flush, release, die }: Stopping): void {
   let stoppingSinceMs: number | null = null;
   const stop = (signal: string) => {
     const nowMs = systemClock.elapsedMs();
@@ -66,7 +90,7 @@ function stopOnSignal(
       return;
     }
     stoppingSinceMs = nowMs;
-    log.info({ signal, running: app.gateway.runs.count }, 'stopping');
+    void app.countRunning().then((running) => log.info({ signal, running }, 'stopping'));
     void app.stop().then(() => {
       release();
       log.info({}, 'stopped');
@@ -76,11 +100,6 @@ function stopOnSignal(
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  const die = (err: unknown) => {
-    log.error({ err }, 'uncaught error; the process ends');
-    flush();
-    process.exit(1);
-  };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
 }
@@ -103,18 +122,21 @@ function explainStart(error: unknown, { server, database }: Config): unknown {
 
 function welcome(app: App, config: Config): string {
   const { account, linkToken } = app.firstStart;
+  const url = config.server.public_url ?? app.url;
   return [
     '',
     `Tollgate listens on ${app.url}`,
     '',
-    ...dashboardLines(app.publicUrl, linkToken),
+    ...dashboardLines(url, linkToken),
+    `Documentation: ${url}/docs`,
+    '',
     ...(account.testKey === null
       ? laterStart(account.id)
       : firstStart(app.url, account.testKey, exampleModel(app))),
-    ...providerLines(app, config),
+    ...providerLines(config),
     ...(config.test_mode.enabled
       ? [
-          'Test keys are answered by the built-in sandbox with play money; docs/test-mode.md lists what it can do.',
+          `Test keys are answered by the built-in sandbox with play money; ${url}/docs/test-mode lists what it can do.`,
         ]
       : []),
     '',
@@ -131,9 +153,12 @@ function dashboardLines(url: string, linkToken: string | null): string[] {
   ];
 }
 
-function providerLines({ gateway }: App, config: Config): string[] {
+function providerLines(config: Config): string[] {
   const names = switchedOn(config);
-  const runsModels = gateway.providers.byName.size + gateway.providers.images.size > 0;
+  const runsModels = names.some((name) => {
+    const { kind } = config.providers[name]!;
+    return isChatKind(kind) || isImageKind(kind);
+  });
   const remedy =
     'live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.';
   if (names.length === 0) return [`No provider is switched on yet: ${remedy}`];
@@ -166,6 +191,6 @@ function laterStart(accountId: string): string[] {
   ];
 }
 
-function exampleModel({ gateway }: App): string {
-  return gateway.catalog.resolve('gpt-5-mini')?.id ?? gateway.catalog.list()[0]!.id;
+function exampleModel({ catalog }: App): string {
+  return catalog.resolve('gpt-5-mini')?.id ?? catalog.list()[0]!.id;
 }

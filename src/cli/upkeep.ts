@@ -26,25 +26,50 @@ export async function migrateCommand(options: JsonOption): Promise<void> {
 }
 
 /** Exits with 1 when the ledger's tables disagree. */
-export async function verifyCommand(options: JsonOption): Promise<void> {
+export async function verifyCommand({
+  all = false,
+  ...options
+}: JsonOption & { readonly all?: boolean }): Promise<void> {
   await withInstallation('verify', async ({ database }) => {
-    const result = await verify(database.read, [compareBookings]);
+    const result = await verify(database.read, [compareBookings], { all });
     if (!result.ok) process.exitCode = 1;
     const text = result.ok
       ? `The books are whole: ${result.ledgers} ledgers, ${result.entries} entries, ${result.charges} charges. ` +
-        `Losses: ${dollars(result.uncollectedMicros)} uncollected, ${dollars(result.failedMicros)} on failed requests.`
+        `Losses: ${dollars(result.uncollectedMicros)} uncollected, ${dollars(result.failedMicros)} on failed requests.${startOf(result)}`
       : `The books disagree in ${result.problem.table} ${result.problem.id}, ${result.problem.column}: ` +
         `expected ${JSON.stringify(result.problem.expected)}, found ${JSON.stringify(result.problem.found)}.`;
     printResult(options, result.ok ? toJson(result) : result, text);
   });
 }
 
+type Whole = Extract<Verification, { ok: true }>;
+
+function startOf({ sealedDay, removedDay }: Whole): string {
+  const removed =
+    removedDay === undefined
+      ? ''
+      : ` Charges up to ${removedDay} were removed: only their files prove them.`;
+  const start =
+    sealedDay === undefined
+      ? ''
+      : ` Entries were read from the end of ${sealedDay} on, which is sealed; --all reads all.`;
+  return start + removed;
+}
+
 function toJson({
   uncollectedMicros,
   failedMicros,
+  sealedDay,
+  removedDay,
   ...counts
-}: Extract<Verification, { ok: true }>): object {
-  return { ...counts, uncollected_micros: uncollectedMicros, failed_micros: failedMicros };
+}: Whole): object {
+  const losses = { uncollected_micros: uncollectedMicros, failed_micros: failedMicros };
+  return {
+    ...counts,
+    ...losses,
+    ...(sealedDay !== undefined && { sealed_day: sealedDay }),
+    ...(removedDay !== undefined && { removed_day: removedDay }),
+  };
 }
 
 /** Copies the database in this process, so the running gateway keeps serving. */

@@ -2,6 +2,7 @@
 // field is optional, because an entry may override one field of a built-in model.
 // domain/catalog/load-image-catalog.ts checks what a new model needs.
 import { Type, type Static } from 'typebox';
+import { retirementFields } from './retirement-schema.ts';
 import {
   imageFamilies,
   imageModes,
@@ -141,6 +142,7 @@ export const ImageModelEntry = Type.Object(
           'The day of release. Default for a new model: the day of the built-in catalogue.',
       }),
     ),
+    ...retirementFields,
     mode: Type.Optional(
       Type.Enum([...imageModes], {
         description:

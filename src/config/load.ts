@@ -10,12 +10,14 @@ import { checkImageModels } from './image-models.ts';
 import { checkModels } from './models.ts';
 import { resolveProviders } from './providers.ts';
 import { checkReservedNames } from './reserved-names.ts';
+import { resolveRetention } from './retention.ts';
 import { resolveSearch, searchWarnings } from './search.ts';
 import { defaultTimeouts, type Config } from './schema.ts';
 import { checkSignup, plainHttpWarnings, resolveOidc, resolveSmtp } from './sign-in.ts';
 import { resolveStorage } from './storage.ts';
 import { resolveStripe, stripeWarnings } from './stripe.ts';
 import { plainDatabaseWarnings, plainProviderWarnings } from './unencrypted.ts';
+import { resolveTelemetry } from './telemetry.ts';
 import { webAddressProblem } from './web-address.ts';
 import { withoutTrailing } from '../lib/without-trailing.ts';
 
@@ -59,8 +61,10 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
     database: { url: databaseUrl },
     providers,
     search: resolveSearch(values, providers),
+    retention: resolveRetention(values, cwd),
     storage: resolveStorage(values, env),
     stripe: resolveStripe(values),
+    telemetry: resolveTelemetry(values, env),
     smtp: resolveSmtp(values, env),
     oidc: resolveOidc(values, env),
     dataDir,

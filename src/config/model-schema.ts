@@ -4,6 +4,7 @@
 import { Type, type Static } from 'typebox';
 import { clientFormatNames } from '../canonical/format-name.ts';
 import { searchToolNames, type SearchToolName } from '../canonical/web-search.ts';
+import { retirementFields } from './retirement-schema.ts';
 import { ModelTimeouts } from './timeouts.ts';
 
 /** Vendors' ids: `gpt-4.1`, `MiniMax-M3`, `meta-llama/Llama-3`, `llama3:8b`. */
@@ -178,6 +179,7 @@ export const ModelEntry = Type.Object(
           'The day of release. Default for a new model: the day of the built-in catalogue.',
       }),
     ),
+    ...retirementFields,
     routes: Type.Optional(
       Type.Array(RouteEntry, {
         minItems: 1,

@@ -72,6 +72,16 @@ const Provider = Type.Object(
   closed,
 );
 
+/** OpenTelemetry's standard samplers. */
+export const telemetrySamplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
 /** Characters that are valid in a header. */
 const visible = '^[\\x21-\\x7e]+$';
 
@@ -100,6 +110,11 @@ export const ConfigFile = Type.Object(
           maximum: 65_535,
           default: 4_000,
           description: 'The TCP port; 0 picks a free one.',
+        }),
+        threads: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 1, maximum: 64 })], {
+          default: 'auto',
+          description:
+            'Threads that serve HTTP, each on a core of its own; together they behave like one gateway. `auto`: one for each core of the process, at most 8; outside Linux one, because several need its `SO_REUSEPORT`.',
         }),
         public_url: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
           default: null,
@@ -214,6 +229,55 @@ export const ConfigFile = Type.Object(
               'Gives access to `GET /metrics` (Prometheus) and the details of `GET /readyz`, as `Authorization: Bearer`. Default: there are no metrics, and readiness is only a status.',
           }),
         ),
+      },
+      section,
+    ),
+    telemetry: Type.Object(
+      {
+        endpoint: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description:
+              'The address of a receiver of OpenTelemetry over HTTP: `http://collector:4318`; `/v1/traces` and `/v1/metrics` are added. `OTEL_EXPORTER_OTLP_ENDPOINT` goes before it. Default: nothing is exported ([telemetry.md](telemetry.md)).',
+          }),
+        ),
+        headers: Type.Record(
+          Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }),
+          Type.String({
+            pattern: '^[\\x20-\\x7e]{0,4096}$',
+            description: 'The value of the header.',
+          }),
+          {
+            ...section,
+            writeOnly: true,
+            description: "Headers of each export, for the receiver's key.",
+          },
+        ),
+        traces: Type.Boolean({ default: true, description: 'Exports the spans of requests.' }),
+        metrics: Type.Boolean({ default: true, description: 'Exports metrics.' }),
+        service_name: Type.String({
+          minLength: 1,
+          maxLength: 200,
+          default: 'tollgate',
+          description: 'The name of the service in telemetry.',
+        }),
+        resource_attributes: Type.Record(
+          Type.String({ pattern: '^[A-Za-z0-9_.-]{1,200}$' }),
+          Type.String({ maxLength: 1_000, description: 'The value of the attribute.' }),
+          { ...section, description: 'Further attributes of the service.' },
+        ),
+        sampler: Type.Enum([...telemetrySamplers], {
+          default: 'parentbased_always_on',
+          description:
+            "Which requests' spans are exported. With `parentbased_`, the client decides if it sends a `traceparent`.",
+        }),
+        sampler_ratio: Type.Number({
+          minimum: 0,
+          maximum: 1,
+          default: 1,
+          description: 'The share of requests that the ratio samplers take.',
+        }),
+        metric_interval_ms: milliseconds(60_000, 'How often metrics are exported.'),
       },
       section,
     ),
@@ -413,6 +477,17 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    history: Type.Object(
+      {
+        days: count(
+          30,
+          0,
+          90,
+          'How many days the details of requests are kept for their account: failed and cached requests, the reason of a failure, calls to providers, the address of the client. 0: none are written. Charges do not depend on it.',
+        ),
+      },
+      section,
+    ),
     retries: Type.Object(
       {
         max_attempts: count(
@@ -470,6 +545,21 @@ export const ConfigFile = Type.Object(
           300_000,
           'The longest ejection, also used when a credential is refused.',
         ),
+      },
+      section,
+    ),
+    retention: Type.Object(
+      {
+        charges_days: Type.Union([Type.Integer({ minimum: 35, maximum: 36_500 }), Type.Null()], {
+          default: null,
+          description:
+            'How many days charges are kept in the database; `null` for ever. Older ones are exported to files and removed, so usage lists end there. Balances, entries and sums by day are kept for good ([operations.md](operations.md#old-charges)).',
+        }),
+        export_folder: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+          default: null,
+          description:
+            'The folder for the files of removed days, required with `charges_days`. Several gateways need one folder that all of them reach. A relative path starts at the working directory.',
+        }),
       },
       section,
     ),
@@ -753,6 +843,25 @@ export type StripeConfig = {
   top_up_usd: ConfigFile['stripe']['top_up_usd'];
 };
 
+/** `export_folder` is an absolute path. */
+export type RetentionConfig = { charges_days: number; export_folder: string };
+
+export type OtlpTarget = {
+  url: string;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+};
+
+export type TelemetryConfig = Pick<
+  ConfigFile['telemetry'],
+  'service_name' | 'resource_attributes' | 'sampler' | 'sampler_ratio' | 'metric_interval_ms'
+> & {
+  /** null: spans are not exported. */
+  traces: OtlpTarget | null;
+  /** null: metrics are not exported. */
+  metrics: OtlpTarget | null;
+};
+
 export type SmtpConfig = { url: string; from: string };
 
 export type OidcConfig = {
@@ -766,7 +875,22 @@ export type OidcConfig = {
 
 /** File, environment and defaults merged and deeply frozen. */
 export type Config = DeepReadonly<
-  Omit<ConfigFile, 'database' | 'providers' | 'search' | 'storage' | 'stripe' | 'smtp' | 'oidc'> & {
+  Omit<
+    ConfigFile,
+    | 'database'
+    | 'providers'
+    | 'retention'
+    | 'search'
+    | 'storage'
+    | 'stripe'
+    | 'telemetry'
+    | 'smtp'
+    | 'oidc'
+  > & {
+    /** null: the operator exports nothing. */
+    telemetry: TelemetryConfig | null;
+    /** null: charges are kept for ever. */
+    retention: RetentionConfig | null;
     storage: StorageConfig;
     /** null: Stripe is not configured. */
     stripe: StripeConfig | null;

@@ -1,9 +1,9 @@
-// Rate limits for sign-ins and similar attempts: by client address in this gateway's memory, and by
+// Rate limits for sign-ins and similar attempts: by client address in this process's memory, and by
 // target user in the database. So neither many addresses nor many gateways help an attacker.
 import { ApiError } from '../canonical/errors.ts';
 import type { Database } from '../db/database.ts';
 import { clientGroupOf } from '../lib/addresses.ts';
-import { MemoryRates } from '../domain/limits/rates.ts';
+import type { AddressRates } from '../domain/limits/address-rates.ts';
 import {
   forgetAttempts,
   takeAttempt,
@@ -13,31 +13,31 @@ import {
 
 /** Several people may share one address; a program that guesses needs thousands of attempts. */
 const perMinute = 60;
-const addressesMax = 20_000;
 const tidyEvery = 500;
 
 export class AttemptLimits {
   readonly #database: Database;
   readonly #nowMs: () => number;
-  readonly #addresses: MemoryRates;
+  readonly #addressRates: AddressRates;
   #taken = 0;
 
-  constructor(database: Database, nowMs: () => number) {
+  constructor(database: Database, addressRates: AddressRates, nowMs: () => number) {
     this.#database = database;
+    this.#addressRates = addressRates;
     this.#nowMs = nowMs;
-    this.#addresses = new MemoryRates(nowMs, addressesMax);
   }
 
   /** Counts an attempt from an address. Throws ApiError 429. */
-  takeFrom(address: string): void {
-    const { isGranted } = this.#addresses.take({ id: clientGroupOf(address), perMinute }, 1);
+  async takeFrom(address: string): Promise<void> {
+    const budget = { id: clientGroupOf(address), perMinute };
+    const { isGranted } = await this.#addressRates.take('sign-in attempts', budget, 1);
     if (!isGranted)
       throw tooMany('Too many attempts came from this address.', Math.ceil(60 / perMinute) * 5);
   }
 
   /** Counts an attempt from an address against a user. Throws ApiError 429. */
   async take(address: string, attempts: Attempts): Promise<void> {
-    this.takeFrom(address);
+    await this.takeFrom(address);
     const seconds = await takeAttempt(this.#database, attempts, this.#nowMs());
     if (seconds > 0) throw tooMany('Too many attempts.', seconds);
     this.#taken += 1;

@@ -137,7 +137,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
 
   'POST /auth/link': async ({ context, body: { token }, request }) => {
     const { users, database, gateway } = context;
-    users.attempts.takeFrom(request.ip);
+    await users.attempts.takeFrom(request.ip);
     const link = await findLink(database, token, gateway.clock.nowMs());
     if (!link) throw deadLink();
     return unchanged({ kind: link.kind, email: link.email });
@@ -151,7 +151,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     reply,
   }) => {
     const { users, database, gateway } = context;
-    users.attempts.takeFrom(request.ip);
+    await users.attempts.takeFrom(request.ip);
     const email = checkEmail(given.email);
     const name = checkName(given.name);
     // Checked before the password is hashed, so that a dead link costs nothing.
@@ -200,7 +200,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     reply,
   }) => {
     const { users, database, gateway } = context;
-    users.attempts.takeFrom(request.ip);
+    await users.attempts.takeFrom(request.ip);
     const link = await findLink(database, token, gateway.clock.nowMs());
     if (link?.kind !== 'password-reset') throw deadLink();
     const passwordHash = await checkNewPassword(password, { email: link.email });
@@ -230,7 +230,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     request,
   }) => {
     const { users, database, gateway } = context;
-    users.attempts.takeFrom(request.ip);
+    await users.attempts.takeFrom(request.ip);
     const link = await findLink(database, token, gateway.clock.nowMs());
     if (link?.kind !== 'verify-email') throw deadLink();
     if (link.userId !== userId) {
@@ -276,7 +276,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
 
   'POST /auth/invitation': async ({ context, body: { token }, request }) => {
     const { users, database, gateway } = context;
-    users.attempts.takeFrom(request.ip);
+    await users.attempts.takeFrom(request.ip);
     const invitation = await findInvitation(database, token, gateway.clock.nowMs());
     if (!invitation) throw deadLink();
     const { accountName, role, email, invitedBy, isUser, expiresAtMs } = invitation;
@@ -300,7 +300,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     reply,
   }) => {
     const { users, database } = context;
-    users.attempts.takeFrom(request.ip);
+    await users.attempts.takeFrom(request.ip);
     const invitation = await findInvitation(database, token, context.gateway.clock.nowMs());
     if (!invitation) throw deadLink();
     if (!session && invitation.isUser) throw signInFirst();
@@ -341,7 +341,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
   }) => {
     if (!gateway.config.oidc)
       throw new ApiError('not_found', 'Sign-in through a provider is not configured here.');
-    users.attempts.takeFrom(request.ip);
+    await users.attempts.takeFrom(request.ip);
     const { result: url, cookies } = await explainProviderOutage(
       users.authentication.startProvider(clientOf(request), ownPath(next)),
     );
@@ -355,7 +355,7 @@ export function finishProvider({ users, gateway }: DashboardContext): Handler {
   return async (request, reply) => {
     if (!gateway.config.oidc)
       throw new ApiError('not_found', 'Sign-in through a provider is not configured here.');
-    users.attempts.takeFrom(request.ip);
+    await users.attempts.takeFrom(request.ip);
     const query = request.url.split('?')[1] ?? '';
     const { result: path, cookies } = await explainProviderOutage(
       users.authentication.finishProvider(clientOf(request), query),

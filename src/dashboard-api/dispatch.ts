@@ -5,16 +5,18 @@ import { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { contract } from '../dashboard-contract/contract.ts';
 import type { Endpoint, EndpointName } from '../dashboard-contract/endpoint.ts';
 import type { Session } from '../domain/users/session.ts';
+import { dashboardApiPath } from '../server/context.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
 import { authHandlers } from './auth.ts';
 import { admitCaller, checkOrigin } from './access.ts';
 import type { AnyHandler, Changed, Handlers } from './handlers.ts';
 import { billingHandlers } from './billing.ts';
-import { dashboardApiPath, type DashboardContext } from './context.ts';
+import type { DashboardContext } from './context.ts';
 import { keysHandlers } from './keys.ts';
 import { modelsHandlers } from './models.ts';
 import { operatorAccountsHandlers } from './operator-accounts.ts';
+import { operatorAdminKeysHandlers } from './operator-admin-keys.ts';
 import { operatorKeysHandlers } from './operator-keys.ts';
 import { operatorPaymentsHandlers } from './operator-payments.ts';
 import { operatorServiceHandlers } from './operator-service.ts';
@@ -22,6 +24,7 @@ import { operatorUsersHandlers } from './operator-users.ts';
 import { overviewHandlers } from './overview.ts';
 import { operatorHandlers } from './operator.ts';
 import { bodyReader, queryReader } from './read-input.ts';
+import { requestHandlers } from './requests.ts';
 import { sessionHandlers } from './session.ts';
 import { settingsHandlers } from './settings.ts';
 import { addStreams } from './streams.ts';
@@ -37,10 +40,12 @@ const handlers: Handlers<typeof contract> = {
   ...authHandlers,
   ...operatorHandlers,
   ...overviewHandlers,
+  ...requestHandlers,
   ...sessionHandlers,
   ...settingsHandlers,
   ...usageHandlers,
   ...operatorAccountsHandlers,
+  ...operatorAdminKeysHandlers,
   ...operatorKeysHandlers,
   ...operatorPaymentsHandlers,
   ...operatorServiceHandlers,

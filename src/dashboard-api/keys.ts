@@ -14,18 +14,19 @@ import {
   type KeyListing,
   type KeyLocator,
 } from '../domain/keys/list-keys.ts';
-import type { KeyChange, KeyControls } from '../domain/keys/manage-keys.ts';
+import type { KeyChange, KeyControls, NewKey } from '../domain/keys/manage-keys.ts';
 import { readKeySpending, type KeySpending } from '../domain/ledger/reports/spending.ts';
 import { nextDayMs, nextMonthMs } from '../domain/ledger/window.ts';
 import { isAddressRange } from '../lib/addresses.ts';
 import { parseZonedTime } from '../lib/iso-time.ts';
 import { micros } from '../lib/money.ts';
-import { changeKey, createKey } from '../operations/keys.ts';
+import { changeKey, createKey, rotateKey } from '../operations/keys.ts';
 import type { DashboardContext } from './context.ts';
 import { requireProof } from './access.ts';
 import { audited, type Handlers } from './handlers.ts';
 
 const pageRows = 50;
+export const hourMs = 3_600_000;
 
 export const keysHandlers: Handlers<typeof keysEndpoints> = {
   'GET /accounts/:account/keys': async ({ context, account, query }) => {
@@ -84,6 +85,22 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     );
   },
 
+  'POST /accounts/:account/keys/:key/rotate': async ({
+    context,
+    account,
+    params,
+    session: { userId },
+    body,
+    changes,
+  }) => {
+    await requireProof(context, { userId, accountId: account.accountId });
+    const made = await rotateKeyOrThrow(changes, context.secrets[0], {
+      ...placeOf(account, params),
+      overlapMs: body.overlap_hours * hourMs,
+    });
+    return audited({ key: await toKey(context, made.listing), secret: made.key });
+  },
+
   'POST /accounts/:account/keys/:key/disable': async ({ context, account, params, changes }) =>
     audited(
       await toKey(
@@ -113,6 +130,14 @@ function placeOf({ accountId }: { readonly accountId: string }, params: { readon
   return { keyId: params.key, accountId };
 }
 
+/** Throws ApiError 404 or 409. */
+export async function rotateKeyOrThrow(...rotation: Parameters<typeof rotateKey>): Promise<NewKey> {
+  const outcome = await rotateKey(...rotation);
+  if (outcome.kind === 'unknown') throw noSuchKey();
+  if (outcome.kind === 'revoked') throw revokedForGood();
+  return outcome.made;
+}
+
 /** Returns the key after the change. Throws ApiError 404 or 409. */
 export async function changeKeyOrThrow(
   changes: AuditedChanges,
@@ -121,9 +146,12 @@ export async function changeKeyOrThrow(
 ): Promise<KeyListing> {
   const outcome = await changeKey(changes, place, change);
   if (outcome.kind === 'unknown') throw noSuchKey();
-  if (outcome.kind === 'revoked')
-    throw new ApiError('conflict', 'This key is revoked for good. Create another.');
+  if (outcome.kind === 'revoked') throw revokedForGood();
   return outcome.after;
+}
+
+function revokedForGood(): ApiError {
+  return new ApiError('conflict', 'This key is revoked for good. Create another.');
 }
 
 function noSuchKey(): ApiError {
@@ -133,7 +161,10 @@ function noSuchKey(): ApiError {
 type ControlFields = BodyOf<(typeof keysEndpoints)['PATCH /accounts/:account/keys/:key']>;
 
 /** Throws ApiError 400 that names the wrong field. */
-function readControls({ gateway }: DashboardContext, fields: ControlFields): KeyControls {
+export function readControls(
+  { gateway }: Pick<DashboardContext, 'gateway'>,
+  fields: ControlFields,
+): KeyControls {
   const { name, daily_cap_micros: dailyCap, monthly_cap_micros: monthlyCap, models } = fields;
   const { allowed_addresses: addresses, expires_at: expiresAt } = fields;
   return {
@@ -175,7 +206,7 @@ export function readAddresses(texts: readonly string[]): string[] {
   );
 }
 
-function readExpiry(text: string, nowMs: number): number {
+export function readExpiry(text: string, nowMs: number): number {
   const timeMs = parseZonedTime(text);
   if (timeMs === null)
     throw invalidRequest(

@@ -17,9 +17,9 @@ import type {
 } from '../dashboard-contract/operator-accounts.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { readLossStandings } from '../domain/ledger/reports/loss-budget.ts';
-import { micros } from '../lib/money.ts';
+import { type Micros, micros } from '../lib/money.ts';
 import { createAccount, purgeAccount, updateAccount } from '../operations/accounts.ts';
-import { adjustBalance } from '../operations/balances.ts';
+import { adjustBalance, balanceTooLarge } from '../operations/balances.ts';
 import type { DashboardContext } from './context.ts';
 import { audited, type Changed, type Handlers } from './handlers.ts';
 import { readAddresses } from './keys.ts';
@@ -100,6 +100,7 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
     };
     const outcome = await adjustBalance(changes, context.gateway.ledger, adjustment);
     if (outcome.kind === 'unknown-account') throw noSuchAccount();
+    if (outcome.kind === 'balance-too-large') throw adjustmentTooLarge(kind, outcome.leftMicros);
     // The first adjustment under this id counts; a different one is refused.
     if (outcome.kind === 'conflict')
       throw new ApiError(
@@ -116,7 +117,12 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
   },
 };
 
-function readName(text: string): string {
+/** The 409 for an adjustment beyond the largest balance. */
+export function adjustmentTooLarge(kind: 'credit' | 'debit', leftMicros: Micros): ApiError {
+  return new ApiError('conflict', balanceTooLarge(kind, leftMicros), { param: 'amount_micros' });
+}
+
+export function readName(text: string): string {
   const name = text.trim();
   if (name === '') throw invalidRequest('name', 'Give the account a name.');
   return name;
@@ -133,8 +139,9 @@ async function changeAccount(
   return audited(await readDetail(context, accountId));
 }
 
-async function readDetail(
-  { database, gateway }: DashboardContext,
+/** Throws ApiError 404. */
+export async function readDetail(
+  { database, gateway }: Pick<DashboardContext, 'database' | 'gateway'>,
   accountId: string,
 ): Promise<AccountDetail> {
   const account = await findAccount(database, accountId);
@@ -161,7 +168,7 @@ async function readDetail(
   };
 }
 
-function toRow(account: FoundAccount): AccountRow {
+export function toRow(account: FoundAccount): AccountRow {
   return {
     id: account.id,
     name: account.name,
@@ -181,7 +188,7 @@ function balanceOf({ postedMicros, heldMicros }: FoundAccount['live']) {
   };
 }
 
-function noSuchAccount(): ApiError {
+export function noSuchAccount(): ApiError {
   return new ApiError('not_found', 'There is no such account.');
 }
 

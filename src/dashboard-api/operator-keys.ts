@@ -58,12 +58,15 @@ export const operatorKeysHandlers: Handlers<typeof operatorKeysEndpoints> = {
     ),
 };
 
-async function withAccount(context: DashboardContext, listing: KeyListing): Promise<OperatorKey> {
+export async function withAccount(
+  context: DashboardContext,
+  listing: KeyListing,
+): Promise<OperatorKey> {
   const [key] = await withAccounts(context, [listing]);
   return key!;
 }
 
-async function withAccounts(
+export async function withAccounts(
   context: DashboardContext,
   listings: readonly KeyListing[],
 ): Promise<readonly OperatorKey[]> {

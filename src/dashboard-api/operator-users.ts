@@ -2,7 +2,7 @@
 import { ApiError } from '../canonical/errors.ts';
 import type { operatorUsersEndpoints } from '../dashboard-contract/operator-users.ts';
 import { createResetLink } from '../operations/users.ts';
-import { searchUsers } from '../domain/users/search-users.ts';
+import { type FoundUser, searchUsers } from '../domain/users/search-users.ts';
 import { audited, type Handlers } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { inviteTo, memberRows } from './settings.ts';
@@ -14,19 +14,7 @@ export const operatorUsersHandlers: Handlers<typeof operatorUsersEndpoints> = {
   'GET /operator/users': async ({ context, query }) => {
     const { search: text, limit = pageRows, cursor = null } = query;
     const { users, next } = await searchUsers(context.database, { text, limit, cursor });
-    const data = users.map(
-      ({ id, name, email, isEmailVerified, isOperator, hasSecondFactor, createdAt, accounts }) => ({
-        id,
-        name,
-        email,
-        email_verified: isEmailVerified,
-        is_operator: isOperator,
-        second_factor: hasSecondFactor,
-        created_at: createdAt,
-        accounts,
-      }),
-    );
-    return { data, next_cursor: next };
+    return { data: users.map(toUser), next_cursor: next };
   },
 
   'POST /operator/users/:user/reset-link': async ({ context, params, changes }) => {
@@ -41,6 +29,19 @@ export const operatorUsersHandlers: Handlers<typeof operatorUsersEndpoints> = {
   'POST /operator/accounts/:account/invitations': ({ context, params, body, session, changes }) =>
     inviteTo(
       { context, changes },
-      { accountId: params.account, email: checkEmail(body.email), role: body.role, session },
+      { accountId: params.account, email: checkEmail(body.email), role: body.role, by: session },
     ),
 };
+
+export function toUser(user: FoundUser) {
+  return {
+    id: user.id,
+    name: user.name,
+    email: user.email,
+    email_verified: user.isEmailVerified,
+    is_operator: user.isOperator,
+    second_factor: user.hasSecondFactor,
+    created_at: user.createdAt,
+    accounts: user.accounts,
+  };
+}

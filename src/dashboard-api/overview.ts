@@ -1,6 +1,5 @@
 // An account at a glance: its money, the last 30 days and recent errors.
-import { listRecentErrors, sumActivity } from '../domain/activity/queries.ts';
-import type { Catalog } from '../domain/catalog/catalog.ts';
+import { listUncharged, type LoggedRequest, sumActivity } from '../domain/activity/queries.ts';
 import type {
   Activity,
   ErrorCount,
@@ -15,6 +14,7 @@ import { readSpending } from '../domain/ledger/reports/spending.ts';
 import type { DashboardContext } from './context.ts';
 import { lastDays, toSeries } from './daily-costs.ts';
 import type { Handlers } from './handlers.ts';
+import { namesOfModels } from './model-names.ts';
 
 const daysShown = 30;
 const errorsShown = 10;
@@ -36,7 +36,12 @@ export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
       listCharges(database.read, { ledgerId, limit: 1, cursor: null }),
       sumRange(database.read, { of: { ledgerId }, ...range, by: 'none' }),
       sumActivity(database.read, { accountId, mode, ...range, by: 'none' }),
-      listRecentErrors(database.read, { accountId, mode, limit: errorsShown }),
+      listUncharged(database.read, {
+        accountId,
+        mode,
+        outcomes: ['failed'],
+        limit: errorsShown,
+      }),
     ]);
     return {
       balance: {
@@ -109,22 +114,15 @@ function toErrorCounts(uncharged: Uncharged): readonly ErrorCount[] {
 
 async function toRecentErrors(
   { database }: DashboardContext,
-  errors: Awaited<ReturnType<typeof listRecentErrors>>,
+  errors: readonly LoggedRequest[],
 ): Promise<readonly RecentError[]> {
   const names = await readKeyNames(database, [...new Set(errors.map(({ keyId }) => keyId))]);
   return errors.map((error) => ({
     request_id: error.requestId,
     created_at: new Date(error.createdAtMs).toISOString(),
-    code: error.code,
+    code: error.code ?? 'internal_error',
     path: error.path,
     model: error.modelId === '' ? null : error.modelId,
     key: { id: error.keyId, name: names.get(error.keyId) ?? '' },
   }));
-}
-
-function namesOfModels(catalog: Catalog, ids: readonly string[]): ReadonlyMap<string, string> {
-  const models = ids.map((id) => catalog.resolve(id) ?? catalog.images.resolve(id));
-  return new Map(
-    models.flatMap((model) => (model ? [[model.id, model.displayName] as const] : [])),
-  );
 }

@@ -16,20 +16,38 @@ export function bodyReader(schema: TObject | undefined): (request: FastifyReques
 
 /**
  * Converts query texts to the numbers, booleans and lists that the schema asks for, then checks
- * them. Throws ApiError `invalid_request`.
+ * them. Throws ApiError `invalid_request`. `isStrict`: also for a name that is not in the schema. Then
+ * an empty text is a value, too: a filter that is ignored shows too much.
  */
-export function queryReader(schema: TObject | undefined): (request: FastifyRequest) => unknown {
-  if (!schema) return () => emptyObject;
-  const check = compileSchema(schema);
-  const types = schema.properties as Record<string, { readonly type?: string }>;
+export function queryReader(
+  schema: TObject | undefined,
+  { isStrict = false } = {},
+): (request: FastifyRequest) => unknown {
+  if (!schema && !isStrict) return () => emptyObject;
+  const check = schema ? compileSchema(schema) : () => null;
+  const types = (schema?.properties ?? {}) as Record<string, { readonly type?: string }>;
   return (request) => {
     const query = request.query as Record<string, string | string[]>;
-    const known = Object.entries(query).filter(([name, value]) => name in types && value !== '');
+    const unknown = isStrict
+      ? Object.keys(query).find((name) => !Object.hasOwn(types, name))
+      : undefined;
+    if (unknown !== undefined) throw unknownParameter(unknown, Object.keys(types));
+    const known = Object.entries(query).filter(
+      ([name, value]) => Object.hasOwn(types, name) && (isStrict || value !== ''),
+    );
     return checked(
       check,
       Object.fromEntries(known.map(([name, value]) => [name, fromText(types[name]!.type, value)])),
     );
   };
+}
+
+function unknownParameter(name: string, known: readonly string[]) {
+  const takes = known.length === 0 ? 'none' : known.map((one) => `\`${one}\``).join(', ');
+  return invalidRequest(
+    name,
+    `\`${name.slice(0, 100)}\` is not a parameter of this endpoint. It takes ${takes}.`,
+  );
 }
 
 function fromText(type: string | undefined, value: string | string[]): unknown {
@@ -42,26 +60,36 @@ function fromText(type: string | undefined, value: string | string[]): unknown {
 }
 
 /**
- * Returns the path of the first value or name with a NUL character; null when there is none. Values
+ * Returns the path of the first value or name that `isFound` finds; null when there is none. Values
  * of the contract are shallow.
  */
-function findNul(value: unknown, path = ''): string | null {
-  if (typeof value === 'string') return value.includes('\0') ? path : null;
+function findText(value: unknown, isFound: (text: string) => boolean, path = ''): string | null {
+  if (typeof value === 'string') return isFound(value) ? path : null;
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, child] of Object.entries(value)) {
-    const found = name.includes('\0')
+    const found = isFound(name)
       ? path
-      : findNul(child, path === '' ? name : `${path}.${name}`);
+      : findText(child, isFound, path === '' ? name : `${path}.${name}`);
     if (found !== null) return found;
   }
   return null;
 }
 
+const hasNul = (text: string) => text.includes('\0');
+/** No database stores half of a surrogate pair: what it returns is another text. */
+const isTorn = (text: string) => !text.isWellFormed();
+
 function checked(check: ReturnType<typeof compileSchema>, value: unknown): unknown {
   const problem = check(value);
   if (!problem) {
-    const nul = findNul(value);
+    const nul = findText(value, hasNul);
     if (nul !== null) throw nulRefused(nul);
+    const torn = findText(value, isTorn);
+    if (torn !== null)
+      throw invalidRequest(
+        torn,
+        `\`${torn}\` holds half of a character (an unpaired surrogate). Send whole characters.`,
+      );
     return value;
   }
   const subject = problem.path === '' ? 'The request' : `\`${problem.path}\``;

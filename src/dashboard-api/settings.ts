@@ -9,9 +9,9 @@ import type {
 import type { Database } from '../db/database.ts';
 import type { Role } from '../db/schema.ts';
 import { listInvitations } from '../domain/users/invitations.ts';
+import type { Mail } from '../domain/users/mail.ts';
 import { listMembers, type MemberChange } from '../domain/users/members.ts';
 import { invitationMail } from '../domain/users/messages.ts';
-import type { Session } from '../domain/users/session.ts';
 import { updateAccount } from '../operations/accounts.ts';
 import {
   inviteMember,
@@ -23,6 +23,7 @@ import {
 } from '../operations/members.ts';
 import type { DashboardContext } from './context.ts';
 import { isAtLeast, requireProof } from './access.ts';
+import { listAccountChanges } from './account-audit.ts';
 import { audited, type Changed, type Handlers } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { profileHandlers } from './profile.ts';
@@ -53,6 +54,9 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
       throw noSuchAccount();
     return audited(done);
   },
+
+  'GET /accounts/:account/audit-log': ({ context, account: { accountId }, query }) =>
+    listAccountChanges(context, { accountId, ...query }),
 
   'GET /accounts/:account/members': ({ context, account }) =>
     memberRows(context.database, account.accountId),
@@ -120,7 +124,7 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     await users.attempts.take(request.ip, { kind: 'invitation', of: `${accountId} ${email}` });
     return inviteTo(
       { context, changes },
-      { accountId, email, role, session, inviterRole: account.role },
+      { accountId, email, role, by: session, inviterRole: account.role },
     );
   },
 
@@ -141,39 +145,55 @@ type NewInvitation = {
   /** Already checked. */
   readonly email: string;
   readonly role: Role;
-  readonly session: Session;
+  /** `userId`: null when no user invites. `name`: as the e-mail shows it. */
+  readonly by: { readonly userId: string | null; readonly name: string };
   /** Absent when an operator invites. */
   readonly inviterRole?: Role;
 };
 
-/**
- * Invites a person. With a mail server, the link is sent by e-mail. The inviter is always shown
- * another link, which proves nothing about the address. Throws ApiError 403, 404, 409.
- */
+type InviteCall = { readonly context: DashboardContext; readonly changes: AuditedChanges };
+
+/** Invites a person, and sends the link when there is a mail server. Throws like `makeInvitation`. */
 export async function inviteTo(
-  { context, changes }: { readonly context: DashboardContext; readonly changes: AuditedChanges },
-  { accountId, email, role, session, inviterRole }: NewInvitation,
+  call: InviteCall,
+  invitation: NewInvitation,
 ): Promise<Changed<ShownInvitation>> {
-  const { users } = context;
+  const { shown, mail } = await makeInvitation(call, invitation);
+  if (mail) call.context.users.mailer?.sendLater(mail);
+  return audited(shown);
+}
+
+/**
+ * Creates an invitation. `mail`: to be sent once the invitation is committed; null without a mail
+ * server. The inviter is shown another link, which proves nothing about the address. Throws
+ * ApiError 403, 404, 409.
+ */
+export async function makeInvitation(
+  { context, changes }: InviteCall,
+  { accountId, email, role, by, inviterRole }: NewInvitation,
+): Promise<{ readonly shown: ShownInvitation; readonly mail: Mail | null }> {
   const invitation = {
     accountId,
     email,
     role,
-    invitedBy: session.userId,
+    invitedBy: by.userId,
     inviterRole,
-    mailed: users.mailer !== null,
+    mailed: context.users.mailer !== null,
   };
   const { id, accountName, token, mailedToken } = invitedOrThrow(
     await inviteMember(changes, invitation),
   );
-  if (mailedToken !== null) {
-    const link = linkTo(context, '/invitation', mailedToken);
-    users.mailer?.sendLater({
-      to: email,
-      ...invitationMail({ accountName, invitedBy: session.name, role, link }),
-    });
-  }
-  return audited({ id, link: linkTo(context, '/invitation', token), mailed: mailedToken !== null });
+  const shown = {
+    id,
+    link: linkTo(context, '/invitation', token),
+    mailed: mailedToken !== null,
+  };
+  if (mailedToken === null) return { shown, mail: null };
+  const link = linkTo(context, '/invitation', mailedToken);
+  return {
+    shown,
+    mail: { to: email, ...invitationMail({ accountName, invitedBy: by.name, role, link }) },
+  };
 }
 
 function invitedOrThrow(
@@ -191,7 +211,7 @@ function invitedOrThrow(
   }
 }
 
-function checkMemberChange({ kind }: MemberChange): void {
+export function checkMemberChange({ kind }: MemberChange): void {
   if (kind === 'no-such-member')
     throw new ApiError('not_found', 'There is no such member in the account.');
   if (kind === 'last-owner')

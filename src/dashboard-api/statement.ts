@@ -26,7 +26,7 @@ export async function readStatement(
   return { data: page.lines.map(toLine), next_cursor: page.next && encodeUsageCursor(page.next) };
 }
 
-function toLine(line: LedgerLine): StatementLine {
+export function toLine(line: LedgerLine): StatementLine {
   if (line.kind === 'charges') {
     const { kind, day, requests, amountMicros } = line;
     return { kind, day, requests, amount_micros: amountMicros };

@@ -1,26 +1,6 @@
-// Requests without a charge, for the account: failures, cache hits and replays. Pure.
-import type { ActivitySum, RecentError } from '../domain/activity/queries.ts';
-import { errorKinds } from '../canonical/errors.ts';
-import type { CacheDay, FailedRequest } from '../dashboard-contract/usage.ts';
-
-export function toFailedRequest(error: RecentError, keyName: string): FailedRequest {
-  // An older gateway may have stored a code that no longer exists.
-  const known = Object.hasOwn(errorKinds, error.code)
-    ? errorKinds[error.code as keyof typeof errorKinds]
-    : errorKinds.internal_error;
-  const { status, meaning, remedy } = known;
-  return {
-    request_id: error.requestId,
-    created_at: new Date(error.createdAtMs).toISOString(),
-    key: { id: error.keyId, name: keyName },
-    model: error.modelId === '' ? null : error.modelId,
-    path: error.path,
-    code: error.code,
-    status,
-    meaning,
-    remedy,
-  };
-}
+// Cache hits and replays by day, for the account. Pure.
+import type { ActivitySum } from '../domain/activity/queries.ts';
+import type { CacheDay } from '../dashboard-contract/usage.ts';
 
 /** Returns the days with replays, newest first. `sums`: grouped by day. */
 export function toCacheDays(sums: readonly ActivitySum[]): readonly CacheDay[] {

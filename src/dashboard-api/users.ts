@@ -5,6 +5,7 @@ import type { SendWarning } from '../domain/billing/low-balance.ts';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import { signUpCreditId, type Ledger } from '../domain/ledger/commands.ts';
+import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { formatUsd, micros } from '../lib/money.ts';
@@ -40,12 +41,13 @@ type UsersInput = {
   readonly secrets: Secrets;
   readonly config: Config;
   readonly ledger: Ledger;
+  readonly addressRates: AddressRates;
   readonly publicUrl: () => string;
   readonly log: Logger;
   readonly clock: Clock;
 };
 
-export function openUsers({ ledger, ...input }: UsersInput): Users {
+export function openUsers({ ledger, addressRates, ...input }: UsersInput): Users {
   const creditOnce = creditOnceOn(ledger, input);
   const ports = { makeAccount, creditOnce };
   const mailer = input.config.smtp && createMailer(input.config.smtp, input.log);
@@ -56,7 +58,7 @@ export function openUsers({ ledger, ...input }: UsersInput): Users {
       ...ports,
       ownChangeRow: ownChangeRowAt(input.clock),
     }),
-    attempts: new AttemptLimits(input.database, input.clock.nowMs),
+    attempts: new AttemptLimits(input.database, addressRates, input.clock.nowMs),
     knownDevices: new KnownDevices(input.database, input.secrets),
     mailer,
     sendWarning: mailer && warnOwners(mailer, input),

@@ -1,7 +1,7 @@
 // Sign-in, sign-up, sign-out, and the links for them. The server handles cookies: no answer holds a
 // session token.
 import { Type } from 'typebox';
-import { type Done, type Role, SecondFactorCode } from './common.ts';
+import { closed, orNull, Done, RoleName, SecondFactorCode } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
 const Email = Type.String({ maxLength: 254 });
@@ -10,76 +10,112 @@ const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Token = Type.String({ minLength: 1, maxLength: 100 });
 
 /** The purpose of a one-time link. `email`: the user's address, when known. */
-type LinkInfo = {
-  readonly kind: 'first-run' | 'password-reset' | 'verify-email';
-  readonly email: string | null;
-};
+const LinkInfo = closed({
+  kind: Type.Enum(['first-run', 'password-reset', 'verify-email']),
+  email: orNull(Type.String()),
+});
 
-type InvitationInfo = {
-  readonly account_name: string;
-  readonly role: Role;
-  readonly email: string;
-  /** A name; null: the operator. */
-  readonly invited_by: string | null;
-  /** True when the address belongs to a user, who must sign in to accept. */
-  readonly is_user: boolean;
-  readonly expires_at: string;
-};
+const InvitationInfo = closed({
+  account_name: Type.String(),
+  role: RoleName,
+  email: Type.String(),
+  invited_by: orNull(Type.String(), 'A name; null: the operator.'),
+  is_user: Type.Boolean({
+    description: 'True when the address belongs to a user, who must sign in to accept.',
+  }),
+  expires_at: Type.String(),
+});
 
 export const authEndpoints = {
-  'POST /auth/sign-in': endpoint<{ readonly next: 'done' | 'second-factor' }>()({
+  'POST /auth/sign-in': endpoint({
     access: 'public',
+    summary: 'Sign in with e-mail address and password',
     body: Type.Object({ email: Email, password: Password }),
+    output: closed({
+      next: Type.Enum(['done', 'second-factor']),
+    }),
   }),
-  'POST /auth/second-factor': endpoint<Done>()({
+  'POST /auth/second-factor': endpoint({
     access: 'public',
+    summary: 'Finish a sign-in with the second factor',
     body: Type.Object(SecondFactorCode),
+    output: Done,
   }),
-  'POST /auth/sign-out': endpoint<Done>()({ access: 'public' }),
-  /** `check-email`: with a mail server, whether or not the address is known. */
-  'POST /auth/sign-up': endpoint<{ readonly next: 'done' | 'check-email' }>()({
+  'POST /auth/sign-out': endpoint({ access: 'public', summary: 'Sign out', output: Done }),
+  'POST /auth/sign-up': endpoint({
     access: 'public',
+    summary: 'Become a user',
+    note: '`check-email`: with a mail server, whether or not the address is known.',
     body: Type.Object({ name: Name, email: Email, password: Password }),
+    output: closed({
+      next: Type.Enum(['done', 'check-email']),
+    }),
   }),
-  'POST /auth/link': endpoint<LinkInfo>()({
+  'POST /auth/link': endpoint({
     access: 'public',
+    summary: 'Get the purpose of a one-time link',
     body: Type.Object({ token: Token }),
+    output: LinkInfo,
   }),
-  'POST /auth/first-run': endpoint<Done>()({
+  'POST /auth/first-run': endpoint({
     access: 'public',
+    summary: 'Create the first user',
     body: Type.Object({ token: Token, name: Name, email: Email, password: Password }),
+    output: Done,
   }),
-  /** The same answer whoever asks. */
-  'POST /auth/password-reset': endpoint<Done>()({
+  'POST /auth/password-reset': endpoint({
     access: 'public',
+    summary: 'Ask for a link for a new password',
+    note: 'The answer does not tell whether the address has an account.',
     body: Type.Object({ email: Email }),
+    output: Done,
   }),
-  'POST /auth/password-reset/complete': endpoint<Done>()({
+  'POST /auth/password-reset/complete': endpoint({
     access: 'public',
+    summary: 'Set a new password',
     body: Type.Object({ token: Token, password: Password }),
+    output: Done,
   }),
-  /** By the user whose address it is. */
-  'POST /auth/verify-email': endpoint<{ readonly email: string }>()({
+  'POST /auth/verify-email': endpoint({
     access: 'user',
+    summary: 'Confirm an e-mail address',
+    note: 'By the user whose address it is.',
     body: Type.Object({ token: Token }),
+    output: closed({
+      email: Type.String(),
+    }),
   }),
-  'POST /auth/verify-email/send': endpoint<Done>()({ access: 'user' }),
-  'POST /auth/invitation': endpoint<InvitationInfo>()({
+  'POST /auth/verify-email/send': endpoint({
+    access: 'user',
+    summary: 'Send the link that confirms the e-mail address',
+    output: Done,
+  }),
+  'POST /auth/invitation': endpoint({
     access: 'public',
+    summary: 'Get an invitation',
     body: Type.Object({ token: Token }),
+    output: InvitationInfo,
   }),
-  /** `name` and `password`: of somebody who becomes a user by it. */
-  'POST /auth/invitation/accept': endpoint<{ readonly account_id: string }>()({
+  'POST /auth/invitation/accept': endpoint({
     access: 'public',
+    summary: 'Accept an invitation',
+    note: '`name` and `password`: of somebody who becomes a user by it.',
     body: Type.Object({
       token: Token,
       name: Type.Optional(Name),
       password: Type.Optional(Password),
     }),
+    output: closed({
+      account_id: Type.String(),
+    }),
   }),
-  /** Where to send the browser; it comes back to `next`, or to `/sign-in?error=`. */
-  'POST /auth/oidc': endpoint<{ readonly url: string }>()({
+  'POST /auth/oidc': endpoint({
     access: 'public',
+    summary: 'Start a single sign-on',
+    note: 'Where to send the browser; it comes back to `next`, or to `/sign-in?error=`.',
     body: Type.Object({ next: Type.Optional(Type.String({ maxLength: 1_000 })) }),
+    output: closed({
+      url: Type.String(),
+    }),
   }),
 };

@@ -1,59 +1,68 @@
 // An account's balance, payments and warnings.
 import { Type } from 'typebox';
-import { Mode, PageQuery, type Page } from './common.ts';
-import { endpoint } from './endpoint.ts';
+import { closed, orNull, page, Mode, PageQuery } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
 
-type BillingOverview = {
-  readonly posted_micros: number;
-  /** By running requests. */
-  readonly held_micros: number;
-  /** The spendable balance: posted less held. Below 0 only after a debit or a dispute. */
-  readonly available_micros: number;
-  /** How owners pay in by card; null: not here. Only the live balance is paid into. */
-  readonly top_up: {
-    readonly min_micros: number;
-    readonly max_micros: number;
-    readonly choices_micros: readonly number[];
-    /** Paid on top of the credit: so many millionths of it, rounded up to a whole cent, and a fixed part. */
-    readonly fee: { readonly ppm: number; readonly fixed_micros: number };
-  } | null;
-  /** An e-mail address, a web address or words: whom to ask for credit. null: whoever runs the service. */
-  readonly contact: string | null;
-  readonly low_balance: {
-    /** Owners are told by e-mail when the live balance goes below it; null: they are not. */
-    readonly threshold_micros: number | null;
-    /** True when this gateway can send e-mail. */
-    readonly can_mail: boolean;
-  };
-};
+const BillingOverview = closed({
+  posted_micros: Type.Integer(),
+  held_micros: Type.Integer({ description: 'By running requests.' }),
+  available_micros: Type.Integer({
+    description:
+      'The spendable balance: posted less held. Below 0 only after a debit or a dispute.',
+  }),
+  top_up: orNull(
+    closed({
+      min_micros: Type.Integer(),
+      max_micros: Type.Integer(),
+      choices_micros: Type.Array(Type.Integer()),
+      /** Paid on top of the credit: so many millionths of it, rounded up to a whole cent, and a fixed part. */
+      fee: closed({
+        ppm: Type.Integer(),
+        fixed_micros: Type.Integer(),
+      }),
+    }),
+    'How owners pay in by card; null: not here. Only the live balance is paid into.',
+  ),
+  contact: orNull(
+    Type.String(),
+    'Where to ask for credit: an e-mail address, a web address or a text. null: not configured.',
+  ),
+  low_balance: closed({
+    threshold_micros: orNull(
+      Type.Integer(),
+      'Owners are told by e-mail when the live balance goes below it; null: they are not.',
+    ),
+    can_mail: Type.Boolean({ description: 'True when this gateway can send e-mail.' }),
+  }),
+});
 
-type TopUp = {
-  readonly id: string;
-  readonly amount_micros: number;
-  /** `processing`: promised, as a bank transfer is. `paid`: it is in the balance. */
-  readonly state: 'open' | 'processing' | 'failed' | 'expired' | 'paid';
-  readonly created_at: string;
-};
+const TopUp = closed({
+  id: Type.String(),
+  amount_micros: Type.Integer(),
+  state: Type.Enum(['open', 'processing', 'failed', 'expired', 'paid'], {
+    description: '`processing`: promised, as a bank transfer is. `paid`: it is in the balance.',
+  }),
+  created_at: Type.String(),
+});
 
 /** One line of an account's statement. All lines add up to the posted balance. */
-export type StatementLine =
-  | {
-      readonly kind: 'credit' | 'debit';
-      readonly id: string;
-      /** Below 0 for a debit. */
-      readonly amount_micros: number;
-      readonly note: string | null;
-      /** The spendable balance right after it. */
-      readonly available_micros: number;
-      readonly created_at: string;
-    }
-  /** All charges of a UTC day. */
-  | {
-      readonly kind: 'charges';
-      readonly day: string;
-      readonly requests: number;
-      readonly amount_micros: number;
-    };
+export const StatementLine = Type.Union([
+  closed({
+    kind: Type.Enum(['credit', 'debit']),
+    id: Type.String(),
+    amount_micros: Type.Integer({ description: 'Below 0 for a debit.' }),
+    note: orNull(Type.String()),
+    available_micros: Type.Integer({ description: 'The spendable balance right after it.' }),
+    created_at: Type.String(),
+  }),
+  closed({
+    kind: Type.Literal('charges'),
+    day: Type.String(),
+    requests: Type.Integer(),
+    amount_micros: Type.Integer(),
+  }),
+]);
+export type StatementLine = Output<typeof StatementLine>;
 
 /** Created by the client, one for each action. Repeated calls with the same value act once. */
 export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
@@ -62,27 +71,41 @@ export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
 export const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 
 export const billingEndpoints = {
-  'GET /accounts/:account/billing': endpoint<BillingOverview>()({
+  'GET /accounts/:account/billing': endpoint({
     access: 'member',
+    summary: 'Get the balance and how to pay in',
     query: Type.Object({ mode: Mode }),
+    output: BillingOverview,
   }),
-  /** Newest first. */
-  'GET /accounts/:account/statement': endpoint<Page<StatementLine>>()({
+  'GET /accounts/:account/statement': endpoint({
     access: 'member',
+    summary: 'List the statement',
+    note: 'Newest first.',
     query: Type.Object({ ...PageQuery, mode: Mode }),
+    output: page(StatementLine),
   }),
-  /** Leads to Stripe; the customer comes back to `/billing?account=…&top_up=…`. Whole cents. */
-  'POST /accounts/:account/top-ups': endpoint<{
-    readonly id: string;
-    readonly checkout_url: string;
-  }>()({
+  'POST /accounts/:account/top-ups': endpoint({
     access: 'owner',
+    summary: 'Start a payment by card',
+    note: 'Leads to Stripe; the customer comes back to `/billing?account=…&top_up=…`. Whole cents.',
     body: Type.Object({ request_id: RequestId, amount_micros: Amount }),
+    output: closed({
+      id: Type.String(),
+      checkout_url: Type.String(),
+    }),
   }),
-  'GET /accounts/:account/top-ups/:topUp': endpoint<TopUp>()({ access: 'member' }),
-  /** null: no warning. */
-  'PATCH /accounts/:account/low-balance': endpoint<{ readonly threshold_micros: number | null }>()({
+  'GET /accounts/:account/top-ups/:topUp': endpoint({
+    access: 'member',
+    summary: 'Get a payment by card',
+    output: TopUp,
+  }),
+  'PATCH /accounts/:account/low-balance': endpoint({
     access: 'owner',
+    summary: 'Set the warning of a low balance',
+    note: 'null: no warning.',
     body: Type.Object({ threshold_micros: Type.Union([Amount, Type.Null()]) }),
+    output: closed({
+      threshold_micros: orNull(Type.Integer()),
+    }),
   }),
 };

@@ -1,5 +1,5 @@
 // Shapes that several areas of the dashboard's API share.
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 
 /** Each account has a live and a test ledger, with their own keys. */
 export const Mode = Type.Enum(['live', 'test']);
@@ -7,7 +7,6 @@ export type Mode = Static<typeof Mode>;
 
 /** Roles in an account, in rising order of rights. */
 export const RoleName = Type.Enum(['member', 'admin', 'owner']);
-export type Role = Static<typeof RoleName>;
 
 /** A code of the authenticator app, or a backup code. */
 export const SecondFactorCode = {
@@ -21,8 +20,23 @@ export const PageQuery = {
   cursor: Type.Optional(Type.String()),
 };
 
+/** An object of an answer, which has no other fields. */
+export function closed<Fields extends TProperties>(fields: Fields, options: Described = {}) {
+  return Type.Object(fields, { ...options, additionalProperties: false });
+}
+
+export function orNull<Schema extends TSchema>(schema: Schema, description?: string) {
+  return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+}
+
+type Described = { readonly description?: string };
+
 /** Newest first. Pass `next_cursor` to the next call; null on the last page. */
+export function page<Row extends TSchema>(row: Row) {
+  return closed({ data: Type.Array(row), next_cursor: orNull(Type.String()) });
+}
+
 export type Page<Row> = { readonly data: readonly Row[]; readonly next_cursor: string | null };
 
 /** The answer of an action without a result. */
-export type Done = { readonly ok: true };
+export const Done = closed({ ok: Type.Literal(true) });

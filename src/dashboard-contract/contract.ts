@@ -4,12 +4,14 @@ import { keysEndpoints } from './keys.ts';
 import { modelsEndpoints } from './models.ts';
 import { authEndpoints } from './auth.ts';
 import { operatorAccountsEndpoints } from './operator-accounts.ts';
+import { operatorAdminKeysEndpoints } from './operator-admin-keys.ts';
 import { operatorKeysEndpoints } from './operator-keys.ts';
 import { operatorPaymentsEndpoints } from './operator-payments.ts';
 import { operatorServiceEndpoints } from './operator-service.ts';
 import { operatorUsersEndpoints } from './operator-users.ts';
 import { overviewEndpoints } from './overview.ts';
 import { operatorEndpoints } from './operator.ts';
+import { requestEndpoints } from './requests.ts';
 import { sessionEndpoints } from './session.ts';
 import { settingsEndpoints } from './settings.ts';
 import { usageEndpoints } from './usage.ts';
@@ -21,10 +23,12 @@ export const contract = {
   ...authEndpoints,
   ...operatorEndpoints,
   ...overviewEndpoints,
+  ...requestEndpoints,
   ...sessionEndpoints,
   ...settingsEndpoints,
   ...usageEndpoints,
   ...operatorAccountsEndpoints,
+  ...operatorAdminKeysEndpoints,
   ...operatorKeysEndpoints,
   ...operatorPaymentsEndpoints,
   ...operatorServiceEndpoints,

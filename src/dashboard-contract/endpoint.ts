@@ -1,6 +1,6 @@
 // Describes an endpoint of the dashboard's API: who may call it, its input and its output. The web
 // app imports these files as types only; the server checks requests against their schemas.
-import type { Static, TObject } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 
 /** Who may call an endpoint. */
 export type Access =
@@ -25,22 +25,31 @@ export type EndpointName = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
 
 export type Endpoint = {
   readonly access: Access;
+  /** For the API's description, like `note`. */
+  readonly summary: string;
+  readonly note?: string;
   /** Its fields are texts, whole numbers, booleans or lists of texts. */
   readonly query?: TObject;
   readonly body?: TObject;
+  /** The answer, as JSON. Tests check every answer against it. */
+  readonly output: TSchema;
 };
 
-declare const output: unique symbol;
-
-/** The endpoint answers with `Output`, as JSON. */
-type Answering<Output> = { readonly [output]?: Output };
-
-/** Example: `endpoint<KeyList>()({ access: 'member', query: Type.Object({ mode: Mode }) })` */
-export function endpoint<Output>() {
-  return <const Shape extends Endpoint>(shape: Shape): Shape & Answering<Output> => shape;
+/** Example: `endpoint({ access: 'user', summary: 'Get the profile', output: Profile })` */
+export function endpoint<const Shape extends Endpoint>(shape: Shape): Shape {
+  return shape;
 }
 
-export type OutputOf<E> = E extends Answering<infer Output> ? Output : never;
+/** The values of an output's schema. */
+export type Output<Schema extends TSchema> = ReadonlyDeep<Static<Schema>>;
+
+type ReadonlyDeep<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: ReadonlyDeep<Value[Name]> }
+  : Value;
+
+export type OutputOf<E> = E extends { readonly output: infer Schema extends TSchema }
+  ? Output<Schema>
+  : never;
 /** The input of an endpoint that takes none. */
 type Nothing = Readonly<Record<string, never>>;
 

@@ -1,60 +1,68 @@
 // An account's API keys.
 import { Type } from 'typebox';
-import { Mode, PageQuery, type Page } from './common.ts';
-import { endpoint } from './endpoint.ts';
+import { closed, orNull, page, Mode, PageQuery } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
 
 /** The first that applies: revoked, disabled, expired. */
 export const KeyState = Type.Enum(['active', 'disabled', 'expired', 'revoked']);
 export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
 
 /** Spend of a UTC day or month. */
-type KeySpend = {
-  readonly spent_micros: number;
-  /** By requests that run; it counts against the cap as well. */
-  readonly held_micros: number;
-  readonly resets_at: string;
-};
+const KeySpend = closed({
+  spent_micros: Type.Integer(),
+  held_micros: Type.Integer({
+    description: 'By requests that run; it counts against the cap as well.',
+  }),
+  resets_at: Type.String(),
+});
 
-export type Key = {
-  readonly id: string;
-  readonly mode: Mode;
-  readonly name: string;
-  /** Its recognizable form, `tg_live_…x4Qz`; the key itself is shown only when it is created. */
-  readonly hint: string;
-  readonly state: KeyState;
-  /** null: no cap; 0: nothing is allowed. */
-  readonly daily_cap_micros: number | null;
-  readonly monthly_cap_micros: number | null;
-  readonly today: KeySpend;
-  readonly this_month: KeySpend;
-  /** Ids of the catalogue; null: all models. */
-  readonly models: readonly string[] | null;
-  /** null: the default of `GET …/key-defaults`; 0: nothing is allowed. */
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrent_requests: number | null;
-  /** Addresses and CIDR ranges; null: from anywhere. */
-  readonly allowed_addresses: readonly string[] | null;
-  readonly expires_at: string | null;
-  readonly created_at: string;
-  /** The time of its last request, to within seconds; null when it was never used. */
-  readonly last_used_at: string | null;
-  readonly disabled_at: string | null;
-  readonly revoked_at: string | null;
-};
+export const Key = closed({
+  id: Type.String(),
+  mode: Mode,
+  name: Type.String(),
+  hint: Type.String({
+    description:
+      'Its recognizable form, `tg_live_…x4Qz`; the key itself is shown only when it is created.',
+  }),
+  state: KeyState,
+  daily_cap_micros: orNull(Type.Integer(), 'null: no cap; 0: nothing is allowed.'),
+  monthly_cap_micros: orNull(Type.Integer()),
+  today: KeySpend,
+  this_month: KeySpend,
+  models: orNull(Type.Array(Type.String()), 'Ids of the catalogue; null: all models.'),
+  requests_per_minute: orNull(
+    Type.Integer(),
+    'null: the default of `GET …/key-defaults`; 0: nothing is allowed.',
+  ),
+  tokens_per_minute: orNull(Type.Integer()),
+  concurrent_requests: orNull(Type.Integer()),
+  allowed_addresses: orNull(
+    Type.Array(Type.String()),
+    'Addresses and CIDR ranges; null: from anywhere.',
+  ),
+  expires_at: orNull(Type.String()),
+  created_at: Type.String(),
+  last_used_at: orNull(
+    Type.String(),
+    'The time of its last request, to within seconds; null when it was never used.',
+  ),
+  disabled_at: orNull(Type.String()),
+  revoked_at: orNull(Type.String()),
+});
+export type Key = Output<typeof Key>;
 
-export type NewKey = {
-  readonly key: Key;
-  /** The key's own text: it is shown this once. */
-  readonly secret: string;
-};
+export const NewKey = closed({
+  key: Key,
+  secret: Type.String({ description: "The key's own text: it is shown this once." }),
+});
+export type NewKey = Output<typeof NewKey>;
 
 /** The defaults of a key that sets none of its own; null: no limit. */
-type KeyDefaults = {
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrent_requests: number | null;
-};
+const KeyDefaults = closed({
+  requests_per_minute: orNull(Type.Integer()),
+  tokens_per_minute: orNull(Type.Integer()),
+  concurrent_requests: orNull(Type.Integer()),
+});
 
 const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -62,10 +70,10 @@ const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schem
 /** At most a billion dollars. */
 const Cap = nullable(Type.Integer({ minimum: 0, maximum: 1e15 }));
 const Limit = nullable(Type.Integer({ minimum: 0, maximum: 9_999_999_999 }));
-const Name = Type.String({ minLength: 1, maxLength: 200 });
+export const Name = Type.String({ minLength: 1, maxLength: 200 });
 
 /** In a change, a field that is left out stays as it is, and null clears it. */
-const controls = {
+export const keyControls = {
   daily_cap_micros: Cap,
   monthly_cap_micros: Cap,
   /** By any of their names; `web-search` for searches of the web. */
@@ -82,30 +90,71 @@ const controls = {
   expires_at: nullable(Type.String({ maxLength: 40 })),
 };
 
+/** How long the text before works beside the new one; 0: it ends now. */
+export const keyOverlap = {
+  overlap_hours: Type.Integer({ minimum: 0, maximum: 720 }),
+};
+
 export const keysEndpoints = {
-  /** Newest first. `search`: a part of the name or the hint, or an id. `state`: any of these; none: in any. */
-  'GET /accounts/:account/keys': endpoint<Page<Key>>()({
+  'GET /accounts/:account/keys': endpoint({
     access: 'member',
+    summary: 'List keys',
+    note: 'Newest first. `search`: a part of the name or the hint, or an id. `state`: any of these; none: in any.',
     query: Type.Object({
       ...PageQuery,
       mode: Mode,
       search: Type.Optional(Type.String({ maxLength: 200 })),
       state: Type.Optional(Type.Array(KeyState, { maxItems: 4 })),
     }),
+    output: page(Key),
   }),
-  'GET /accounts/:account/keys/:key': endpoint<Key>()({ access: 'member' }),
-  'GET /accounts/:account/key-defaults': endpoint<KeyDefaults>()({ access: 'member' }),
-  'POST /accounts/:account/keys': endpoint<NewKey>()({
+  'GET /accounts/:account/keys/:key': endpoint({
+    access: 'member',
+    summary: 'Get a key',
+    output: Key,
+  }),
+  'GET /accounts/:account/key-defaults': endpoint({
+    access: 'member',
+    summary: 'Get the default limits of keys',
+    output: KeyDefaults,
+  }),
+  'POST /accounts/:account/keys': endpoint({
     access: 'admin',
-    body: Type.Object({ mode: Mode, name: Name, ...controls }, { additionalProperties: false }),
+    summary: 'Create a key',
+    body: Type.Object({ mode: Mode, name: Name, ...keyControls }, { additionalProperties: false }),
+    output: NewKey,
   }),
-  /** 409 once it is revoked, here and below. */
-  'PATCH /accounts/:account/keys/:key': endpoint<Key>()({
+  'PATCH /accounts/:account/keys/:key': endpoint({
     access: 'admin',
-    body: Type.Object({ name: Type.Optional(Name), ...controls }, { additionalProperties: false }),
+    summary: 'Change a key',
+    note: '409 once it is revoked, here and below.',
+    body: Type.Object(
+      { name: Type.Optional(Name), ...keyControls },
+      { additionalProperties: false },
+    ),
+    output: Key,
   }),
-  'POST /accounts/:account/keys/:key/disable': endpoint<Key>()({ access: 'admin' }),
-  'POST /accounts/:account/keys/:key/enable': endpoint<Key>()({ access: 'admin' }),
-  /** For good. A second time changes nothing. */
-  'POST /accounts/:account/keys/:key/revoke': endpoint<Key>()({ access: 'admin' }),
+  'POST /accounts/:account/keys/:key/rotate': endpoint({
+    access: 'admin',
+    summary: 'Rotate a key',
+    note: 'Gives it a new text. The one before works until the overlap ends, and shares its caps and limits.',
+    body: Type.Object(keyOverlap, { additionalProperties: false }),
+    output: NewKey,
+  }),
+  'POST /accounts/:account/keys/:key/disable': endpoint({
+    access: 'admin',
+    summary: 'Disable a key',
+    output: Key,
+  }),
+  'POST /accounts/:account/keys/:key/enable': endpoint({
+    access: 'admin',
+    summary: 'Enable a key',
+    output: Key,
+  }),
+  'POST /accounts/:account/keys/:key/revoke': endpoint({
+    access: 'admin',
+    summary: 'Revoke a key',
+    note: 'For good. A second time changes nothing.',
+    output: Key,
+  }),
 };

@@ -1,128 +1,177 @@
 // The models that an account can call, and its prices.
-import type { ImageFamily, ImageFormat, ImageMode, ImageTier } from '../canonical/image-model.ts';
-import { endpoint } from './endpoint.ts';
+import { Type } from 'typebox';
+import { imageFamilies, imageModes, type ImageTier } from '../canonical/image-model.ts';
+import { closed, orNull } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
 
 /** In microdollars for a million tokens. */
-export type TokenPrices = {
-  readonly input_micros: number;
-  readonly output_micros: number;
-  readonly cache_read_micros: number;
-  readonly cache_write_micros: number;
-  readonly cache_write_1h_micros: number;
-};
+export const TokenPrices = closed({
+  input_micros: Type.Integer(),
+  output_micros: Type.Integer(),
+  cache_read_micros: Type.Integer(),
+  cache_write_micros: Type.Integer(),
+  cache_write_1h_micros: Type.Integer(),
+});
+export type TokenPrices = Output<typeof TokenPrices>;
 
-export type ModelPrice = {
-  /** null: from the beginning. */
-  readonly effective_at: string | null;
-  readonly base: TokenPrices;
-  /** By rising threshold; the last one that the whole input exceeds prices the whole request. */
-  readonly tiers: readonly { readonly above_input_tokens: number; readonly prices: TokenPrices }[];
-};
+export const ModelPrice = closed({
+  effective_at: orNull(Type.String(), 'null: from the beginning.'),
+  base: TokenPrices,
+  tiers: Type.Array(
+    closed({
+      above_input_tokens: Type.Integer(),
+      prices: TokenPrices,
+    }),
+    {
+      description:
+        'By rising threshold; the last one that the whole input exceeds prices the whole request.',
+    },
+  ),
+});
+export type ModelPrice = Output<typeof ModelPrice>;
 
-type Listed = {
-  readonly id: string;
-  readonly name: string;
-  /** `anthropic` */
-  readonly vendor: string;
-  readonly created_at: string;
-  /** Other names that mean it. */
-  readonly aliases: readonly string[];
-  /** True when an enabled provider serves it. With test keys the sandbox answers for every model. */
-  readonly is_live: boolean;
-  /** The account's price in millionths of the list price. */
-  readonly multiplier_ppm: number;
-};
+const Listed = closed({
+  id: Type.String(),
+  name: Type.String(),
+  vendor: Type.String({ description: '`anthropic`' }),
+  created_at: Type.String(),
+  aliases: Type.Array(Type.String(), { description: 'Other names that mean it.' }),
+  is_live: Type.Boolean({
+    description:
+      'True when an enabled provider serves it. With test keys the sandbox answers for every model.',
+  }),
+  multiplier_ppm: Type.Integer({
+    description: "The account's price in millionths of the list price.",
+  }),
+});
 
-export type ChatModel = Listed & {
-  /** Input and output together. */
-  readonly context_tokens: number;
-  readonly max_input_tokens: number;
-  readonly max_output_tokens: number;
-  readonly abilities: {
-    readonly thinking: boolean;
-    readonly streaming: boolean;
-    readonly vision: boolean;
-    readonly tools: boolean;
-  };
-  /** null: none is in effect yet, and it does not run. */
-  readonly price: ModelPrice | null;
-  /** Prices that come later, the next one first. */
-  readonly scheduled_prices: readonly ModelPrice[];
-  /** Microdollars for a search of the web that the model's provider runs; null: it runs none. May have a fraction. */
-  readonly web_search_micros: number | null;
-};
+export const ChatModel = closed({
+  ...Listed.properties,
+  context_tokens: Type.Integer({ description: 'Input and output together.' }),
+  max_input_tokens: Type.Integer(),
+  max_output_tokens: Type.Integer(),
+  abilities: closed({
+    thinking: Type.Boolean(),
+    streaming: Type.Boolean(),
+    vision: Type.Boolean(),
+    tools: Type.Boolean(),
+  }),
+  price: orNull(ModelPrice, 'null: none is in effect yet, and it does not run.'),
+  scheduled_prices: Type.Array(ModelPrice, {
+    description: 'Prices that come later, the next one first.',
+  }),
+  web_search_micros: orNull(
+    Type.Number(),
+    "Microdollars for a search of the web that the model's provider runs; null: it runs none. May have a fraction.",
+  ),
+});
+export type ChatModel = Output<typeof ChatModel>;
 
 /** By quality or resolution, in microdollars with fractions. */
-type MicrosByTier = Readonly<Partial<Record<ImageTier, number>>>;
+const MicrosByTier = closed({
+  low: Type.Optional(Type.Number()),
+  medium: Type.Optional(Type.Number()),
+  high: Type.Optional(Type.Number()),
+  '1k': Type.Optional(Type.Number()),
+  '2k': Type.Optional(Type.Number()),
+  '4k': Type.Optional(Type.Number()),
+} satisfies Readonly<Record<ImageTier, unknown>>);
 
-export type ImagePrices = {
-  /** True: `output_micros` is per megapixel; false: per image. */
-  readonly per_megapixel: boolean;
-  readonly output_micros: MicrosByTier;
+export const ImagePrices = closed({
+  per_megapixel: Type.Boolean({
+    description: 'True: `output_micros` is per megapixel; false: per image.',
+  }),
+  output_micros: MicrosByTier,
   /** For each megapixel after the first; empty where `output_micros` is for the whole image. */
-  readonly further_megapixel_micros: MicrosByTier;
+  further_megapixel_micros: MicrosByTier,
   /** For each image that is put in, or each megapixel of it, once for every image that comes out. */
-  readonly input_image_micros: MicrosByTier;
-  readonly input_per_megapixel: boolean;
-  /** Microdollars for a million tokens: the provider's count is charged, and the rest is for answers without one. null: not by tokens. */
-  readonly tokens: {
-    readonly text_micros: number;
-    readonly cached_text_micros: number;
-    readonly image_micros: number;
-    readonly cached_image_micros: number;
-    readonly output_micros: number;
-  } | null;
-};
+  input_image_micros: MicrosByTier,
+  input_per_megapixel: Type.Boolean(),
+  tokens: orNull(
+    closed({
+      text_micros: Type.Integer(),
+      cached_text_micros: Type.Integer(),
+      image_micros: Type.Integer(),
+      cached_image_micros: Type.Integer(),
+      output_micros: Type.Integer(),
+    }),
+    "Microdollars for a million tokens: the provider's count is charged, and the rest is for answers without one. null: not by tokens.",
+  ),
+});
+export type ImagePrices = Output<typeof ImagePrices>;
 
-type Choice = { readonly default: string; readonly allowed: readonly string[] };
-
-/** The choices of a request: size and quality, or shape and resolution. */
-export type ImageParameters =
-  | {
-      readonly kind: 'size';
-      readonly default_size: string;
-      readonly sizes: SizeRule;
-      readonly quality: Choice;
-    }
-  | { readonly kind: 'shape'; readonly aspect_ratio: Choice; readonly resolution: Choice };
+const Choice = closed({
+  default: Type.String(),
+  allowed: Type.Array(Type.String()),
+});
 
 /** In pixels. */
-export type SizeRule = {
-  readonly multiple_of: number;
-  readonly side_min: number;
-  readonly side_max: number;
-  readonly pixels_max: number;
-  /** The long side by the short one. */
-  readonly aspect_max: number;
-};
+export const SizeRule = closed({
+  multiple_of: Type.Integer(),
+  side_min: Type.Integer(),
+  side_max: Type.Integer(),
+  pixels_max: Type.Integer(),
+  aspect_max: Type.Number({ description: 'The long side by the short one.' }),
+});
+export type SizeRule = Output<typeof SizeRule>;
 
-export type ImageModelEntry = Listed & {
-  readonly mode: ImageMode;
-  readonly family: ImageFamily;
-  readonly input_images: { readonly min: number; readonly max: number };
-  readonly images_max: number;
-  readonly prompt_characters_max: number;
-  /** That can be asked for; none: the images come as the model makes them. */
-  readonly output_formats: readonly ImageFormat[];
-  readonly parameters: ImageParameters;
-  readonly price: ImagePrices | null;
-};
+/** The choices of a request: size and quality, or shape and resolution. */
+export const ImageParameters = Type.Union([
+  closed({
+    kind: Type.Literal('size'),
+    default_size: Type.String(),
+    sizes: SizeRule,
+    quality: Choice,
+  }),
+  closed({
+    kind: Type.Literal('shape'),
+    aspect_ratio: Choice,
+    resolution: Choice,
+  }),
+]);
+export type ImageParameters = Output<typeof ImageParameters>;
 
-export type ModelCatalogue = {
+export const ImageModelEntry = closed({
+  ...Listed.properties,
+  mode: Type.Enum([...imageModes]),
+  family: Type.Enum([...imageFamilies]),
+  input_images: closed({
+    min: Type.Integer(),
+    max: Type.Integer(),
+  }),
+  images_max: Type.Integer(),
+  prompt_characters_max: Type.Integer(),
+  output_formats: Type.Array(Type.Enum(['png', 'jpeg', 'webp']), {
+    description: 'That can be asked for; none: the images come as the model makes them.',
+  }),
+  parameters: ImageParameters,
+  price: orNull(ImagePrices),
+});
+export type ImageModelEntry = Output<typeof ImageModelEntry>;
+
+export const ModelCatalogue = closed({
   /** The days of the built-in prices, `YYYY-MM-DD`. */
-  readonly as_of: { readonly chat: string; readonly images: string };
-  readonly chat: readonly ChatModel[];
-  readonly images: readonly ImageModelEntry[];
-  /** The web search endpoint. The most that ten results cost, whoever answers, and the most that any search does; null: it is not sold. */
-  readonly web_search: {
-    readonly id: string;
-    readonly price_micros: number | null;
-    readonly price_max_micros: number | null;
-    readonly is_live: boolean;
-  };
-};
+  as_of: closed({
+    chat: Type.String(),
+    images: Type.String(),
+  }),
+  chat: Type.Array(ChatModel),
+  images: Type.Array(ImageModelEntry),
+  /** Highest prices of a web search by any provider: for ten results, and for any number. null: not sold. */
+  web_search: closed({
+    id: Type.String(),
+    price_micros: orNull(Type.Integer()),
+    price_max_micros: orNull(Type.Integer()),
+    is_live: Type.Boolean(),
+  }),
+});
+export type ModelCatalogue = Output<typeof ModelCatalogue>;
 
 export const modelsEndpoints = {
-  /** In the catalogue's order. */
-  'GET /accounts/:account/models': endpoint<ModelCatalogue>()({ access: 'member' }),
+  'GET /accounts/:account/models': endpoint({
+    access: 'member',
+    summary: 'List the models and the account’s prices',
+    note: "In the catalogue's order.",
+    output: ModelCatalogue,
+  }),
 };

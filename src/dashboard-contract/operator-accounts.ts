@@ -1,84 +1,109 @@
 // How operators manage accounts.
 import { Type } from 'typebox';
-import { Amount, RequestId, type StatementLine } from './billing.ts';
-import { Mode, PageQuery, type Page } from './common.ts';
-import { endpoint } from './endpoint.ts';
+import { Amount, RequestId, StatementLine } from './billing.ts';
+import { closed, orNull, page, Mode, PageQuery } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
 
-type Balance = {
-  readonly posted_micros: number;
-  readonly held_micros: number;
-  readonly available_micros: number;
-};
+const Balance = closed({
+  posted_micros: Type.Integer(),
+  held_micros: Type.Integer(),
+  available_micros: Type.Integer(),
+});
 
-export type AccountRow = {
-  readonly id: string;
-  readonly name: string;
-  readonly created_at: string;
-  /** It cannot spend. */
-  readonly frozen: boolean;
-  /** In millionths of the list prices. */
-  readonly price_multiplier_ppm: number;
-  readonly live: Balance;
-  readonly test: Balance;
-};
+export const AccountRow = closed({
+  id: Type.String(),
+  name: Type.String(),
+  created_at: Type.String(),
+  frozen: Type.Boolean({ description: 'It cannot spend.' }),
+  price_multiplier_ppm: Type.Integer({ description: 'In millionths of the list prices.' }),
+  live: Balance,
+  test: Balance,
+});
+export type AccountRow = Output<typeof AccountRow>;
 
-export type AccountDetail = AccountRow & {
-  /** Multipliers of single models, which replace the account's. */
-  readonly model_prices: readonly { readonly model: string; readonly multiplier_ppm: number }[];
-  /** True when answers are stored for replays and the cache. */
-  readonly retain_responses: boolean;
-  /** The limit for all its keys of one mode together; null: the configured default. */
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrent_requests: number | null;
-  /** Addresses and CIDR ranges; null: from anywhere. */
-  readonly allowed_addresses: readonly string[] | null;
-  /** In the last 30 days, of its live keys, without those that were forgiven. */
-  readonly provoked_loss_micros: number;
-  /** Its new live requests are refused. */
-  readonly loss_budget_exceeded: boolean;
-};
+export const AccountDetail = closed({
+  ...AccountRow.properties,
+  model_prices: Type.Array(
+    closed({
+      model: Type.String(),
+      multiplier_ppm: Type.Integer(),
+    }),
+    { description: "Multipliers of single models, which replace the account's." },
+  ),
+  retain_responses: Type.Boolean({
+    description: 'True when answers are stored for replays and the cache.',
+  }),
+  requests_per_minute: orNull(
+    Type.Integer(),
+    'The limit for all its keys of one mode together; null: the configured default.',
+  ),
+  tokens_per_minute: orNull(Type.Integer()),
+  concurrent_requests: orNull(Type.Integer()),
+  allowed_addresses: orNull(
+    Type.Array(Type.String()),
+    'Addresses and CIDR ranges; null: from anywhere.',
+  ),
+  provoked_loss_micros: Type.Integer({
+    description: 'In the last 30 days, of its live keys, without those that were forgiven.',
+  }),
+  loss_budget_exceeded: Type.Boolean({ description: 'Its new live requests are refused.' }),
+});
+export type AccountDetail = Output<typeof AccountDetail>;
 
-type Adjusted = {
-  readonly entry_id: string;
-  /** Right after it; the same when it is asked for again. */
-  readonly available_micros: number;
-};
+const Adjusted = closed({
+  entry_id: Type.String(),
+  available_micros: Type.Integer({
+    description: 'Right after it; the same when it is asked for again.',
+  }),
+});
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 /** At most a factor of 1,000. */
-const Multiplier = Type.Integer({ minimum: 0, maximum: 1e9 });
+export const Multiplier = Type.Integer({ minimum: 0, maximum: 1e9 });
 const Limit = Type.Optional(
   Type.Union([Type.Integer({ minimum: 0, maximum: 9_999_999_999 }), Type.Null()]),
 );
 
 export const operatorAccountsEndpoints = {
-  /** Newest first. `search`: a part of the name, or an id. */
-  'GET /operator/accounts': endpoint<Page<AccountRow>>()({
+  'GET /operator/accounts': endpoint({
     access: 'operator',
+    summary: 'List accounts',
+    note: 'Newest first. `search`: a part of the name, or an id.',
     query: Type.Object({
       ...PageQuery,
       search: Type.Optional(Type.String()),
       frozen: Type.Optional(Type.Boolean()),
     }),
+    output: page(AccountRow),
   }),
-  'POST /operator/accounts': endpoint<{ readonly id: string }>()({
+  'POST /operator/accounts': endpoint({
     access: 'operator',
+    summary: 'Create an account',
     body: Type.Object({
       request_id: RequestId,
       name: Name,
       price_multiplier_ppm: Type.Optional(Multiplier),
     }),
+    output: closed({
+      id: Type.String(),
+    }),
   }),
-  'GET /operator/accounts/:account': endpoint<AccountDetail>()({ access: 'operator' }),
-  /** Newest first. */
-  'GET /operator/accounts/:account/statement': endpoint<Page<StatementLine>>()({
+  'GET /operator/accounts/:account': endpoint({
     access: 'operator',
+    summary: 'Get an account',
+    output: AccountDetail,
+  }),
+  'GET /operator/accounts/:account/statement': endpoint({
+    access: 'operator',
+    summary: 'List an account’s statement',
+    note: 'Newest first.',
     query: Type.Object({ ...PageQuery, mode: Mode }),
+    output: page(StatementLine),
   }),
-  /** A field that is left out stays as it is; null clears it. */
-  'PATCH /operator/accounts/:account': endpoint<AccountDetail>()({
+  'PATCH /operator/accounts/:account': endpoint({
     access: 'operator',
+    summary: 'Change an account',
+    note: 'A field that is left out stays as it is; null clears it.',
     body: Type.Object({
       name: Type.Optional(Name),
       frozen: Type.Optional(Type.Boolean()),
@@ -91,18 +116,22 @@ export const operatorAccountsEndpoints = {
         Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.Null()]),
       ),
     }),
+    output: AccountDetail,
   }),
-  /** Sets the multiplier of one model; null removes it, so that the account's applies. */
-  'PATCH /operator/accounts/:account/model-prices': endpoint<AccountDetail>()({
+  'PATCH /operator/accounts/:account/model-prices': endpoint({
     access: 'operator',
+    summary: 'Set an account’s price of one model',
+    note: "Sets the multiplier of one model; null removes it, so that the account's applies.",
     body: Type.Object({
       model: Type.String({ minLength: 1 }),
       multiplier_ppm: Type.Union([Multiplier, Type.Null()]),
     }),
+    output: AccountDetail,
   }),
-  /** A debit may take the balance below zero. */
-  'POST /operator/accounts/:account/adjustments': endpoint<Adjusted>()({
+  'POST /operator/accounts/:account/adjustments': endpoint({
     access: 'operator',
+    summary: 'Credit or debit an account',
+    note: 'A debit may take the balance below zero.',
     body: Type.Object({
       request_id: RequestId,
       kind: Type.Enum(['credit', 'debit']),
@@ -110,10 +139,15 @@ export const operatorAccountsEndpoints = {
       amount_micros: Amount,
       note: Type.String({ minLength: 1, maxLength: 500 }),
     }),
+    output: Adjusted,
   }),
-  /** Erases the answers that are kept for it. */
-  'POST /operator/accounts/:account/purge': endpoint<{
-    readonly cached_responses_erased: number;
-    readonly replayed_responses_erased: number;
-  }>()({ access: 'operator' }),
+  'POST /operator/accounts/:account/purge': endpoint({
+    access: 'operator',
+    summary: 'Erase an account’s stored answers',
+    note: 'Erases the answers that are kept for it.',
+    output: closed({
+      cached_responses_erased: Type.Integer(),
+      replayed_responses_erased: Type.Integer(),
+    }),
+  }),
 };

@@ -1,15 +1,21 @@
 // The keys of all accounts. Their owners manage them; operators can stop them.
 import { Type } from 'typebox';
-import { Mode, PageQuery, type Page } from './common.ts';
-import { endpoint } from './endpoint.ts';
-import { type Key, KeyState } from './keys.ts';
+import { closed, page, Mode, PageQuery } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
+import { Key, KeyState } from './keys.ts';
 
-export type OperatorKey = Key & { readonly account_id: string; readonly account_name: string };
+export const OperatorKey = closed({
+  ...Key.properties,
+  account_id: Type.String(),
+  account_name: Type.String(),
+});
+export type OperatorKey = Output<typeof OperatorKey>;
 
 export const operatorKeysEndpoints = {
-  /** Newest first. `search`: a part of the name or the hint, or an id. */
-  'GET /operator/keys': endpoint<Page<OperatorKey>>()({
+  'GET /operator/keys': endpoint({
     access: 'operator',
+    summary: 'List the keys of all accounts',
+    note: 'Newest first. `search`: a part of the name or the hint, or an id.',
     query: Type.Object({
       ...PageQuery,
       search: Type.Optional(Type.String()),
@@ -17,9 +23,22 @@ export const operatorKeysEndpoints = {
       mode: Type.Optional(Mode),
       state: Type.Optional(Type.Array(KeyState)),
     }),
+    output: page(OperatorKey),
   }),
-  'POST /operator/keys/:key/disable': endpoint<OperatorKey>()({ access: 'operator' }),
-  'POST /operator/keys/:key/enable': endpoint<OperatorKey>()({ access: 'operator' }),
-  /** For good. */
-  'POST /operator/keys/:key/revoke': endpoint<OperatorKey>()({ access: 'operator' }),
+  'POST /operator/keys/:key/disable': endpoint({
+    access: 'operator',
+    summary: 'Disable any key',
+    output: OperatorKey,
+  }),
+  'POST /operator/keys/:key/enable': endpoint({
+    access: 'operator',
+    summary: 'Enable any key',
+    output: OperatorKey,
+  }),
+  'POST /operator/keys/:key/revoke': endpoint({
+    access: 'operator',
+    summary: 'Revoke any key',
+    note: 'For good.',
+    output: OperatorKey,
+  }),
 };

@@ -1,95 +1,110 @@
 // The state of the service: providers, catalogue and configuration.
-import { endpoint } from './endpoint.ts';
+import { Type } from 'typebox';
+import { closed, orNull } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
 
-export type ProviderRoute = {
-  readonly model: string;
-  /** `ejected`: out of use for a while. `probing`: one request at a time tries it. */
-  readonly state: 'in-use' | 'ejected' | 'probing';
-  readonly reason: 'failures' | 'refused' | null;
-  readonly ejected_until: string | null;
-  /** Since the start of this gateway. */
-  readonly calls: number;
-  readonly failures: number;
-  /** How often the provider refused the credential. */
-  readonly refusals: number;
-};
+export const ProviderRoute = closed({
+  model: Type.String(),
+  state: Type.Enum(['in-use', 'ejected', 'probing'], {
+    description: '`ejected`: out of use for a while. `probing`: one request at a time tries it.',
+  }),
+  reason: orNull(Type.Enum(['failures', 'refused'])),
+  ejected_until: orNull(Type.String()),
+  calls: Type.Integer({ description: 'Since the start of this gateway.' }),
+  failures: Type.Integer(),
+  refusals: Type.Integer({ description: 'How often the provider refused the credential.' }),
+});
+export type ProviderRoute = Output<typeof ProviderRoute>;
 
 /** In milliseconds, accurate to ten percent. */
-type Latency = { readonly p50_ms: number; readonly p95_ms: number };
+const Latency = closed({
+  p50_ms: Type.Number(),
+  p95_ms: Type.Number(),
+});
 
 /** Sums over all calls of all gateways, retries included. */
-export type ProviderDay = {
-  readonly calls: number;
-  readonly failures: number;
-  /** How often the provider refused the credential. */
-  readonly refusals: number;
-  /** Time to the first chunk of streams; null when none succeeded. */
-  readonly stream: Latency | null;
-  /** Time to the end of whole answers; null when none succeeded. */
-  readonly whole: Latency | null;
-};
+export const ProviderDay = closed({
+  calls: Type.Integer(),
+  failures: Type.Integer(),
+  refusals: Type.Integer({ description: 'How often the provider refused the credential.' }),
+  stream: orNull(Latency, 'Time to the first chunk of streams; null when none succeeded.'),
+  whole: orNull(Latency, 'Time to the end of whole answers; null when none succeeded.'),
+});
+export type ProviderDay = Output<typeof ProviderDay>;
 
-type Provider = {
-  readonly name: string;
-  readonly kind: string;
-  readonly is_on: boolean;
-  /** Without credentials. */
-  readonly base_url: string;
-  readonly has_key: boolean;
-  /** The number of catalogue models that it can serve. */
-  readonly models: number;
-  /** The last 24 hours; null when it was not called. */
-  readonly last_day: ProviderDay | null;
-  /** The routes used since this gateway started. */
-  readonly routes: readonly ProviderRoute[];
-};
+const Provider = closed({
+  name: Type.String(),
+  kind: Type.String(),
+  is_on: Type.Boolean(),
+  base_url: Type.String({ description: 'Without credentials.' }),
+  has_key: Type.Boolean(),
+  models: Type.Integer({ description: 'The number of catalogue models that it can serve.' }),
+  last_day: orNull(ProviderDay, 'The last 24 hours; null when it was not called.'),
+  routes: Type.Array(ProviderRoute, { description: 'The routes used since this gateway started.' }),
+});
 
 /** A model without a current price never runs. Without a route only test keys may use it. */
-export type CatalogueProblem = 'no-price' | 'no-route';
+export const CatalogueProblem = Type.Enum(['no-price', 'no-route']);
+export type CatalogueProblem = Output<typeof CatalogueProblem>;
 
-export type CatalogueModel = {
-  readonly id: string;
-  readonly name: string;
-  readonly type: 'chat' | 'image';
-  readonly problems: readonly CatalogueProblem[];
-  /** In the order that they are tried. */
-  readonly routes: readonly CatalogueRoute[];
-};
+export const CatalogueRoute = closed({
+  provider: Type.String(),
+  models: Type.Array(Type.String(), {
+    description: "The provider's ids: an image model may have one for each quality.",
+  }),
+  is_on: Type.Boolean(),
+});
+export type CatalogueRoute = Output<typeof CatalogueRoute>;
 
-export type CatalogueRoute = {
-  readonly provider: string;
-  /** The provider's ids: an image model may have one for each quality. */
-  readonly models: readonly string[];
-  readonly is_on: boolean;
-};
+export const CatalogueModel = closed({
+  id: Type.String(),
+  name: Type.String(),
+  type: Type.Enum(['chat', 'image']),
+  problems: Type.Array(CatalogueProblem),
+  routes: Type.Array(CatalogueRoute, { description: 'In the order that they are tried.' }),
+});
+export type CatalogueModel = Output<typeof CatalogueModel>;
 
-export type Catalogue = {
-  readonly data: readonly CatalogueModel[];
-  readonly warnings: readonly string[];
-};
+export const Catalogue = closed({
+  data: Type.Array(CatalogueModel),
+  warnings: Type.Array(Type.String()),
+});
+export type Catalogue = Output<typeof Catalogue>;
 
-export type Setting = {
-  /** `server.port` */
-  readonly path: string;
-  /** JSON; null: not set, or a secret. */
-  readonly value: unknown;
-  readonly is_secret: boolean;
-  readonly is_set: boolean;
-  readonly is_default: boolean;
-  readonly description: string;
-};
+export const Setting = closed({
+  path: Type.String({ description: '`server.port`' }),
+  value: Type.Unknown({ description: 'JSON; null: not set, or a secret.' }),
+  is_secret: Type.Boolean(),
+  is_set: Type.Boolean(),
+  is_default: Type.Boolean(),
+  description: Type.String(),
+});
+export type Setting = Output<typeof Setting>;
 
-export type ServiceSettings = {
-  readonly database: 'sqlite' | 'postgres';
-  readonly data_dir: string;
-  readonly warnings: readonly string[];
-  readonly settings: readonly Setting[];
-};
+export const ServiceSettings = closed({
+  database: Type.Enum(['sqlite', 'postgres']),
+  data_dir: Type.String(),
+  warnings: Type.Array(Type.String()),
+  settings: Type.Array(Setting),
+});
+export type ServiceSettings = Output<typeof ServiceSettings>;
 
 export const operatorServiceEndpoints = {
-  'GET /operator/providers': endpoint<{ readonly data: readonly Provider[] }>()({
+  'GET /operator/providers': endpoint({
     access: 'operator',
+    summary: 'List providers and their state',
+    output: closed({
+      data: Type.Array(Provider),
+    }),
   }),
-  'GET /operator/catalogue': endpoint<Catalogue>()({ access: 'operator' }),
-  'GET /operator/settings': endpoint<ServiceSettings>()({ access: 'operator' }),
+  'GET /operator/catalogue': endpoint({
+    access: 'operator',
+    summary: 'List the catalogue and its problems',
+    output: Catalogue,
+  }),
+  'GET /operator/settings': endpoint({
+    access: 'operator',
+    summary: 'List the settings',
+    output: ServiceSettings,
+  }),
 };

@@ -1,48 +1,66 @@
 // All users, and how operators help them.
 import { Type } from 'typebox';
-import { PageQuery, RoleName, type Page, type Role } from './common.ts';
+import { closed, page, RoleName, PageQuery } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-type OperatorUser = {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly email_verified: boolean;
-  readonly is_operator: boolean;
-  readonly second_factor: boolean;
-  readonly created_at: string;
-  readonly accounts: readonly { readonly id: string; readonly name: string; readonly role: Role }[];
-};
+export const OperatorUser = closed({
+  id: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  email_verified: Type.Boolean(),
+  is_operator: Type.Boolean(),
+  second_factor: Type.Boolean(),
+  created_at: Type.String(),
+  accounts: Type.Array(
+    closed({
+      id: Type.String(),
+      name: Type.String(),
+      role: RoleName,
+    }),
+  ),
+});
 
-type AccountMember = {
-  readonly user_id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly second_factor: boolean;
-  readonly joined_at: string;
-};
+export const AccountMember = closed({
+  user_id: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  role: RoleName,
+  second_factor: Type.Boolean(),
+  joined_at: Type.String(),
+});
 
 export const operatorUsersEndpoints = {
-  /** Newest first. `search`: a part of the name or the e-mail address, or an id. */
-  'GET /operator/users': endpoint<Page<OperatorUser>>()({
+  'GET /operator/users': endpoint({
     access: 'operator',
+    summary: 'List users',
+    note: 'Newest first. `search`: a part of the name or the e-mail address, or an id.',
     query: Type.Object({ ...PageQuery, search: Type.Optional(Type.String()) }),
+    output: page(OperatorUser),
   }),
-  /** A link for a new password, to be handed over. It works once, for 24 hours. */
-  'POST /operator/users/:user/reset-link': endpoint<{ readonly link: string }>()({
+  'POST /operator/users/:user/reset-link': endpoint({
     access: 'operator',
+    summary: 'Make a link for a user’s new password',
+    note: 'A link for a new password, to be handed over. It works once, for 24 hours.',
+    output: closed({
+      link: Type.String(),
+    }),
   }),
-  'GET /operator/accounts/:account/members': endpoint<{
-    readonly data: readonly AccountMember[];
-  }>()({ access: 'operator' }),
-  /** `link`: to be handed over. `mailed`: another one was sent to the address. */
-  'POST /operator/accounts/:account/invitations': endpoint<{
-    readonly id: string;
-    readonly link: string;
-    readonly mailed: boolean;
-  }>()({
+  'GET /operator/accounts/:account/members': endpoint({
     access: 'operator',
+    summary: 'List an account’s members',
+    output: closed({
+      data: Type.Array(AccountMember),
+    }),
+  }),
+  'POST /operator/accounts/:account/invitations': endpoint({
+    access: 'operator',
+    summary: 'Invite somebody to an account',
+    note: '`link`: to be handed over. `mailed`: another one was sent to the address.',
     body: Type.Object({ email: Type.String({ maxLength: 254 }), role: RoleName }),
+    output: closed({
+      id: Type.String(),
+      link: Type.String(),
+      mailed: Type.Boolean(),
+    }),
   }),
 };

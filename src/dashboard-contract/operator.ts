@@ -1,33 +1,32 @@
 // Endpoints for operators.
 import { Type } from 'typebox';
-import { PageQuery, type Page } from './common.ts';
+import { closed, orNull, page, PageQuery } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
 export type { AuditKind } from '../canonical/audit-action.ts';
 
-type AuditEntry = {
-  readonly id: string;
-  readonly created_at: string;
-  /** `name`: an e-mail address, a command, a service. */
-  readonly actor: {
-    readonly kind: 'user' | 'command' | 'service';
-    readonly id: string;
-    readonly name: string;
-    readonly address: string | null;
-  };
-  readonly account_id: string | null;
-  /** `key.update` */
-  readonly action: string;
-  readonly subject: string;
-  /** The fields that changed. */
-  readonly before: unknown;
-  readonly after: unknown;
-};
+export const AuditEntry = closed({
+  id: Type.String(),
+  created_at: Type.String(),
+  /** `name`: an e-mail address, a command, a service, an admin key's name. */
+  actor: closed({
+    kind: Type.Enum(['user', 'command', 'service', 'admin-key']),
+    id: Type.String(),
+    name: Type.String(),
+    address: orNull(Type.String()),
+  }),
+  account_id: orNull(Type.String()),
+  action: Type.String({ description: '`key.update`' }),
+  subject: Type.String(),
+  before: Type.Unknown({ description: 'The fields that changed.' }),
+  after: Type.Unknown(),
+});
 
 export const operatorEndpoints = {
-  /** `action`: one, or what it begins with, as `key.`. */
-  'GET /operator/audit-log': endpoint<Page<AuditEntry>>()({
+  'GET /operator/audit-log': endpoint({
     access: 'operator',
+    summary: 'List the audit log',
+    note: '`action`: one, or what it begins with, as `key.`.',
     query: Type.Object({
       ...PageQuery,
       account: Type.Optional(Type.String()),
@@ -35,5 +34,6 @@ export const operatorEndpoints = {
       action: Type.Optional(Type.String()),
       subject: Type.Optional(Type.String()),
     }),
+    output: page(AuditEntry),
   }),
 };

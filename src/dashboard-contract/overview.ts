@@ -1,83 +1,92 @@
 // An account at a glance: its money, the last 30 days, and recent errors.
 import { Type } from 'typebox';
-import { Mode } from './common.ts';
-import { endpoint } from './endpoint.ts';
+import { closed, orNull, Mode } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
 
 /** The last 30 UTC days, including today. */
-export type Activity = {
-  /** That were charged. */
-  readonly requests: number;
-  /** All input, that from a provider's cache included. */
-  readonly input_tokens: number;
-  /** The part of the input that was read from a provider's cache. */
-  readonly cached_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_micros: number;
-  /** Answered from the response cache, and again under an Idempotency-Key: for nothing. */
-  readonly cache_hits: number;
-  readonly replays: number;
-  /** The original cost of those answers, as far as it is known. */
-  readonly saved_micros: number;
-};
+export const Activity = closed({
+  requests: Type.Integer({ description: 'That were charged.' }),
+  input_tokens: Type.Integer({ description: "All input, that from a provider's cache included." }),
+  cached_tokens: Type.Integer({
+    description: "The part of the input that was read from a provider's cache.",
+  }),
+  output_tokens: Type.Integer(),
+  cost_micros: Type.Integer(),
+  cache_hits: Type.Integer({
+    description:
+      'Answered from the response cache, and again under an Idempotency-Key: for nothing.',
+  }),
+  replays: Type.Integer(),
+  saved_micros: Type.Integer({
+    description: 'The original cost of those answers, as far as it is known.',
+  }),
+});
+export type Activity = Output<typeof Activity>;
 
-export type ErrorCount = {
-  /** A code of docs/errors.md. */
-  readonly code: string;
-  readonly requests: number;
-};
+export const ErrorCount = closed({
+  code: Type.String({ description: 'A code of docs/errors.md.' }),
+  requests: Type.Integer(),
+});
+export type ErrorCount = Output<typeof ErrorCount>;
 
-export type RecentError = {
-  readonly request_id: string;
-  readonly created_at: string;
-  readonly code: string;
-  /** `/v1/chat/completions` */
-  readonly path: string;
-  /** null: it failed before its model was known. */
-  readonly model: string | null;
-  readonly key: { readonly id: string; readonly name: string };
-};
+export const RecentError = closed({
+  request_id: Type.String(),
+  created_at: Type.String(),
+  code: Type.String(),
+  path: Type.String({ description: '`/v1/chat/completions`' }),
+  model: orNull(Type.String(), 'null: it failed before its model was known.'),
+  key: closed({
+    id: Type.String(),
+    name: Type.String(),
+  }),
+});
+export type RecentError = Output<typeof RecentError>;
 
-export type Overview = {
-  readonly balance: {
-    /** The spendable balance: posted less held. */
-    readonly available_micros: number;
-    /** By requests that run. */
-    readonly held_micros: number;
-  };
+export const Overview = closed({
+  balance: closed({
+    available_micros: Type.Integer({ description: 'The spendable balance: posted less held.' }),
+    held_micros: Type.Integer({ description: 'By requests that run.' }),
+  }),
   /** Since midnight, and since the first of the month, UTC. */
-  readonly spent: { readonly today_micros: number; readonly month_micros: number };
-  /** False: no request of this mode was ever charged. */
-  readonly has_charges: boolean;
-  readonly activity: Activity;
-  /** The errors of the same 30 days, most frequent first. */
-  readonly errors: readonly ErrorCount[];
-  /** The last ten. */
-  readonly recent_errors: readonly RecentError[];
-};
+  spent: closed({
+    today_micros: Type.Integer(),
+    month_micros: Type.Integer(),
+  }),
+  has_charges: Type.Boolean({ description: 'False: no request of this mode was ever charged.' }),
+  activity: Activity,
+  errors: Type.Array(ErrorCount, {
+    description: 'The errors of the same 30 days, most frequent first.',
+  }),
+  recent_errors: Type.Array(RecentError, { description: 'The last ten.' }),
+});
+export type Overview = Output<typeof Overview>;
 
-export type CostSeries = {
-  /** A model's or a key's id; null: all the rest together. */
-  readonly id: string | null;
-  /** null: it has none, or is the rest. */
-  readonly name: string | null;
-  /** A figure a day. */
-  readonly cost_micros: readonly number[];
-};
+export const CostSeries = closed({
+  id: orNull(Type.String(), "A model's or a key's id; null: all the rest together."),
+  name: orNull(Type.String(), 'null: it has none, or is the rest.'),
+  cost_micros: Type.Array(Type.Integer(), { description: 'A figure a day.' }),
+});
+export type CostSeries = Output<typeof CostSeries>;
 
-export type DailyCosts = {
-  /** UTC days, `2026-11-22`: the oldest first, today last. */
-  readonly days: readonly string[];
-  /** The dearest first, at most eight and the rest. */
-  readonly series: readonly CostSeries[];
-};
+export const DailyCosts = closed({
+  days: Type.Array(Type.String(), {
+    description: 'UTC days, `2026-11-22`: the oldest first, today last.',
+  }),
+  series: Type.Array(CostSeries, { description: 'The dearest first, at most eight and the rest.' }),
+});
+export type DailyCosts = Output<typeof DailyCosts>;
 
 export const overviewEndpoints = {
-  'GET /accounts/:account/overview': endpoint<Overview>()({
+  'GET /accounts/:account/overview': endpoint({
     access: 'member',
+    summary: 'Get the account at a glance',
     query: Type.Object({ mode: Mode }),
+    output: Overview,
   }),
-  'GET /accounts/:account/overview/costs': endpoint<DailyCosts>()({
+  'GET /accounts/:account/overview/costs': endpoint({
     access: 'member',
+    summary: 'Get the daily costs',
     query: Type.Object({ mode: Mode, by: Type.Enum(['model', 'key']) }),
+    output: DailyCosts,
   }),
 };

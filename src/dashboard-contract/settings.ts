@@ -1,141 +1,206 @@
 // Settings of a user, and of an account: its name, members and invitations.
 import { Type } from 'typebox';
-import { RoleName, SecondFactorCode, type Done, type Role } from './common.ts';
-import { endpoint } from './endpoint.ts';
+import { closed, orNull, Done, page, PageQuery, RoleName, SecondFactorCode } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
+import { AuditEntry } from './operator.ts';
 
 const Password = Type.String({ maxLength: 1_000 });
 const Email = Type.String({ maxLength: 254 });
 
-type Profile = {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly email_verified: boolean;
-  /** false: signs in through the provider only. */
-  readonly has_password: boolean;
-  readonly second_factor: { readonly enabled: boolean; readonly backup_codes_left: number };
-};
+const Profile = closed({
+  id: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  email_verified: Type.Boolean(),
+  has_password: Type.Boolean({ description: 'false: signs in through the provider only.' }),
+  second_factor: closed({
+    enabled: Type.Boolean(),
+    backup_codes_left: Type.Integer(),
+  }),
+});
 
-type UserSession = {
-  readonly id: string;
-  /** True for the session of this request. */
-  readonly current: boolean;
-  readonly created_at: string;
-  /** To the day. */
-  readonly last_active_at: string;
-  readonly expires_at: string;
-  readonly address: string;
-  readonly user_agent: string;
-};
+const UserSession = closed({
+  id: Type.String(),
+  current: Type.Boolean({ description: 'True for the session of this request.' }),
+  created_at: Type.String(),
+  last_active_at: Type.String({ description: 'To the day.' }),
+  expires_at: Type.String(),
+  address: Type.String(),
+  user_agent: Type.String(),
+});
 
-type SecondFactorStart = {
-  /** `otpauth://…`, for a QR code. */
-  readonly uri: string;
-  /** The same secret, to be typed in. */
-  readonly secret: string;
-  readonly backup_codes: readonly string[];
-};
+const SecondFactorStart = closed({
+  uri: Type.String({ description: '`otpauth://…`, for a QR code.' }),
+  secret: Type.String({ description: 'The same secret, to be typed in.' }),
+  backup_codes: Type.Array(Type.String()),
+});
 
-type AccountSettings = {
-  readonly id: string;
-  readonly name: string;
-  /** True when answers are stored for replays and the cache. */
-  readonly retain_responses: boolean;
-  readonly created_at: string;
-};
+const AccountSettings = closed({
+  id: Type.String(),
+  name: Type.String(),
+  retain_responses: Type.Boolean({
+    description: 'True when answers are stored for replays and the cache.',
+  }),
+  created_at: Type.String(),
+});
 
-type AccountMember = {
-  readonly user_id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly second_factor: boolean;
-  readonly joined_at: string;
-};
+const AccountMember = closed({
+  user_id: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  role: RoleName,
+  second_factor: Type.Boolean(),
+  joined_at: Type.String(),
+});
 
-type PendingInvitation = {
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role;
-  /** A name; null: the operator. */
-  readonly invited_by: string | null;
-  readonly created_at: string;
-  readonly expires_at: string;
-};
+export const PendingInvitation = closed({
+  id: Type.String(),
+  email: Type.String(),
+  role: RoleName,
+  invited_by: orNull(Type.String(), 'A name; null: the operator.'),
+  created_at: Type.String(),
+  expires_at: Type.String(),
+});
 
 /** The link is shown only once. `mailed`: a separate link was sent to the address. */
-export type NewInvitation = {
-  readonly id: string;
-  readonly link: string;
-  readonly mailed: boolean;
-};
+export const NewInvitation = closed({
+  id: Type.String(),
+  link: Type.String(),
+  mailed: Type.Boolean(),
+});
+export type NewInvitation = Output<typeof NewInvitation>;
 
 export const settingsEndpoints = {
-  'GET /profile': endpoint<Profile>()({ access: 'user' }),
-  'PATCH /profile': endpoint<Done>()({
+  'GET /profile': endpoint({ access: 'user', summary: 'Get the profile', output: Profile }),
+  'PATCH /profile': endpoint({
     access: 'user',
+    summary: 'Change the name',
     body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
+    output: Done,
   }),
-  /** `check-email`: with a mail server, the address is changed when it was proved. */
-  'POST /profile/email': endpoint<{ readonly next: 'done' | 'check-email' }>()({
+  'POST /profile/email': endpoint({
     access: 'user',
+    summary: 'Change the e-mail address',
+    note: '`check-email`: with a mail server, the address is changed when it was proved.',
     body: Type.Object({ email: Email, password: Password }),
+    output: closed({
+      next: Type.Enum(['done', 'check-email']),
+    }),
   }),
-  /** All other sessions end. */
-  'POST /profile/password': endpoint<Done>()({
+  'POST /profile/password': endpoint({
     access: 'user',
+    summary: 'Change the password',
+    note: 'All other sessions end.',
     body: Type.Object({ current_password: Password, new_password: Password }),
+    output: Done,
   }),
-  'GET /profile/sessions': endpoint<{ readonly data: readonly UserSession[] }>()({
+  'GET /profile/sessions': endpoint({
     access: 'user',
+    summary: 'List sessions',
+    output: closed({
+      data: Type.Array(UserSession),
+    }),
   }),
-  'DELETE /profile/sessions/:session': endpoint<Done>()({ access: 'user' }),
-  'POST /profile/sessions/revoke-others': endpoint<Done>()({ access: 'user' }),
-  /** Codes are asked for from the confirmation on. */
-  'POST /profile/second-factor': endpoint<SecondFactorStart>()({
+  'DELETE /profile/sessions/:session': endpoint({
     access: 'user',
+    summary: 'End a session',
+    output: Done,
+  }),
+  'POST /profile/sessions/revoke-others': endpoint({
+    access: 'user',
+    summary: 'End all other sessions',
+    output: Done,
+  }),
+  'POST /profile/second-factor': endpoint({
+    access: 'user',
+    summary: 'Start to set up a second factor',
+    note: 'Codes are asked for from the confirmation on.',
     body: Type.Object({ password: Password }),
+    output: SecondFactorStart,
   }),
-  'POST /profile/second-factor/confirm': endpoint<Done>()({
+  'POST /profile/second-factor/confirm': endpoint({
     access: 'user',
+    summary: 'Switch the second factor on',
     body: Type.Object({ code: Type.String({ maxLength: 50 }) }),
+    output: Done,
   }),
-  /** The password alone would let whoever has it do away with what stands beside it. */
-  'POST /profile/second-factor/disable': endpoint<Done>()({
+  'POST /profile/second-factor/disable': endpoint({
     access: 'user',
+    summary: 'Switch the second factor off',
+    note: 'Needs a code beside the password, so that a stolen password cannot remove the second factor.',
     body: Type.Object({ password: Password, ...SecondFactorCode }),
+    output: Done,
   }),
-  'POST /profile/second-factor/backup-codes': endpoint<{
-    readonly backup_codes: readonly string[];
-  }>()({
+  'POST /profile/second-factor/backup-codes': endpoint({
     access: 'user',
+    summary: 'Make new backup codes',
     body: Type.Object({ password: Password, ...SecondFactorCode }),
+    output: closed({
+      backup_codes: Type.Array(Type.String()),
+    }),
   }),
 
-  'GET /accounts/:account/settings': endpoint<AccountSettings>()({ access: 'member' }),
-  'PATCH /accounts/:account/settings': endpoint<Done>()({
+  'GET /accounts/:account/settings': endpoint({
+    access: 'member',
+    summary: 'Get the account’s settings',
+    output: AccountSettings,
+  }),
+  'PATCH /accounts/:account/settings': endpoint({
     access: 'owner',
+    summary: 'Change the account’s settings',
     body: Type.Object({
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
       retain_responses: Type.Optional(Type.Boolean()),
     }),
+    output: Done,
   }),
-  'GET /accounts/:account/members': endpoint<{ readonly data: readonly AccountMember[] }>()({
-    access: 'member',
-  }),
-  'PATCH /accounts/:account/members/:user': endpoint<Done>()({
+  'GET /accounts/:account/audit-log': endpoint({
     access: 'owner',
+    summary: 'List the changes of the account',
+    note: 'Newest first. `action`: one, or what it begins with, as `key.`. Changes by the operator have neither name nor address.',
+    query: Type.Object({ ...PageQuery, action: Type.Optional(Type.String({ maxLength: 64 })) }),
+    output: page(AuditEntry),
+  }),
+  'GET /accounts/:account/members': endpoint({
+    access: 'member',
+    summary: 'List members',
+    output: closed({
+      data: Type.Array(AccountMember),
+    }),
+  }),
+  'PATCH /accounts/:account/members/:user': endpoint({
+    access: 'owner',
+    summary: 'Change a member’s role',
     body: Type.Object({ role: RoleName }),
+    output: Done,
   }),
-  'DELETE /accounts/:account/members/:user': endpoint<Done>()({ access: 'owner' }),
-  'POST /accounts/:account/leave': endpoint<Done>()({ access: 'member' }),
-  'GET /accounts/:account/invitations': endpoint<{ readonly data: readonly PendingInvitation[] }>()(
-    { access: 'admin' },
-  ),
-  /** Only an owner invites owners. */
-  'POST /accounts/:account/invitations': endpoint<NewInvitation>()({
+  'DELETE /accounts/:account/members/:user': endpoint({
+    access: 'owner',
+    summary: 'Remove a member',
+    output: Done,
+  }),
+  'POST /accounts/:account/leave': endpoint({
+    access: 'member',
+    summary: 'Leave the account',
+    output: Done,
+  }),
+  'GET /accounts/:account/invitations': endpoint({
     access: 'admin',
-    body: Type.Object({ email: Email, role: RoleName }),
+    summary: 'List open invitations',
+    output: closed({
+      data: Type.Array(PendingInvitation),
+    }),
   }),
-  'DELETE /accounts/:account/invitations/:invitation': endpoint<Done>()({ access: 'admin' }),
+  'POST /accounts/:account/invitations': endpoint({
+    access: 'admin',
+    summary: 'Invite somebody',
+    note: 'Only an owner invites owners.',
+    body: Type.Object({ email: Email, role: RoleName }),
+    output: NewInvitation,
+  }),
+  'DELETE /accounts/:account/invitations/:invitation': endpoint({
+    access: 'admin',
+    summary: 'Withdraw an invitation',
+    output: Done,
+  }),
 };

@@ -4,3 +4,8 @@
 export class DatabaseUnusable extends Error {
   override readonly name = 'DatabaseUnusable';
 }
+
+/** Thrown when a migration fails. `cause` is the database's own error. */
+export class MigrationFailed extends Error {
+  override readonly name = 'MigrationFailed';
+}

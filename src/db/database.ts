@@ -2,7 +2,7 @@
 import { openPostgres } from './postgres.ts';
 import { explainSqliteError } from './sqlite-error.ts';
 import { openSqlite } from './sqlite.ts';
-import type { Database } from './port.ts';
+import type { Database, DatabaseOptions } from './port.ts';
 
 export type { Database };
 
@@ -11,15 +11,10 @@ export type { Database };
  * must exist, and is first contacted by `migrate()`, which creates the tables. Throws when the URL
  * is not understood or the database cannot be used safely.
  *
- * `noQueryTimeout`: for commands that read the whole ledger.
- *
  * Examples: `openDatabase('sqlite:/var/lib/tollgate/tollgate.db')`,
  * `openDatabase('postgres://tollgate:secret@db.internal/tollgate')`.
  */
-export function openDatabase(
-  url: string,
-  options: { readonly noQueryTimeout?: boolean } = {},
-): Database {
+export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   return isPostgresUrl(url) ? openPostgres(url, options) : openSqlite(sqlitePathOf(url));
 }
 

@@ -1,25 +1,144 @@
-// Runs the pending migrations in one transaction: all of them or none.
+// Runs the pending migrations. They run in one transaction, all of them or none, except for a
+// migration that must run outside one: those before and after it have a transaction each.
+// docs/decisions/0013-upgrades.md says which versions may use a database together.
 import type { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import type { Migrations } from './migrations/list.ts';
+import { systemClock } from '../lib/clock.ts';
+import { DatabaseUnusable, MigrationFailed } from './database-error.ts';
+import type { DatabaseMigration, Migrations } from './migrations/list.ts';
+import { formerNames } from './migrations/list.ts';
 import type { Tables } from './schema.ts';
 
+/** Runs a migration outside a transaction, in one process at a time. */
+type WhileAlone = (work: () => Promise<void>) => Promise<void>;
+
+const lockNotAvailable = '55P03';
+const pauseMs = 250;
+const lockAttemptsMax = 2_000;
+
 /**
- * Returns the names of the migrations that ran, in order. Throws, with nothing changed, when one
- * fails or the database is newer than this version.
+ * Returns the names of the migrations that ran, in order. Throws when one fails, with nothing
+ * changed since the last that is recorded, and when the database is too new for this version.
  */
 export async function migrateToLatest(
   db: Kysely<Tables>,
   migrations: Migrations,
+  whileAlone: WhileAlone = (work) => work(),
 ): Promise<readonly string[]> {
-  const provider = { getMigrations: async () => ({ ...migrations }) };
-  const { error, results = [] } = await new Migrator({ db, provider }).migrateToLatest();
-  if (error) {
-    const failed = results.find((result) => result.status === 'Error')?.migrationName;
-    const where = failed
-      ? `the migration ${failed} failed`
-      : 'its migrations do not match this version of Tollgate';
-    throw new Error(`The database was left as it was: ${where}.`, { cause: error });
+  const ran: string[] = [];
+  for (let lockAttempts = 0; ;) {
+    const applied = await appliedMigrations(db);
+    checkVersion(applied, migrations);
+    const pending = nextOf(pendingOf(applied, migrations));
+    if (pending.length === 0) return ran;
+    const result = await runPending(db, { applied, pending }, whileAlone);
+    ran.push(...result.ran);
+    if (result.failure === null) continue;
+    const { name, cause } = result.failure;
+    if ((cause as { code?: unknown }).code === lockNotAvailable) {
+      lockAttempts += 1;
+      if (lockAttempts < lockAttemptsMax) await systemClock.sleep(pauseMs);
+      else throw failed(name, cause);
+      // Another process may have migrated in between.
+    } else if (name !== null || (await appliedMigrations(db)).length === applied.length)
+      throw failed(name, cause);
   }
-  return results.map((result) => result.migrationName);
+}
+
+/** Returns the names in the order in which they ran; none for a new database. */
+export async function appliedMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === 'kysely_migration')) return [];
+  const rows = await (
+    db as unknown as Kysely<{ kysely_migration: { name: string; timestamp: string } }>
+  )
+    .selectFrom('kysely_migration')
+    .select('name')
+    .orderBy('timestamp')
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
+/**
+ * Throws when another version made changes that this one does not know, unless it is newer and its
+ * changes let this version go on.
+ */
+export function checkVersion(applied: readonly string[], migrations: Migrations): void {
+  const names = Object.keys(migrations);
+  const newest = names.at(-1) ?? '';
+  const unknown = applied.filter(
+    (name) => !Object.hasOwn(migrations, name) && !Object.hasOwn(formerNames, name),
+  );
+  const tooNew = unknown.find((name) => name <= newest || oldestNeeded(name) > newest.slice(0, 4));
+  if (tooNew === undefined) return;
+  throw new DatabaseUnusable(
+    `The database is newer than this version of Tollgate: it has the migration ${tooNew}, and this version knows those up to ${newest}. Start the version that made it, or a newer one, or restore a backup from before the upgrade (docs/upgrading.md).`,
+  );
+}
+
+/** The number of the migration that a version must know to use a database with this one. */
+function oldestNeeded(name: string): string {
+  return /-needs-(\d{4})$/.exec(name)?.[1] ?? '';
+}
+
+type Pending = Readonly<Record<string, DatabaseMigration>>;
+
+function pendingOf(applied: readonly string[], migrations: Migrations): Pending {
+  const known = new Set(applied.map((name) => formerNames[name] ?? name));
+  return Object.fromEntries(Object.entries(migrations).filter(([name]) => !known.has(name)));
+}
+
+/** Returns what can run together: one migration outside a transaction, or those before the first. */
+function nextOf(pending: Pending): readonly (readonly [string, DatabaseMigration])[] {
+  const all = Object.entries(pending);
+  const outside = all.findIndex(([, migration]) => migration.outsideTransaction);
+  return outside === -1 ? all : all.slice(0, Math.max(outside, 1));
+}
+
+type Run = {
+  readonly applied: readonly string[];
+  readonly pending: readonly (readonly [string, DatabaseMigration])[];
+};
+type Result = {
+  readonly ran: readonly string[];
+  /** `name`: null when the migrator failed before a migration. */
+  readonly failure: { readonly name: string | null; readonly cause: unknown } | null;
+};
+
+async function runPending(
+  db: Kysely<Tables>,
+  { applied, pending }: Run,
+  whileAlone: WhileAlone,
+): Promise<Result> {
+  // The migrator refuses a database with migrations that it is not given.
+  const done = applied.map((name) => [name, { up: async () => {} }] as const);
+  const provider = { getMigrations: async () => Object.fromEntries([...done, ...pending]) };
+  const disableTransactions = pending[0]![1].outsideTransaction ?? false;
+  const migrator = new Migrator({
+    db,
+    provider,
+    disableTransactions,
+    // Early versions were merged out of order.
+    allowUnorderedMigrations: true,
+  });
+  let result: Result = { ran: [], failure: null };
+  const work = async () => {
+    const { error, results = [] } = await migrator.migrateToLatest();
+    const namesOf = (status: string) =>
+      results.filter((each) => each.status === status).map(({ migrationName }) => migrationName);
+    const failure = error ? { name: namesOf('Error')[0] ?? null, cause: error } : null;
+    result = { ran: failure && !disableTransactions ? [] : namesOf('Success'), failure };
+  };
+  await (disableTransactions ? whileAlone(work) : work());
+  return result;
+}
+
+function failed(name: string | null, cause: unknown): MigrationFailed {
+  const what = name === null ? 'The migration could not begin' : `The migration ${name} failed`;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new MigrationFailed(
+    `${what}, and the database was left as it was before: ${why}. The version that was in use can still be started.`,
+    { cause },
+  );
 }

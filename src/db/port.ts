@@ -3,6 +3,7 @@
 // disk. Charged requests never write through here: the ledger has its own writer
 // (domain/ledger/open-ledger.ts).
 import type { Kysely } from 'kysely';
+import type { PoolState } from './pool-state.ts';
 import type { Tables } from './schema.ts';
 
 export type Database = {
@@ -29,5 +30,14 @@ export type Database = {
    * Safe to run in many processes.
    */
   readonly migrate: () => Promise<readonly string[]>;
+  /** Returns the pools that have been used; none on SQLite, which has no pools. */
+  readonly pools: () => readonly PoolState[];
   readonly close: () => Promise<void>;
+};
+
+export type DatabaseOptions = {
+  /** For commands that read the whole ledger. */
+  readonly noQueryTimeout?: boolean;
+  /** Threads of the process that each open the database: they share its connections. */
+  readonly threads?: number;
 };

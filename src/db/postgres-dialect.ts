@@ -84,7 +84,9 @@ class LocklessAdapter extends PostgresAdapter {
 
 /** Kysely's id, so that older versions of Tollgate wait for the lock too. */
 const migrationLockId = 3_853_314_791_062_309_107n;
-const lockTimeoutMs = 3_600_000;
+const turnTimeoutMs = 3_600_000;
+/** While a migration waits for a table, so do the requests that come after it. */
+const lockTimeoutMs = 500;
 
 class LockingDriver extends SnapshotDriver {
   override async beginTransaction(
@@ -94,7 +96,8 @@ class LockingDriver extends SnapshotDriver {
     await super.beginTransaction(connection, settings);
     const run = (sql: string) => connection.executeQuery(CompiledQuery.raw(sql));
     // As long as Kysely's own lock waits.
-    await run(`select set_config('lock_timeout', '${lockTimeoutMs}', true)`);
+    await run(`select set_config('lock_timeout', '${turnTimeoutMs}', true)`);
     await run(`select pg_advisory_xact_lock(${migrationLockId})`);
+    await run(`select set_config('lock_timeout', '${lockTimeoutMs}', true)`);
   }
 }

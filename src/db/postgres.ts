@@ -1,12 +1,15 @@
 // PostgreSQL behind the port: a read-only pool for queries, one for accounts and keys, and one for
 // transient rows. pg is loaded with the first connection, so SQLite installations never load it.
 import { Kysely, type PostgresPool, sql } from 'kysely';
-import type { Database } from './port.ts';
+import type { Pool as OpenPool } from 'pg';
+import { systemClock } from '../lib/clock.ts';
+import type { Database, DatabaseOptions } from './port.ts';
 import { DatabaseUnusable } from './database-error.ts';
 import { migrateToLatest } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import { MigrationDialect, SnapshotPostgresDialect } from './postgres-dialect.ts';
 import { explainPostgresError } from './postgres-error.ts';
+import { poolStateOf, type PoolState } from './pool-state.ts';
 import type { PoolOptions } from './postgres-pool.ts';
 import type { Tables } from './schema.ts';
 
@@ -14,18 +17,31 @@ import type { Tables } from './schema.ts';
 const majorVersionMin = 14;
 const readPool = { max: 10, isReadOnly: true };
 const writePool = { max: 3 };
+/** The fewest connections of a pool, however many threads share it. */
+const threadConnectionsMin = 2;
 const transientPool = { max: 10, settings: { synchronous_commit: 'off' } };
 /**
  * No page of a list takes this long; a client is better served by an error than by a longer wait.
  */
 const statementTimeoutMs = 30_000;
 
-/** `noQueryTimeout`: for commands that read the whole ledger. */
-export function openPostgres(url: string, { noQueryTimeout = false } = {}): Database {
-  const write = kyselyOn(url, { ...writePool, statementTimeoutMs });
-  const transient = kyselyOn(url, { ...transientPool, statementTimeoutMs });
-  const read = kyselyOn(url, {
-    ...readPool,
+export function openPostgres(
+  url: string,
+  { noQueryTimeout = false, threads = 1 }: DatabaseOptions = {},
+): Database {
+  const shared = <Pool extends { readonly max: number }>(pool: Pool): Pool => ({
+    ...pool,
+    max: Math.max(threadConnectionsMin, Math.ceil(pool.max / threads)),
+  });
+  const states: (() => PoolState)[] = [];
+  const open = (name: string, options: PoolOptions) =>
+    kyselyOn(url, options, {
+      onOpen: (pool) => states.push(() => poolStateOf(name, pool, options.max)),
+    });
+  const write = open('write', { ...shared(writePool), statementTimeoutMs });
+  const transient = open('transient', { ...shared(transientPool), statementTimeoutMs });
+  const read = open('read', {
+    ...shared(readPool),
     statementTimeoutMs: noQueryTimeout ? 0 : statementTimeoutMs,
   });
   return {
@@ -34,6 +50,7 @@ export function openPostgres(url: string, { noQueryTimeout = false } = {}): Data
     write,
     transient,
     migrate: () => migrate(url),
+    pools: () => states.map((state) => state()),
     close: async () => {
       await Promise.all([read.destroy(), write.destroy(), transient.destroy()]);
     },
@@ -45,12 +62,39 @@ export function openPostgres(url: string, { noQueryTimeout = false } = {}): Data
  * statements may.
  */
 async function migrate(url: string): Promise<readonly string[]> {
-  const db = kyselyOn(url, { max: 2, statementTimeoutMs: 0 }, MigrationDialect);
+  const options = { max: 2, statementTimeoutMs: 0 };
+  const db = kyselyOn(url, options, { Dialect: MigrationDialect });
   try {
-    await db.transaction().execute(checkVersion);
-    return await migrateToLatest(db, migrations.postgres);
+    await db.transaction().execute(checkServer);
+    return await migrateToLatest(db, migrations.postgres, (work) => whileAlone(url, work));
   } catch (error) {
     throw explain(error, url);
+  } finally {
+    await db.destroy();
+  }
+}
+
+type KyselyOptions = {
+  readonly Dialect?: typeof SnapshotPostgresDialect;
+  readonly onOpen?: (pool: OpenPool) => void;
+};
+/** Not the lock of migrations in transactions: an index is not built while a statement waits for one. */
+const aloneLockId = 3_853_314_791_062_309_108n;
+const alonePauseMs = 250;
+
+/** Runs the work while no other process does so. It has its own connections. */
+async function whileAlone(url: string, work: () => Promise<void>): Promise<void> {
+  const db = kyselyOn(url, { max: 1, statementTimeoutMs: 0 });
+  const tryOnce = () =>
+    db.transaction().execute(async (transaction) => {
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
+      const { rows } = await sql<{ isAlone: boolean }>`
+        select pg_try_advisory_xact_lock(${aloneLockId}) as "isAlone"`.execute(transaction);
+      if (rows[0]!.isAlone) await work();
+      return rows[0]!.isAlone;
+    });
+  try {
+    while (!(await tryOnce())) await systemClock.sleep(alonePauseMs);
   } finally {
     await db.destroy();
   }
@@ -59,14 +103,17 @@ async function migrate(url: string): Promise<readonly string[]> {
 function kyselyOn(
   url: string,
   options: PoolOptions,
-  Dialect = SnapshotPostgresDialect,
+  { Dialect = SnapshotPostgresDialect, onOpen = () => {} }: KyselyOptions = {},
 ): Kysely<Tables> {
-  const pool = async (): Promise<PostgresPool> =>
-    (await import('./postgres-pool.ts')).connectPool(url, options);
+  const pool = async (): Promise<PostgresPool> => {
+    const opened = (await import('./postgres-pool.ts')).connectPool(url, options);
+    onOpen(opened);
+    return opened;
+  };
   return new Kysely<Tables>({ dialect: new Dialect({ pool }) });
 }
 
-async function checkVersion(db: Kysely<Tables>): Promise<void> {
+async function checkServer(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ number: number; version: string; standby: boolean }>`
     select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
       pg_is_in_recovery() as standby`.execute(db);

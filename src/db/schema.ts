@@ -15,12 +15,16 @@ export type Tables = {
   charges: ChargesTable;
   charge_days: ChargeDaysTable;
   loss_days: LossDaysTable;
+  sealed_days: SealedDaysTable;
+  sealing: SealingTable;
   prices: PricesTable;
   account_model_prices: AccountModelPricesTable;
   idempotent_responses: IdempotentResponsesTable;
   cached_responses: CachedResponsesTable;
   activity_days: ActivityDaysTable;
-  recent_errors: RecentErrorsTable;
+  earlier_keys: EarlierKeysTable;
+  request_log: RequestLogTable;
+  latency_days: LatencyDaysTable;
   key_uses: KeyUsesTable;
   provider_hours: ProviderHoursTable;
   revisions: RevisionsTable;
@@ -41,6 +45,8 @@ export type Tables = {
   invitations: InvitationsTable;
   sign_in_links: SignInLinksTable;
   attempts: AttemptsTable;
+  admin_keys: AdminKeysTable;
+  admin_answers: AdminAnswersTable;
 };
 
 type Mode = 'live' | 'test';
@@ -95,6 +101,16 @@ export type ApiKeysTable = {
   /** null: the key is enabled. */
   disabled_at_ms: number | null;
   revoked_at_ms: number | null;
+};
+
+/** Earlier texts of rotated keys. They work until they expire. */
+type EarlierKeysTable = {
+  digest: string;
+  key_id: string;
+  /** As in `api_keys`. */
+  secret_id: string | null;
+  hint: string;
+  expires_at_ms: number;
 };
 
 /** One row per account and mode: balances, equal to the sums of the ledger's entries. */
@@ -180,6 +196,7 @@ export type EntriesTable = {
   provoked: 0 | 1;
   /** The available balance right after this entry, as reported in the command's first response. */
   available_micros: Micros;
+  /** On `reserve` only, except in rows of older versions. */
   day: string | null;
   month: string | null;
   /** On `reserve` only. */
@@ -269,6 +286,50 @@ export type ChargeDaysTable = {
   loss_micros: Micros;
 };
 
+/** Days of the journal that are over: append-only, each chained to the one before. */
+export type SealedDaysTable = {
+  /** The last UTC day that it covers, `2026-11-21`. */
+  day: string;
+  /** The end of the day, exclusive. */
+  until_ms: number;
+  /** Where the journal goes on, see `Position` in domain/ledger/seals/journal.ts. `ahead` is JSON. */
+  after_seq: number;
+  last_seq: number;
+  ahead: string;
+  /** The entries and charges that it covers and the one before does not, and their SHA-256. */
+  entries: number;
+  charges: number;
+  entries_digest: string;
+  charges_digest: string;
+  /** SHA-256 of the day's rows in `charge_days` and `loss_days`. */
+  sums_digest: string;
+  state_digest: string;
+  /** '' for the first. */
+  previous_digest: string;
+  /** SHA-256 of the columns before. */
+  digest: string;
+  /** JSON: balances, holds and windows at its end. Only the newest has it. */
+  state: string | null;
+  sealed_at_ms: number;
+  /** Set before the first of its charges is removed, and after the last. */
+  removing_since_ms: number | null;
+  removed_at_ms: number | null;
+};
+
+/** One row: who seals days now, and whether the clock is trusted. */
+type SealingTable = {
+  id: number;
+  /** The clock at the last look; null before the first. */
+  trusted_ms: number | null;
+  /** Set while the clock is hours ahead of what was expected. */
+  doubted_since_ms: number | null;
+  doubted_at_ms: number | null;
+  owner: string | null;
+  claimed_until_ms: number;
+  /** The end of the newest day that was sealed or is being sealed; nothing is dated before it. */
+  closed_until_ms: number;
+};
+
 /** The price terms of charges, append-only; canonical/price-terms.ts reads and writes them. */
 type PricesTable = {
   id: string;
@@ -349,8 +410,11 @@ export type ActivityDaysTable = {
   output_tokens: number;
 };
 
-/** An account's most recent errors. */
-export type RecentErrorsTable = {
+/**
+ * Requests of an account beside what the ledger books. Buffered in memory, so a killed process
+ * loses a few seconds of them, and kept for `history.days`.
+ */
+export type RequestLogTable = {
   account_id: string;
   mode: Mode;
   created_at_ms: number;
@@ -360,7 +424,35 @@ export type RecentErrorsTable = {
   model_id: string;
   /** The route's path: `/v1/chat/completions`. */
   path: string;
-  code: string;
+  outcome: 'charged' | 'hit' | 'idempotent-replay' | 'failed';
+  /** The error code of a failed request; null: it did not fail. */
+  code: string | null;
+  /** The HTTP status; 0: it was not kept then. */
+  status: number;
+  streamed: 0 | 1;
+  duration_ms: number | null;
+  /** null: no stream, or none of it came. */
+  first_byte_ms: number | null;
+  /** What the repeated answer had cost, as far as it is known, and its tokens. */
+  saved_micros: Micros;
+  input_tokens: number;
+  output_tokens: number;
+  /** JSON: `RequestNotes` of domain/activity/request-notes.ts. */
+  details: string;
+};
+
+/** Latency histograms of charged requests by UTC day; domain/activity/latency.ts has the buckets. */
+export type LatencyDaysTable = {
+  account_id: string;
+  mode: Mode;
+  day: string;
+  key_id: string;
+  model_id: string;
+  provider: string;
+  /** `first`: to the first piece of a stream. `whole`: to the end of any request. */
+  kind: 'first' | 'whole';
+  latency_bucket: number;
+  requests: number;
 };
 
 /** The time of a key's last request, whatever its outcome. */
@@ -399,10 +491,10 @@ type SecretsTable = {
   current_since_ms: number;
 };
 
-/** Every change made in the dashboard or by a command, append-only. */
+/** Every change made in the dashboard, by a command or by an admin key, append-only. */
 export type AuditLogTable = {
   id: string;
-  actor_kind: 'user' | 'command' | 'service';
+  actor_kind: 'user' | 'command' | 'service' | 'admin-key';
   actor_id: string;
   actor_name: string;
   address: string | null;
@@ -620,4 +712,33 @@ type AttemptsTable = {
   count: number;
   started_at_ms: number;
   blocked_until_ms: number;
+};
+
+/** Keys of the admin API. */
+export type AdminKeysTable = {
+  id: string;
+  name: string;
+  /** A JSON array of scopes. */
+  scopes: string;
+  /** SHA-256 of the key, which is never stored. */
+  digest: string;
+  /** A display form for recognising the key: `tg_admin_…x4Qz`. */
+  hint: string;
+  /** Same format as an API key's. */
+  allowed_addresses: string | null;
+  /** null: the key never expires. */
+  expires_at_ms: number | null;
+  created_at_ms: number;
+  revoked_at_ms: number | null;
+};
+
+/** Requests to the admin API with an Idempotency-Key, for 24 hours. */
+type AdminAnswersTable = {
+  admin_key_id: string;
+  /** SHA-256 of the Idempotency-Key, whose text is not stored. */
+  key_digest: string;
+  fingerprint: string;
+  /** Compressed and encrypted; null until the answer is known. */
+  body: Uint8Array | null;
+  expires_at_ms: number;
 };

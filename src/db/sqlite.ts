@@ -34,6 +34,7 @@ export function openSqlite(path: string): Database {
         throw explainSqliteError(error, path);
       }
     },
+    pools: () => [],
     close: async () => {
       await Promise.all([read.destroy(), write.destroy(), transient.destroy()]);
       for (const connection of [reader, transientWriter, writer]) closeIfOpen(connection);

@@ -17,6 +17,11 @@ export function parseEventData(data: string): unknown {
   }
 }
 
+/** Returns false for a type with a line break: it would start a new line when written. */
+export function isTypeName(type: unknown): type is string {
+  return typeof type === 'string' && type !== '' && !type.includes('\n') && !type.includes('\r');
+}
+
 export function isEventTooDeep(data: string): boolean {
   // Each level takes two brackets, so nearly all events are too short to be too deep.
   return data.length > 2 * eventDepthMax && isTooDeep(data, eventDepthMax);

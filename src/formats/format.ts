@@ -3,7 +3,7 @@
 // speak the same format. All functions are pure: values in, values out.
 import type { Answer } from '../canonical/answer.ts';
 import type { Emulated } from './adapting/emulated.ts';
-import type { ApiError } from '../canonical/errors.ts';
+import type { ApiError, ErrorContext } from '../canonical/errors.ts';
 import type { StreamEvent, Stop, UpstreamFailure } from '../canonical/event.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../canonical/format-name.ts';
 import type { OutputMeter } from '../canonical/output-bytes.ts';
@@ -84,7 +84,7 @@ export type ClientFormat = {
    * sent, the current one.
    */
   readonly outputLimitField: (body: JsonObject) => string;
-  readonly writeError: (error: ApiError, requestId: string) => JsonObject;
+  readonly writeError: (error: ApiError, context: ErrorContext) => JsonObject;
   readonly relay: Relay;
 };
 
@@ -207,7 +207,7 @@ export type StreamPipe<Input> = {
    * Returns the format's own error event, which ends a stream that has begun. Replaces the frames
    * of `close`.
    */
-  readonly fail: (error: ApiError, requestId: string) => string;
+  readonly fail: (error: ApiError, context: ErrorContext) => string;
   readonly progress: StreamProgress;
 };
 

@@ -6,7 +6,7 @@ import type { Emulated } from './adapting/emulated.ts';
 import type { Stop, StreamEvent } from '../canonical/event.ts';
 import { keepObject } from './adapting/json-object.ts';
 import { StreamCut } from './adapting/stop-cut.ts';
-import { mergeUsage } from '../canonical/usage.ts';
+import { mergeUsage, type Usage } from '../canonical/usage.ts';
 import type { SseEvent } from '../lib/sse.ts';
 import type { StreamPipe, StreamReader } from './format.ts';
 import type { ToolNames } from './tool-names.ts';
@@ -37,12 +37,18 @@ export function translateStream(
   ].filter((step) => step !== null);
   const keepConsistent = keepCallsConsistent();
   const write = (event: StreamEvent) => writer.push(keepConsistent(event));
+  let readUsage: Usage | null = null;
+  const noteUsage = () => {
+    const usage = reader.usageSoFar();
+    if (usage === readUsage) return;
+    readUsage = usage;
+    progress.usage = mergeUsage(progress.usage, usage);
+  };
   const writeAll = (events: readonly StreamEvent[]) => {
-    progress.usage = mergeUsage(progress.usage, reader.usageSoFar());
-    const frames = steps
-      .reduce((all, step) => all.flatMap(step), events)
-      .map(write)
-      .join('');
+    noteUsage();
+    let frames = '';
+    for (const event of steps.reduce((all, step) => all.flatMap(step), events))
+      frames += write(event);
     if (cut?.stop) progress.isCut = true;
     return frames;
   };

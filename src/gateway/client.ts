@@ -10,7 +10,7 @@ export type Client = {
    * already lost.
    */
   readonly onGone: (callback: () => void) => void;
-  readonly sendAnswer: (body: string, headers: Headers) => void;
+  readonly sendAnswer: (body: string | Buffer, headers: Headers) => void;
   /**
    * True when the head of its stream was sent while it waited for another request; left out: it
    * never waits.
@@ -25,7 +25,7 @@ export type ClientStream = {
    * Resolves when the client has room for more. A client that reads nothing for a minute is
    * disconnected and counts as gone.
    */
-  readonly write: (frames: string) => Promise<void> | void;
+  readonly write: (frames: string | Buffer) => Promise<void> | void;
   /** Sends it unless earlier data still waits to be read. */
   readonly keepAlive: (frame: string) => void;
   readonly end: (frames: string, trailers: Headers) => void;

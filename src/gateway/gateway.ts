@@ -10,10 +10,11 @@ import type { Ledger, LedgerId } from '../domain/ledger/commands.ts';
 import type { Balance } from '../domain/ledger/reports/queries.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import type { HeaderNames } from './headers.ts';
+import type { HeaderNames } from '../canonical/header-names.ts';
 import type { HoldGrowths } from './charging/hold-growth.ts';
 import type { ImageFiles } from './images/image-files.ts';
 import type { KeepAlives } from './keep-alives.ts';
+import type { Meter } from './meter.ts';
 import type { RateLimits } from './admission/rate-limits.ts';
 import type { Routing } from './routing/routing.ts';
 import type { ConnectedProviders } from './routing/providers.ts';
@@ -45,4 +46,6 @@ export type Gateway = {
   readonly routing: Routing;
   /** Counts what the ledger does not book. */
   readonly activity: Activity;
+  /** Counts for the metrics. */
+  readonly meter: Meter;
 };

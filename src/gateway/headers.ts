@@ -1,38 +1,8 @@
-// Headers that carry the service's name: `service.name` of the configuration, "Service" by default.
+// The values of headers that carry the service's name (`canonical/header-names.ts`).
 import { invalidRequest } from '../canonical/errors.ts';
+import type { HeaderNames } from '../canonical/header-names.ts';
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { Headers } from './client.ts';
-
-const suffixes = {
-  cost: 'Cost-Micros',
-  balance: 'Balance-Cents',
-  reserved: 'Reserved-Micros',
-  outputLimit: 'Output-Limit',
-  ignored: 'Ignored',
-  /** Lists fields that the upstream does not support and the gateway emulates. */
-  emulated: 'Emulated',
-  mode: 'Mode',
-  /** The source of an answer that was not made for this request. */
-  cache: 'Cache',
-  /** `estimate`: the token count is our own. */
-  tokenCount: 'Token-Count',
-  /** The provider that served. */
-  route: 'Route',
-  /** How often the request was sent upstream. */
-  attempts: 'Attempts',
-  /** On a request: allows the stream to report the cost in a comment. */
-  streamComments: 'Stream-Comments',
-};
-
-export type HeaderNames = Readonly<Record<keyof typeof suffixes, string>>;
-
-export function headerNamesOf(serviceName: string): HeaderNames {
-  const names = Object.entries(suffixes).map(([name, suffix]) => [
-    name,
-    `X-${serviceName}-${suffix}`,
-  ]);
-  return Object.fromEntries(names) as HeaderNames;
-}
 
 const namesCharactersMax = 1_000;
 
@@ -64,13 +34,21 @@ export type Sender = {
   readonly gateway: { readonly headers: HeaderNames };
   readonly key: Pick<ApiKey, 'mode'>;
   readonly rateHeaders: Headers;
+  readonly work: { readonly headers: Headers };
 };
 
 /** Headers about the request and its key, whatever the answer is. */
-export function requestHeaders({ gateway, key, rateHeaders }: Sender): Record<string, string> {
-  return key.mode === 'test'
-    ? { ...rateHeaders, [gateway.headers.mode]: 'test' }
-    : { ...rateHeaders };
+export function requestHeaders({
+  gateway,
+  key,
+  rateHeaders,
+  work,
+}: Sender): Record<string, string> {
+  return {
+    ...rateHeaders,
+    ...work.headers,
+    ...(key.mode === 'test' && { [gateway.headers.mode]: 'test' }),
+  };
 }
 
 /**

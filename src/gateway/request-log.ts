@@ -1,14 +1,25 @@
-// What is recorded about a request, for its log line, the metrics and the account's activity. Every
-// step writes it and none reads it; it is read once, when the request is over. It never holds a
-// key, a prompt or an answer.
+// What is recorded about a request, for its log line, the metrics and the account's history. Every
+// step writes it and none reads it; it is read once, when the request is over. Money is also told to
+// a listener when it is booked, because that may be later. It never holds a key, a prompt or an
+// answer.
+import type { ApiError } from '../canonical/errors.ts';
+import type { RequestTry } from '../canonical/request-try.ts';
+import type { RequestSpans } from '../canonical/request-spans.ts';
 import type { AnswerWorth } from '../canonical/stored-response.ts';
 
 /** The source of a replayed answer, as in the cache header and the log. */
 export type ReplaySource = 'hit' | 'idempotent-replay';
 
 type Notes = {
+  /** The client's address. */
+  readonly address?: string;
+  /** The model's name as it was sent; it may not exist. */
+  readonly askedModel?: string;
+  /** The id of the client's trace. */
+  readonly traceId?: string;
   readonly accountId?: string;
   readonly keyId?: string;
+  readonly adminKeyId?: string;
   readonly mode?: 'live' | 'test';
   readonly model?: string;
   /** The provider that served, or was tried last. */
@@ -26,20 +37,52 @@ type Notes = {
   readonly upstreamCostMicros?: number;
   readonly holdMicros?: number;
   readonly ending?: 'complete' | 'cut-off' | 'failed';
+  /** Why the model stopped. */
+  readonly finish?: string;
   readonly errorCode?: string;
   readonly upstreamStatus?: number | null;
   /** Milliseconds from the request's arrival to the first piece of a stream. */
   readonly firstByteMs?: number;
+  /** The rate limit that refused the request, and whose it is. */
+  readonly rateLimit?: string;
+  readonly rateLimitScope?: string;
 };
 
-export type RequestFields = Notes & { readonly requestId: string; readonly lossMicros?: number };
+export type RequestFields = Notes & {
+  readonly requestId: string;
+  readonly lossMicros?: number;
+  /** Absent when the provider worded the message, because it may quote the prompt. */
+  readonly errorMessage?: string;
+  /** The field at fault. */
+  readonly errorParam?: string | null;
+  /** The calls to providers, in order. */
+  readonly tries?: readonly RequestTry[];
+};
+
+/** A charge as the ledger booked it. */
+export type Charged = {
+  readonly costMicros: number;
+  readonly upstreamCostMicros: number;
+  /** The part of the cost that nobody paid. */
+  readonly lossMicros: number;
+};
+
+/** Told of each charge and each loss once, right after it was booked. */
+export type BookingListener = {
+  readonly noteCharge: (fields: RequestFields, charged: Charged) => void;
+  readonly noteLoss: (fields: RequestFields, lossMicros: number) => void;
+};
 
 export class RequestLog {
   /** Read this when the request is over. */
   readonly fields: RequestFields;
+  readonly #listener: BookingListener | undefined;
+  /** Recorded for telemetry; null: it is off. */
+  spans: RequestSpans | null = null;
 
-  constructor(requestId: string) {
+  constructor(requestId: string, listener?: BookingListener) {
     this.fields = { requestId };
+    this.#listener = listener;
   }
 
   /** Overwrites fields that were noted before. */
@@ -47,8 +90,40 @@ export class RequestLog {
     Object.assign(this.fields, notes);
   }
 
-  /** Adds a loss. */
+  /** Notes the error that the client gets. */
+  noteError({ code, message, param, details, isQuoted }: ApiError): void {
+    Object.assign(this.fields, {
+      errorCode: code,
+      errorParam: param,
+      errorMessage: isQuoted ? undefined : message,
+    });
+    const { limit, scope } = details ?? {};
+    if (code === 'rate_limit_exceeded' && typeof limit === 'string')
+      this.note({
+        rateLimit: limit,
+        rateLimitScope: typeof scope === 'string' ? scope : 'address',
+      });
+  }
+
+  addTry(one: RequestTry): void {
+    Object.assign(this.fields, { tries: [...(this.fields.tries ?? []), one] });
+  }
+
+  /** Notes the request's charge, and who served it. */
+  noteCharge(charged: Charged, notes: Pick<Notes, 'provider' | 'ending'>): void {
+    const { costMicros, upstreamCostMicros, lossMicros } = charged;
+    this.note({ ...notes, costMicros, upstreamCostMicros });
+    this.#sumLoss(lossMicros);
+    this.#listener?.noteCharge(this.fields, charged);
+  }
+
+  /** Adds the loss of a failed call. */
   addLoss(lossMicros: number): void {
+    this.#sumLoss(lossMicros);
+    this.#listener?.noteLoss(this.fields, lossMicros);
+  }
+
+  #sumLoss(lossMicros: number): void {
     Object.assign(this.fields, { lossMicros: (this.fields.lossMicros ?? 0) + lossMicros });
   }
 }

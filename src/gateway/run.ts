@@ -18,7 +18,7 @@ export async function run(
   incoming: IncomingRequest,
   client: Client,
 ): Promise<void> {
-  const { requestId, arrivedAtMs, key, baseUrl, forwardable, log } = incoming;
+  const { requestId, arrivedAtMs, key, baseUrl, forwardable, trace, log } = incoming;
   const work = endpoint(gateway, incoming);
   const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
   log.note({ model: work.modelId, provider: work.provider, stream: work.stream });
@@ -27,7 +27,7 @@ export async function run(
   const wantsComments =
     readHeaderFlag(gateway.headers.streamComments, incoming.commentsHeader) ?? false;
   const rateHeaders = await gateway.rateLimits.takeRequest(key);
-  const asSent = { requestId, arrivedAtMs, key, baseUrl, forwardable, log };
+  const asSent = { requestId, arrivedAtMs, key, baseUrl, forwardable, trace, log };
   const accepted: Accepted = {
     ...asSent,
     gateway,

@@ -2,10 +2,12 @@
 // before and changes nothing of it, so the type says what is known. Images and searches go from
 // Accepted straight to their sale (charging/piece-sale.ts).
 import type { ApiError } from '../canonical/errors.ts';
+import type { CallSpan } from '../canonical/request-spans.ts';
 import type { CacheName } from '../domain/cache/cache-name.ts';
 import type { RequestName } from '../domain/idempotency/request-name.ts';
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { TraceContext } from '../lib/trace-context.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import type { Run } from './active-runs.ts';
 import type { OpenHold } from './charging/open-hold.ts';
@@ -40,6 +42,8 @@ export type IncomingRequest = {
   /** Parsed JSON. */
   readonly body: unknown;
   readonly forwardable: ForwardableHeaders;
+  /** The client's trace, which calls to providers continue; null: none. */
+  readonly trace: TraceContext | null;
   readonly log: RequestLog;
 };
 
@@ -58,6 +62,8 @@ export type Work = {
   readonly stream: boolean;
   /** True when the cache is used unless a header says otherwise. */
   readonly isCachedUnasked: boolean;
+  /** Headers of every answer: that its model ends. */
+  readonly headers: Headers;
   /** The body as it came, for the cache. */
   readonly body: JsonObject;
   /**
@@ -85,7 +91,7 @@ type Weighed = {
  */
 export type Accepted = Pick<
   IncomingRequest,
-  'requestId' | 'arrivedAtMs' | 'key' | 'baseUrl' | 'forwardable' | 'log'
+  'requestId' | 'arrivedAtMs' | 'key' | 'baseUrl' | 'forwardable' | 'trace' | 'log'
 > & {
   readonly gateway: Gateway;
   /** null: it has no Idempotency-Key. */
@@ -117,6 +123,8 @@ export type Called = Held & {
   readonly number: number;
   /** Counts what the call may have written without showing it. */
   readonly unseen: UnseenOutput;
+  /** null: telemetry is off. */
+  readonly span: CallSpan | null;
 };
 
 /** The time since the request's arrival, in whole milliseconds. */

@@ -67,7 +67,7 @@ export function isTooDeep(text: string, depthMax = jsonDepthMax): boolean {
 /**
  * Returns the index of the quote that closes the string opened at `start`, or the end of the text.
  */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let end = start;
   for (;;) {
     end = text.indexOf('"', end + 1);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuMsOf } from '../../tests/support/cpu-time.ts';
 import fc from '../../tests/support/property.ts';
 import { formatSse, SseOverflow, SseParser, type SseEvent } from './sse.ts';
 
@@ -96,4 +97,10 @@ test('a stream without line ends is refused before it fills the memory', () => {
   assert.throws(() => {
     for (let index = 0; index < 40; index++) parser.push(piece);
   }, SseOverflow);
+});
+
+test('line ends of one kind are read in linear time when the other kind follows or is missing', () => {
+  const count = 512 * 1024;
+  for (const text of [`${'\n'.repeat(count)}\r`, '\r'.repeat(count), `${'\r'.repeat(count)}x\n`])
+    assert.ok(cpuMsOf(() => parse([Buffer.from(text)])) < 1_500);
 });

@@ -37,9 +37,8 @@ export class SseParser {
    */
   end(): SseEvent[] {
     const events = this.#read(this.#decoder.end());
-    if (this.#rest !== '') this.#readLine(this.#rest, events);
-    this.#rest = '';
-    this.#readLine('', events);
+    if (this.#rest !== '') this.#readRest(this.#rest, events);
+    this.#endEvent(events);
     return events;
   }
 
@@ -59,9 +58,8 @@ export class SseParser {
     for (;;) {
       const end = hasReturns ? indexOfLineEnd(text, start) : text.indexOf('\n', start);
       if (end === -1) break;
-      const line = text.slice(start, end);
-      this.#readLine(this.#rest === '' ? line : this.#rest + line, events);
-      this.#rest = '';
+      if (this.#rest === '') this.#readLine(text, start, end, events);
+      else this.#readRest(this.#rest + text.slice(start, end), events);
       start = end + 1;
       if (text[end] === '\r') {
         if (start === text.length) this.#afterReturn = true;
@@ -75,29 +73,42 @@ export class SseParser {
     return events;
   }
 
-  #readLine(line: string, events: SseEvent[]): void {
-    if (line === '') {
-      if (this.#data !== null) events.push({ event: this.#event, data: this.#data });
-      this.#event = '';
-      this.#data = null;
-      return;
-    }
-    if (line.startsWith('data:')) {
-      const value = line.slice(line[5] === ' ' ? 6 : 5);
-      this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
-    } else if (line.startsWith('event:')) {
-      this.#event = line.slice(line[6] === ' ' ? 7 : 6);
-    } else if (line === 'data') {
-      this.#data = this.#data === null ? '' : `${this.#data}\n`;
-    }
+  /** Reads a line that began in an earlier piece. */
+  #readRest(line: string, events: SseEvent[]): void {
+    this.#rest = '';
+    this.#readLine(line, 0, line.length, events);
+  }
+
+  /** Reads the line of `text` from `start` to `end`. */
+  #readLine(text: string, start: number, end: number, events: SseEvent[]): void {
+    if (start === end) this.#endEvent(events);
+    else if (text.startsWith('data:', start)) this.#addData(valueOf(text, start + 5, end));
+    else if (text.startsWith('event:', start)) this.#event = valueOf(text, start + 6, end);
+    else if (end - start === 4 && text.startsWith('data', start)) this.#addData('');
+  }
+
+  #addData(value: string): void {
+    this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
+  }
+
+  #endEvent(events: SseEvent[]): void {
+    if (this.#data !== null) events.push({ event: this.#event, data: this.#data });
+    this.#event = '';
+    this.#data = null;
   }
 }
 
+/** Returns what follows a field's colon: one space does not belong to the value. */
+function valueOf(text: string, start: number, end: number): string {
+  return text.slice(start < end && text[start] === ' ' ? start + 1 : start, end);
+}
+
+const lineEnd = /[\r\n]/g;
+
+/** Two searches would be quadratic: each would run past all line ends of the other kind. */
 function indexOfLineEnd(text: string, start: number): number {
-  const feed = text.indexOf('\n', start);
-  const carriage = text.indexOf('\r', start);
-  if (feed === -1 || carriage === -1) return Math.max(feed, carriage);
-  return Math.min(feed, carriage);
+  lineEnd.lastIndex = start;
+  return lineEnd.exec(text)?.index ?? -1;
 }
 
 /** Formats one event. `data` must be a single line, which JSON always is. */

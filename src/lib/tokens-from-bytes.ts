@@ -9,5 +9,5 @@ export function tokensFromBytes(utf8Bytes: number): number {
 }
 
 export function utf8Length(text: string): number {
-  return Buffer.byteLength(text, 'utf8');
+  return text === '' ? 0 : Buffer.byteLength(text, 'utf8');
 }

@@ -4,9 +4,10 @@ import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import type { Decision, PaymentListing, Payments } from '../domain/billing/payments.ts';
 import { ledgerIdOf, type Mode } from '../domain/ledger/commands.ts';
 import type { AdminLedger } from '../domain/ledger/open-ledger.ts';
+import { balanceMaxMicros } from '../domain/ledger/limits.ts';
 import { findAdjustment } from '../domain/ledger/reports/queries.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
-import type { Micros } from '../lib/money.ts';
+import { formatUsd, type Micros } from '../lib/money.ts';
 
 export type Adjustment = {
   readonly kind: 'credit' | 'debit';
@@ -22,6 +23,8 @@ export type Adjustment = {
 type AdjustmentOutcome =
   | { readonly kind: 'booked'; readonly entryId: string; readonly availableMicros: Micros }
   | { readonly kind: 'unknown-account' }
+  /** The balance would be beyond the largest one. `leftMicros` would fit. Nothing was booked. */
+  | { readonly kind: 'balance-too-large'; readonly leftMicros: Micros }
   /** An entry with this id exists, with another amount or note. Nothing was booked. */
   | { readonly kind: 'conflict' };
 
@@ -49,11 +52,22 @@ export async function adjustBalance(
     auditRow,
   });
   if (outcome.type === 'unknown-ledger') return { kind: 'unknown-account' };
+  if (outcome.type === 'balance-too-large')
+    return { kind: outcome.type, leftMicros: outcome.leftMicros };
   if (outcome.type !== 'credited' && outcome.type !== 'debited')
     throw new Error(`the ledger answered a ${kind} with ${outcome.type}`);
   const booked = await findAdjustment(changes.database.read, { entryId, kind });
   if (booked?.amountMicros !== amountMicros || booked.note !== note) return { kind: 'conflict' };
   return { kind: 'booked', entryId, availableMicros: outcome.availableMicros };
+}
+
+/** Says why an adjustment does not fit, and what would. */
+export function balanceTooLarge(kind: Adjustment['kind'], leftMicros: Micros): string {
+  const [limit, other] = kind === 'credit' ? ['$', 'debit'] : ['-$', 'credit'];
+  return (
+    `This ${kind} would take the balance beyond ${limit}${formatUsd(balanceMaxMicros)}. Nothing was booked. ` +
+    `At most $${formatUsd(leftMicros)} can be ${kind}ed now; for more, ${other} the account first.`
+  );
 }
 
 /** Decides on a payment that matched no top-up. Returns null when there is nothing to decide. */

@@ -10,6 +10,8 @@ import {
   type KeyOrder,
   type KeyOutcome,
   type NewKey,
+  replaceKeyText,
+  type Rotation,
 } from '../domain/keys/manage-keys.ts';
 import type { Secret } from '../lib/secrets.ts';
 
@@ -29,6 +31,34 @@ export function createKey(
     return {
       result: made,
       change: { action: 'key.create', subject, accountId: order.accountId, before: null, after },
+    };
+  });
+}
+
+/**
+ * Gives a key a new text, which is returned once. The one before works for `overlapMs` more.
+ * Running gateways follow within seconds.
+ */
+export function rotateKey(
+  changes: AuditedChanges,
+  secret: Secret,
+  rotation: KeyLocator & { readonly overlapMs: number },
+): Promise<Rotation> {
+  return changes.commit<Rotation>(async (database) => {
+    const nowMs = changes.clock.nowMs();
+    const outcome = await replaceKeyText(database, digestKeyFrom(secret), rotation, nowMs);
+    if (outcome.kind !== 'rotated') return { result: outcome, change: null };
+    const { before, made } = outcome;
+    const overlapEndsAt = new Date(nowMs + rotation.overlapMs).toISOString();
+    return {
+      result: outcome,
+      change: {
+        action: 'key.rotate',
+        subject: made.id,
+        accountId: before.account_id,
+        before: { hint: before.hint },
+        after: { hint: made.listing.hint, earlier_key_works_until: overlapEndsAt },
+      },
     };
   });
 }

@@ -10,6 +10,11 @@ export class ArrivingBodies {
     this.#bytesMax = bytesMax;
   }
 
+  /** The bytes that have arrived of bodies that are not complete. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /**
    * Returns true when a body of this length may begin to arrive. A single body always may, however
    * small the limit.

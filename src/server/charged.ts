@@ -1,6 +1,6 @@
 // One handler for all endpoints that are charged for.
 import type { FastifyRequest } from 'fastify';
-import type { HeaderNames } from '../gateway/headers.ts';
+import type { HeaderNames } from '../canonical/header-names.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import type { Handler, ServerContext } from './context.ts';
@@ -32,6 +32,10 @@ export function runEndpoint(
     });
     const path = publicUrlOf(request);
     for (const name of idHeaderNames(path)) reply.header(name, request.requestId);
+    const body = await readBody(request);
+    const { spans } = request.requestLog;
+    spans?.noteAsked(body);
+    spans?.enter();
     const running = run(
       gateway,
       endpoint,
@@ -46,13 +50,14 @@ export function runEndpoint(
         commentsHeader: headerOf(request, commentsHeader),
         versionHeaders: headersOf(request, versionHeaders),
         baseUrl: baseUrlOf(gateway.config.server.public_url, request),
-        body: await readBody(request),
+        body,
         forwardable: headersOf(request, forwardedHeaders),
+        trace: request.trace,
         log: request.requestLog,
       },
       client,
     );
-    await running.catch((error: unknown) => {
+    await (spans ? running.finally(() => spans.leave()) : running).catch((error: unknown) => {
       // The stream has begun, so no error can be written into it. Cutting it off tells its client
       // that it failed.
       if (!reply.sent) throw error;

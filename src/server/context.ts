@@ -1,24 +1,50 @@
 // What the HTTP side needs from the program, and what it attaches to each request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
 import type { Billing } from '../domain/billing/billing.ts';
 import type { Database } from '../db/database.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { RequestLog } from '../gateway/request-log.ts';
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { KeyStore } from '../domain/keys/key-store.ts';
+import type { LedgerId } from '../domain/ledger/commands.ts';
+import type { Sealing } from '../domain/ledger/seals/sealing.ts';
+import type { AddressRates } from '../domain/limits/address-rates.ts';
+import type { Telemetry } from '../domain/telemetry/telemetry.ts';
 import type { Secrets } from '../lib/secrets.ts';
+import type { TraceContext } from '../lib/trace-context.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Overload } from './overload.ts';
 
 export type ServerContext = {
   readonly gateway: Gateway;
   readonly keys: KeyStore;
+  readonly addressRates: AddressRates;
   readonly database: Database;
   readonly secrets: Secrets;
+  readonly threads: ThreadsView;
   readonly lifecycle: Lifecycle;
   readonly overload: Overload;
   readonly largeBodies: LargeBodies;
   readonly billing: Billing;
+  /** null: telemetry is off. */
+  readonly telemetry: Telemetry | null;
+  readonly sealing: Pick<Sealing, 'sealedUntilMs' | 'lookedAtMs' | 'hasProblem'>;
+};
+
+/** The HTTP threads of the process, as one of them sees them. */
+export type ThreadsView = {
+  readonly count: number;
+  /** True for one of them: it runs the jobs that need to run only once. */
+  readonly isFirst: boolean;
+  /** Notes the memory that this thread uses, and returns that of all threads, in bytes. */
+  readonly sumMemory: (ownBytes: number) => number;
+  /** Returns the metrics of all threads as Prometheus reads them. */
+  readonly readMetrics: (own: Registry) => Promise<string>;
+  /** Notes that a load balancer asked whether the process is ready. */
+  readonly noteReadinessAsked: () => void;
+  /** Notes that this thread booked a loss that the account could provoke. */
+  readonly noteLoss: (ledgerId: LedgerId) => void;
 };
 
 export type Lifecycle = {
@@ -31,7 +57,16 @@ export type Lifecycle = {
   readinessAskedMs: number;
 };
 
+/** Every path below it belongs to the dashboard's API. */
+export const dashboardApiPath = '/dashboard-api';
+/** Every path below it belongs to the admin API. */
+export const adminApiPath = '/admin/v1';
+
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** The configured address of the gateway, without a slash at its end; null: unknown. */
+    publicUrl: string | null;
+  }
   interface FastifyRequest {
     /** `req_…`: the same id as the hold, the charge and the log line. */
     requestId: string;
@@ -40,6 +75,8 @@ declare module 'fastify' {
     requestLog: RequestLog;
     /** Set by `authenticate`; null when no key was sent and none is needed. */
     apiKey: ApiKey | null;
+    /** The client's trace; null: it sent none, or an invalid one. */
+    trace: TraceContext | null;
   }
   interface FastifyContextConfig {
     /** `none`: keys are ignored. `optional`: a wrong key is still refused. */

@@ -2,7 +2,7 @@
 // https://fetch.spec.whatwg.org/#http-cors-protocol). Scripts send keys themselves, so no answer
 // ever allows credentials. The dashboard's API works with cookies and never gets these headers.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { HeaderNames } from '../gateway/headers.ts';
+import type { HeaderNames } from '../canonical/header-names.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -28,6 +28,11 @@ export class Cors {
       'retry-after',
       'x-should-retry',
       ...limits,
+      'ratelimit',
+      'ratelimit-policy',
+      'deprecation',
+      'sunset',
+      'link',
     ].join(', ');
   }
 

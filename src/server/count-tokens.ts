@@ -40,6 +40,7 @@ function counting<Counted extends TokenCount>(
         key: keyOf(request),
         body: readJsonBody(request),
         forwardable: beta === undefined ? {} : { 'anthropic-beta': String(beta) },
+        trace: request.trace,
         log: request.requestLog,
         signal: run.waiting,
       });

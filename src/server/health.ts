@@ -1,7 +1,7 @@
 // Health checks for load balancers and supervisors: is the process alive, and should it get work.
 import type { RouteHealth } from '../gateway/routing/health.ts';
 import type { Handler, ServerContext } from './context.ts';
-import { hasMetricsToken } from './metrics.ts';
+import { hasMetricsToken } from './metrics/get-metrics.ts';
 
 export function getHealth(): Handler {
   return async () => ({ status: 'ok' });
@@ -20,9 +20,10 @@ const overloadMsMax = 10_000;
  * gateway reaches it better. Without the metrics token only the status is shown.
  */
 export function getReadiness(context: ServerContext): Handler {
-  const { lifecycle, gateway } = context;
+  const { lifecycle, gateway, threads } = context;
   return async (request, reply) => {
     lifecycle.readinessAskedMs = gateway.clock.elapsedMs();
+    threads.noteReadinessAsked();
     const { code, status, ...details } = await readinessOf(context, request.requestId);
     return reply
       .code(code)

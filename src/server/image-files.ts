@@ -6,6 +6,7 @@ import { ApiError } from '../canonical/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { parseRange, type RangeAsked } from './byte-range.ts';
 import type { Handler, ServerContext } from './context.ts';
+import { isKnown } from './etag.ts';
 
 export function getImageFile({ gateway }: ServerContext): Handler {
   return async (request, reply) => {
@@ -13,6 +14,7 @@ export function getImageFile({ gateway }: ServerContext): Handler {
     const found = await gateway.images.store.find(id);
     if (!found) throw noSuchImage();
     const headers = headersOf(id, secondsLeft);
+    // An image never changes, so every conditional request matches.
     if (isKnown(request.headers['if-none-match'], headers.etag))
       return reply.code(304).headers(headers).send();
     const range = rangeAsked(request, headers.etag, found.sizeBytes);
@@ -70,14 +72,6 @@ function verifiedLink(
     images.links.verify({ id, expires, signature }, nowSeconds);
   if (!isSigned) throw noSuchImage();
   return { id, secondsLeft: Number(expires) - nowSeconds };
-}
-
-/** An image never changes, so every conditional request matches. */
-function isKnown(header: string | undefined, etag: string): boolean {
-  return (
-    header !== undefined &&
-    header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
-  );
 }
 
 function rangeAsked(

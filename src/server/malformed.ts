@@ -2,26 +2,38 @@
 // hooks.
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { ApiError } from '../canonical/errors.ts';
+import { ApiError, type ErrorContext } from '../canonical/errors.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
-import { errorBody } from './middleware/errors.ts';
+import { clientFormats } from '../formats/registry.ts';
+
+type PublicUrl = ErrorContext['publicUrl'];
 
 /** Handles an error of Node's HTTP parser or of its timeouts. */
-export function answerMalformed(error: Error & { code?: string }, socket: Socket): void {
+export function answerMalformed(
+  error: Error & { code?: string },
+  socket: Socket,
+  publicUrl: PublicUrl,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') answerLate(socket);
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') answerLate(socket, publicUrl);
   else if (error.code === 'HPE_HEADER_OVERFLOW')
-    answerAndClose(socket, 431, 'The headers are too large.');
-  else answerAndClose(socket, 400, 'This is not an HTTP request.');
+    answerAndClose(socket, publicUrl, [431, 'The headers are too large.']);
+  else answerAndClose(socket, publicUrl, [400, 'This is not an HTTP request.']);
 }
 
-export function answerLate(socket: Socket): void {
-  answerAndClose(socket, 408, 'The request did not arrive in time.');
+export function answerLate(socket: Socket, publicUrl: PublicUrl): void {
+  answerAndClose(socket, publicUrl, [408, 'The request did not arrive in time.']);
 }
 
-function answerAndClose(socket: Socket, status: number, message: string): void {
+function answerAndClose(
+  socket: Socket,
+  publicUrl: PublicUrl,
+  [status, message]: readonly [status: number, message: string],
+): void {
   const requestId = newIdWithPrefix('req');
-  const body = JSON.stringify(errorBody(new ApiError('invalid_request', message), '', requestId));
+  const error = new ApiError('invalid_request', message);
+  // Its path is unknown, so it gets the format of most endpoints.
+  const body = JSON.stringify(clientFormats.responses.writeError(error, { requestId, publicUrl }));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\nconnection: close\r\n` +
       `cache-control: no-store\r\nx-content-type-options: nosniff\r\n` +

@@ -12,9 +12,14 @@ import { modelNotFound } from '../gateway/routing/route.ts';
 import { shownSearchPrices } from '../gateway/search/search-prices.ts';
 import { multiplierPpmFor } from '../domain/keys/api-key.ts';
 import type { Handler, ServerContext } from './context.ts';
+import { pageOf } from './models-page.ts';
 
 export function getModels({ gateway }: ServerContext): Handler {
-  return async (request) => listModels(gateway.catalog, viewerOf(gateway, request));
+  return async (request) =>
+    pageOf(
+      listModels(gateway.catalog, viewerOf(gateway, request)),
+      request.query as Readonly<Record<string, unknown>>,
+    );
 }
 
 export function getModelInfo({ gateway }: ServerContext): Handler {

@@ -69,6 +69,8 @@ type OverloadOptions = {
   readonly lagMs: number | null;
   /** null: most of the memory of the machine or container. */
   readonly memoryBytes: number | null;
+  /** Takes the memory that this thread uses, and returns that of all threads of the process. */
+  readonly sumMemory: (ownBytes: number) => number;
 };
 
 /** Returns the memory limit of this process: as configured, or by what the machine has. */
@@ -78,21 +80,31 @@ function memoryBoundBytes(configured: number | null): number {
   return configured ?? memoryPart * Math.min(constrained > 0 ? constrained : Infinity, totalmem());
 }
 
+type ShareOptions = {
+  /** null: most of the memory of the machine or container. */
+  readonly memoryBytes: number | null;
+  /** The threads that divide the limit. */
+  readonly threads: number;
+  /** The least of a thread, when nothing is configured. */
+  readonly leastBytes?: number;
+};
+
 /**
- * Returns the limit for one use of memory: as configured, or an eighth of the process's limit, but
- * never less than `leastBytes`.
+ * Returns a thread's part of the limit for one use of memory: of the configured limit, or of an
+ * eighth of the process's.
  */
 export function memoryShareBytes(
   configured: number | null,
-  memoryBytes: number | null,
-  leastBytes = 0,
+  { memoryBytes, threads, leastBytes = 0 }: ShareOptions,
 ): number {
-  return configured ?? Math.max(memoryBoundBytes(memoryBytes) / 8, leastBytes);
+  if (configured !== null) return configured / threads;
+  return Math.max(memoryBoundBytes(memoryBytes) / 8 / threads, leastBytes);
 }
 
 export class Overload {
   readonly #bounds: Bounds;
   readonly #log: Logger;
+  readonly #sumMemory: OverloadOptions['sumMemory'];
   readonly #samples: Sample[] = [];
   readonly #clock: Clock;
   readonly #stopLooking: CancelTimer;
@@ -102,7 +114,7 @@ export class Overload {
   #collectedMs = -Infinity;
 
   constructor(
-    { lagMs, memoryBytes }: OverloadOptions,
+    { lagMs, memoryBytes, sumMemory }: OverloadOptions,
     { log, clock }: { log: Logger; clock: Clock },
   ) {
     this.#bounds = {
@@ -110,6 +122,7 @@ export class Overload {
       memoryBytes: memoryBoundBytes(memoryBytes),
       heapBytes: heapPart * getHeapStatistics().heap_size_limit,
     };
+    this.#sumMemory = sumMemory;
     this.#log = log;
     this.#clock = clock;
     this.#lastMs = clock.elapsedMs();
@@ -146,7 +159,8 @@ export class Overload {
     const lagMs = nowMs - this.#lastMs - sampleMs;
     this.#lastMs = nowMs;
     const { rss, heapUsed, external } = process.memoryUsage();
-    return { lagMs, rssBytes: rss, heapUsedBytes: heapUsed, inUseBytes: heapUsed + external };
+    const inUseBytes = this.#sumMemory(heapUsed + external);
+    return { lagMs, rssBytes: rss, heapUsedBytes: heapUsed, inUseBytes };
   }
 
   /**

@@ -3,7 +3,7 @@ import type { Activity } from '../domain/activity/activity.ts';
 import type { RequestFields } from '../gateway/request-log.ts';
 import type { Logger } from '../lib/log.ts';
 
-export type FinishedRequest = {
+type FinishedRequest = {
   readonly fields: RequestFields;
   readonly method: string;
   /** The pattern that matched, as `/v1/models/*`; null: none did. */
@@ -26,10 +26,10 @@ type Recorders = {
 
 export function createRecorder({ log, meter, activity }: Recorders): RecordRequest {
   return (request) => {
-    const { fields, route, publicUrl, status } = request;
+    const { fields, route, publicUrl, status, tookMs, isClientGone } = request;
     log[status >= 500 ? 'warn' : 'info'](logFieldsOf(request), 'request');
     meter(request);
-    activity.noteRequest(fields, publicUrl ?? route ?? '');
+    activity.noteRequest(fields, { path: publicUrl ?? route ?? '', status, tookMs, isClientGone });
   };
 }
 
@@ -47,6 +47,7 @@ function logFieldsOf({
 }: FinishedRequest): object {
   return {
     request_id: fields.requestId,
+    trace_id: fields.traceId,
     duration_ms: Math.round(tookMs * 10) / 10,
     first_byte_ms: fields.firstByteMs,
     client_gone: isClientGone,
@@ -55,6 +56,7 @@ function logFieldsOf({
     status,
     account_id: fields.accountId,
     key_id: fields.keyId,
+    admin_key_id: fields.adminKeyId,
     mode: fields.mode,
     model: fields.model,
     provider: fields.provider,

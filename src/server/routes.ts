@@ -1,4 +1,4 @@
-// Every URL of the gateway's public API.
+// Every URL of the gateway's public API. `reference/public-operations.ts` describes each.
 import type { FastifyInstance } from 'fastify';
 import { clientFormats } from '../formats/registry.ts';
 import { imageEditEndpoint, imageEndpoint } from '../gateway/images/image-work.ts';
@@ -6,24 +6,36 @@ import { modelEndpoint } from '../gateway/models/model-work.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import { searchEndpoint } from '../gateway/search/search-work.ts';
 import { imageFilesPath } from '../domain/images/image-links.ts';
+import type { PublicOperation } from '../reference/reference.ts';
+import { getDashboardDocument, getPublicDocument } from './api-documents.ts';
 import { getBalance } from './balance.ts';
 import { runEndpoint } from './charged.ts';
+import { builtFolder } from './built-files.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getInputCount, getTokenCount } from './count-tokens.ts';
 import { assetsPath, type DashboardFiles } from './dashboard-files.ts';
+import { docsPath, getDocs } from './docs-files.ts';
 import { checkFormType, readFormBody } from './edit-form.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getImageFile } from './image-files.ts';
 import { checkContentType, readJsonBody } from './middleware/body.ts';
 import type { MemoryWait } from './middleware/wait-for-memory.ts';
-import { getMetrics, type Metrics } from './metrics.ts';
+import { getMetrics } from './metrics/get-metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { getModel, getModelInfo, getModels } from './models.ts';
 import { stripeWebhookBytesMax, stripeWebhookPath, takeStripeEvent } from './stripe-webhook.ts';
 import { getUsage } from './usage.ts';
 
+/** The described URLs of a method. */
+type Url<Method extends string> = PublicOperation extends infer Name
+  ? Name extends `${Method} ${infer Path}`
+    ? Path
+    : never
+  : never;
+
 export type Route = {
   readonly method: 'GET' | 'POST';
-  readonly url: string;
+  readonly url: Url<'GET'> | Url<'POST'>;
   readonly auth: 'required' | 'optional' | 'none';
   readonly handler: Handler;
   readonly queryKey?: boolean;
@@ -42,10 +54,12 @@ export function routesOf(
   context: ServerContext,
   { metrics, dashboard }: Sources,
 ): readonly Route[] {
-  const sale = (url: string, endpoint: Endpoint, options: Partial<Route> = {}) => {
+  const { config } = context.gateway;
+  const sale = (url: Url<'POST'>, endpoint: Endpoint, options: Partial<Route> = {}) => {
     const readBody = options.form ? readFormBody : readJsonBody;
     return work(url, runEndpoint(context, endpoint, readBody), options);
   };
+  const docs = getDocs(builtFolder('docs'));
   return [
     sale('/v1/responses', modelEndpoint(clientFormats.responses), { queryKey: true }),
     sale('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
@@ -66,6 +80,8 @@ export function routesOf(
 
     // The signature in the link is the permission, so no key is needed.
     read(`${imageFilesPath}*`, 'none', getImageFile(context)),
+    read(docsPath, 'none', docs),
+    read(`${docsPath}/*`, 'none', docs),
     // Every other address that a browser opens is a page of the dashboard: `wantsPage` in
     // `server.ts`.
     read(`${assetsPath}*`, 'none', dashboard.getAsset()),
@@ -77,18 +93,28 @@ export function routesOf(
       handler: takeStripeEvent(context),
     },
 
+    read('/openapi.json', 'none', getPublicDocument(config)),
+    read('/openapi-dashboard.json', 'none', getDashboardDocument(config)),
+
     read('/healthz', 'none', getHealth()),
     read('/readyz', 'none', getReadiness(context)),
-    read('/metrics', 'none', getMetrics(metrics, context.gateway.config.metrics.token)),
+    read(
+      '/metrics',
+      'none',
+      getMetrics(metrics, {
+        threads: context.threads,
+        token: config.metrics.token,
+      }),
+    ),
   ];
 }
 
 /** A request that runs a model or counts its tokens, charged or free. */
-function work(url: string, handler: Handler, options: Partial<Route> = {}): Route {
+function work(url: Url<'POST'>, handler: Handler, options: Partial<Route> = {}): Route {
   return { method: 'POST', url, auth: 'required', refusedUnderLoad: true, handler, ...options };
 }
 
-function read(url: string, auth: Route['auth'], handler: Handler): Route {
+function read(url: Url<'GET'>, auth: Route['auth'], handler: Handler): Route {
   return { method: 'GET', url, auth, handler };
 }
 

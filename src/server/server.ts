@@ -5,7 +5,8 @@ import { createAddressList } from '../lib/addresses.ts';
 import type { ServerContext } from './context.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
 import { Cors } from './cors.ts';
-import { DashboardFiles, dashboardFolder, wantsPage } from './dashboard-files.ts';
+import { builtFolder } from './built-files.ts';
+import { DashboardFiles, wantsPage } from './dashboard-files.ts';
 import { createRecorder } from './record-request.ts';
 import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
@@ -15,7 +16,9 @@ import { errorHandler, fromFastify, sendError } from './middleware/errors.ts';
 import { refuseNul } from './middleware/refuse-nul.ts';
 import { trace } from './middleware/trace.ts';
 import { type MemoryWait, waitForMemory } from './middleware/wait-for-memory.ts';
-import { createMetrics } from './metrics.ts';
+import { bodyMetrics } from './metrics/body-metrics.ts';
+import { register } from './metrics/metric.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { memoryShareBytes } from './overload.ts';
 import { addRoutes, routesOf } from './routes.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -35,10 +38,14 @@ const keepAliveTimeoutMs = 75_000;
 /** Adds the routes of another part of the program, such as the dashboard's API. */
 type AddRoutes = (app: FastifyInstance, memoryWait: MemoryWait) => void;
 
-export function createServer(context: ServerContext, addOtherRoutes: AddRoutes): FastifyInstance {
+export function createServer(
+  context: ServerContext,
+  metrics: Metrics,
+  addOtherRoutes: AddRoutes,
+): FastifyInstance {
   const { config, log, headers, clock } = context.gateway;
-  const metrics = createMetrics(context);
-  const bodiesMax = arrivingBytesMax(config);
+  const { count: threads } = context.threads;
+  const bodiesMax = arrivingBytesMax(config, threads);
   const limits = {
     bytesMax: config.server.body_limit_bytes,
     arriving: new ArrivingBodies(bodiesMax),
@@ -46,11 +53,18 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const record = createRecorder({ log, meter: metrics.meter, activity: context.gateway.activity });
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
-  const memoryWait = waitForMemory(
-    context,
-    new WaitingRoom(Math.min(config.images.memory_bytes, bodiesMax)),
-  );
-  const startTrace = trace({ record, clock, lifecycle: context.lifecycle, headers: always });
+  const room = new WaitingRoom(Math.min(config.images.memory_bytes / threads, bodiesMax));
+  register(metrics.registry, bodyMetrics({ room, arriving: limits.arriving }));
+  const memoryWait = waitForMemory(context, room);
+  const { lifecycle, telemetry } = context;
+  const startTrace = trace({
+    record,
+    listener: context.gateway.meter,
+    clock,
+    lifecycle,
+    telemetry,
+    headers: always,
+  });
   const app = Fastify({
     logger: false,
     trustProxy: trustOf(config.server.trust_proxy),
@@ -68,7 +82,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
     clientErrorHandler: (error, socket) => {
       // This request waits for memory, or has a timeout of its own.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && memoryWait.isTimedHere(socket)) return;
-      answerMalformed(error, socket);
+      answerMalformed(error, socket, config.server.public_url);
     },
     // No route has a Fastify schema, so its validator is not loaded.
     schemaController: {
@@ -86,9 +100,10 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
-  const dashboard = new DashboardFiles(dashboardFolder, config.server.public_url);
+  const dashboard = new DashboardFiles(builtFolder('dashboard'), config.server.public_url);
   const routes = routesOf(context, { metrics, dashboard });
   acceptBytes(app, limits);
+  app.decorate('publicUrl', config.server.public_url);
   app.decorateRequest('requestId', '');
   app.addHook('onRequest', startTrace);
   app.addHook('onRequest', cors.hook);
@@ -123,8 +138,12 @@ function trustOf(
  * Returns the limit of all arriving bodies. A body takes several times its length once it is parsed
  * and written again.
  */
-function arrivingBytesMax({ overload, server }: Config): number {
-  return memoryShareBytes(overload.arriving_bytes, overload.memory_bytes, server.body_limit_bytes);
+function arrivingBytesMax({ overload, server }: Config, threads: number): number {
+  return memoryShareBytes(overload.arriving_bytes, {
+    memoryBytes: overload.memory_bytes,
+    threads,
+    leastBytes: server.body_limit_bytes,
+  });
 }
 
 function refuseSchemas(): never {

@@ -61,6 +61,7 @@ const advice: readonly (readonly [path: string, instead: string])[] = [
   ['/v1/credits', 'GET /v1/balance says what is left.'],
   ['/v1/key', 'GET /v1/balance says what is left; keys are made in the dashboard.'],
   ['/v1/usage', 'GET /v1/usage takes `?request_id=`, `?from=`, `?to=`, `?model=` and `?key=`.'],
+  ['/admin', 'The admin API lives under /admin/v1; GET /openapi.json describes it.'],
   [
     '/v1/v1',
     'The base address already ends with /v1, which the client adds by itself: leave it out there.',
@@ -108,7 +109,7 @@ function insteadOf(path: string): string {
   if (known) return known[1];
   const prefixless = belowV1.find((start) => isAtOrBelow(path, start));
   if (prefixless) return `The API lives under /v1: ask for /v1${prefixless}.`;
-  return 'The API lives under /v1; see GET /v1/models.';
+  return 'The API lives under /v1; see GET /v1/models, and the documentation at /docs.';
 }
 
 function isAtOrBelow(path: string, start: string): boolean {

@@ -26,6 +26,11 @@ export class WaitingRoom {
     return this.#bytesInside;
   }
 
+  /** The number of requests that wait. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
   /** Queues a request. One that is larger than the whole room is let in alone. */
   enter(bytes: number): Place {
     let own = 0;

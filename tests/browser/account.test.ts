@@ -1,6 +1,6 @@
 // Tests of the account pages, in one process with one Chromium.
 import './overview.ts';
 import './keys.ts';
-import './usage.ts';
+import './requests.ts';
 import './models.ts';
 import './playground.ts';

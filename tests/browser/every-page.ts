@@ -16,7 +16,7 @@ let user: DashboardClient;
 const pages = [
   ['/', 'Overview'],
   ['/keys', 'Keys'],
-  ['/usage', 'Usage'],
+  ['/requests', 'Requests'],
   // The test of models covers all rows. The long run does so here too.
   [scaled('/models?q=claude', '/models'), 'Models'],
   ['/playground', 'Playground'],
@@ -25,6 +25,7 @@ const pages = [
   ['/operator/accounts', 'Accounts'],
   ['/operator/accounts/:account', 'Test'],
   ['/operator/keys', 'All keys'],
+  ['/operator/admin-keys', 'Admin keys'],
   ['/operator/users', 'Users'],
   ['/operator/payments', 'Payments'],
   ['/operator/providers', 'Providers'],
@@ -43,9 +44,10 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-/** Creates keys and requests of each kind: charged, cached and refused. */
+/** Creates keys, an admin key and requests of each kind: charged, cached and refused. */
 async function fill(): Promise<void> {
   const { account } = user;
+  await gateway.makeAdminKey({ scopes: ['accounts:write', 'keys:write', 'credits:write'] });
   const names = [
     'Production',
     'A key with a name that is about as long as names become in practice',

@@ -74,7 +74,7 @@ test('a new operator opens the printed link, gets a first answer and finds its I
       [[requestId, Math.round(Number(cost.slice(1)) * 1_000_000)]],
     );
 
-    await page.getByRole('link', { name: 'view in Usage' }).click();
+    await page.getByRole('link', { name: 'view in Requests' }).click();
     const row = page
       .getByRole('table', { name: 'Requests' })
       .getByRole('row', { name: 'First test key' });
@@ -109,7 +109,7 @@ test('the CSV export has the same records as the API, row by row', async () => {
   for (const { path, ...request } of requests)
     assert.equal((await gateway.post(path, request)).status, 200);
   await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
-    await page.goto('/usage?mode=test');
+    await page.goto('/requests?mode=test');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Export CSV' }).click(),

@@ -113,6 +113,30 @@ test('a new key is shown once, and its changes and revocation apply to the next 
   });
 });
 
+test('three clicks rotate a key, and the text before works until the overlap ends', async () => {
+  const { key } = await gateway.makeKey({ account: owner.account, name: 'Rotated' });
+  await withKeys({}, async (page) => {
+    await page.getByRole('button', { name: 'Actions for Rotated' }).click();
+    await page.getByRole('menuitem', { name: 'Rotate' }).click();
+    const dialog = page.getByRole('dialog', { name: /^Rotate the key/ });
+    await dialog
+      .getByText('Works for 24 hours more')
+      .or(dialog.getByRole('combobox'))
+      .first()
+      .waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'keys-rotate');
+    await dialog.getByRole('button', { name: 'Rotate key' }).click();
+    const secret = await page.getByRole('region', { name: 'The new key' }).innerText();
+    assert.match(secret, /^tg_test_\w{38}$/);
+    await page.getByRole('button', { name: 'Done' }).click();
+    for (const text of [secret, key]) assert.equal((await ask(text)).status, 200);
+    clock.jumpTo(clock.nowMs() + 24 * 3_600_000);
+    assert.equal((await askUntil(key, (reply) => reply.status !== 200)).status, 401);
+    assert.equal((await ask(secret)).status, 200);
+  });
+});
+
 test('keys are searched and filtered, and the address keeps the filters', async () => {
   const client = await signIn(gateway, { role: 'owner' });
   for (const name of ['Alpha', 'Beta', 'Gamma'])

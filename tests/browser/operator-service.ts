@@ -6,6 +6,7 @@ import type { Locator, Page } from 'playwright-core';
 import { answerContent } from '../support/answers.ts';
 import {
   checkAccessibility,
+  checkLooks,
   openBrowser,
   type TestBrowser,
   untilThereAre,
@@ -52,8 +53,13 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-function visit<Result>(path: string, look: (page: Page) => Promise<Result>): Promise<Result> {
-  return browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
+function visit<Result>(
+  path: string,
+  look: (page: Page) => Promise<Result>,
+  ignores?: RegExp,
+): Promise<Result> {
+  const options = { baseUrl: gateway.url, cookie: operator.cookie, ignores };
+  return browser.withPage(options, async (page) => {
     await page.goto(path);
     await page.getByRole('heading', { level: 1 }).waitFor();
     return look(page);
@@ -80,6 +86,51 @@ function ask(key: string, model: string) {
     body: { model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 20 },
   });
 }
+
+test('an operator creates an admin key, whose text is shown once, and revokes it', async () => {
+  await visit(
+    '/operator/admin-keys',
+    async (page) => {
+      await page.getByText('No admin keys yet').waitFor();
+      await page.getByRole('button', { name: 'Create admin key' }).click();
+      const drawer = page.getByRole('dialog', { name: 'Create an admin key' });
+      await drawer.getByLabel('Name').fill('Shop');
+      await drawer.getByRole('button', { name: 'Create admin key' }).click();
+      await drawer.getByText('Choose at least one scope.').waitFor();
+      await drawer.getByLabel('accounts:read').check();
+      await drawer.getByLabel('credits:write').check();
+      await checkLooks(page, 'operator-admin-keys-create');
+      await drawer.getByLabel('Allowed IP addresses').fill('not an address');
+      await drawer.getByRole('button', { name: 'Create admin key' }).click();
+      await drawer.getByText(/is not an address/).waitFor();
+      await drawer.getByLabel('Allowed IP addresses').press('Backspace');
+      await drawer.getByLabel('Allowed IP addresses').fill('127.0.0.1');
+      await drawer.getByRole('button', { name: 'Create admin key' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Key “Shop” created' });
+      const secret = (await dialog.locator('code').first().textContent())!.trim();
+      assert.match(secret, /^tg_admin_/);
+      await checkAccessibility(page);
+      await dialog.getByRole('button', { name: 'Done' }).click();
+
+      const statusOf = async (path: string) =>
+        (await gateway.get(`/admin/v1${path}`, { key: secret })).status;
+      assert.deepEqual([await statusOf('/accounts'), await statusOf('/keys')], [200, 403]);
+      await page.reload();
+      const shop = page.getByRole('row', { name: /Shop/ });
+      await shop.getByText('credits:write').waitFor();
+      await shop.getByText('127.0.0.1').waitFor();
+      assert.ok(!(await page.content()).includes(secret));
+      await checkLooks(page, 'operator-admin-keys');
+
+      await shop.getByRole('button', { name: 'Revoke Shop' }).click();
+      const question = page.getByRole('dialog', { name: /^Revoke the admin key/ });
+      await question.getByRole('button', { name: 'Revoke', exact: true }).click();
+      await shop.getByText('Revoked').waitFor();
+      assert.equal(await statusOf('/accounts'), 401);
+    },
+    /status of 400/,
+  );
+});
 
 test('an operator finds, disables, enables and revokes any key, and its requests follow', async () => {
   gateway.upstream.on(

@@ -76,7 +76,7 @@ test('recent errors are shown, also on a phone in dark mode', async () => {
   await until(async () => {
     await gateway.program.app.gateway.activity.flush();
     return (
-      await member.get(`/accounts/${member.account}/failed-requests?mode=test`)
+      await member.get(`/accounts/${member.account}/requests?mode=test&outcome=failed`)
     ).text.includes('model_not_found');
   });
   const options = {

@@ -3,3 +3,4 @@
 // its first page.
 import './shell.ts';
 import './every-page.ts';
+import './docs.ts';

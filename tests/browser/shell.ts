@@ -29,10 +29,19 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const accountPages = ['Overview', 'Keys', 'Usage', 'Models', 'Playground', 'Billing', 'Settings'];
+const accountPages = [
+  'Overview',
+  'Keys',
+  'Requests',
+  'Models',
+  'Playground',
+  'Billing',
+  'Settings',
+];
 const operatorPages = [
   'Accounts',
   'All keys',
+  'Admin keys',
   'Users',
   'Payments',
   'Providers',
@@ -47,9 +56,9 @@ function heading(page: Page, name: string) {
 
 test('a visitor has to sign in and then lands on the requested page', async () => {
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
-    await page.goto('/usage?mode=test');
+    await page.goto('/requests?mode=test');
     await heading(page, 'Sign in').waitFor();
-    assert.equal(new URL(page.url()).searchParams.get('next'), '/usage?mode=test');
+    assert.equal(new URL(page.url()).searchParams.get('next'), '/requests?mode=test');
     await checkAccessibility(page);
     await page.context().addCookies([
       {
@@ -59,7 +68,7 @@ test('a visitor has to sign in and then lands on the requested page', async () =
       },
     ]);
     await page.reload();
-    await heading(page, 'Usage').waitFor();
+    await heading(page, 'Requests').waitFor();
   });
 });
 
@@ -129,8 +138,8 @@ test('test mode stays on from page to page and is part of the address', async ()
     await heading(page, 'Keys').waitFor();
     await page.getByRole('switch', { name: 'Test mode' }).check();
     await page.getByRole('note').filter({ hasText: 'Test mode' }).waitFor();
-    await page.getByRole('link', { name: 'Usage', exact: true }).click();
-    await heading(page, 'Usage').waitFor();
+    await page.getByRole('link', { name: 'Requests', exact: true }).click();
+    await heading(page, 'Requests').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('mode'), 'test');
     await page.getByRole('switch', { name: 'Test mode' }).uncheck();
     await page.waitForURL((url) => !url.searchParams.has('mode'));
@@ -196,6 +205,20 @@ test('signing out ends the session and hides its pages', async () => {
     assert.equal((await leaver.get(`/accounts/${leaver.account}/members`)).status, 401);
     await page.goto('/keys');
     await heading(page, 'Sign in').waitFor();
+  });
+});
+
+test('signing out ends every tab of the browser', async () => {
+  const leaver = await signIn(gateway, { role: 'owner', name: 'Alan Turing' });
+  await browser.withPage({ baseUrl: gateway.url, cookie: leaver.cookie }, async (page) => {
+    await page.goto('/');
+    const other = await page.context().newPage();
+    await other.goto('/settings?tab=changes');
+    await other.getByRole('tab', { name: 'Audit log', selected: true }).waitFor();
+    await checkAccessibility(other);
+    await page.getByRole('button', { name: 'User menu: Alan Turing' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await heading(other, 'Sign in').waitFor();
   });
 });
 

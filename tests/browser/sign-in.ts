@@ -45,7 +45,7 @@ test('every wrong sign-in gets the same error, and the right password leads to t
   await browser.withPage(
     { baseUrl: gateway.url, ignores: refused, viewport: phone },
     async (page) => {
-      await page.goto('/usage?mode=test');
+      await page.goto('/requests?mode=test');
       await enterPassword(page, 'grace@example.com', 'not the password');
       const text = await page.getByRole('alert').innerText();
       await checkAccessibility(page);
@@ -57,7 +57,7 @@ test('every wrong sign-in gets the same error, and the right password leads to t
         .waitFor();
       assert.equal(withoutId(await page.getByRole('alert').innerText()), withoutId(text));
       await enterPassword(page, 'grace@example.com');
-      await heading(page, 'Usage').waitFor();
+      await heading(page, 'Requests').waitFor();
       assert.equal(new URL(page.url()).search, '?mode=test');
     },
   );

@@ -4,7 +4,12 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { Activity, type EndedRequest } from '../../src/domain/activity/activity.ts';
 import { removeOutdated } from '../../src/domain/activity/activity-rows.ts';
-import { listRecentErrors, readProviders, sumActivity } from '../../src/domain/activity/queries.ts';
+import {
+  findLogged,
+  listUncharged,
+  readProviders,
+  sumActivity,
+} from '../../src/domain/activity/queries.ts';
 import type { Database } from '../../src/db/database.ts';
 import { startMs } from '../support/ledger/test-ledger.ts';
 import { micros } from '../../src/lib/money.ts';
@@ -12,7 +17,12 @@ import { TestClock } from '../support/test-clock.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const dayMs = 86_400_000;
-const path = '/v1/chat/completions';
+const ending = {
+  path: '/v1/chat/completions',
+  status: 200,
+  tookMs: 100,
+  isClientGone: false,
+};
 const today = '2026-11-21';
 const known = { accountId: 'a', keyId: 'k', mode: 'live', model: 'm' } as const;
 const worth = { costMicros: micros(30), inputTokens: 100, outputTokens: 10 };
@@ -27,8 +37,14 @@ async function open(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
   const clock = new TestClock(startMs);
   const errors: unknown[] = [];
-  const openActivity = (of: Database = database) => {
-    const activity = new Activity({ database: of, onError: (error) => errors.push(error), clock });
+  const openActivity = (of: Database = database, historyDays = 30) => {
+    const activity = new Activity({
+      database: of,
+      historyDays,
+      removesOutdated: true,
+      onError: (error) => errors.push(error),
+      clock,
+    });
     t.after(() => activity.close());
     return activity;
   };
@@ -66,14 +82,14 @@ onEachStore((store) => {
     const { openActivity, sums, told } = await open(t, store);
     for (const activity of [openActivity(), openActivity()]) {
       for (let count = 0; count < 3; count++)
-        activity.noteRequest(request({ cache: 'hit', saved: worth }), path);
-      activity.noteRequest(request({ cache: 'idempotent-replay' }), path);
+        activity.noteRequest(request({ cache: 'hit', saved: worth }), ending);
+      activity.noteRequest(request({ cache: 'idempotent-replay' }), ending);
       activity.noteRequest(
         request({ errorCode: 'rate_limit_exceeded', model: undefined, keyId: 'l' }),
-        path,
+        ending,
       );
       await Promise.all([activity.flush(), activity.flush()]);
-      activity.noteRequest(request({ cache: 'hit', saved: worth }), path);
+      activity.noteRequest(request({ cache: 'hit', saved: worth }), ending);
       await activity.close();
     }
     assert.deepEqual(await told(), [
@@ -112,13 +128,13 @@ onEachStore((store) => {
   test('charged requests and requests without a key are not counted; a day ends at midnight', async (t) => {
     const { openActivity, told, clock } = await open(t, store);
     const activity = openActivity();
-    activity.noteRequest(request({ costMicros: 5 }), path);
-    activity.noteRequest(request({ costMicros: 0, errorCode: 'internal_error' }), path);
-    activity.noteRequest(request(), path);
-    activity.noteRequest({ requestId: 'r', errorCode: 'invalid_api_key' }, path);
-    activity.noteRequest(request({ cache: 'hit' }), path);
+    activity.noteRequest(request({ costMicros: 5 }), ending);
+    activity.noteRequest(request({ costMicros: 0, errorCode: 'internal_error' }), ending);
+    activity.noteRequest(request(), ending);
+    activity.noteRequest({ requestId: 'r', errorCode: 'invalid_api_key' }, ending);
+    activity.noteRequest(request({ cache: 'hit' }), ending);
     clock.jumpTo(clock.nowMs() + dayMs / 2);
-    activity.noteRequest(request({ cache: 'hit' }), path);
+    activity.noteRequest(request({ cache: 'hit' }), ending);
     await activity.flush();
     assert.deepEqual(await told({ toDay: '2026-11-30', by: 'day' }), [
       `${today} hit 1 0`,
@@ -131,8 +147,8 @@ onEachStore((store) => {
     const away = breakable(database);
     const activity = openActivity(away.database);
     const note = () => {
-      activity.noteRequest(request({ cache: 'hit', saved: worth }), path);
-      activity.noteRequest(request({ errorCode: 'not_found' }), path);
+      activity.noteRequest(request({ cache: 'hit', saved: worth }), ending);
+      activity.noteRequest(request({ errorCode: 'not_found' }), ending);
       activity.noteCall({ provider: 'p', kind: 'whole', ending: 'good', ms: 100 });
     };
     note();
@@ -144,8 +160,8 @@ onEachStore((store) => {
     await activity.flush();
     assert.deepEqual(await told(), ['hit 2 60', 'not_found 2 0']);
     assert.equal(
-      (await listRecentErrors(database.read, { accountId: 'a', mode: 'live' })).length,
-      2,
+      (await listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 100 })).length,
+      4,
     );
     assert.equal(
       (await readProviders(database.read, { fromMs: startMs, toMs: startMs + 1 }))[0]?.calls,
@@ -162,18 +178,18 @@ onEachStore((store) => {
     for (let index = 0; index < 25_000; index++) {
       activity.noteRequest(
         request({ accountId: `acc${index}`, keyId: `key${index}`, errorCode: 'not_found' }),
-        path,
+        ending,
       );
     }
     activity.noteRequest(
       request({ accountId: 'acc0', keyId: 'key0', errorCode: 'not_found' }),
-      path,
+      ending,
     );
     await assert.rejects(activity.flush(), /away/);
     away.state.isBroken = false;
     await activity.flush();
     assert.deepEqual(await told({ accountId: 'acc0' }), ['not_found 2 0']);
-    const count = async (table: 'activity_days' | 'key_uses' | 'recent_errors') =>
+    const count = async (table: 'activity_days' | 'key_uses' | 'request_log') =>
       Number(
         (
           await database.read
@@ -183,62 +199,114 @@ onEachStore((store) => {
         ).rows,
       );
     assert.deepEqual([await count('activity_days'), await count('key_uses')], [20_000, 20_000]);
-    assert.equal(await count('recent_errors'), 1_001);
+    assert.equal(await count('request_log'), 20_000);
   });
 
-  test("an account's last errors are listed newest first, at most a hundred, and an error storm is sampled", async (t) => {
+  test('uncharged requests are listed newest first and page by page, and a storm of them is sampled', async (t) => {
     const { database, openActivity, clock } = await open(t, store);
     const activity = openActivity();
     const list = (fields: object = {}) =>
-      listRecentErrors(database.read, { accountId: 'a', mode: 'live', ...fields });
+      listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 1_000, ...fields });
     for (let index = 0; index < 300; index++) {
       clock.jumpTo(clock.nowMs() + 1);
-      activity.noteRequest(request({ requestId: `s${index}`, errorCode: 'upstream_error' }), path);
+      activity.noteRequest(
+        request({
+          requestId: `s${String(index).padStart(3, '0')}`,
+          errorCode: 'upstream_error',
+          errorMessage: 'x'.repeat(900),
+          errorParam: 'mod\0el',
+          askedModel: '\ud800m',
+          tries: [],
+        }),
+        ending,
+      );
     }
-    activity.noteRequest(request({ accountId: 'b', errorCode: 'not_found' }), path);
+    activity.noteRequest(request({ accountId: 'b', errorCode: 'not_found' }), ending);
     await activity.flush();
     const storm = await list();
-    assert.equal(storm.length, 20);
+    assert.equal(storm.length, 100);
     assert.deepEqual(storm[0], {
-      requestId: 's299',
-      createdAtMs: startMs + 300,
+      requestId: 's099',
+      mode: 'live',
+      createdAtMs: startMs + 100,
       keyId: 'k',
       modelId: 'm',
-      path,
+      path: ending.path,
+      outcome: 'failed',
       code: 'upstream_error',
+      streamed: false,
+      durationMs: 100,
+      firstByteMs: null,
+      savedMicros: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      notes: {
+        askedModel: '\ufffdm',
+        errorMessage: 'x'.repeat(500),
+        errorParam: 'model',
+        tries: [],
+      },
     });
-    for (let round = 0; round < 8; round++) {
-      for (let index = 0; index < 20; index++) {
-        clock.jumpTo(clock.nowMs() + 1);
-        activity.noteRequest(
-          request({ requestId: `t${round}-${index}`, errorCode: 'not_found' }),
-          path,
-        );
-      }
-      await activity.flush();
+    const after = { createdAtMs: storm[98]!.createdAtMs, id: storm[98]!.requestId };
+    assert.deepEqual(
+      (await list({ after })).map(({ requestId }) => requestId),
+      ['s000'],
+    );
+    activity.noteRequest(request({ cache: 'hit', saved: worth, requestId: 'hit' }), ending);
+    activity.noteRequest(request({ costMicros: 4, requestId: 'paid', finish: 'end' }), ending);
+    await activity.flush();
+    assert.deepEqual(
+      (await list({ outcomes: ['hit'] })).map(({ requestId, savedMicros }) => [
+        requestId,
+        savedMicros,
+      ]),
+      [['hit', 30]],
+    );
+    assert.equal((await list()).length, 101, 'a charged request is listed from the ledger');
+    const found = await findLogged(database.read, {
+      accountId: 'a',
+      requestIds: ['paid', 'hit', 'none'],
+    });
+    assert.deepEqual([...found.keys()].toSorted(), ['hit', 'paid']);
+    assert.equal(found.get('paid')?.notes.finish, 'end');
+    const other = await findLogged(database.read, { accountId: 'b', requestIds: ['paid'] });
+    assert.equal(other.size, 0);
+  });
+
+  test('without a history, requests are counted and none is kept', async (t) => {
+    const { database, openActivity, told } = await open(t, store);
+    const activity = openActivity(database, 0);
+    activity.noteRequest(request({ errorCode: 'not_found' }), ending);
+    activity.noteRequest(request({ costMicros: 4 }), ending);
+    await activity.flush();
+    assert.deepEqual(await told(), ['not_found 1 0']);
+    const rows = await database.read.selectFrom('request_log').selectAll().execute();
+    assert.deepEqual(rows, []);
+  });
+
+  test('the newest uncharged requests of an account stay when there are too many', async (t) => {
+    const { database, openActivity, clock } = await open(t, store);
+    const activity = openActivity();
+    for (let index = 0; index < 60; index++) {
+      clock.jumpTo(clock.nowMs() + 1);
+      activity.noteRequest(request({ errorCode: 'not_found' }), ending);
+      activity.noteRequest(request({ costMicros: 4 }), ending);
     }
-    assert.deepEqual(
-      (await list({ limit: 2 })).map(({ requestId }) => requestId),
-      ['t7-19', 't7-18'],
-    );
-    const rows = await database.read
-      .selectFrom('recent_errors')
-      .select('request_id')
-      .where('account_id', '=', 'a')
-      .execute();
-    assert.equal(rows.length, 100);
-    assert.deepEqual(
-      [(await list()).at(-1)?.requestId, (await list({ accountId: 'b' })).length],
-      ['t3-0', 1],
-    );
+    activity.noteRequest(request({ accountId: 'b', errorCode: 'not_found' }), ending);
+    await activity.flush();
+    await removeOutdated(database, clock.nowMs(), { historyDays: 30, unchargedMax: 25 });
+    const left = await listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 99 });
+    assert.deepEqual([left.length, left.at(-1)!.createdAtMs - startMs], [25, 36]);
+    const rows = await database.read.selectFrom('request_log').select('outcome').execute();
+    assert.equal(rows.length, 25 + 60 + 1);
   });
 
   test('a key shows the time of its last request, whichever gateway writes last', async (t) => {
     const { database, openActivity, clock } = await open(t, store);
     const [one, two] = [openActivity(), openActivity()];
-    one.noteRequest(request(), path);
+    one.noteRequest(request(), ending);
     clock.jumpTo(clock.nowMs() + 5);
-    two.noteRequest(request({ costMicros: 3 }), path);
+    two.noteRequest(request({ costMicros: 3 }), ending);
     await two.flush();
     await one.flush();
     const uses = await database.read.selectFrom('key_uses').selectAll().execute();
@@ -297,16 +365,16 @@ onEachStore((store) => {
     const activity = openActivity();
     const note = (count: number) => {
       for (let index = 0; index < count; index++) {
-        activity.noteRequest(request({ accountId: `acc${index}`, errorCode: 'not_found' }), path);
+        activity.noteRequest(request({ accountId: `acc${index}`, errorCode: 'not_found' }), ending);
         activity.noteCall({ provider: `p${index}`, kind: 'whole', ending: 'good', ms: 1 });
       }
       return activity.flush();
     };
     await note(450);
-    const count = async (table: 'activity_days' | 'provider_hours' | 'recent_errors') =>
+    const count = async (table: 'activity_days' | 'provider_hours' | 'request_log') =>
       (await database.read.selectFrom(table).selectAll().execute()).length;
     const counts = () =>
-      Promise.all((['recent_errors', 'provider_hours', 'activity_days'] as const).map(count));
+      Promise.all((['request_log', 'provider_hours', 'activity_days'] as const).map(count));
     for (const [days, left] of [
       [31, [3, 453, 453]],
       [101, [3, 6, 456]],
@@ -314,7 +382,7 @@ onEachStore((store) => {
     ] as const) {
       clock.jumpTo(startMs + days * dayMs);
       await note(3);
-      await removeOutdated(database, clock.nowMs());
+      await removeOutdated(database, clock.nowMs(), { historyDays: 30 });
       assert.deepEqual(await counts(), left, `after ${days} days`);
     }
   });

@@ -33,12 +33,22 @@ onEachStore((store) => {
 
     clock.jumpTo(clock.nowMs() + 7 * dayMs - 1);
     for (const each of [cache, other, openCache()])
-      assert.equal(await servedBy(each, name), response.body);
+      assert.equal(await servedBy(each, name), String(response.body));
     clock.jumpTo(clock.nowMs() + 2);
     for (const each of [cache, other, openCache()]) assert.equal(await servedBy(each, name), null);
     await run(cache, name, responseOf('new'));
     assert.equal(await servedBy(openCache(), name), 'new');
     assert.deepEqual(errors, []);
+  });
+
+  test('a short answer takes no more memory than its bytes', async (t) => {
+    const { cache, openCache, run } = await openCaches(t, store);
+    const name = nameOf(cache);
+    await run(cache, name, responseOf('short'));
+    const other = openCache();
+    await other.begin(name, { signal });
+    for (const each of [cache, other])
+      assert.equal(each.recall(name)?.response.body.buffer.byteLength, 'short'.length);
   });
 
   test('an answer that expires sooner is not served after its expiry', async (t) => {
@@ -47,7 +57,8 @@ onEachStore((store) => {
     await run(cache, name, { ...response, usableForMs: dayMs });
     clock.jumpTo(clock.nowMs() + dayMs - 1);
     const other = openCache();
-    for (const each of [cache, other]) assert.equal(await servedBy(each, name), response.body);
+    for (const each of [cache, other])
+      assert.equal(await servedBy(each, name), String(response.body));
     clock.jumpTo(clock.nowMs() + 2);
     for (const each of [cache, other, openCache()]) assert.equal(await servedBy(each, name), null);
   });
@@ -150,7 +161,7 @@ onEachStore((store) => {
     await run(openCache(), name);
     assert.equal(await servedBy(openCache({ secrets: [createSecret('another')] }), name), null);
     assert.equal(errors.splice(0).length, 1);
-    assert.equal(await servedBy(openCache(), name), response.body);
+    assert.equal(await servedBy(openCache(), name), String(response.body));
   });
 
   test('a database that does not answer is a cache miss', async (t) => {

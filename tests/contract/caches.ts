@@ -1,4 +1,5 @@
 // Content caches for tests, over one database and one ledger with two accounts, `a` and `b`.
+import { noOtherThreads } from '../../src/lib/name-locks.ts';
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { CacheName } from '../../src/domain/cache/cache-name.ts';
@@ -25,7 +26,7 @@ export const responseOf = (body: string): WholeResponse => ({
   status: 200,
   contentType: 'text/plain',
   headers: { 'x-a': 'b' },
-  body,
+  body: Buffer.from(body),
   // The cost of each settlement of `run`, and the tokens of its record.
   worth: { costMicros: micros(30), inputTokens: 100, outputTokens: 10 },
 });
@@ -52,6 +53,7 @@ export async function openCaches(
   /** Opens a cache like another process, with its own memory. */
   const openCache = (more: Partial<ResponseCacheOptions> = {}) => {
     const cache = new ResponseCache({
+      locks: noOtherThreads,
       database,
       secrets: [secret],
       memoryBytes: 10_000_000,
@@ -113,7 +115,7 @@ export async function runOf(cache: ResponseCache, name: CacheName): Promise<Cach
 export async function servedBy(cache: ResponseCache, name: CacheName): Promise<string | null> {
   const begun = await cache.begin(name, { signal });
   if (begun.kind === 'run') begun.run.end();
-  return begun.kind === 'hit' ? begun.response.body : null;
+  return begun.kind === 'hit' ? String(begun.response.body) : null;
 }
 
 export const digestsIn = async (database: Database) =>

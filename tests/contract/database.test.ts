@@ -59,11 +59,24 @@ onEachStore((store) => {
     assert.deepEqual(await database.migrate(), Object.keys(migrations[store.dialect]));
   });
 
-  test('a database of a newer version is left unchanged', async (t) => {
+  test('a database of the next version can be used beside it, if that lets this version', async (t) => {
     const database = await store.openDatabase(t);
-    const newer = { '9999-later': { up: async () => {} }, ...migrations[store.dialect] };
-    await migrateToLatest(database.write, newer);
-    await assert.rejects(database.migrate(), /do not match this version/);
+    const known = Object.keys(migrations[store.dialect]);
+    const newest = known.at(-1)!.slice(0, 4);
+    await addMigration(database, '9997-more');
+    await addMigration(database, `9998-less-needs-${newest}`);
+    assert.deepEqual(await database.migrate(), []);
+    await addMigration(database, `9999-least-needs-9998`);
+    await assert.rejects(
+      database.migrate(),
+      /newer than this version of Tollgate: it has the migration 9999-least-needs-9998, .* restore a backup/,
+    );
+  });
+
+  test('a database whose migrations are not those of this program is refused', async (t) => {
+    const database = await store.openDatabase(t);
+    await addMigration(database, '0007-other');
+    await assert.rejects(database.migrate(), /it has the migration 0007-other/);
   });
 
   test('entries and charges can be added, but not changed or removed', async (t) => {
@@ -144,6 +157,14 @@ function open(t: TestContext, url: string): Database {
   const database = openDatabase(url);
   t.after(() => database.close());
   return database;
+}
+
+/** As a newer version records it. */
+async function addMigration(database: Database, name: string): Promise<void> {
+  await run(
+    database,
+    `insert into kysely_migration (name, timestamp) values ('${name}', '${new Date().toISOString()}')`,
+  );
 }
 
 async function addAccount(db: Kysely<Tables>): Promise<void> {

@@ -28,7 +28,7 @@ const response: StoredResponse = {
   status: 200,
   contentType: 'text/plain',
   headers: { 'x-a': 'b' },
-  body: 'héllo '.repeat(10_000),
+  body: Buffer.from('héllo '.repeat(10_000)),
   // The cost of each settlement in this file, and the tokens of its record.
   worth: { costMicros: micros(30), inputTokens: 100, outputTokens: 10 },
 };
@@ -293,7 +293,7 @@ onEachStore((store) => {
     );
     const late = {
       ...settleOf(asked('r1'), 30),
-      stored: await lost.seal({ ...response, body: 'late' }),
+      stored: await lost.seal({ ...response, body: Buffer.from('late') }),
     };
     assert.deepEqual(await ledger.run([late, late]), [
       { type: 'superseded' },

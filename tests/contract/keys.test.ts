@@ -1,6 +1,7 @@
 // Listing and changing keys, on each store.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../src/db/database.ts';
 import {
   keyStateOf,
@@ -11,19 +12,83 @@ import {
 import {
   alterKey,
   insertKey,
+  replaceKeyText,
   type KeyChange,
   type KeyControls,
 } from '../../src/domain/keys/manage-keys.ts';
+import { openKeyStore } from '../../src/domain/keys/key-store.ts';
+import { findKeysUnderOtherSecrets } from '../../src/domain/keys/needed-secrets.ts';
 import { micros } from '../../src/lib/money.ts';
 import { openAccount } from '../../src/operations/accounts.ts';
 import { startMs } from '../support/ledger/test-ledger.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { untilNoticed } from '../support/until.ts';
 import { onEachStore, run } from './stores.ts';
 import { digestKeyFrom } from '../../src/domain/keys/key-text.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 
-const digestKey = digestKeyFrom(createSecret('a secret of these tests'));
+const secret = createSecret('a secret of these tests');
+const digestKey = digestKeyFrom(secret);
 
 onEachStore((store) => {
+  test('a rotated key has one earlier text, which works until the overlap ends', async (t) => {
+    const database = await store.openDatabase(t);
+    const clock = new TestClock(startMs);
+    const keys = openKeyStore({
+      database,
+      secrets: [secret],
+      onError: (error) => assert.fail(error as Error),
+      clock,
+    });
+    t.after(() => keys.close());
+    const accountId = await makeAccount(database, 'A');
+    const { id, key: first } = await make(database, accountId, { name: 'A' });
+    const hour = 3_600_000;
+    const rotate = async (overlapMs: number) => {
+      const place = { keyId: id, accountId, overlapMs };
+      const outcome = await replaceKeyText(database, digestKey, place, clock.nowMs());
+      assert.ok(outcome.kind === 'rotated');
+      return outcome.made.key;
+    };
+    const works = async (texts: readonly string[]) => {
+      const found = await Promise.all(texts.map((text) => keys.find(text)));
+      for (const key of found) assert.ok(key === null || key.id === id);
+      return found.map(
+        (key) => key !== null && (key.expiresAtMs === null || key.expiresAtMs > clock.nowMs()),
+      );
+    };
+    // The store polls for changes.
+    const untilWorks = (texts: readonly string[], expected: readonly boolean[]) =>
+      untilNoticed(clock, async () => isDeepStrictEqual(await works(texts), expected));
+    assert.deepEqual(await works([first]), [true]);
+    const second = await rotate(hour);
+    await untilWorks([first, second], [true, true]);
+    const third = await rotate(hour);
+    await untilWorks([first, second, third], [false, true, true]);
+    clock.jumpTo(clock.nowMs() + hour);
+    assert.deepEqual(await works([second, third]), [false, true], 'known texts expire, too');
+    const fourth = await rotate(0);
+    await untilWorks([second, third, fourth], [false, false, true]);
+    const fifth = await rotate(hour);
+    await alterKey(database, { keyId: id }, { action: 'revoke' }, clock.nowMs());
+    await untilWorks([fourth, fifth], [false, false]);
+    const place = { keyId: id, overlapMs: 0 };
+    assert.equal((await replaceKeyText(database, digestKey, place, 0)).kind, 'revoked');
+    const foreign = { ...place, accountId: 'another' };
+    assert.equal((await replaceKeyText(database, digestKey, foreign, 0)).kind, 'unknown');
+  });
+
+  test('an earlier text under another secret counts as a key that needs it', async (t) => {
+    const database = await store.openDatabase(t);
+    const { id } = await make(database, await makeAccount(database, 'A'), { name: 'A' });
+    const next = digestKeyFrom(createSecret('the next secret'));
+    const under = (nowMs: number) => findKeysUnderOtherSecrets(database, next.secretId, nowMs);
+    assert.deepEqual(await under(startMs), [id]);
+    await replaceKeyText(database, next, { keyId: id, overlapMs: 10_000 }, startMs);
+    assert.deepEqual(await under(startMs), [id]);
+    assert.deepEqual(await under(startMs + 10_000), []);
+  });
+
   test('keys are searched by name, hint and id, ignoring case and without wildcards', async (t) => {
     const database = await store.openDatabase(t);
     const accountId = await makeAccount(database, 'A');

@@ -36,7 +36,7 @@ onEachStore((store) => {
     ]);
     assert.deepEqual(
       replies.map(({ type }) => type),
-      ['credited', 'held', 'rejected', 'rejected', 'rejected', 'rejected', 'charged'],
+      ['credited', 'held', 'rejected', 'rejected', 'rejected', 'balance-too-large', 'charged'],
     );
     assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 80);
     assert.equal((await verify(database.read)).ok, true);

@@ -352,9 +352,9 @@ const corruptions: Readonly<Record<string, Corruption>> = {
     problem: {
       table: 'charges',
       id: 'a',
-      column: 'ledger_id',
-      expected: 'acc:live',
-      found: 'acc:test',
+      column: 'id',
+      expected: 'a charge for the settle entry',
+      found: null,
     },
   },
   'tokens of a charge that were changed': {

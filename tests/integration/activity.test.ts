@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import {
-  listRecentErrors,
+  findLogged,
+  listUncharged,
   readKeyUses,
   readProviders,
   sumActivity,
@@ -66,6 +67,39 @@ test('a charge stores the number of upstream calls, the duration and the time to
   );
 });
 
+test('the history has each call to a provider, and no words of a provider', async (t) => {
+  const { clock, gateway } = await start(t);
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const { read } = gateway.database;
+  const ask = async (stream: boolean) => {
+    const { requestId } = await whileTimePasses(
+      clock,
+      gateway.post(chat.path, { key, body: chat.body({ model: 'priced', stream }) }),
+    );
+    await gateway.program.app.gateway.activity.flush();
+    return (await findLogged(read, { accountId: account, requestIds: [requestId] })).get(
+      requestId,
+    )!;
+  };
+  const quoting = answerStatus(400, { body: { error: { message: 'bad prompt: s3cret words' } } });
+  gateway.upstream.on(chat.upstreamPath, answerStatus(503), answer);
+  const served = await ask(true);
+  assert.deepEqual(
+    served.notes.tries?.map((one) => ({ ...one, ms: 0 })),
+    [
+      { provider: 'openai', model: 'm', ending: 'failed', failure: 'status', status: 503, ms: 0 },
+      { provider: 'openai', model: 'm', ending: 'answered', failure: null, status: null, ms: 0 },
+    ],
+  );
+  assert.deepEqual([served.outcome, served.notes.finish], ['charged', 'end']);
+  gateway.upstream.on(chat.upstreamPath, quoting);
+  const refused = await ask(false);
+  assert.deepEqual([refused.code, refused.notes.errorMessage], ['invalid_request', undefined]);
+  assert.equal(refused.notes.tries?.at(-1)?.status, 400);
+  const rows = await read.selectFrom('request_log').selectAll().execute();
+  assert.doesNotMatch(JSON.stringify(rows), /s3cret/);
+});
+
 test('hits, replays, errors and provider calls are counted, and stored at shutdown at the latest', async (t) => {
   const { clock, gateway } = await start(t);
   const { id, key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -100,7 +134,7 @@ test('hits, replays, errors and provider calls are counted, and stored at shutdo
     ],
   );
   assert.deepEqual(
-    (await listRecentErrors(read, ofAccount)).map((error) => [
+    (await listUncharged(read, { ...ofAccount, outcomes: ['failed'], limit: 9 })).map((error) => [
       error.requestId,
       error.modelId,
       error.path,

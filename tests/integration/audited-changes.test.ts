@@ -253,6 +253,7 @@ const changes: Readonly<Record<Changing, Prepare>> = {
     };
   },
   'PATCH /accounts/:account/keys/:key': () => keyCall('', { name: 'another', daily_cap_micros: 5 }),
+  'POST /accounts/:account/keys/:key/rotate': () => keyCall('/rotate', { overlap_hours: 24 }),
   'POST /accounts/:account/keys/:key/disable': () => keyCall('/disable'),
   'POST /accounts/:account/keys/:key/enable': () => keyCall('/enable'),
   'POST /accounts/:account/keys/:key/revoke': () => keyCall('/revoke'),
@@ -292,6 +293,15 @@ const changes: Readonly<Record<Changing, Prepare>> = {
   'POST /operator/accounts/:account/purge': () => accountCall('/purge'),
   'POST /operator/accounts/:account/invitations': () =>
     accountCall('/invitations', { email: newcomer(), role: 'owner' }),
+  'POST /operator/admin-keys': async () => ({
+    by: await operator(),
+    path: '/operator/admin-keys',
+    body: { name: 'A shop', scopes: ['accounts:read'] },
+  }),
+  'POST /operator/admin-keys/:key/revoke': async () => {
+    const { id } = await gateway.makeAdminKey();
+    return { by: await operator(), path: `/operator/admin-keys/${id}/revoke` };
+  },
   'POST /operator/keys/:key/disable': () => operatorKeyCall('/disable'),
   'POST /operator/keys/:key/enable': () => operatorKeyCall('/enable'),
   'POST /operator/keys/:key/revoke': () => operatorKeyCall('/revoke'),
@@ -342,11 +352,14 @@ async function removeUsers(): Promise<void> {
 const withoutEntry = [
   'serve',
   'migrate',
+  'doctor',
   'verify',
   'backup',
+  'openapi',
   'report',
   'accounts list',
   'keys list',
+  'admin-keys list',
   'users list',
   'secret status',
   'secret rotate',
@@ -376,6 +389,7 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     'live',
   ],
   'keys update': async () => ['keys', 'update', (await gateway.makeKey()).id, '--rpm', '5'],
+  'keys rotate': async () => ['keys', 'rotate', (await gateway.makeKey()).id, '--overlap', '1'],
   'keys disable': async () => ['keys', 'disable', (await gateway.makeKey()).id],
   'keys enable': async () => {
     const { id } = await gateway.makeKey();
@@ -383,6 +397,15 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     return ['keys', 'enable', id];
   },
   'keys revoke': async () => ['keys', 'revoke', (await gateway.makeKey()).id],
+  'admin-keys create': async () => [
+    'admin-keys',
+    'create',
+    '--name',
+    'A shop',
+    '--scopes',
+    'accounts:read,keys:write',
+  ],
+  'admin-keys revoke': async () => ['admin-keys', 'revoke', (await gateway.makeAdminKey()).id],
   'users create-link': async () => ['users', 'create-link', newcomer()],
   'users first-run-link': async () => {
     await removeUsers();

@@ -210,5 +210,5 @@ test('a key that expires ends hits at that moment', async () => {
   await clock.advance(expiresAtMs - clock.nowMs() - 1);
   assert.ok(isHit(await ask(key, sent)));
   await clock.advance(1);
-  assert.match((await ask(key, sent)).error.message, /This API key expired/);
+  assert.match((await ask(key, sent)).error.message, /This key expired/);
 });

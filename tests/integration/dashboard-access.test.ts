@@ -3,6 +3,7 @@
 // contract and the table of streams, so new ones are covered at once.
 import assert from 'node:assert/strict';
 import { openAccount } from '../../src/operations/accounts.ts';
+import { errorKinds, type ErrorCode } from '../../src/canonical/errors.ts';
 import { contract } from '../../src/dashboard-contract/contract.ts';
 import type { Access, Endpoint } from '../../src/dashboard-contract/endpoint.ts';
 import type { Role } from '../../src/db/schema.ts';
@@ -198,6 +199,43 @@ test('bodies from strangers to the playground or to unknown paths are not read',
     assert.equal(answer.statusCode, status, path);
     request.destroy();
   }
+});
+
+test('an error is a problem as RFC 9457 has it; the playground has the errors of its endpoint', async () => {
+  const { member } = clients;
+  const table: readonly (readonly [Promise<Reply>, ErrorCode, string | null])[] = [
+    [clients.nobody.get(`/accounts/${account}/keys?mode=live`), 'not_signed_in', null],
+    [clients.outsider.get(`/accounts/${account}/keys?mode=live`), 'not_found', null],
+    [member.get(`/accounts/${account}/keys`), 'invalid_request', 'mode'],
+    [member.post(`/accounts/${account}/keys`, { mode: 'live' }), 'not_permitted', null],
+    [member.get('/no-such-path?secret=1'), 'not_found', null],
+    [member.get('/%zz'), 'invalid_request', null],
+    [member.send('PUT', '/session'), 'not_found', null],
+  ];
+  for (const [sent, code, param] of table) {
+    const reply = await sent;
+    const { detail, ...problem } = reply.json();
+    assert.equal(
+      reply.headers['content-type'],
+      'application/problem+json; charset=utf-8',
+      reply.text,
+    );
+    assert.deepEqual(problem, {
+      type: `/docs/errors#${code}`,
+      title: errorKinds[code].meaning,
+      status: reply.status,
+      instance: `#${reply.requestId}`,
+      code,
+      param,
+      request_id: reply.requestId,
+    });
+    assert.equal(reply.status, errorKinds[code].status);
+    assert.ok(String(detail).length > 10);
+  }
+  const path = `/accounts/${account}/keys/key_none/v1/messages`;
+  const played = await member.post(path, { model: 'claude-haiku-4-5', messages: [] });
+  assert.match(String(played.headers['content-type']), /^application\/json/);
+  assert.equal(played.json()['type'], 'error');
 });
 
 /** Asserts that the answer shows nothing of the other account, except ids that the request sent. */

@@ -86,6 +86,7 @@ test('an unknown address and a wrong password get the same answer', async () => 
   const told = replies.map((reply) => ({
     ...reply.error,
     request_id: undefined,
+    instance: undefined,
     status: reply.status,
     cookies: reply.headers['set-cookie'],
   }));

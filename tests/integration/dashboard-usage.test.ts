@@ -1,11 +1,11 @@
 // Charged requests in the dashboard: the filtered list, the details and the CSV file.
 import assert from 'node:assert/strict';
 import type {
-  CacheDay,
-  FailedRequest,
-  UsageDetail,
-  UsageRecord,
-} from '../../src/dashboard-contract/usage.ts';
+  RequestDetail,
+  RequestRecord,
+  RequestTotals,
+} from '../../src/dashboard-contract/requests.ts';
+import type { CacheDay } from '../../src/dashboard-contract/usage.ts';
 import { formatUsd, type Micros } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
@@ -61,16 +61,16 @@ before(async () => {
 after(() => gateway.stop());
 
 const list = async (query: string) => {
-  const reply = await member.get(`/accounts/${member.account}/usage?mode=test&${query}`);
+  const reply = await member.get(`/accounts/${member.account}/requests?mode=test&${query}`);
   assert.equal(reply.status, 200, reply.text);
-  return reply.json<PageOf<UsageRecord>>();
+  return reply.json<PageOf<RequestRecord>>();
 };
 
-async function all(query = ''): Promise<UsageRecord[]> {
-  const records: UsageRecord[] = [];
+async function all(query = ''): Promise<RequestRecord[]> {
+  const records: RequestRecord[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const page: PageOf<UsageRecord> = await list(
+    const page: PageOf<RequestRecord> = await list(
       `${query}&limit=100&cursor=${encodeURIComponent(cursor)}`,
     );
     records.push(...page.data);
@@ -96,7 +96,7 @@ test("the list equals the API's, page by page", async () => {
     records.map((record) => [
       record.request_id,
       record.created_at,
-      record.model.name,
+      record.model!.name,
       record.input_tokens,
       record.output_tokens,
       record.cost_micros,
@@ -126,8 +126,8 @@ test('filters work alone and combined', async () => {
   assert.equal(await count(`from=${days.at(-1)}&to=${days[0]}`), requestCount + 4);
   assert.equal(await count('to=2020-01-01'), 0);
   assert.equal(await count('from=2999-01-01'), 0);
-  const live = await member.get(`/accounts/${member.account}/usage?mode=live`);
-  assert.deepEqual(live.json<PageOf<UsageRecord>>().data, []);
+  const live = await member.get(`/accounts/${member.account}/requests?mode=live`);
+  assert.deepEqual(live.json<PageOf<RequestRecord>>().data, []);
 });
 
 test('an invalid filter is refused with its field', async () => {
@@ -135,22 +135,26 @@ test('an invalid filter is refused with its field', async () => {
     ['from=2026-02-30', 'from'],
     ['to=yesterday', 'to'],
     ['endpoint=other', 'endpoint'],
-    ['outcome=failed', 'outcome'],
+    ['outcome=good', 'outcome'],
+    ['sort=name', 'sort'],
+    ['sort=cost&from=2026-01-01&to=2026-12-31', 'to'],
     ['cursor=x', 'cursor'],
     ['limit=0', 'limit'],
   ]) {
-    const reply = await member.get(`/accounts/${member.account}/usage?mode=test&${query}`);
+    const reply = await member.get(`/accounts/${member.account}/requests?mode=test&${query}`);
     assert.equal(reply.status, 400, query);
     assert.equal(reply.error.param, param);
   }
-  assert.equal((await member.get(`/accounts/${member.account}/usage`)).error.param, 'mode');
+  assert.equal((await member.get(`/accounts/${member.account}/requests`)).error.param, 'mode');
 });
 
 test("a request's details add up to its charge", async () => {
   for (const { request_id: id } of await all(`key=${second.id}`)) {
-    const detail = (
-      await member.get(`/accounts/${member.account}/usage/${id}`)
-    ).json<UsageDetail>();
+    const { charge: detail, history } = (
+      await member.get(`/accounts/${member.account}/requests/${id}`)
+    ).json<RequestDetail>();
+    assert.ok(detail);
+    assert.ok(history === null || history.address === '127.0.0.1');
     const { tokens, price, images, web_searches: searches } = detail;
     assert.ok(price);
     const micros =
@@ -198,8 +202,8 @@ test('the file has the same rows as the list, whatever characters their names co
       request_id: record.request_id,
       key_id: record.key.id,
       key_name: record.key.name.startsWith('=') ? `'${record.key.name}` : record.key.name,
-      model: record.model.id,
-      model_name: record.model.name,
+      model: record.model!.id,
+      model_name: record.model!.name,
       endpoint: record.endpoint,
       outcome: record.outcome,
       streamed: String(record.streamed),
@@ -222,7 +226,7 @@ test('the file has the same rows as the list, whatever characters their names co
   }
 });
 
-test('failed requests and cached answers are listed apart from charged ones', async () => {
+test('charged, cached, refused and failed requests are in one list, page by page', async () => {
   const owner = await signIn(gateway, { role: 'owner' });
   const key = await gateway.makeKey({ account: owner.account, name: 'Third' });
   const body = { model: 'gpt-5-mini', input: 'Twice', temperature: 0 };
@@ -233,50 +237,131 @@ test('failed requests and cached answers are listed apart from charged ones', as
   assert.deepEqual([made.status, again.status], [200, 200]);
   const failed = await gateway.post('/v1/responses', {
     key: key.key,
-    body: { model: 'no-such-model', input: 'Hi' },
+    headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+    body: { model: 'gpt-5-minni', input: 'Hi' },
   });
   const refused = await owner.post(`/accounts/${owner.account}/keys/${key.id}/v1/messages`, {
     model: 'gpt-5-mini',
   });
   assert.deepEqual([failed.status, refused.status], [404, 400]);
-  const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
-  const from = new Date(clock.nowMs() - 86_400_000).toISOString().slice(0, 10);
-  const read = async () => ({
-    errors: (await owner.get(`/accounts/${owner.account}/failed-requests?mode=test`)).json<{
-      data: FailedRequest[];
-    }>().data,
-    days: (
-      await owner.get(`/accounts/${owner.account}/cache-days?mode=test&from=${from}&to=${day}`)
-    ).json<{ data: CacheDay[] }>().data,
-  });
+  const path = `/accounts/${owner.account}/requests`;
+  const read = async (query = '') =>
+    (await owner.get(`${path}?mode=test&${query}`)).json<PageOf<RequestRecord>>();
   // Counted in memory first.
-  const told = await untilNoticed(clock, async () => {
+  const { data } = await untilNoticed(clock, async () => {
     await gateway.program.app.gateway.activity.flush();
-    const seen = await read();
-    return seen.errors.length >= 2 && seen.days.length >= 1 && seen;
+    const page = await read();
+    return page.data.length === 4 && page;
   });
-  assert.deepEqual(
-    told.errors.map(({ request_id: id, code, status, path, key: { name } }) => [
+  const seen = (records: readonly RequestRecord[]) =>
+    records.map(({ request_id: id, outcome, code, status, endpoint }) => [
       id,
+      outcome,
       code,
       status,
-      path,
-      name,
-    ]),
+      endpoint,
+    ]);
+  assert.deepEqual(seen(data), [
+    [refused.requestId, 'failed', 'invalid_request', 400, 'messages'],
+    [failed.requestId, 'failed', 'model_not_found', 404, 'responses'],
+    [again.requestId, 'cached', null, 200, 'responses'],
+    [made.requestId, 'complete', null, 200, 'responses'],
+  ]);
+  assert.deepEqual(
+    data.map(({ cost_micros: cost, saved_micros: saved, model }) => [cost, saved, model?.id]),
     [
-      [refused.requestId, 'invalid_request', 400, '/v1/messages', 'Third'],
-      [failed.requestId, 'model_not_found', 404, '/v1/responses', 'Third'],
+      [0, 0, undefined],
+      [0, 0, undefined],
+      [0, made.costMicros, 'gpt-5-mini'],
+      [made.costMicros, 0, 'gpt-5-mini'],
     ],
   );
+  assert.equal(data.at(-1)!.finish, 'end');
+
+  const pages: RequestRecord[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: PageOf<RequestRecord> = await read(`limit=1&cursor=${encodeURIComponent(cursor)}`);
+    pages.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  assert.deepEqual(pages, data);
+  for (const [query, ids] of [
+    ['outcome=failed', [refused.requestId, failed.requestId]],
+    ['outcome=cached', [again.requestId]],
+    ['code=model_not_found', [failed.requestId]],
+    ['endpoint=messages', [refused.requestId]],
+    ['model=gpt-5-mini', [again.requestId, made.requestId]],
+    ['sort=cost', [made.requestId]],
+    [`key=${first.id}`, []],
+  ] as const)
+    assert.deepEqual(
+      (await read(query)).data.map(({ request_id: id }) => id),
+      ids,
+      query,
+    );
+
+  const detail = (await owner.get(`${path}/${failed.requestId}`)).json<RequestDetail>();
+  assert.equal(detail.charge, null);
+  assert.equal(detail.error?.param, 'model');
+  assert.match(detail.error.message!, /gpt-5-minni/);
+  assert.match(detail.error.documentation_url, /\/docs\/errors#model_not_found$/);
   assert.deepEqual(
-    told.days.map(({ hits, replays, saved_micros: saved }) => [hits, replays, saved]),
+    { ...detail.history },
+    {
+      asked_model: 'gpt-5-minni',
+      address: '127.0.0.1',
+      trace_id: '0af7651916cd43dd8448eb211c80319c',
+      client_gone: false,
+      tries: [],
+    },
+  );
+  assert.equal((await member.get(`${path}?mode=test`)).status, 404);
+  assert.equal((await member.get(`${path}/${failed.requestId}`)).status, 404);
+  assert.equal(
+    (await member.get(`/accounts/${member.account}/requests/${failed.requestId}`)).status,
+    404,
+  );
+
+  const totals = (await owner.get(`${path}/totals?mode=test`)).json<RequestTotals>();
+  assert.deepEqual(totals, {
+    charged: {
+      requests: 1,
+      input_tokens: data.at(-1)!.input_tokens,
+      output_tokens: data.at(-1)!.output_tokens,
+      cost_micros: made.costMicros,
+    },
+    uncharged: { cached: 1, replayed: 0, failed: 2, saved_micros: made.costMicros },
+  });
+  const onlyFailed = (
+    await owner.get(`${path}/totals?mode=test&outcome=failed`)
+  ).json<RequestTotals>();
+  assert.deepEqual(onlyFailed, {
+    charged: null,
+    uncharged: { cached: 0, replayed: 0, failed: 2, saved_micros: 0 },
+  });
+});
+
+test('days with cached answers are listed with what they saved', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const key = await gateway.makeKey({ account: owner.account });
+  const body = { model: 'gpt-5-mini', input: 'Twice', temperature: 0 };
+  const made = await gateway.post('/v1/responses', { key: key.key, body });
+  await gateway.post('/v1/responses', { key: key.key, body });
+  const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
+  const from = new Date(clock.nowMs() - 86_400_000).toISOString().slice(0, 10);
+  const path = `/accounts/${owner.account}/cache-days?mode=test`;
+  const days = await untilNoticed(clock, async () => {
+    await gateway.program.app.gateway.activity.flush();
+    const { data } = (await owner.get(`${path}&from=${from}&to=${day}`)).json<{
+      data: CacheDay[];
+    }>();
+    return data.length > 0 && data;
+  });
+  assert.deepEqual(
+    days.map(({ hits, replays, saved_micros: saved }) => [hits, replays, saved]),
     [[1, 0, made.costMicros]],
   );
-  const other = await member.get(`/accounts/${owner.account}/failed-requests?mode=test`);
-  assert.equal(other.status, 404);
-  const long = await owner.get(
-    `/accounts/${owner.account}/cache-days?mode=test&from=2024-01-01&to=${day}`,
-  );
+  const long = await owner.get(`${path}&from=2024-01-01&to=${day}`);
   assert.equal(long.error.param, 'to');
 });
 
@@ -299,22 +384,22 @@ test('a client that leaves during the download harms nothing', async () => {
 
 test("other accounts' requests are not shown", async () => {
   const stranger = await signIn(gateway, { role: 'owner' });
-  const [{ request_id: id }] = (await list('limit=1')).data as [UsageRecord];
+  const [{ request_id: id }] = (await list('limit=1')).data as [RequestRecord];
   const refused: Reply[] = [
-    await stranger.get(`/accounts/${member.account}/usage?mode=test`),
-    await stranger.get(`/accounts/${member.account}/usage/${id}`),
+    await stranger.get(`/accounts/${member.account}/requests?mode=test`),
+    await stranger.get(`/accounts/${member.account}/requests/${id}`),
     await stranger.get(`/accounts/${member.account}/usage.csv?mode=test`),
-    await stranger.get(`/accounts/${stranger.account}/usage/${id}`),
-    await member.get(`/accounts/${member.account}/usage/req_none`),
+    await stranger.get(`/accounts/${stranger.account}/requests/${id}`),
+    await member.get(`/accounts/${member.account}/requests/req_none`),
   ];
   assert.deepEqual(
     refused.map(({ status }) => status),
     [404, 404, 404, 404, 404],
   );
   const filtered = await stranger.get(
-    `/accounts/${stranger.account}/usage?mode=test&key=${first.id}`,
+    `/accounts/${stranger.account}/requests?mode=test&key=${first.id}`,
   );
-  assert.deepEqual(filtered.json<PageOf<UsageRecord>>().data, []);
+  assert.deepEqual(filtered.json<PageOf<RequestRecord>>().data, []);
   const file = await stranger.get(
     `/accounts/${stranger.account}/usage.csv?mode=test&key=${first.id}`,
   );

@@ -36,6 +36,8 @@ const canaries = {
   answer: 'CANARY-answer-2093',
 };
 
+const publicUrl = 'https://llm.example.com/gateway';
+
 const clock = new TestClock();
 let gateway: TestGateway;
 let testKey: string;
@@ -49,7 +51,7 @@ before(async () => {
   const prices = { input: 3, output: 15 };
   gateway = await startGateway(
     (upstream) => ({
-      server: { body_limit_bytes: 20_000 },
+      server: { body_limit_bytes: 20_000, public_url: `${publicUrl}/` },
       providers: {
         impatient: {
           kind: 'openai-compatible',
@@ -678,9 +680,10 @@ test('bytes that are not HTTP get a clear error too', async () => {
   const [head, text] = answer.toString().split('\r\n\r\n');
   assert.match(head!, /^HTTP\/1\.1 400 /);
   const requestId = /x-request-id: (\S+)/.exec(head!)?.[1];
-  const { error } = JSON.parse(text!) as { error: { code: string; request_id: string } };
-  assert.deepEqual(error.code, 'invalid_request');
-  assert.equal(error.request_id, requestId);
+  const { error } = JSON.parse(text!) as { error: Readonly<Record<string, string>> };
+  assert.equal(error['code'], 'invalid_request');
+  assert.equal(error['request_id'], requestId);
+  assert.equal(error['documentation_url'], `${publicUrl}/docs/errors#invalid_request`);
 });
 
 test('every reachable code of the registry was seen', () => {
@@ -786,6 +789,7 @@ function assertShape(reply: Reply, shape: 'messages' | 'other', code: ErrorCode)
   const { error } = reply;
   assert.equal(error.code, code, reply.text);
   assert.equal(error.request_id, reply.requestId);
+  assert.equal(error['documentation_url'], `${publicUrl}/docs/errors#${code}`);
   assert.ok(error.message.length > 10, 'the message says what to do');
   if (shape === 'messages') {
     assert.deepEqual(Object.keys(whole).toSorted(), ['error', 'request_id', 'type']);
@@ -802,7 +806,9 @@ function assertShape(reply: Reply, shape: 'messages' | 'other', code: ErrorCode)
   } else {
     assert.deepEqual(Object.keys(whole), ['error']);
     assert.equal(error.type, code);
-    const known = new Set(['message', 'type', 'code', 'param', 'request_id', 'details']);
+    const known = new Set(
+      'message type code param request_id documentation_url details'.split(' '),
+    );
     assert.deepEqual(
       Object.keys(whole['error'] as object).filter((name) => !known.has(name)),
       [],

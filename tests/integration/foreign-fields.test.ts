@@ -31,7 +31,7 @@ before(async () => {
   });
   ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
   const chat = {
-    choices: [{ message: { content: 'x' }, finish_reason: 'stop' }],
+    choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }],
     usage: { prompt_tokens: 5, completion_tokens: 3 },
   };
   const gemini = {
@@ -45,7 +45,14 @@ before(async () => {
   gateway.upstream.on('/local/v1/chat/completions', answerJson(chat));
   gateway.upstream.on(
     '/v1/messages',
-    answerJson({ content: [{ type: 'text', text: 'x' }], stop_reason: 'end_turn', usage }),
+    answerJson({
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'text', text: 'x' }],
+      stop_reason: 'end_turn',
+      usage,
+    }),
   );
   gateway.upstream.on('/v1beta/models/gemini-2.5-flash:generateContent', answerJson(gemini));
 });

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+import { holdBack } from '../support/upstream.ts';
 
 let gateway: TestGateway;
 
@@ -92,3 +94,34 @@ test('a cost beyond the balance is counted as a loss', async () => {
   const read = await gateway.get('/metrics', { key: metricsToken });
   assert.match(read.text, /tollgate_loss_micros_total\{[^}]*reason="uncollected"\} 8050\n/);
 });
+
+test('a charge that is booked after its client has left is counted', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  const charged = () => valueOf('tollgate_charged_micros_total', 'mode="live"');
+  const ended = () =>
+    valueOf('tollgate_request_duration_seconds_count', 'route="/v1/chat/completions"');
+  const [chargedBefore, endedBefore] = [await charged(), await ended()];
+  const asked = gateway.upstream.requests.length;
+  const held = holdBack(answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }));
+  gateway.upstream.on('/local/v1/chat/completions', held.script);
+  const { request, response } = gateway.open('/v1/chat/completions', {
+    key,
+    body: { model: 'priced-model', max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] },
+  });
+  response.catch(() => {});
+  await until(() => gateway.upstream.requests.length > asked);
+  request.destroy();
+  await until(async () => (await ended()) > endedBefore);
+  held.release();
+  await until(async () => (await gateway.usage(key)).length === 1);
+  assert.equal(await charged(), chargedBefore + 80);
+});
+
+/** Returns the sum of the metric's series whose labels contain this text. */
+async function valueOf(name: string, labels: string): Promise<number> {
+  const { text } = await gateway.get('/metrics', { key: metricsToken });
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
+  return lines
+    .filter((line) => line.includes(labels))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}

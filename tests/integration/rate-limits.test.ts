@@ -41,11 +41,14 @@ void describe('requests a minute', () => {
       const reply = await gateway.post(path, { key, body: body() });
       assert.equal(reply.headers['x-ratelimit-limit-requests'], '2');
       assert.match(String(reply.headers['x-ratelimit-reset-requests']), /^\d+s|1m0s$/);
+      assert.equal(reply.headers['ratelimit-policy'], '"requests";q=2;w=60');
+      assert.match(String(reply.headers['ratelimit']), /^"requests";r=[01];t=\d+$/);
     }
     const refused = await gateway.post(chat.path, { key, body: chat.body() });
     assert.equal(refused.status, 429);
     assert.equal(refused.headers['x-ratelimit-remaining-requests'], '0');
     assert.equal(refused.headers['retry-after'], '30');
+    assert.equal(refused.headers['ratelimit'], '"requests";r=0;t=30');
     const { error } = refused.json<{ error: { code: string; details: object } }>();
     assert.equal(error.code, 'rate_limit_exceeded');
     const { reset_seconds: _reset, ...details } = error.details as Record<string, unknown>;
@@ -88,7 +91,7 @@ void describe('requests a minute', () => {
 
 void describe('tokens a minute', () => {
   test('an answer counts by the tokens that it used, and the next request is refused until the minute has room', async () => {
-    const { key } = await gateway.makeKey({ tokensPerMinute: 1_000 });
+    const { key } = await gateway.makeKey({ tokensPerMinute: 1_000, requestsPerMinute: 50 });
     const first = await gateway.post(chat.path, {
       key,
       body: prompt('sandbox: tokens=300', { max_completion_tokens: 900 }),
@@ -112,6 +115,16 @@ void describe('tokens a minute', () => {
     );
     assert.ok(Number(refused.headers['retry-after']) >= 10);
     assert.ok('x-ratelimit-remaining-tokens' in refused.headers);
+    assert.equal(
+      refused.headers['ratelimit-policy'],
+      '"requests";q=50;w=60, "tokens";q=1000;qu="tokens";w=60',
+    );
+    assert.match(
+      String(refused.headers['ratelimit']),
+      new RegExp(
+        `^"requests";r=\\d+;t=\\d+, "tokens";r=6\\d\\d;t=${refused.headers['retry-after']}$`,
+      ),
+    );
   });
 
   test('a request larger than a whole minute runs in an unused minute, and delays later ones', async () => {

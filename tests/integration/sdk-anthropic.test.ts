@@ -123,6 +123,56 @@ test('models.list and models.retrieve read the catalogue', async () => {
   assert.deepEqual({ ...(await sandbox.models.retrieve('claude-haiku-4-5')) }, listed);
 });
 
+test('models.list reads every page by itself, in both directions', async () => {
+  const whole = await sandbox.models.list();
+  assert.equal(whole.hasNextPage(), false);
+  const ids = whole.data.map(({ id }) => id);
+  const forward = [];
+  for await (const { id } of sandbox.models.list({ limit: 7 })) forward.push(id);
+  assert.deepEqual(forward, ids);
+  const pages = [];
+  for await (const page of (
+    await sandbox.models.list({ limit: 10, before_id: ids[25]! })
+  ).iterPages())
+    pages.push(page.data.map(({ id }) => id));
+  assert.deepEqual(pages, [ids.slice(15, 25), ids.slice(5, 15), ids.slice(0, 5)]);
+});
+
+test('a page of models by hand: its fields, and a 400 that names a wrong parameter', async () => {
+  type List = { readonly data: readonly { readonly id: string }[] };
+  const get = (query: string) => gateway.get(`/v1/models${query}`);
+  const ids = (await get('')).json<List>().data.map(({ id }) => id);
+  const page = (await get(`?limit=2&after_id=${ids[0]}`)).json<List>();
+  assert.deepEqual(
+    { ...page, data: page.data.map(({ id }) => id) },
+    {
+      object: 'list',
+      data: ids.slice(1, 3),
+      has_more: true,
+      first_id: ids[1],
+      last_id: ids[2],
+    },
+  );
+  assert.equal((await get('?limit=1000')).json<List>().data.length, ids.length);
+  assert.equal((await get(`?after_id=${ids[4]}`)).json<List>().data.length, 20);
+  for (const [query, param] of [
+    ['?limit=0', 'limit'],
+    ['?limit=1001', 'limit'],
+    ['?limit=1.5', 'limit'],
+    ['?limit=', 'limit'],
+    ['?limit=2&limit=3', 'limit'],
+    ['?after_id=no-such-model', 'after_id'],
+    ['?after_id=', 'after_id'],
+    [`?after_id=${ids[0]}&after_id=${ids[1]}`, 'after_id'],
+    ['?before_id=no-such-model&limit=3', 'before_id'],
+    [`?after_id=${ids[0]}&before_id=${ids[5]}`, 'before_id'],
+  ] as const) {
+    const reply = await get(query);
+    assert.deepEqual([reply.status, reply.error.param], [400, param], query);
+    assert.match(reply.error.message, new RegExp(`\`${param}\``), query);
+  }
+});
+
 test('a live request reaches the provider with its credential and the pinned version, and comes back with text and usage', async () => {
   const content = { text: 'Paris is the capital.', tokens: { input: 9, cacheRead: 3, output: 5 } };
   gateway.upstream.on('/v1/messages', answerContent('messages', content));
@@ -269,6 +319,7 @@ test('a stream that breaks off throws', async () => {
   await assert.rejects(stream.finalMessage(), (error: unknown) => {
     assert.ok(error instanceof APIError);
     assert.equal(bodyOf(error).error.code, 'upstream_error');
+    assert.equal(bodyOf(error).error.documentation_url, '/docs/errors#upstream_error');
     return true;
   });
 });
@@ -307,11 +358,17 @@ async function failing<Failure extends APIError>(
     await client.messages.create({ ...hello, ...fields });
   } catch (error) {
     assert.ok(error instanceof expected, String(error));
+    const { code, documentation_url: page } = bodyOf(error).error;
+    assert.equal(page, `/docs/errors#${code}`);
     return error;
   }
   throw new assert.AssertionError({ message: 'the request succeeded' });
 }
 
 function bodyOf(error: APIError) {
-  return error.error as { type: string; error: { type: string; code: string }; request_id: string };
+  return error.error as {
+    type: string;
+    error: { type: string; code: string; documentation_url: string };
+    request_id: string;
+  };
 }

@@ -379,14 +379,29 @@ test('a stream that breaks off throws, in chat and in responses', async () => {
     messages: [{ role: 'user', content }],
     stream: true,
   });
-  await assert.rejects(Array.fromAsync(chat), { code: 'upstream_error' });
+  await assert.rejects(Array.fromAsync(chat), (error: unknown) => {
+    assert.ok(error instanceof OpenAI.APIError);
+    assert.equal(error.code, 'upstream_error');
+    assert.equal(pageOf(error), '/docs/errors#upstream_error');
+    return true;
+  });
   const responses = await sandbox.responses.create({
     model: 'gpt-5-mini',
     input: content,
     stream: true,
   });
-  await assert.rejects(Array.fromAsync(responses), /upstream_error|broke off/);
+  await assert.rejects(Array.fromAsync(responses), (error: unknown) => {
+    assert.ok(error instanceof OpenAI.APIError);
+    assert.match(String(error), /upstream_error|broke off/);
+    assert.equal(pageOf(error), '/docs/errors#upstream_error');
+    return true;
+  });
 });
+
+/** The page of the documentation that an error names. */
+function pageOf({ error }: InstanceType<typeof OpenAI.APIError>): unknown {
+  return (error as Readonly<Record<string, unknown>>)['documentation_url'];
+}
 
 function clientOf(apiKey: string): OpenAI {
   return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 });
@@ -406,6 +421,7 @@ async function failing<Failure extends InstanceType<typeof OpenAI.APIError>>(
     await client.chat.completions.create({ model: 'gpt-5-mini', messages, ...fields });
   } catch (error) {
     assert.ok(error instanceof expected, String(error));
+    assert.deepEqual(pageOf(error), `/docs/errors#${error.code}`);
     return error as Failure & { headers: Headers };
   }
   throw new assert.AssertionError({ message: 'the request succeeded' });

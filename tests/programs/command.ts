@@ -6,13 +6,16 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 const packages = join(import.meta.dirname, 'node_modules');
+const { platform, arch } = process;
 /**
- * Claude Code's entry script needs an install script that was not run; this one finds the program
- * itself.
+ * The entry scripts of Claude Code and opencode need an install script that was not run. Claude
+ * Code's other one, and opencode's program itself, do not. `baseline`: runs on every processor.
  */
-const entries = {
-  codex: join(packages, '@openai', 'codex', 'bin', 'codex.js'),
-  claude: join(packages, '@anthropic-ai', 'claude-code', 'cli-wrapper.cjs'),
+const opencode = `opencode-${platform}-${arch}${arch === 'x64' ? '-baseline' : ''}`;
+const commands = {
+  codex: [process.execPath, join(packages, '@openai', 'codex', 'bin', 'codex.js')],
+  claude: [process.execPath, join(packages, '@anthropic-ai', 'claude-code', 'cli-wrapper.cjs')],
+  opencode: [join(packages, opencode, 'bin', 'opencode')],
 } as const;
 const timeoutMs = 120_000;
 
@@ -44,10 +47,11 @@ export type ProgramResult = {
 
 /** The program's whole environment: no proxy, key or setting of this machine's user. */
 export async function runProgram(
-  name: keyof typeof entries,
+  name: keyof typeof commands,
   { workspace, args, env }: RunOptions,
 ): Promise<ProgramResult> {
-  const child = spawn(process.execPath, [entries[name], ...args], {
+  const [command, ...first] = commands[name];
+  const child = spawn(command, [...first, ...args], {
     cwd: workspace.work,
     env: {
       PATH: process.env['PATH'],

@@ -1,6 +1,6 @@
-// Runs the real Codex and Claude Code, offline, against the started gateway: each reads a file with
+// Runs the real Codex, Claude Code and opencode, offline, against the started gateway: each reads a file with
 // a tool and reports its content, on models of its own vendor's format and of every other. Their
-// settings come from docs/clients.md, so that the documented settings are proven to work.
+// settings come from docs/guides, so that the documented settings are proven to work.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ type Scenario = {
   /** The wire format of the model's provider. */
   readonly wire: Wire;
   readonly call: ToolCall;
+  readonly returnsReasoning?: boolean;
 };
 
 const paths: Readonly<Record<Wire, string>> = {
@@ -104,16 +105,32 @@ for (const scenario of claudeScenarios) {
   });
 }
 
+const readWithOpencode = { name: 'read', input: { filePath: 'note.txt' } };
+
+const opencodeScenarios: readonly Scenario[] = [
+  { model: 'claude-haiku-4-5', wire: 'messages', call: readWithOpencode },
+  { model: 'gpt-5-mini', wire: 'responses', call: readWithOpencode },
+  // opencode sends back only reasoning with a signature. Chat Completions has none.
+  { model: 'chat-model', wire: 'chat', call: readWithOpencode, returnsReasoning: false },
+  { model: 'gemini-model', wire: 'gemini', call: readWithOpencode },
+];
+
+for (const scenario of opencodeScenarios) {
+  test(`opencode finishes a task with ${scenario.model}, whose provider speaks ${scenario.wire}`, async (t) => {
+    await runScenario(t, scenario, runOpencode);
+  });
+}
+
 type Run = (workspace: Workspace, model: string) => Promise<ProgramResult>;
 
 async function runScenario(
   t: TestContext,
-  { model: name, wire, call }: Scenario,
+  { model: name, wire, call, returnsReasoning }: Scenario,
   run: Run,
 ): Promise<void> {
   const marker = `note-${randomBytes(8).toString('hex')}`;
   const sent = gateway.upstream.requests.length;
-  gateway.upstream.on(paths[wire], playTask(wire, { call, marker }));
+  gateway.upstream.on(paths[wire], playTask(wire, { call, marker, returnsReasoning }));
   const result = await run(makeWorkspace(t, marker), name);
   const output = `${result.stdout}\n${result.stderr}`.slice(-4_000);
   assert.equal(result.code, 0, output);
@@ -173,13 +190,13 @@ async function runCodex(workspace: Workspace, name: string): Promise<ProgramResu
   return runProgram('codex', {
     workspace,
     args,
-    env: { CODEX_HOME: codexHome, TOLLGATE_API_KEY: key },
+    env: { CODEX_HOME: codexHome, TOLLGATE_KEY: key },
   });
 }
 
-/** The settings of docs/clients.md for this gateway and model. */
+/** The settings of docs/guides/codex.md for this gateway and model. */
 function codexConfig(name: string): string {
-  return readDocs(/```toml\n([\s\S]*?)```/).replace(/^model = .*$/m, `model = "${name}"`);
+  return readGuide('codex', /```toml\n([\s\S]*?)```/).replace(/^model = .*$/m, `model = "${name}"`);
 }
 
 function runClaudeTask(workspace: Workspace, name: string): Promise<ProgramResult> {
@@ -201,16 +218,36 @@ async function runClaude(
 }
 
 function claudeSettings(name: string, token: string): Record<string, string> {
-  const lines = readDocs(/```sh\n((?:export \w+=.*\n)+)claude /).matchAll(/^export (\w+)=(.*)$/gm);
-  const values: Readonly<Record<string, string>> = { 'gpt-5-mini': name, $TOLLGATE_API_KEY: token };
+  const lines = readGuide('claude-code', /```sh\n((?:export \w+=.*\n)+)claude /).matchAll(
+    /^export (\w+)=(.*)$/gm,
+  );
+  const values: Readonly<Record<string, string>> = { 'gpt-5-mini': name, $TOLLGATE_KEY: token };
   return Object.fromEntries(
     [...lines].map(([, variable = '', value = '']) => [variable, values[value] ?? value]),
   );
 }
 
-function readDocs(block: RegExp): string {
-  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'clients.md'), 'utf8');
-  const found = block.exec(text)?.[1];
-  assert.ok(found, `docs/clients.md has no block ${String(block)}`);
+/** Without the lists, updates and language servers that it loads from the network. */
+const opencodeOffline = {
+  OPENCODE_DISABLE_MODELS_FETCH: 'true',
+  OPENCODE_DISABLE_AUTOUPDATE: 'true',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: 'true',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: 'true',
+};
+
+function runOpencode(workspace: Workspace, name: string): Promise<ProgramResult> {
+  // The settings of docs/guides/opencode.md, with every model under one of its names.
+  const settings = readGuide('opencode', /```json\n([\s\S]*?)```/)
+    .replaceAll('gpt-5-mini', name)
+    .replaceAll('claude-haiku-4-5', name);
+  writeFileSync(join(workspace.work, 'opencode.json'), settings);
+  const env = { ...opencodeOffline, TOLLGATE_KEY: key };
+  return runProgram('opencode', { workspace, args: ['run', task], env });
+}
+
+function readGuide(name: string, block: RegExp): string {
+  const path = join(import.meta.dirname, '..', '..', 'docs', 'guides', `${name}.md`);
+  const found = block.exec(readFileSync(path, 'utf8'))?.[1];
+  assert.ok(found, `docs/guides/${name}.md has no block ${String(block)}`);
   return found.replaceAll('http://127.0.0.1:4000', gateway.url);
 }

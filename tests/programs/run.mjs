@@ -25,9 +25,11 @@ process.exitCode = status ?? 1;
 
 /** Without install scripts: the programs ship as optional packages for each system. */
 function install() {
-  console.error('Tollgate: installing Codex, Claude Code and llmprobe for their tests …');
+  console.error('Tollgate: installing Codex, Claude Code, opencode and llmprobe for their tests …');
   const options = [
-    'ci',
+    // Not `ci`: the lock file has the packages of one system only.
+    'install',
+    '--no-save',
     '--ignore-scripts',
     '--include=optional',
     '--no-audit',
@@ -41,7 +43,7 @@ function install() {
   });
   if (installed.status !== 0) {
     console.error(
-      'Tollgate: "npm ci" failed in tests/programs; its message is above. Nothing was tested.',
+      'Tollgate: "npm install" failed in tests/programs; its message is above. Nothing was tested.',
     );
     process.exit(1);
   }

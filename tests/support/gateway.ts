@@ -5,8 +5,10 @@
 //   const reply = await gateway.post('/v1/responses', { key, body });
 //   await gateway.stop();   // stops both and verifies the books
 import assert from 'node:assert/strict';
+import { adminScopes } from '../../src/canonical/admin-scope.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
+import { type AdminKeyOrder, insertAdminKey } from '../../src/domain/keys/admin-keys.ts';
 import { digestKeyFrom } from '../../src/domain/keys/key-text.ts';
 import { insertKey, type KeyControls } from '../../src/domain/keys/manage-keys.ts';
 import { ledgerIdOf } from '../../src/domain/ledger/commands.ts';
@@ -145,6 +147,13 @@ export class TestGateway<Started extends Installation = Installation> {
     );
     const made = await insertKey(this.database, digestKey, { accountId, mode, ...controls }, nowMs);
     return { ...made!, account: accountId };
+  }
+
+  /** Makes an admin key. Default: with all scopes. */
+  async makeAdminKey(order: Partial<AdminKeyOrder> = {}) {
+    const whole = { name: 'A shop', scopes: adminScopes, ...order };
+    const { key, listing } = await insertAdminKey(this.database, whole, this.program.clock.nowMs());
+    return { key, ...listing };
   }
 
   /** Books a loss that the key's account provoked. Only for a gateway in this process. */

@@ -47,6 +47,10 @@ export class Reply {
 
   /** The error of any endpoint. Other tests check its shape. */
   get error(): ErrorFields {
+    if (this.headers['content-type']?.startsWith('application/problem+json')) {
+      const problem = this.json<ErrorFields & { detail: string }>();
+      return { ...problem, message: problem.detail };
+    }
     const body = this.json<{ error?: ErrorFields; request_id?: string }>();
     assert.ok(body.error, `no error in ${this.status} ${this.text}`);
     return { ...body.error, request_id: body.request_id ?? body.error.request_id };
@@ -115,7 +119,7 @@ export function open(
 
 const agent = new Agent({ keepAlive: true, maxSockets: 100 });
 
-function readFrames(text: string): Frame[] {
+export function readFrames(text: string): Frame[] {
   return text
     .split('\n\n')
     .filter((block) => block.trim() !== '')

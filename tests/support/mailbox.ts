@@ -12,18 +12,30 @@ export type Mailbox = {
   readonly mails: readonly ReceivedMail[];
   /** Waits for the next mail to an address and removes it. */
   readonly take: (to: string) => Promise<ReceivedMail>;
+  /** Refuses mail to an address until `accept`. */
+  readonly refuse: (to: string) => void;
+  readonly accept: (to: string) => void;
+  /** The number of mails to an address that were refused. */
+  readonly refusals: (to: string) => number;
   readonly close: () => Promise<void>;
 };
 
 /** Accepts mail from a client that signs in as `me` with `secret`. */
 export async function startMailbox(): Promise<Mailbox> {
   const mails: ReceivedMail[] = [];
+  const refused: string[] = [];
+  const refusing = new Set<string>();
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     onAuth: ({ username, password }, _session, done) => {
       if (username === 'me' && password === 'se@cret') done(null, { user: username });
       else done(new Error('wrong user or password'));
+    },
+    onRcptTo: ({ address }, _session, done) => {
+      if (!refusing.has(address)) return done();
+      refused.push(address);
+      done(new Error('the mailbox is full'));
     },
     onData: (stream, { envelope }, done) => {
       const pieces: Buffer[] = [];
@@ -47,6 +59,9 @@ export async function startMailbox(): Promise<Mailbox> {
       mails.splice(mails.indexOf(mail), 1);
       return mail;
     },
+    refuse: (to) => void refusing.add(to),
+    accept: (to) => void refusing.delete(to),
+    refusals: (to) => refused.filter((each) => each === to).length,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -129,8 +129,9 @@ async function findFailure(
   watcher: string,
   silenceMs: number,
 ): Promise<string | null> {
-  // Inside a test, node would not run tests of its own.
-  const { NODE_TEST_CONTEXT: _, TOLLGATE_TEST_VOLUME: __, ...inherited } = process.env;
+  // Inside a test, node would not run tests of its own. In CI, tests fail without the recordings,
+  // which the copy lacks.
+  const { NODE_TEST_CONTEXT: _, TOLLGATE_TEST_VOLUME: __, CI: ___, ...inherited } = process.env;
   // Files that aborted tests leave behind are removed with the copy.
   const env = {
     ...inherited,

@@ -8,6 +8,7 @@ import { clientFormats, upstreamFormats } from '../../src/formats/registry.ts';
 import { translateStream } from '../../src/formats/translate.ts';
 import { toApiError } from '../../src/gateway/answering/failure-message.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../../src/lib/sse.ts';
+import { errorContext } from './error-context.ts';
 
 export const clientNames: readonly ClientFormatName[] = ['responses', 'chat', 'messages'];
 
@@ -59,7 +60,7 @@ export function playStream(pipe: StreamPipe<SseEvent>, pieces: Iterable<Uint8Arr
     return { text: text + pipe.close(0.000001), pipe, failure: null };
   }
   const failure = thrown.failure ?? pipe.progress.failure ?? brokenOff;
-  return { text: text + pipe.fail(toApiError(failure), 'req_1'), pipe, failure };
+  return { text: text + pipe.fail(toApiError(failure), errorContext), pipe, failure };
 }
 
 function* pushPieces(

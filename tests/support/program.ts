@@ -19,6 +19,8 @@ import {
 export type ProgramOptions = InstallationOptions & {
   /** The command to run in its own process group; default: the program itself. */
   readonly argv?: readonly string[];
+  /** Where the command runs; default: the repository. */
+  readonly cwd?: string;
 };
 
 /** A limit for hangs only. */
@@ -32,9 +34,11 @@ export class Program extends Installation {
   #child: ChildProcess | null = null;
   readonly #argv: readonly string[];
   readonly #hasGroup: boolean;
+  readonly #cwd: string;
 
-  constructor({ argv, ...options }: ProgramOptions) {
+  constructor({ argv, cwd = root, ...options }: ProgramOptions) {
     super(options);
+    this.#cwd = cwd;
     this.#hasGroup = argv !== undefined;
     this.#argv = argv ?? [process.execPath, builtProgram(), 'serve'];
   }
@@ -58,7 +62,7 @@ export class Program extends Installation {
     this.output = '';
     const [command, ...args] = this.#argv;
     const child = spawn(command!, args, {
-      cwd: root,
+      cwd: this.#cwd,
       env: this.env,
       detached: this.#hasGroup,
       stdio: ['ignore', 'pipe', 'pipe'],

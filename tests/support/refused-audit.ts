@@ -44,6 +44,8 @@ const notCompared = [
   'used_codes',
   'activity_days',
   'recent_errors',
+  'request_log',
+  'latency_days',
   'key_uses',
   'provider_hours',
   'hold_owners',

@@ -1,9 +1,9 @@
 // A gateway in the test's own process, over real HTTP: wired by `app.ts` as in the program, on a
 // clock that a test may move.
 import assert from 'node:assert/strict';
-import { startApp, type App } from '../../src/app.ts';
+import { startApp } from '../../src/app.ts';
 import { compareBookings } from '../../src/domain/billing/compare-bookings.ts';
-import { createLog } from '../../src/cli/log.ts';
+import { createLog } from '../../src/lib/json-log.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { isPostgresUrl, openDatabase } from '../../src/db/database.ts';
@@ -14,8 +14,11 @@ import {
   Installation,
   type InstallationOptions,
 } from './installation.ts';
+import { DescribedAnswers } from './described-answers.ts';
 import type { TestClock } from './test-clock.ts';
 import { until } from './until.ts';
+
+type App = Awaited<ReturnType<typeof startApp>>;
 
 export type RunningAppOptions = InstallationOptions & {
   /** Also drives the ledger's windows and leases. Default: the system's. */
@@ -27,6 +30,7 @@ export class RunningApp extends Installation {
   #app: App | null = null;
   #firstStart: App['firstStart'] | null = null;
   #failure: Error | null = null;
+  #answers: DescribedAnswers | null = null;
 
   constructor({ clock, ...options }: RunningAppOptions) {
     super(options, clock);
@@ -63,12 +67,15 @@ export class RunningApp extends Installation {
     this.#app = await startApp({ config, secrets, log, onLedgerFailure, ...time });
     this.#firstStart = this.#app.firstStart;
     this.url = this.#app.url;
+    this.#answers ??= new DescribedAnswers({ serviceName: config.service.name });
+    this.#answers.watch(this.#port);
   }
 
   async terminate(): Promise<number | null> {
     const app = this.#app;
     this.#app = null;
     await app?.stop();
+    if (app) this.#answers?.unwatch(this.#port);
     if (this.#failure) throw this.#failure;
     return app ? 0 : null;
   }
@@ -87,6 +94,15 @@ export class RunningApp extends Installation {
       await (clock ? clock.hurry(stopped) : stopped);
     }
     assert.equal(runs?.count ?? 0, 0, 'a request that has ended was not counted out');
+    assert.deepEqual(
+      this.#answers?.problems ?? [],
+      [],
+      'answers that the API’s description forbids',
+    );
+  }
+
+  get #port(): number {
+    return Number(new URL(this.url).port);
   }
 
   async #endRuns(clock: TestClock, runs: App['gateway']['runs']): Promise<void> {

@@ -15,6 +15,11 @@ declare module 'smtp-server' {
       session: Session,
       done: (error: Error | null, response?: { readonly user: string }) => void,
     ) => void;
+    readonly onRcptTo?: (
+      address: Address,
+      session: Session,
+      done: (error?: Error | null) => void,
+    ) => void;
     readonly onData?: (
       stream: Readable,
       session: Session,

@@ -55,19 +55,7 @@ export const usageFaults: readonly Fault[] = [
       ? { input, cacheRead: 500, output }
       : { input: 0, cacheRead: input, output },
   ),
-  {
-    ...usageFault(
-      'cached-negative',
-      { input: '11', cached: '-500', total: '18' },
-      { input, output },
-    ),
-    // On the straight path of Messages, a stream's start shows the provider's usage; only the
-    // charge is ours.
-    expect: ({ wire, stream, straight }) =>
-      wire === 'messages' && stream && straight
-        ? null
-        : { kind: 'complete', tokens: { input, output } },
-  },
+  usageFault('cached-negative', { input: '11', cached: '-500', total: '18' }, { input, output }),
 ];
 
 function answerWith({ wire, stream, content }: FaultCall, counts: FalseCounts | null): string {

@@ -6,10 +6,10 @@ import type { Output } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { NewKeyDialog } from '../../parts/new-key-dialog.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { KeyFields } from './key-fields.tsx';
 import { controlsOf, emptyValues, fieldNames, problemsOf, type KeyValues } from './key-values.ts';
-import { NewKeyDialog } from './new-key-dialog.tsx';
 
 type Props = { readonly opened: boolean; readonly onClose: () => void };
 
@@ -27,7 +27,7 @@ export function CreateKey({ opened, onClose }: Props) {
           }}
         />
       </Drawer>
-      <NewKeyDialog created={created} onClose={() => setCreated(null)} />
+      <NewKeyDialog created={created} power="spend your balance" onClose={() => setCreated(null)} />
     </>
   );
 }

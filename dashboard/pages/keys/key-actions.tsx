@@ -6,6 +6,7 @@ import {
   IconPencil,
   IconPlayerPause,
   IconPlayerPlay,
+  IconRefresh,
 } from '@tabler/icons-react';
 import { useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
@@ -58,10 +59,14 @@ export function useKeyActions() {
   };
 }
 
-type Props = { readonly row: Key; readonly onEdit: () => void };
+type Props = {
+  readonly row: Key;
+  readonly onEdit: () => void;
+  readonly onRotate: () => void;
+};
 
 /** The menu at the end of a row. */
-export function KeyMenu({ row, onEdit }: Props) {
+export function KeyMenu({ row, onEdit, onRotate }: Props) {
   const actions = useKeyActions();
   if (row.state === 'revoked') return null;
   return (
@@ -74,6 +79,9 @@ export function KeyMenu({ row, onEdit }: Props) {
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={onEdit}>
           Edit
+        </Menu.Item>
+        <Menu.Item leftSection={<IconRefresh size={16} aria-hidden />} onClick={onRotate}>
+          Rotate
         </Menu.Item>
         {row.disabled_at === null ? (
           <Menu.Item

@@ -121,7 +121,12 @@ function Status({ row }: { readonly row: Key }) {
           ID {row.id}
         </Text>
         <CopyButton text={row.id} label="Copy ID" />
-        <AppLink to="/usage" search={(before) => ({ ...before, key: row.id })} size="sm" ml="auto">
+        <AppLink
+          to="/requests"
+          search={(before) => ({ ...before, key: row.id })}
+          size="sm"
+          ml="auto"
+        >
           View requests
         </AppLink>
       </Group>

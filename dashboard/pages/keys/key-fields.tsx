@@ -10,9 +10,9 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useApi } from '../../api/use-api.ts';
+import { ExpiryField } from '../../parts/expiry-field.tsx';
 import { microsFromText } from '../../parts/money-text.ts';
 import { countText } from '../../parts/number-text.ts';
-import { ExpiryField } from './expiry-field.tsx';
 import type { KeyValues } from './key-values.ts';
 import { ModelPicker } from './model-picker.tsx';
 

@@ -1,6 +1,7 @@
 // Converts a key between the API and the form's fields.
 import type { Body, Output } from '../../api/client.ts';
 import { microsFromText, usdText } from '../../parts/money-text.ts';
+import { localTimeText } from '../../parts/time-text.ts';
 
 export type Key = Output<'GET /accounts/:account/keys/:key'>;
 type Controls = Body<'PATCH /accounts/:account/keys/:key'>;
@@ -96,11 +97,6 @@ export function problemsOf(values: KeyValues): Partial<Record<keyof KeyValues, s
         ? 'Enter a valid date and time.'
         : null,
   };
-}
-
-/** Formats a time for a `datetime-local` field, in the reader's time zone: `2026-11-22T14:05`. */
-export function localTimeText(at: Date): string {
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 function capText(micros: number | null): string {

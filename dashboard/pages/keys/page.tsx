@@ -1,5 +1,6 @@
 import { Button, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
 import { IconKey, IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useIsAtLeast, useMode } from '../../api/account.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { useApiPages } from '../../api/use-api.ts';
@@ -14,6 +15,7 @@ import { CapBar } from './cap-bar.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KeyMenu } from './key-actions.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
+import { RotateKey } from './rotate-key.tsx';
 import { KeyState } from '../../parts/key-state.tsx';
 import type { Key } from './key-values.ts';
 
@@ -41,6 +43,7 @@ export function Page() {
     isCreating: create === 'yes',
   }));
   const { search, filter, keyId, isCreating } = state;
+  const [rotating, setRotating] = useState<Key | null>(null);
   const pages = useApiPages('GET /accounts/:account/keys', {
     query: { mode, search, state: [...filters[filter].states] },
   });
@@ -89,7 +92,11 @@ export function Page() {
           <DataTable
             label="API keys"
             pages={pages}
-            columns={canChange ? [...columns, menuColumn(open)] : columns}
+            columns={
+              canChange
+                ? [...columns, menuColumn({ onEdit: open, onRotate: setRotating })]
+                : columns
+            }
             rowKey={(key) => key.id}
             onOpen={open}
             empty={
@@ -124,6 +131,7 @@ export function Page() {
         </Panel>
       </Stack>
       <CreateKey opened={isCreating && canChange} onClose={() => setState({ create: undefined })} />
+      <RotateKey row={rotating} onClose={() => setRotating(null)} />
       <KeyDrawer keyId={keyId} onClose={() => setState({ key: undefined })} />
     </>
   );
@@ -149,14 +157,19 @@ const columns: readonly Column<Key>[] = [
   { title: 'Last used', render: (key) => <TimeAgo at={key.last_used_at} never="Never" /> },
 ];
 
-function menuColumn(onEdit: (key: Key) => void): Column<Key> {
+function menuColumn({
+  onEdit,
+  onRotate,
+}: Readonly<Record<'onEdit' | 'onRotate', (key: Key) => void>>): Column<Key> {
   // On a phone, opening the key offers the same actions.
   return {
     title: '',
     width: 60,
     align: 'right',
     phone: 'hidden',
-    render: (key) => <KeyMenu row={key} onEdit={() => onEdit(key)} />,
+    render: (key) => (
+      <KeyMenu row={key} onEdit={() => onEdit(key)} onRotate={() => onRotate(key)} />
+    ),
   };
 }
 

@@ -260,13 +260,13 @@ function ImageFacts({ model }: { readonly model: ImageModelEntry }) {
         ) : (
           <Text>This model has no price, so it cannot be called.</Text>
         )}
-        {price?.tokens && <TokenPrices tokens={price.tokens} />}
+        {price?.tokens && <ImageTokenPrices tokens={price.tokens} />}
       </section>
     </>
   );
 }
 
-function TokenPrices({
+function ImageTokenPrices({
   tokens,
 }: {
   readonly tokens: NonNullable<NonNullable<ImageModelEntry['price']>['tokens']>;

@@ -1,8 +1,10 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
 import type { Output } from '../../api/client.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { countText } from '../../parts/number-text.ts';
+import { AppLink } from '../../parts/link.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 
@@ -12,6 +14,7 @@ type RecentError = Overview['recent_errors'][number];
 /** Renders nothing when there were no errors. */
 export function ErrorsPanel({ overview }: { readonly overview: Overview }) {
   const { errors, recent_errors: recent } = overview;
+  const navigate = useNavigate();
   if (errors.length === 0 && recent.length === 0) return null;
   return (
     <Panel
@@ -30,8 +33,15 @@ export function ErrorsPanel({ overview }: { readonly overview: Overview }) {
         >
           {errors.map(({ code, requests }) => (
             <li key={code}>
-              <Badge color="red" size="lg">
-                {code}: {countText(requests)}
+              <Badge color="red" size="lg" tt="none">
+                <AppLink
+                  to="/requests"
+                  search={(before) => ({ account: before.account, mode: before.mode, code })}
+                  c="inherit"
+                  inherit
+                >
+                  {code}: {countText(requests)}
+                </AppLink>
               </Badge>
             </li>
           ))}
@@ -42,6 +52,12 @@ export function ErrorsPanel({ overview }: { readonly overview: Overview }) {
             rows={recent}
             columns={columns}
             rowKey={(error) => error.request_id}
+            onOpen={({ request_id: request }) =>
+              void navigate({
+                to: '/requests',
+                search: (before) => ({ account: before.account, mode: before.mode, request }),
+              })
+            }
             empty={null}
           />
         )}

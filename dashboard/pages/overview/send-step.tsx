@@ -126,7 +126,7 @@ function Answer({
           )}
           {answer.outputTokens !== undefined &&
             `${countText((answer.inputTokens ?? 0) + answer.outputTokens)} tokens · `}
-          {durationText(elapsedMs)} · <AppLink to="/usage">view in Usage</AppLink>
+          {durationText(elapsedMs)} · <AppLink to="/requests">view in Requests</AppLink>
         </Text>
       )}
     </Paper>

@@ -60,7 +60,7 @@ function Figures({ turn: { progress, state } }: { readonly turn: Turn }) {
       )}
       {requestId !== null && state === 'complete' && (
         <AppLink
-          to="/usage"
+          to="/requests"
           search={(before) => ({ account: before.account, mode: before.mode, request: requestId })}
           inherit
         >

@@ -4,6 +4,7 @@ import { useChosenAccount } from '../../api/account.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { AccountPanel } from './account-panel.tsx';
+import { ChangesPanel } from './changes-panel.tsx';
 import { InvitationsPanel } from './invitations-panel.tsx';
 import { MembersPanel } from './members-panel.tsx';
 import { PasswordPanel } from './password-panel.tsx';
@@ -54,6 +55,9 @@ export function Page() {
             <MembersPanel />
             <InvitationsPanel />
           </Stack>
+        </Tabs.Panel>
+        <Tabs.Panel value="changes" key={`changes ${account?.id}`}>
+          <ChangesPanel />
         </Tabs.Panel>
       </Tabs>
     </>

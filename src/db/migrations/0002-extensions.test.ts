@@ -47,8 +47,11 @@ test('a ledger of the first version still works: nothing is lost, and an open ho
     connection.exec(`drop table ${table}`);
   for (const table of [
     'charge_days',
+    'earlier_keys',
     'activity_days',
     'recent_errors',
+    'request_log',
+    'latency_days',
     'key_uses',
     'provider_hours',
   ]) {
@@ -76,6 +79,11 @@ test('a ledger of the first version still works: nothing is lost, and an open ho
   );
   connection.exec('drop table loss_days; alter table entries drop column provoked');
   connection.exec('drop table secrets; alter table api_keys drop column secret_id');
+  connection.exec('drop table admin_answers; drop table admin_keys');
+  connection.exec('drop trigger charges_refuse_delete; drop table sealed_days; drop table sealing');
+  connection.exec(
+    "create trigger charges_refuse_delete before delete on charges begin select raise(abort, ''); end",
+  );
   connection.exec(`delete from kysely_migration where name > '0001-foundation'`);
   const before = connection.prepare('select *, 0 as provoked from entries order by seq').all();
 

@@ -1,6 +1,7 @@
 // All migrations in order, under the same names for both databases. The list is static, so that a
 // missing file fails at every start and is found before a release. A released migration is never
-// edited: the next one corrects it. Migrations only run forward.
+// edited: the next one corrects it. Migrations only run forward, and the version before must be able
+// to serve beside each: docs/decisions/0013-upgrades.md has the rules.
 import type { Migration } from 'kysely/migration';
 import { foundation as foundationOnPostgres } from './0001-foundation-postgres.ts';
 import { foundation } from './0001-foundation.ts';
@@ -22,8 +23,22 @@ import { likelyCosts, likelyCostsOnPostgres } from './0015-likely-costs.ts';
 import { secrets, secretsOnPostgres } from './0016-secrets.ts';
 import { provokedLosses, provokedLossesOnPostgres } from './0017-provoked-losses.ts';
 import { cardFees, cardFeesOnPostgres } from './0018-card-fees.ts';
+import { adminKeys, adminKeysOnPostgres } from './0019-admin-keys.ts';
+import { smallerRows, smallerRowsOnPostgres } from './0020-smaller-rows.ts';
+import { sealedDays, sealedDaysOnPostgres } from './0021-sealed-days.ts';
+import { chargePartitions, chargePartitionsOnPostgres } from './0022-charge-partitions.ts';
+import { requestHistory, requestHistoryOnPostgres } from './0024-request-history.ts';
+import { earlierKeys, earlierKeysOnPostgres } from './0025-earlier-keys.ts';
 
-export type Migrations = Readonly<Record<string, Migration>>;
+export type DatabaseMigration = Migration & {
+  /**
+   * On PostgreSQL: runs statement by statement, for `create index concurrently` and for changes in
+   * batches. It must finish what an interrupted run has begun.
+   */
+  readonly outsideTransaction?: boolean;
+};
+
+export type Migrations = Readonly<Record<string, DatabaseMigration>>;
 
 const sqlite = {
   '0001-foundation': foundation,
@@ -44,9 +59,15 @@ const sqlite = {
   '0016-secrets': secrets,
   '0017-provoked-losses': provokedLosses,
   '0018-card-fees': cardFees,
+  '0019-admin-keys': adminKeys,
+  '0020-smaller-rows': smallerRows,
+  '0021-sealed-days': sealedDays,
+  '0022-charge-partitions': chargePartitions,
+  '0024-request-history': requestHistory,
+  '0025-earlier-keys': earlierKeys,
 } satisfies Migrations;
 
-const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
+const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0001-foundation': foundationOnPostgres,
   '0002-extensions': extensionsOnPostgres,
   '0003-web-searches': webSearches,
@@ -65,6 +86,18 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0016-secrets': secretsOnPostgres,
   '0017-provoked-losses': provokedLossesOnPostgres,
   '0018-card-fees': cardFeesOnPostgres,
+  '0019-admin-keys': adminKeysOnPostgres,
+  '0020-smaller-rows': smallerRowsOnPostgres,
+  '0021-sealed-days': sealedDaysOnPostgres,
+  '0022-charge-partitions': chargePartitionsOnPostgres,
+  '0024-request-history': requestHistoryOnPostgres,
+  '0025-earlier-keys': earlierKeysOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };
+
+/** Names of migrations in databases of versions before the first release, and today's. */
+export const formerNames: Readonly<Record<string, keyof typeof sqlite>> = {
+  '0019-smaller-rows': '0020-smaller-rows',
+  '0020-admin-keys': '0019-admin-keys',
+};

@@ -1,21 +1,26 @@
 // Tables of activity that the ledger does not book, written in small statements that do not wait
 // for the disk.
 import { setImmediate } from 'node:timers/promises';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { ActivityDaysTable, ProviderHoursTable, RecentErrorsTable } from '../../db/schema.ts';
+import type {
+  ActivityDaysTable,
+  LatencyDaysTable,
+  ProviderHoursTable,
+  RequestLogTable,
+} from '../../db/schema.ts';
 
 export type ActivityRow = Selectable<ActivityDaysTable>;
-export type ErrorRow = Selectable<RecentErrorsTable>;
+export type RequestRow = Selectable<RequestLogTable>;
+export type LatencyRow = Selectable<LatencyDaysTable>;
 export type ProviderRow = Selectable<ProviderHoursTable>;
 
 type Named<Value> = readonly (readonly [string, Value])[];
 /** Receives the rows that were not written. */
 type Unwritten<Value> = (rest: Named<Value>) => void;
 
-/** Errors kept per account and mode, and for how long. */
-export const errorsKept = 100;
-const errorsKeptMs = 30 * 86_400_000;
+/** Uncharged requests kept per account and mode. They cost a client nothing, so they are bounded. */
+const unchargedRowsMax = 100_000;
 /** Charts show up to a year. */
 const daysKeptMs = 400 * 86_400_000;
 const hoursKeptMs = 100 * 86_400_000;
@@ -45,29 +50,45 @@ export function addActivity(
   });
 }
 
-/** Adds errors, and deletes all but the newest hundred of each account and mode. */
-export function addErrors(
+export function addRequests(
   database: Database,
-  rows: Named<readonly ErrorRow[]>,
-  unwritten: Unwritten<readonly ErrorRow[]>,
-) {
+  rows: Named<RequestRow>,
+  unwritten: Unwritten<RequestRow>,
+): Promise<void> {
   return inSteps(rows, unwritten, async (step) => {
-    const errors = step.flatMap(([, row]) => row);
     await database.transient
-      .insertInto('recent_errors')
-      .values(errors)
+      .insertInto('request_log')
+      .values(step.map(([, row]) => row))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    for (const [, [first]] of step) if (first) await trimErrors(database, first);
   });
 }
 
-async function trimErrors({ transient }: Database, { account_id, mode }: ErrorRow): Promise<void> {
-  const ofAccount = sql`account_id = ${account_id} and mode = ${mode}`;
-  await sql`delete from recent_errors where ${ofAccount} and (created_at_ms, request_id) < (
-    select created_at_ms, request_id from recent_errors where ${ofAccount}
-    order by created_at_ms desc, request_id desc limit 1 offset ${sql.lit(errorsKept - 1)}
-  )`.execute(transient);
+export function addLatencies(
+  database: Database,
+  rows: Named<LatencyRow>,
+  unwritten: Unwritten<LatencyRow>,
+): Promise<void> {
+  return inSteps(rows, unwritten, async (step) => {
+    await database.transient
+      .insertInto('latency_days')
+      .values(step.map(([, row]) => row))
+      .onConflict((conflict) =>
+        conflict
+          .columns([
+            'account_id',
+            'mode',
+            'day',
+            'key_id',
+            'model_id',
+            'provider',
+            'kind',
+            'latency_bucket',
+          ])
+          .doUpdateSet({ requests: sql<number>`latency_days.requests + excluded.requests` }),
+      )
+      .execute();
+  });
 }
 
 export function addKeyUses(
@@ -126,15 +147,32 @@ async function inSteps<Value>(
   }
 }
 
-/** Removes rows older than their retention. */
-export async function removeOutdated(database: Database, nowMs: number): Promise<void> {
+/** Removes rows older than their retention, and the oldest uncharged requests of an account. */
+export async function removeOutdated(
+  database: Database,
+  nowMs: number,
+  {
+    historyDays,
+    unchargedMax = unchargedRowsMax,
+  }: { readonly historyDays: number; readonly unchargedMax?: number },
+): Promise<void> {
   const iso = (ms: number, length: number) => new Date(ms).toISOString().slice(0, length);
   const day = iso(nowMs - daysKeptMs, 10);
   const outdated = [
     {
-      table: 'recent_errors',
-      key: 'account_id, mode, created_at_ms, request_id',
-      where: sql`created_at_ms < ${nowMs - errorsKeptMs}`,
+      table: 'request_log',
+      key: requestKey,
+      where: sql`created_at_ms < ${nowMs - historyDays * 86_400_000}`,
+    },
+    ...(await findOverfull(database, unchargedMax)).map((where) => ({
+      table: 'request_log',
+      key: requestKey,
+      where,
+    })),
+    {
+      table: 'latency_days',
+      key: 'account_id, mode, day, key_id, model_id, provider, kind, latency_bucket',
+      where: sql`day < ${day}`,
     },
     {
       table: 'activity_days',
@@ -155,4 +193,27 @@ export async function removeOutdated(database: Database, nowMs: number): Promise
     while (Number((await statement.execute(database.transient)).numAffectedRows ?? 0n) === stepRows)
       await setImmediate();
   }
+}
+
+const requestKey = 'account_id, mode, created_at_ms, request_id';
+
+/** Returns conditions for the uncharged requests beyond the newest of each account and mode. */
+async function findOverfull(
+  { read }: Database,
+  rowsMax: number,
+): Promise<readonly RawBuilder<unknown>[]> {
+  const overfull = await read
+    .selectFrom('request_log')
+    .select(['account_id', 'mode'])
+    .where('outcome', '<>', sql.lit('charged' as const))
+    .groupBy(['account_id', 'mode'])
+    .having(({ fn }) => fn.countAll(), '>', rowsMax)
+    .execute();
+  return overfull.map(({ account_id: account, mode }) => {
+    const own = sql`account_id = ${account} and mode = ${mode} and outcome <> 'charged'`;
+    return sql`${own} and (created_at_ms, request_id) < (
+      select created_at_ms, request_id from request_log where ${own}
+      order by created_at_ms desc, request_id desc limit 1 offset ${sql.lit(rowsMax - 1)}
+    )`;
+  });
 }

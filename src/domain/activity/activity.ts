@@ -1,5 +1,5 @@
 // Counts activity that the ledger does not book: requests answered for free, refused or failed, the
-// last use of keys, and provider calls. Counts are summed in memory and written every few seconds,
+// last use of keys, latencies and provider calls, and keeps the history of requests. Counts are summed in memory and written every few seconds,
 // so that noting a request is cheap. A killed process loses those seconds. Rows that cannot be
 // written are kept and retried, up to a bound.
 import type { AnswerWorth } from '../../canonical/stored-response.ts';
@@ -7,31 +7,46 @@ import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import {
   addActivity,
-  addErrors,
   addKeyUses,
+  addLatencies,
   addProviderCalls,
+  addRequests,
   type ActivityRow,
-  type ErrorRow,
+  type LatencyRow,
   type ProviderRow,
   removeOutdated,
+  type RequestRow,
 } from './activity-rows.ts';
 import { bucketOf } from './latency.ts';
+import { type RequestNotes, writeNotes } from './request-notes.ts';
 
 /** A finished request. */
-export type EndedRequest = {
+export type EndedRequest = Omit<RequestNotes, 'isClientGone' | 'errorParam'> & {
   readonly requestId: string;
   /** These three are absent together when the request had no valid key. */
   readonly accountId?: string;
   readonly keyId?: string;
   readonly mode?: 'live' | 'test';
   readonly model?: string;
+  readonly provider?: string;
+  readonly stream?: boolean;
+  readonly firstByteMs?: number;
   /** Set when the answer repeated an earlier one. */
   readonly cache?: 'hit' | 'idempotent-replay';
   /** The original cost of that answer, as far as it is known. */
   readonly saved?: AnswerWorth;
   readonly errorCode?: string;
+  readonly errorParam?: string | null;
   /** Set when the request was charged: the ledger counts it then. */
   readonly costMicros?: number;
+};
+
+/** How its answer ended. `path`: the request's route. */
+type Ending = {
+  readonly path: string;
+  readonly status: number;
+  readonly tookMs: number;
+  readonly isClientGone: boolean;
 };
 
 /** A finished call to a provider. */
@@ -45,6 +60,10 @@ type EndedCall = {
 
 type ActivityOptions = {
   readonly database: Database;
+  /** How long requests are kept in the history; 0: none are written. */
+  readonly historyDays: number;
+  /** True in one thread of the process. */
+  readonly removesOutdated: boolean;
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 };
@@ -53,14 +72,19 @@ const flushEveryMs = 5_000;
 const removeEveryMs = 60 * 60_000;
 /** Buffered rows of each kind; beyond that, requests are not counted until there is room. */
 const waitingMax = 20_000;
-/** Errors of one account and mode kept per flush, so that an error storm does not fill the disk. */
-const errorsMax = 20;
+/**
+ * Uncharged requests of one account and mode kept in the history per flush, so that a storm of them
+ * does not fill the disk.
+ */
+const unchargedMax = 100;
 const dayMs = 86_400_000;
 
 export class Activity {
   readonly #options: ActivityOptions;
   readonly #sums = new Map<string, ActivityRow>();
-  readonly #errors = new Map<string, ErrorRow[]>();
+  readonly #requests = new Map<string, RequestRow>();
+  readonly #unchargedOf = new Map<string, number>();
+  readonly #latencies = new Map<string, LatencyRow>();
   readonly #uses = new Map<string, number>();
   readonly #calls = new Map<string, ProviderRow>();
   readonly #timers: readonly CancelTimer[];
@@ -72,44 +96,34 @@ export class Activity {
     const { onError, clock } = options;
     this.#timers = [
       clock.every(flushEveryMs, () => void this.flush().catch(onError)),
-      clock.every(
-        removeEveryMs,
-        () => void removeOutdated(options.database, clock.nowMs()).catch(onError),
-      ),
+      ...(options.removesOutdated ? [clock.every(removeEveryMs, () => this.#remove())] : []),
     ];
   }
 
-  /** `path` is the request's route. */
-  noteRequest(request: EndedRequest, path: string): void {
+  #remove(): void {
+    const { database, historyDays, clock, onError } = this.#options;
+    void removeOutdated(database, clock.nowMs(), { historyDays }).catch(onError);
+  }
+
+  noteRequest(request: EndedRequest, ending: Ending): void {
     const { accountId, keyId, mode, errorCode, costMicros } = request;
     if (accountId === undefined || keyId === undefined || mode === undefined) return;
     const nowMs = this.#nowMs();
     if (this.#uses.size < waitingMax || this.#uses.has(keyId)) this.#uses.set(keyId, nowMs);
-    const outcome = errorCode ?? request.cache;
-    if (outcome === undefined || costMicros !== undefined) return;
-    const model = request.model ?? '';
-    this.#count(
-      {
-        account_id: accountId,
-        mode,
-        day: this.#dayOf(nowMs),
-        key_id: keyId,
-        model_id: model,
-        outcome,
-      },
-      request.saved,
-    );
-    if (errorCode === undefined) return;
-    this.#keepError({
+    const isCharged = costMicros !== undefined;
+    const outcome = isCharged ? undefined : (errorCode ?? request.cache);
+    if (!isCharged && outcome === undefined) return;
+    const names = {
       account_id: accountId,
       mode,
-      created_at_ms: nowMs,
-      request_id: request.requestId,
+      day: this.#dayOf(nowMs),
       key_id: keyId,
-      model_id: model,
-      path,
-      code: errorCode,
-    });
+      model_id: request.model ?? '',
+    };
+    if (outcome !== undefined) this.#count({ ...names, outcome }, request.saved);
+    else this.#measure({ ...names, provider: request.provider ?? '' }, request, ending);
+    const { day: _, ...owner } = names;
+    this.#keepRequest({ ...owner, created_at_ms: nowMs, ...historyOf(request, ending) });
   }
 
   noteCall({ provider, kind, ending, ms }: EndedCall): void {
@@ -149,31 +163,52 @@ export class Activity {
     add(this.#sums, name, row, counted);
   }
 
-  /** Keeps the newest errors of each account. */
-  #keepError(row: ErrorRow): void {
-    const name = `${row.account_id} ${row.mode}`;
-    const kept = this.#errors.get(name);
-    if (kept) {
-      kept.push(row);
-      if (kept.length > errorsMax) kept.shift();
-    } else if (this.#errors.size < waitingMax / errorsMax) this.#errors.set(name, [row]);
+  #measure(
+    names: Omit<LatencyRow, 'kind' | 'latency_bucket' | 'requests'>,
+    { firstByteMs }: EndedRequest,
+    { tookMs }: Ending,
+  ): void {
+    const { account_id: account, mode, day, key_id: key, model_id: model, provider } = names;
+    for (const [kind, ms] of [
+      ['first', firstByteMs],
+      ['whole', tookMs],
+    ] as const) {
+      if (ms === undefined) continue;
+      const latency_bucket = bucketOf(ms);
+      const name = `${account} ${mode} ${day} ${key} ${model} ${provider} ${kind} ${latency_bucket}`;
+      add(this.#latencies, name, { ...names, kind, latency_bucket, requests: 1 }, ['requests']);
+    }
+  }
+
+  #keepRequest(row: RequestRow): void {
+    if (this.#options.historyDays === 0 || this.#requests.size >= waitingMax) return;
+    if (row.outcome !== 'charged') {
+      const owner = `${row.account_id} ${row.mode}`;
+      const count = this.#unchargedOf.get(owner) ?? 0;
+      if (count >= unchargedMax) return;
+      this.#unchargedOf.set(owner, count + 1);
+    }
+    this.#requests.set(row.request_id, row);
   }
 
   /** Writes each kind separately, so that one failure does not lose the others. */
   async #write(): Promise<void> {
     const { database } = this.#options;
-    const [sums, errors, uses, calls] = [
+    const [sums, requests, latencies, uses, calls] = [
       take(this.#sums),
-      take(this.#errors),
+      take(this.#requests),
+      take(this.#latencies),
       take(this.#uses),
       take(this.#calls),
     ];
+    this.#unchargedOf.clear();
     const results = await Promise.allSettled([
       addActivity(database, sums, (rest) =>
         rest.forEach(([name, row]) => add(this.#sums, name, row, counted)),
       ),
-      addErrors(database, errors, (rest) =>
-        rest.forEach(([, rows]) => rows.forEach((row) => this.#keepError(row))),
+      addRequests(database, requests, (rest) => rest.forEach(([, row]) => this.#keepRequest(row))),
+      addLatencies(database, latencies, (rest) =>
+        rest.forEach(([name, row]) => add(this.#latencies, name, row, ['requests'])),
       ),
       addKeyUses(database, uses, (rest) =>
         rest.forEach(([id, ms]) => this.#uses.set(id, Math.max(ms, this.#uses.get(id) ?? 0))),
@@ -196,6 +231,31 @@ export class Activity {
   #nowMs(): number {
     return this.#options.clock.nowMs();
   }
+}
+
+/** Returns the columns of the history that say how the request ended. */
+function historyOf(
+  request: EndedRequest,
+  { path, status, tookMs, isClientGone }: Ending,
+): Omit<RequestRow, 'account_id' | 'mode' | 'created_at_ms' | 'key_id' | 'model_id'> {
+  const { costMicros, cache, saved, errorCode = null, stream = false, firstByteMs } = request;
+  const free = errorCode === null ? (cache ?? 'failed') : 'failed';
+  const outcome = costMicros === undefined ? free : 'charged';
+  const isRepeat = outcome === 'hit' || outcome === 'idempotent-replay';
+  return {
+    request_id: request.requestId,
+    path,
+    outcome,
+    code: errorCode,
+    status,
+    streamed: stream ? 1 : 0,
+    duration_ms: Math.round(tookMs),
+    first_byte_ms: firstByteMs ?? null,
+    saved_micros: ((isRepeat && saved?.costMicros) || 0) as RequestRow['saved_micros'],
+    input_tokens: (isRepeat && saved?.inputTokens) || 0,
+    output_tokens: (isRepeat && saved?.outputTokens) || 0,
+    details: writeNotes({ ...request, isClientGone: isClientGone || undefined }),
+  };
 }
 
 const counted = ['requests', 'saved_micros', 'input_tokens', 'output_tokens'] as const;

@@ -4,8 +4,9 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { type Micros, micros } from '../../lib/money.ts';
-import { errorsKept } from './activity-rows.ts';
+import type { RequestRow } from './activity-rows.ts';
 import { type Latency, latencyOf } from './latency.ts';
+import { readNotes, type RequestNotes } from './request-notes.ts';
 
 type Mode = 'live' | 'test';
 
@@ -17,6 +18,9 @@ type ActivityQuery = {
   readonly fromDay: string;
   readonly toDay: string;
   readonly by: 'none' | 'day' | 'key' | 'model';
+  /** Optional filters. */
+  readonly keyId?: string;
+  readonly modelId?: string;
 };
 
 export type ActivitySum = {
@@ -53,6 +57,8 @@ export async function sumActivity(
     .where('day', '>=', query.fromDay)
     .where('day', '<=', query.toDay);
   if (query.accountId !== null) rows = rows.where('account_id', '=', query.accountId);
+  if (query.keyId !== undefined) rows = rows.where('key_id', '=', query.keyId);
+  if (query.modelId !== undefined) rows = rows.where('model_id', '=', query.modelId);
   const found = await rows
     .groupBy(['group', 'outcome'])
     .orderBy('group')
@@ -75,47 +81,126 @@ const groups = {
   model: sql<string>`model_id`,
 };
 
-export type RecentError = {
+/** A request as its account's history has it. */
+export type LoggedRequest = {
   readonly requestId: string;
+  readonly mode: Mode;
   readonly createdAtMs: number;
   readonly keyId: string;
   /** '' when the request failed before its model was known. */
   readonly modelId: string;
   /** The route's path: `/v1/chat/completions`. */
   readonly path: string;
-  /** An error code; canonical/errors.ts explains it. */
-  readonly code: string;
+  readonly outcome: 'charged' | 'hit' | 'idempotent-replay' | 'failed';
+  /** An error code, which canonical/errors.ts explains; null: it did not fail. */
+  readonly code: string | null;
+  readonly streamed: boolean;
+  readonly durationMs: number | null;
+  readonly firstByteMs: number | null;
+  /** What the repeated answer had cost, as far as it is known, and its tokens. */
+  readonly savedMicros: Micros;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly notes: RequestNotes;
+};
+
+/** A field that is left out does not filter. */
+export type UnchargedQuery = {
+  readonly accountId: string;
+  readonly mode: Mode;
+  readonly outcomes?: readonly Exclude<LoggedRequest['outcome'], 'charged'>[] | undefined;
+  readonly code?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly modelId?: string | undefined;
+  /** The routes of an endpoint. */
+  readonly paths?: readonly string[] | undefined;
+  /** Unix milliseconds; `toMs` is exclusive. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  /** The last request of the previous page. */
+  readonly after?: { readonly createdAtMs: number; readonly id: string } | null | undefined;
+  readonly limit: number;
 };
 
 /**
- * Returns the newest errors first: at most a hundred of an account in one mode, from the last 30
- * days. An error storm is sampled.
+ * Returns requests that were not charged, newest first, as far as they are kept. They are some seconds
+ * old, and a storm of them is sampled.
  */
-export async function listRecentErrors(
+export async function listUncharged(
   db: Kysely<Tables>,
   {
     accountId,
     mode,
-    limit = errorsKept,
-  }: { readonly accountId: string; readonly mode: Mode; readonly limit?: number },
-): Promise<readonly RecentError[]> {
-  const rows = await db
-    .selectFrom('recent_errors')
+    outcomes,
+    code,
+    keyId,
+    modelId,
+    paths,
+    fromMs,
+    toMs,
+    after,
+    limit,
+  }: UnchargedQuery,
+): Promise<readonly LoggedRequest[]> {
+  let query = db
+    .selectFrom('request_log')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('mode', '=', mode)
+    // A literal, because a partial index is used only when the SQL text contains its condition.
+    .where('outcome', '<>', sql.lit('charged' as const));
+  if (outcomes) query = query.where('outcome', 'in', outcomes);
+  if (code !== undefined) query = query.where('code', '=', code);
+  if (keyId !== undefined) query = query.where('key_id', '=', keyId);
+  if (modelId !== undefined) query = query.where('model_id', '=', modelId);
+  if (paths) query = query.where('path', 'in', paths);
+  if (fromMs !== undefined) query = query.where('created_at_ms', '>=', fromMs);
+  if (toMs !== undefined) query = query.where('created_at_ms', '<', toMs);
+  if (after)
+    query = query.where((eb) =>
+      eb(eb.refTuple('created_at_ms', 'request_id'), '<', eb.tuple(after.createdAtMs, after.id)),
+    );
+  const rows = await query
     .orderBy('created_at_ms', 'desc')
     .orderBy('request_id', 'desc')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
+  return rows.map(toLogged);
+}
+
+/** Returns the requests with these ids that the account's history has. */
+export async function findLogged(
+  db: Kysely<Tables>,
+  { accountId, requestIds }: { readonly accountId: string; readonly requestIds: readonly string[] },
+): Promise<ReadonlyMap<string, LoggedRequest>> {
+  if (requestIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('request_log')
+    .selectAll()
+    .where('request_id', 'in', requestIds)
+    .where('account_id', '=', accountId)
+    .execute();
+  return new Map(rows.map((row) => [row.request_id, toLogged(row)]));
+}
+
+function toLogged(row: RequestRow): LoggedRequest {
+  return {
     requestId: row.request_id,
+    mode: row.mode,
     createdAtMs: row.created_at_ms,
     keyId: row.key_id,
     modelId: row.model_id,
     path: row.path,
+    outcome: row.outcome,
     code: row.code,
-  }));
+    streamed: row.streamed === 1,
+    durationMs: row.duration_ms,
+    firstByteMs: row.first_byte_ms,
+    savedMicros: row.saved_micros,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    notes: readNotes(row.details),
+  };
 }
 
 export type ProviderOverview = {

@@ -1,5 +1,5 @@
-// The audit log: who changed what and when, in the dashboard or by a command. Append-only; the
-// database enforces it too.
+// The audit log: who changed what and when, in the dashboard, by a command or by an admin key.
+// Append-only; the database enforces it too.
 import type { Insertable, Selectable, Transaction } from 'kysely';
 import type { AuditAction } from '../../canonical/audit-action.ts';
 import type { Database } from '../../db/database.ts';
@@ -21,8 +21,8 @@ export type Change = {
 };
 
 export type Actor = {
-  readonly kind: 'user' | 'command' | 'service';
-  /** A user's id, a command's name, or a service's name. */
+  readonly kind: AuditLogTable['actor_kind'];
+  /** A user's id, a command's name, a service's name, or an admin key's id. */
   readonly id: string;
   /** The name for people, such as an e-mail address. */
   readonly name: string;
@@ -30,7 +30,7 @@ export type Actor = {
   readonly address: string | null;
 };
 
-type AuditEntry = {
+export type AuditEntry = {
   readonly id: string;
   readonly created_at: string;
   readonly actor: {

@@ -27,15 +27,22 @@ export class Billing {
   readonly payments: Payments;
   /** null: Stripe is not configured. */
   readonly stripe: StripeClient | null;
+  /** When the last check succeeded, or the start, in Unix milliseconds. */
+  checkedAtMs: number;
   readonly #options: BillingOptions;
-  readonly #stopChecking: CancelTimer;
+  #stopChecking: CancelTimer = () => {};
   #running: Promise<void> | null = null;
 
   constructor(options: BillingOptions) {
     this.#options = options;
+    this.checkedAtMs = options.clock.nowMs();
     this.payments = new Payments(options);
     this.stripe = options.config.stripe && createStripeClient(options.config.stripe);
-    this.#stopChecking = options.clock.every(checkEveryMs, () => void this.check());
+  }
+
+  /** Checks every minute from now on. One thread of the process does. */
+  startChecking(): void {
+    this.#stopChecking = this.#options.clock.every(checkEveryMs, () => void this.check());
   }
 
   /** True when owners can be warned of a low balance. */
@@ -59,6 +66,7 @@ export class Billing {
     try {
       await this.payments.bookPending(nowMs - bookingGraceMs);
       if (sendWarning) await warnOfLowBalances(database, { send: sendWarning, onError, nowMs });
+      this.checkedAtMs = nowMs;
     } catch (error) {
       onError(error);
     }

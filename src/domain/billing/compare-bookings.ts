@@ -72,7 +72,8 @@ async function findUnmatchedEntry(db: Kysely<Tables>): Promise<Disagreement | nu
   const unmatched = await db
     .selectFrom('entries')
     .select('id')
-    .where('kind', 'in', ['credit', 'debit'])
+    // Matches the partial index of credits and debits.
+    .where('key_id', 'is', null)
     .where('id', 'like', `${paymentEntryPrefix}%`)
     .where('id', 'not in', (eb) =>
       eb.selectFrom('payment_bookings as booking').select(entryId.as('id')),

@@ -1,7 +1,7 @@
 // A shared run of one request: when it ends, waiting requests get its answer, or one of them runs
 // next.
 import type { WholeResponse } from '../../canonical/stored-response.ts';
-import type { Sealer } from '../../lib/sealed-text.ts';
+import type { Sealer } from '../../lib/sealed-bytes.ts';
 import type { SharedRun } from '../../lib/shared-run.ts';
 import type { CacheName } from './cache-name.ts';
 

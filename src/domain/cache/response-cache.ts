@@ -1,11 +1,14 @@
 // The content cache: answers to identical requests, per account. Recent answers are in memory; all
 // are in the database for seven days, or until they expire. Concurrent identical requests share one
-// run (single-flight). Any failure of the cache is a miss, never a failed request.
+// run (single-flight), in all threads of the process. Any failure of the cache is a miss, never a
+// failed request.
 import { type WholeResponse, worthOfRow } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
+import type { NameLocks } from '../../lib/name-locks.ts';
+import { ownBytes } from '../../lib/own-bytes.ts';
 import { type ScopedKey, scopedKey, ScopedLruCache } from '../../lib/scoped-lru-cache.ts';
-import { createSealer, type Sealer } from '../../lib/sealed-text.ts';
+import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { SharedRun } from '../../lib/shared-run.ts';
 import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './cache-name.ts';
@@ -30,12 +33,14 @@ export type ResponseCacheOptions = {
    * found.
    */
   readonly secrets: Secrets;
-  /** The memory budget of this process. */
+  /** The memory budget of this thread. */
   readonly memoryBytes: number;
   /** The disk budget of the table. */
   readonly diskBytes: number;
   /** Longer bodies are not cached. */
   readonly bodyBytesMax: number;
+  /** Keeps other threads from running the same request. */
+  readonly locks: NameLocks;
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 };
@@ -118,11 +123,16 @@ export class ResponseCache {
     const shared = new SharedRun<WholeResponse>();
     const id = rowKeyOf(name);
     this.#runs.set(id, shared);
+    const giveBack = await this.#options.locks.take(id, {
+      signal,
+      onAwaited: waitAsOther(shared),
+    });
     const end = (response: WholeResponse | null) => {
       if (this.#runs.get(id) === shared) this.#runs.delete(id);
       shared.end(response);
+      giveBack?.();
     };
-    const response = await this.#find(name);
+    const response = giveBack && (await this.#find(name));
     if (response || signal.aborted) {
       end(response);
       return response ? { kind: 'hit', response } : { kind: 'abandoned' };
@@ -163,16 +173,28 @@ export class ResponseCache {
   }
 
   #remember(name: CacheName, response: WholeResponse, forMs: number): void {
+    const body = ownBytes(response.body);
     this.#hot.set(
       memoryKeyOf(name),
-      { kind: 'hit', response },
-      { bytes: Buffer.byteLength(response.body), keptForMs: forMs },
+      { kind: 'hit', response: { ...response, body } },
+      { bytes: body.length, keptForMs: forMs },
     );
   }
 
   #nowMs(): number {
     return this.#options.clock.nowMs();
   }
+}
+
+/** Returns a function that makes a waiting thread one of the run's waiting callers. */
+function waitAsOther(shared: SharedRun<WholeResponse>): (isAwaited: boolean) => void {
+  let leave = () => {};
+  return (isAwaited) => {
+    if (!isAwaited) return leave();
+    const waiting = new AbortController();
+    leave = () => waiting.abort();
+    void shared.wait(waiting.signal);
+  };
 }
 
 function memoryKeyOf({ accountId, generation, digest }: CacheName): ScopedKey {

@@ -115,6 +115,7 @@ function model(id: string, ownedBy: string, providers: readonly string[]): Model
     displayName: id,
     ownedBy,
     createdAtSeconds: 0,
+    retirement: null,
     contextTokens: 2,
     maxInputTokens: 1,
     maxOutputTokens: 1,

@@ -36,12 +36,15 @@ type ModelListEntry = {
   readonly display_name: string;
   /** ISO 8601. */
   readonly created_at: string;
+  /** ISO 8601; left out: not announced. */
+  readonly deprecated_at?: string;
+  readonly retires_at?: string;
 };
 
-type ModelList = {
+export type ModelList = {
   readonly object: 'list';
   readonly data: readonly ModelListEntry[];
-  readonly has_more: false;
+  readonly has_more: boolean;
   readonly first_id: string | null;
   readonly last_id: string | null;
 };
@@ -199,6 +202,7 @@ function listEntry(
   model: Model | ImageModel,
   type: ModelListEntry['type'],
 ): ModelListEntry {
+  const { deprecatedAtMs, retiresAtMs } = model.retirement ?? {};
   return {
     id,
     object: 'model',
@@ -206,6 +210,12 @@ function listEntry(
     owned_by: model.ownedBy,
     type,
     display_name: model.displayName,
-    created_at: new Date(model.createdAtSeconds * 1_000).toISOString().replace('.000Z', 'Z'),
+    created_at: isoTime(model.createdAtSeconds * 1_000),
+    ...(typeof deprecatedAtMs === 'number' && { deprecated_at: isoTime(deprecatedAtMs) }),
+    ...(typeof retiresAtMs === 'number' && { retires_at: isoTime(retiresAtMs) }),
   };
+}
+
+function isoTime(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace('.000Z', 'Z');
 }

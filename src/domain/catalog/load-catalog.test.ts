@@ -184,6 +184,7 @@ describe('a new model', () => {
       prices: [],
       toolPrices: {},
       timeouts: {},
+      retirement: null,
       passFields: new Set(),
     });
   });
@@ -253,6 +254,16 @@ describe('an invalid configuration is refused with its line', () => {
       'models:\n  gpt-xx: { prices: { input: 1, output: 1 } }\n',
       '2:11',
       /models\.gpt-xx\.routes is required .* did you mean the built-in gpt-x\?/,
+    ],
+    [
+      'models:\n  gpt-x:\n    retires_at: 2026-02-30\n',
+      '3:17',
+      /models\.gpt-x\.retires_at is no day of the calendar; got 2026-02-30/,
+    ],
+    [
+      'models:\n  gpt-x: { deprecated_at: 2026-02-02, retires_at: 2026-02-01T23:59Z }\n',
+      '2:51',
+      /models\.gpt-x\.retires_at is before `deprecated_at` \(2026-02-02\)/,
     ],
   ];
   for (const [yaml, place, message] of faults) {

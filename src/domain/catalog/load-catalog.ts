@@ -12,6 +12,7 @@ import { createImageCatalog } from './image-catalog.ts';
 import { loadImageModels, warningsOfImageModels } from './load-image-catalog.ts';
 import type { Model, Route } from './model.ts';
 import { resolveAliases } from './resolve-aliases.ts';
+import { readRetirement } from './read-retirement.ts';
 import { freePricesOf, freeToolsOf, readPrices } from './read-prices.ts';
 
 /**
@@ -154,6 +155,7 @@ function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEnt
     prices: readPrices(fields, isListPrice),
     toolPrices: fields.tool_prices ?? {},
     timeouts: fields.timeouts ?? {},
+    retirement: readRetirement(config, ['models', id], fields),
     passFields: new Set(fields.pass_fields),
   };
 }

@@ -15,6 +15,7 @@ import { configFault } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { nearestOf } from '../../lib/nearest.ts';
 import { readInputImages, readParameters, tiersOf, type FamilyEntry } from './image-family.ts';
+import { readRetirement } from './read-retirement.ts';
 import { readImagePrice, unpricedTiersOf } from './read-image-price.ts';
 
 /**
@@ -145,6 +146,7 @@ function toModel(config: Config, builtIn: BuiltInImageCatalog, entry: JoinedEntr
     price: fields.prices
       ? readImagePrice(fields.prices, { family: familyEntry, isListPrice })
       : null,
+    retirement: readRetirement(config, ['image_models', id], fields),
   };
 }
 

@@ -1,5 +1,6 @@
 // A catalogue model as the rest of the gateway sees it.
 import type { UpstreamFormatName } from '../../canonical/format-name.ts';
+import type { Retirement } from '../../canonical/retirement.ts';
 import type { SearchToolName } from '../../canonical/web-search.ts';
 import type { ModelTimeouts } from '../../config/timeouts.ts';
 import type { PicosPerToken } from '../../lib/money.ts';
@@ -31,6 +32,8 @@ export type Model = {
    * the provider's price.
    */
   readonly toolPrices: Readonly<Partial<Record<SearchToolName, number | null>>>;
+  /** null: no end is announced. */
+  readonly retirement: Retirement | null;
   /** Unknown request fields that are passed to all routes. */
   readonly passFields: ReadonlySet<string>;
 };

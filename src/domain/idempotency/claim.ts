@@ -3,7 +3,7 @@
 import type { StoredResponse } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import { type Clock, timeLimit } from '../../lib/clock.ts';
-import type { Sealer } from '../../lib/sealed-text.ts';
+import type { Sealer } from '../../lib/sealed-bytes.ts';
 import { releaseClaim, type SealedResponse, storeClaim } from './claims.ts';
 import type { RequestName } from './request-name.ts';
 
@@ -55,7 +55,7 @@ export class Claim {
    */
   async store(response: StoredResponse): Promise<void> {
     const { database, name, requestId, clock } = this.#options;
-    const isKept = response.body !== null && Buffer.byteLength(response.body) <= this.bodyBytesMax;
+    const isKept = response.body !== null && response.body.length <= this.bodyBytesMax;
     const kept = isKept ? response : { ...response, body: null };
     const sealed = await this.seal(kept);
     const isOurs = await storeClaim(database, name, {

@@ -4,7 +4,7 @@
 import { type StoredResponse, worthOfRow } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
-import { createSealer, type Sealer } from '../../lib/sealed-text.ts';
+import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { SharedRun } from '../../lib/shared-run.ts';
 import { Claim } from './claim.ts';
@@ -175,7 +175,7 @@ export class Idempotency {
   async #open(
     sealed: Uint8Array,
     { key_id: keyId, key_digest: keyDigest }: ClaimRow,
-  ): Promise<string | null> {
+  ): Promise<Buffer | null> {
     try {
       return await this.#sealer.open(sealed, `${keyId} ${keyDigest}`);
     } catch (error) {

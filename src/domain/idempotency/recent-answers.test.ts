@@ -9,7 +9,12 @@ const name: RequestName = {
   keyDigest: 'digest',
   fingerprint: 'asked',
 };
-const response = { status: 200, contentType: 'application/json', headers: {}, body: '{}' };
+const response = {
+  status: 200,
+  contentType: 'application/json',
+  headers: {},
+  body: Buffer.from('{}'),
+};
 
 test('an answer is remembered for its key until it expires, and another request under the key is a conflict', () => {
   let now = 1_000;
@@ -20,6 +25,14 @@ test('an answer is remembered for its key until it expires, and another request 
   assert.deepEqual(recent.get({ ...name, fingerprint: 'another' }), { kind: 'conflict' });
   now = 1_501;
   assert.equal(recent.get(name), undefined);
+});
+
+test('a short answer takes no more memory than its bytes', () => {
+  const recent = new RecentAnswers(() => 0);
+  recent.set(name, response, 500);
+  const recalled = recent.get(name);
+  assert.ok(recalled?.kind === 'stored');
+  assert.equal(recalled.response.body?.buffer.byteLength, response.body.length);
 });
 
 test('nothing is remembered across API keys, names, or a purge', () => {
@@ -33,6 +46,6 @@ test('an expired answer, or one larger than the memory budget, is not kept', () 
   const recent = new RecentAnswers(() => 0);
   recent.set(name, response, 0);
   assert.equal(recent.get(name), undefined);
-  recent.set(name, { ...response, body: 'x'.repeat(33 * 1024 * 1024) }, 500);
+  recent.set(name, { ...response, body: Buffer.alloc(33 * 1024 * 1024) }, 500);
   assert.equal(recent.get(name), undefined);
 });

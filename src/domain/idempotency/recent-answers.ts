@@ -2,6 +2,7 @@
 // not reach the database. Answers from before a purge have an older generation and are not
 // returned.
 import type { WholeResponse } from '../../canonical/stored-response.ts';
+import { ownBytes } from '../../lib/own-bytes.ts';
 import { type ScopedKey, scopedKey, ScopedLruCache } from '../../lib/scoped-lru-cache.ts';
 import type { RequestName } from './request-name.ts';
 
@@ -30,8 +31,10 @@ export class RecentAnswers {
   }
 
   set(name: RequestName, response: WholeResponse, keptForMs: number): void {
-    const entry = { fingerprint: name.fingerprint, stored: { kind: 'stored', response } } as const;
-    this.memory.set(keyOf(name), entry, { bytes: Buffer.byteLength(response.body), keptForMs });
+    const body = ownBytes(response.body);
+    const stored = { kind: 'stored', response: { ...response, body } } as const;
+    const entry = { fingerprint: name.fingerprint, stored };
+    this.memory.set(keyOf(name), entry, { bytes: body.length, keptForMs });
   }
 }
 

@@ -12,7 +12,7 @@ import { addressText } from '../../lib/address-text.ts';
 /** SDKs send null for unset fields. */
 const optionalText = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
-const RequestSchema = Type.Object({
+export const ImageRequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
   prompt: Type.String({ minLength: 1 }),
   images: Type.Optional(Type.Union([Type.Array(addressText({ minLength: 1 })), Type.Null()])),
@@ -25,7 +25,7 @@ const RequestSchema = Type.Object({
   response_format: Type.Optional(Type.Union([Type.Enum(['url', 'b64_json']), Type.Null()])),
 });
 
-const findProblem = compileSchema(RequestSchema);
+const findProblem = compileSchema(ImageRequestSchema);
 
 /**
  * Checks the shape only, because the meaning of fields depends on the model. Throws ApiError
@@ -35,7 +35,7 @@ export function parseImageRequest(body: unknown): RawImageRequest {
   const problem = findProblem(body);
   if (problem)
     throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
-  const request = body as Static<typeof RequestSchema>;
+  const request = body as Static<typeof ImageRequestSchema>;
   if (request.prompt.trim() === '')
     throw invalidRequest('prompt', 'prompt must say what to draw; got blanks only');
   refuseFields(request);

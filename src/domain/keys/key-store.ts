@@ -67,9 +67,9 @@ export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOpti
       if (known) return known;
       const before = revision;
       const digests = digestKeys.map((digestKey) => keyDigest(digestKey, text));
-      const found = await readKey(database, digests);
+      const found = await readKey(database, digests, clock.nowMs());
       const key = found?.key ?? null;
-      if (found && found.secretId !== currentSecret.id) {
+      if (found?.isNewest && found.secretId !== currentSecret.id) {
         // Not awaited, because the key works under its earlier digest too.
         const writing = redigest(database, found, {
           digest: digests[0]!,
@@ -126,17 +126,53 @@ const accountLimitColumns = [
   'accounts.allowed_addresses as account_allowed_addresses',
 ] as const;
 
-type Found = { readonly key: ApiKey; readonly digest: string; readonly secretId: string | null };
+type Found = {
+  readonly key: ApiKey;
+  readonly digest: string;
+  readonly secretId: string | null;
+  /** False: the key was rotated, and this text works until the overlap ends. */
+  readonly isNewest: boolean;
+};
 
-/** Finds a key by its digest under any of the secrets. */
-async function readKey(database: Database, digests: readonly string[]): Promise<Found | null> {
+/** Finds a key by the digest of its text, or of the one before, under any of the secrets. */
+async function readKey(
+  database: Database,
+  digests: readonly string[],
+  nowMs: number,
+): Promise<Found | null> {
   const row = await selectKeys(database)
     .where('api_keys.digest', 'in', digests)
     .where('api_keys.revoked_at_ms', 'is', null)
     .executeTakeFirst();
+  if (!row) return readEarlierKey(database, digests, nowMs);
+  const key = toApiKey(row, await readModelMultipliers(database, row.account_id));
+  return { key, digest: row.digest, secretId: row.secret_id, isNewest: true };
+}
+
+async function readEarlierKey(
+  database: Database,
+  digests: readonly string[],
+  nowMs: number,
+): Promise<Found | null> {
+  const row = await selectKeys(database)
+    .innerJoin('earlier_keys', 'earlier_keys.key_id', 'api_keys.id')
+    .where('earlier_keys.digest', 'in', digests)
+    .where('earlier_keys.expires_at_ms', '>', nowMs)
+    .where('api_keys.revoked_at_ms', 'is', null)
+    .select([
+      'earlier_keys.digest as earlier_digest',
+      'earlier_keys.secret_id as earlier_secret_id',
+      'earlier_keys.expires_at_ms as earlier_expires_at_ms',
+    ])
+    .executeTakeFirst();
   if (!row) return null;
   const key = toApiKey(row, await readModelMultipliers(database, row.account_id));
-  return { key, digest: row.digest, secretId: row.secret_id };
+  return {
+    key: { ...key, expiresAtMs: Math.min(key.expiresAtMs ?? Infinity, row.earlier_expires_at_ms) },
+    digest: row.earlier_digest,
+    secretId: row.earlier_secret_id,
+    isNewest: false,
+  };
 }
 
 type Digested = { readonly digest: string; readonly secretId: string };

@@ -1,6 +1,6 @@
-// The format of a key: `tg_live_` or `tg_test_`, 32 random base-62 characters (190 bits), and a
-// checksum of six characters. The checksum refuses garbage without a database query. Only an HMAC
-// of the key is stored; its secret is outside the database.
+// The format of a key: `tg_live_`, `tg_test_` or `tg_admin_`, 32 random base-62 characters (190
+// bits), and a checksum of six characters. The checksum refuses garbage without a database query.
+// Only an HMAC of an API key is stored; its secret is outside the database.
 import { createHmac, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
@@ -8,25 +8,34 @@ import { deriveKey, type Secret } from '../../lib/secrets.ts';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomCharacters = 32;
 const checksumCharacters = 6;
-const pattern = /^tg_(live|test)_[0-9A-Za-z]{38}$/;
+const pattern = /^tg_(live|test|admin)_[0-9A-Za-z]{38}$/;
 
-export function generateKeyText(mode: 'live' | 'test'): string {
-  const body = `tg_${mode}_${randomText()}`;
+/** API keys are live or test keys; admin keys open the admin API only. */
+type KeyKind = 'live' | 'test' | 'admin';
+
+export function generateKeyText(kind: KeyKind): string {
+  const body = `tg_${kind}_${randomText()}`;
   return body + checksumOf(body);
 }
 
-/** Returns the mode of a well-formed key, or null. */
+/** Returns the mode of a well-formed API key, or null. */
 export function keyModeOf(text: string): 'live' | 'test' | null {
+  const kind = keyKindOf(text);
+  return kind === 'admin' ? null : kind;
+}
+
+/** Returns the kind of a well-formed key, or null. */
+export function keyKindOf(text: string): KeyKind | null {
   const match = pattern.exec(text);
   if (!match) return null;
   return checksumOf(text.slice(0, -checksumCharacters)) === text.slice(-checksumCharacters)
-    ? (match[1] as 'live' | 'test')
+    ? (match[1] as KeyKind)
     : null;
 }
 
 /** Returns the display form of a key: its prefix and last four characters. */
 export function keyHintOf(text: string): string {
-  return `${text.slice(0, 8)}…${text.slice(-4)}`;
+  return `${text.slice(0, text.lastIndexOf('_') + 1)}…${text.slice(-4)}`;
 }
 
 /** The HMAC key for digests, derived from the installation's secret. */

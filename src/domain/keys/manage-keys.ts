@@ -1,7 +1,7 @@
 // Inserts and changes the rows of API keys. src/operations/keys.ts also writes the audit rows.
-import type { Selectable, Updateable } from 'kysely';
+import type { Kysely, Selectable, Updateable } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { ApiKeysTable } from '../../db/schema.ts';
+import type { ApiKeysTable, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { Micros } from '../../lib/money.ts';
@@ -65,6 +65,59 @@ export async function insertKey(
   return { id, key, listing: toListing(row) };
 }
 
+export type Rotation =
+  | { readonly kind: 'rotated'; readonly before: KeyListing; readonly made: NewKey }
+  | Exclude<KeyOutcome, { readonly kind: 'changed' }>;
+
+/**
+ * Gives a key a new text. The one before works for `overlapMs` more, at most until the key expires;
+ * texts from before that one end now. Caps, limits and spending stay with the key.
+ */
+export async function replaceKeyText(
+  database: Database,
+  digestKey: DigestKey,
+  { keyId, accountId, overlapMs }: KeyLocator & { readonly overlapMs: number },
+  nowMs: number,
+): Promise<Rotation> {
+  return transact(database, async (transaction) => {
+    const before = await lockKey(transaction, { keyId, accountId });
+    if (!before) return { kind: 'unknown' };
+    if (before.revoked_at_ms !== null) return { kind: 'revoked' };
+    const { digest, secret_id, hint } = before;
+    await transaction.deleteFrom('earlier_keys').where('key_id', '=', keyId).execute();
+    if (overlapMs > 0) {
+      const expires_at_ms = nowMs + overlapMs;
+      await transaction
+        .insertInto('earlier_keys')
+        .values({ digest, key_id: keyId, secret_id, hint, expires_at_ms })
+        .execute();
+    }
+    const key = generateKeyText(before.mode);
+    const changed = {
+      digest: keyDigest(digestKey, key),
+      secret_id: digestKey.secretId,
+      hint: keyHintOf(key),
+    };
+    const after = await transaction
+      .updateTable('api_keys')
+      .set(changed)
+      .where('id', '=', keyId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    // A new digest alone does not invalidate the caches of gateways; this update does.
+    await transaction
+      .updateTable('api_keys')
+      .set((eb) => ({ name: eb.ref('name') }))
+      .where('id', '=', keyId)
+      .execute();
+    return {
+      kind: 'rotated',
+      before: toListing(before),
+      made: { id: keyId, key, listing: toListing(after) },
+    };
+  });
+}
+
 export type KeyOutcome =
   | { readonly kind: 'changed'; readonly before: KeyListing; readonly after: KeyListing }
   /** The key was revoked before; nothing was changed. */
@@ -98,12 +151,7 @@ export async function alterKey(
   nowMs: number,
 ): Promise<KeyOutcome> {
   return transact(database, async (transaction) => {
-    // A no-op update locks the row on both databases, so that `before` is the state that this
-    // change replaces.
-    let lock = transaction.updateTable('api_keys').set((eb) => ({ name: eb.ref('name') }));
-    lock = lock.where('id', '=', keyId);
-    if (accountId !== undefined) lock = lock.where('account_id', '=', accountId);
-    const before = await lock.returningAll().executeTakeFirst();
+    const before = await lockKey(transaction, { keyId, accountId });
     if (!before) return { kind: 'unknown' };
     if (before.revoked_at_ms !== null && change.action !== 'revoke') return { kind: 'revoked' };
     const columns = columnsFor(change, before, nowMs);
@@ -115,6 +163,20 @@ export async function alterKey(
       after: toListing({ ...before, ...columns }),
     };
   });
+}
+
+/**
+ * Locks a key by an update that changes nothing, which works on both databases, and returns the
+ * state that a change replaces.
+ */
+function lockKey(
+  transaction: Kysely<Tables>,
+  { keyId, accountId }: KeyLocator,
+): Promise<Row | undefined> {
+  let lock = transaction.updateTable('api_keys').set((eb) => ({ name: eb.ref('name') }));
+  lock = lock.where('id', '=', keyId);
+  if (accountId !== undefined) lock = lock.where('account_id', '=', accountId);
+  return lock.returningAll().executeTakeFirst();
 }
 
 type Row = Selectable<ApiKeysTable>;

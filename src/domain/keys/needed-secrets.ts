@@ -77,16 +77,37 @@ export async function forgetOtherSecrets(
   return rows.map((row) => row.id);
 }
 
-/** Returns ids of unrevoked keys whose digest was made under another secret than this one. */
+/**
+ * Returns ids of unrevoked keys with a text that works only under another secret than this one.
+ */
 export async function findKeysUnderOtherSecrets(
   database: Database,
   id: string,
+  nowMs: number,
 ): Promise<readonly string[]> {
   const rows = await database.read
     .selectFrom('api_keys')
     .select('id')
     .where('revoked_at_ms', 'is', null)
-    .where((eb) => eb.or([eb('secret_id', '!=', id), eb('secret_id', 'is', null)]))
+    .where((eb) =>
+      eb.or([
+        eb('secret_id', '!=', id),
+        eb('secret_id', 'is', null),
+        eb.exists(
+          eb
+            .selectFrom('earlier_keys')
+            .select('earlier_keys.key_id')
+            .whereRef('earlier_keys.key_id', '=', 'api_keys.id')
+            .where('earlier_keys.expires_at_ms', '>', nowMs)
+            .where((earlier) =>
+              earlier.or([
+                earlier('earlier_keys.secret_id', '!=', id),
+                earlier('earlier_keys.secret_id', 'is', null),
+              ]),
+            ),
+        ),
+      ]),
+    )
     .orderBy('id')
     .execute();
   return rows.map((row) => row.id);

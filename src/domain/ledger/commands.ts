@@ -3,6 +3,7 @@
 import type { Insertable } from 'kysely';
 import type { KeptPrice } from '../../canonical/price-terms.ts';
 import type { Usage } from '../../canonical/usage.ts';
+import type { PoolState } from '../../db/pool-state.ts';
 import type { AuditLogTable } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 
@@ -205,6 +206,12 @@ export type Outcome =
   | { readonly type: 'superseded' }
   | { readonly type: 'credited'; readonly availableMicros: Micros }
   | { readonly type: 'debited'; readonly availableMicros: Micros }
+  /** A credit or debit that would take the posted balance beyond `balanceMaxMicros`. */
+  | {
+      readonly type: 'balance-too-large';
+      /** The largest amount that would be booked now. */
+      readonly leftMicros: Micros;
+    }
   /**
    * The hold was already settled or released differently. An expiry does not count as such: one
    * settlement or release after it is accepted.
@@ -240,5 +247,7 @@ export type Ledger = {
   readonly submit: (command: Command) => Promise<Outcome>;
   /** True when the last write failed. */
   readonly isFailing: () => boolean;
+  /** Present on PostgreSQL: how the ledger's own connections are used. */
+  readonly pool?: () => PoolState;
   readonly close: () => Promise<void>;
 };

@@ -50,7 +50,7 @@ import {
   type ReservedHold,
   supersededNote,
 } from './journal.ts';
-import { refuseHold, roomMicros } from './limits.ts';
+import { adjustableMicros, refuseHold, roomMicros } from './limits.ts';
 import { dayOf, monthOf } from './window.ts';
 
 /** The ledger's own command: releases a hold whose owner has died. */
@@ -361,6 +361,8 @@ function adjust(book: Book, command: Credit | Debit, nowMs: number): Step {
   if (earlier) return { outcome: adjustedBy(type, earlier) };
   const ledger = book.ledgers.get(ledgerId);
   if (!ledger) return unknownLedger;
+  const leftMicros = adjustableMicros(ledger, type);
+  if (amountMicros > leftMicros) return { outcome: { type: 'balance-too-large', leftMicros } };
   const postedDeltaMicros = type === 'credit' ? amountMicros : negative(amountMicros);
   const createdAtMs = timeOf(ledger, nowMs);
   const entry = newEntry(ledger, {

@@ -6,6 +6,7 @@ import { microsFromUsd, zeroMicros } from '../../lib/money.ts';
 import { ledgerIdOf, type Mode } from './commands.ts';
 import { runCommands } from './core.ts';
 import { rowOfEntry } from './rows.ts';
+import { holdClosedUntil } from './seals/sealing-turn.ts';
 
 const playMoney = { amountMicros: microsFromUsd(1_000), note: 'play money' };
 
@@ -25,7 +26,9 @@ export async function createLedgers(
     mode,
   }));
   await transaction.insertInto('ledgers').values(rows).execute();
-  await creditPlayMoney(transaction, accountId, nowMs);
+  // Nothing is dated into a sealed day, even if this gateway's clock is behind.
+  const dateMs = Math.max(nowMs, await holdClosedUntil(transaction));
+  await creditPlayMoney(transaction, accountId, dateMs);
 }
 
 /**

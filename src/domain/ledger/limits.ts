@@ -9,7 +9,7 @@ import {
   windowOf,
   type WindowKind,
 } from './book.ts';
-import type { RefusedOutcome } from './commands.ts';
+import type { Credit, Debit, RefusedOutcome } from './commands.ts';
 import { nextDayMs, nextMonthMs } from './window.ts';
 
 /** The terms of a hold: its key, windows and caps. */
@@ -65,6 +65,22 @@ export function refuseHold(
     affordableMicros,
     resetsAtMs: resetsAtMs(type, nowMs),
   };
+}
+
+/**
+ * The largest posted balance by credits and debits, above and below 0: $9 billion. The distance to
+ * the largest safe integer leaves room for holds and charges.
+ */
+export const balanceMaxMicros = micros(9_000_000_000_000_000);
+
+/** Returns the largest credit or debit that keeps the posted balance within `balanceMaxMicros`. */
+export function adjustableMicros(
+  { postedMicros }: LedgerState,
+  type: (Credit | Debit)['type'],
+): Micros {
+  const left =
+    type === 'credit' ? balanceMaxMicros - postedMicros : balanceMaxMicros + postedMicros;
+  return micros(Math.min(Math.max(left, 0), balanceMaxMicros));
 }
 
 function limitsOf(book: Book, ledger: LedgerState, terms: Terms): readonly Limit[] {

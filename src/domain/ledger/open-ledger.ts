@@ -1,7 +1,7 @@
 // Opens a database's ledger for the gateway, which charges requests, or for the command line, which
 // credits and debits accounts beside it. The database URL selects the store.
 import { hostname } from 'node:os';
-import type { Worker } from 'node:worker_threads';
+import type { MessagePort, Worker } from 'node:worker_threads';
 import { isPostgresUrl, sqlitePathOf } from '../../db/database.ts';
 import { connectSqlite } from '../../db/sqlite-connection.ts';
 import { type Clock, type SharedTime, systemClock } from '../../lib/clock.ts';
@@ -10,7 +10,7 @@ import type { Credit, Debit, Ledger, Outcome } from './commands.ts';
 import { createRetryingRunner, type RetryingRunner } from './retrying-runner.ts';
 import type { Owner } from './sqlite/lease.ts';
 import { SqliteStore } from './sqlite/store.ts';
-import { startWorker } from './sqlite/worker-runner.ts';
+import { connectStore, startWorker } from './sqlite/worker-runner.ts';
 
 type LedgerOptions = {
   readonly databaseUrl: string;
@@ -35,12 +35,17 @@ type LedgerOptions = {
   readonly databaseTime?: SharedTime;
 };
 
+export type OpenLedger = Ledger & {
+  /** Returns a port for another thread; null on PostgreSQL, where each thread opens its own ledger. */
+  readonly openPort: (() => MessagePort) | null;
+};
+
 /**
  * Opens the ledger for the gateway. The tables must exist (`Database.migrate`). On SQLite this
  * resolves after holds of dead processes have been released; on PostgreSQL they are released within
  * a minute, when their leases have expired.
  */
-export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
   const { databaseUrl, owner, onTrouble = () => {}, worker, clock, databaseTime } = options;
   const self = {
     owner,
@@ -51,10 +56,17 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   if (!isPostgresUrl(databaseUrl)) return openSqliteLedger(self, options);
   await worker?.terminate();
   const { openPostgresLedger } = await import('./postgres/ledger.ts');
-  return openPostgresLedger({ url: databaseUrl, onTrouble, self, clock, databaseTime });
+  const ledger = await openPostgresLedger({
+    url: databaseUrl,
+    onTrouble,
+    self,
+    clock,
+    databaseTime,
+  });
+  return { ...ledger, openPort: null };
 }
 
-async function openSqliteLedger(self: Owner, options: LedgerOptions): Promise<Ledger> {
+async function openSqliteLedger(self: Owner, options: LedgerOptions): Promise<OpenLedger> {
   const {
     databaseUrl,
     onFailure = () => {},
@@ -69,6 +81,18 @@ async function openSqliteLedger(self: Owner, options: LedgerOptions): Promise<Le
   const noteFailure = (error: Error) => (runner ? runner.noteFailure(error) : onTrouble(error));
   const store = await startWorker(settings, { onFailure, onTrouble: noteFailure, worker });
   runner = createRetryingRunner(store, { onTrouble, isStopping, clock });
+  return { ...createBatcher(runner), openPort: store.openPort };
+}
+
+type ConnectedOptions = Pick<LedgerOptions, 'onTrouble' | 'isStopping' | 'clock'>;
+
+/** Opens the ledger in another thread of the process that opened it, through a port from there. */
+export function connectLedger(
+  port: MessagePort,
+  { onTrouble = () => {}, ...options }: ConnectedOptions,
+): Ledger {
+  const store = connectStore(port, { onTrouble: (error) => runner.noteFailure(error) });
+  const runner = createRetryingRunner(store, { onTrouble, ...options });
   return createBatcher(runner);
 }
 

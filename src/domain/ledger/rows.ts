@@ -15,7 +15,9 @@ export type EntryRow = Selectable<EntriesTable>;
 export type ChargeRow = Selectable<ChargesTable>;
 export type HoldRow = Selectable<HoldsTable>;
 
+/** Only a reservation stores its windows; the other entries of its hold have the same. */
 export function rowOfEntry(entry: Entry): Insertable<EntriesTable> {
+  const isReserve = entry.kind === 'reserve';
   return {
     id: entry.id,
     kind: entry.kind,
@@ -26,8 +28,8 @@ export function rowOfEntry(entry: Entry): Insertable<EntriesTable> {
     loss_micros: entry.lossMicros,
     provoked: entry.isProvoked ? 1 : 0,
     available_micros: entry.availableMicros,
-    day: entry.day,
-    month: entry.month,
+    day: isReserve ? entry.day : null,
+    month: isReserve ? entry.month : null,
     daily_cap_micros: entry.dailyCapMicros,
     monthly_cap_micros: entry.monthlyCapMicros,
     note: entry.note,

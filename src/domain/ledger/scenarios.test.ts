@@ -276,6 +276,21 @@ const scenarios: Readonly<Record<string, string>> = {
     settle a 60          | already-resolved
     reserve b 100        | held available=0`,
 
+  'a credit or debit beyond the largest balance is refused with the amount that would fit': `
+    credit c1 8999999999999900  | credited available=8999999999999900
+    credit c2 101        | balance-too-large left=100
+    reserve a 60         | held available=8999999999999840
+    credit c2 101        | balance-too-large left=100
+    credit c2 100        | credited available=8999999999999940
+    credit c2 100        | credited available=8999999999999940
+    credit c3 1          | balance-too-large left=0
+    debit d1 9000000000000000   | debited available=-60
+    settle a 60          | charged 60 loss=0 available=-60
+    debit d2 9000000000000000   | balance-too-large left=8999999999999940
+    debit d2 8999999999999940   | debited available=-9000000000000000
+    debit d3 1           | balance-too-large left=0
+    credit c4 1          | credited available=-8999999999999999`,
+
   'a ledger that does not exist is reported as unknown': `
     credit c1 5 ledger=nobody:live  | unknown-ledger
     debit d1 5 ledger=nobody:live   | unknown-ledger

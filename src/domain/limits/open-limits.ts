@@ -3,8 +3,9 @@
 import { isPostgresUrl, type Database } from '../../db/database.ts';
 import { type Clock, readSharedTime, type SharedTime } from '../../lib/clock.ts';
 import { exchangeRates, exchangeSlots, removeIdle } from './postgres-limits.ts';
+import { withTimeout } from './coalesced-task.ts';
 import { MemoryRates, type Rates } from './rates.ts';
-import { type RateRequest, SharedRates } from './shared-rates.ts';
+import { SharedRates } from './shared-rates.ts';
 import { SharedSlots } from './shared-slots.ts';
 import { MemorySlots, type Slots } from './slots.ts';
 
@@ -26,6 +27,8 @@ type LimitsOptions = {
 };
 
 const removeEveryMs = 60_000;
+/** After this time the database counts as unavailable. */
+const databaseTimeoutMs = 1_000;
 
 export function openLimits({
   database,
@@ -38,11 +41,14 @@ export function openLimits({
   if (!isPostgresUrl(database.url)) {
     return { rates: new MemoryRates(clock.nowMs), slots: new MemorySlots(), close: async () => {} };
   }
-  const exchange = (requests: readonly RateRequest[]) =>
-    exchangeRates(database, requests, databaseNowMs?.());
-  const rates = new SharedRates({ exchange, onError, clock });
+  const inTime = <Answer>(answer: Promise<Answer>) => withTimeout(clock, databaseTimeoutMs, answer);
+  const rates = new SharedRates({
+    exchange: (requests) => inTime(exchangeRates(database, requests, databaseNowMs?.())),
+    onError,
+    clock,
+  });
   const slots = new SharedSlots({
-    exchange: (requests) => exchangeSlots(database, owner, requests),
+    exchange: (requests) => inTime(exchangeSlots(database, owner, requests)),
     onError,
     clock,
   });

@@ -24,7 +24,8 @@ type Kept = Bucket & { readonly perMinute: number };
  */
 const sweepMin = 1_000;
 
-export class MemoryRates implements Rates {
+/** Buckets in memory, by the ids of their budgets. */
+export class Buckets {
   readonly #buckets = new Map<string, Kept>();
   readonly #nowMs: () => number;
   readonly #sizeMax: number;
@@ -40,24 +41,12 @@ export class MemoryRates implements Rates {
     return this.#buckets.size;
   }
 
-  take(budget: Budget, amount: number): TakeResult {
-    const { perMinute } = budget;
-    const now = refill(this.#buckets.get(budget.id), perMinute, this.#nowMs());
-    const isGranted = amount <= perMinute && amount <= now.level;
-    const { bucket } = draw(now, { perMinute, returned: 0, wanted: isGranted ? amount : 0 });
-    this.#keep(budget, bucket);
-    return { isGranted, left: bucket.level };
+  /** Returns the bucket as it is now. */
+  read({ id, perMinute }: Budget): Bucket {
+    return refill(this.#buckets.get(id), perMinute, this.#nowMs());
   }
 
-  correct(budget: Budget, amount: number): void {
-    const { perMinute } = budget;
-    const now = refill(this.#buckets.get(budget.id), perMinute, this.#nowMs());
-    this.#keep(budget, draw(now, { perMinute, returned: amount, wanted: 0 }).bucket);
-  }
-
-  async close(): Promise<void> {}
-
-  #keep({ id, perMinute }: Budget, bucket: Bucket): void {
+  keep({ id, perMinute }: Budget, bucket: Bucket): void {
     this.#buckets.set(id, { ...bucket, perMinute });
     if (this.#buckets.size > this.#sizeMax) this.#forgetOldest();
     if (this.#buckets.size >= this.#sweepAt) this.#sweep();
@@ -76,4 +65,34 @@ export class MemoryRates implements Rates {
     }
     this.#sweepAt = Math.max(sweepMin, this.#buckets.size * 2);
   }
+}
+
+export class MemoryRates implements Rates {
+  readonly #buckets: Buckets;
+
+  /** Beyond `sizeMax` the oldest buckets are dropped, as if they were full. */
+  constructor(nowMs: () => number, sizeMax?: number) {
+    this.#buckets = new Buckets(nowMs, sizeMax);
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  take(budget: Budget, amount: number): TakeResult {
+    const { perMinute } = budget;
+    const now = this.#buckets.read(budget);
+    const isGranted = amount <= perMinute && amount <= now.level;
+    const { bucket } = draw(now, { perMinute, returned: 0, wanted: isGranted ? amount : 0 });
+    this.#buckets.keep(budget, bucket);
+    return { isGranted, left: bucket.level };
+  }
+
+  correct(budget: Budget, amount: number): void {
+    const { perMinute } = budget;
+    const { bucket } = draw(this.#buckets.read(budget), { perMinute, returned: amount, wanted: 0 });
+    this.#buckets.keep(budget, bucket);
+  }
+
+  async close(): Promise<void> {}
 }

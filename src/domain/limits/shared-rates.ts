@@ -4,7 +4,7 @@
 // second. A small limit has nothing to prefetch: every request asks the database.
 import { type Bucket, type Budget, refill } from './bucket.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
-import { createCoalescedTask, withTimeout } from './coalesced-task.ts';
+import { createCoalescedTask } from './coalesced-task.ts';
 import { MemoryRates, type Rates, type TakeResult } from './rates.ts';
 
 export type RateRequest = {
@@ -51,8 +51,8 @@ const prefetchPart = 0.03;
  * units.
  */
 const refusalMs = 100;
-/** After this time the database counts as unavailable; it is asked again after the same time. */
-const databaseTimeoutMs = 1_000;
+/** How long a database that failed is not asked again. */
+const unavailableMs = 1_000;
 
 export class SharedRates implements Rates {
   readonly #options: SharedRatesOptions;
@@ -108,14 +108,10 @@ export class SharedRates implements Rates {
       .filter((prepared) => prepared !== null);
     if (batch.length === 0) return;
     try {
-      const grants = await withTimeout(
-        this.#options.clock,
-        databaseTimeoutMs,
-        this.#options.exchange(batch.map(({ request }) => request)),
-      );
+      const grants = await this.#options.exchange(batch.map(({ request }) => request));
       for (const [index, prepared] of batch.entries()) this.#serve(prepared, grants[index]!);
     } catch (error) {
-      this.#unavailableUntilMs = this.#options.clock.nowMs() + databaseTimeoutMs;
+      this.#unavailableUntilMs = this.#options.clock.nowMs() + unavailableMs;
       this.#options.onError(error);
       for (const prepared of batch) undo(prepared);
       this.#serveLocally(batch.map(({ share }) => share));

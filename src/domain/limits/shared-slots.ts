@@ -2,7 +2,7 @@
 // dead gateway's slots are free when its lease expires (the ledger's lease, table hold_owners). A
 // gateway always reports its total count, so a lost response does no harm. Of a large limit it
 // keeps up to 3 % as spare slots for a moment; of a small one it returns each slot at once.
-import { createCoalescedTask, withTimeout } from './coalesced-task.ts';
+import { createCoalescedTask } from './coalesced-task.ts';
 import type { SlotLimit, Slots } from './slots.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 
@@ -30,13 +30,15 @@ type SlotPool = {
   leased: number;
   waiters: ((isGranted: boolean) => void)[];
   isPending: boolean;
+  /** True after an exchange that failed: the database may count slots that are not in use here. */
+  isUnsure: boolean;
   /** True when a slot was taken since the last tick. */
   isBusy: boolean;
 };
 
 const tickMs = 500;
 const sparePart = 0.03;
-const databaseTimeoutMs = 1_000;
+const unavailableMs = 1_000;
 /**
  * A slot returned at another gateway becomes available with a short delay; a client that sends one
  * request after another must not be refused because of it.
@@ -104,14 +106,10 @@ export class SharedSlots implements Slots {
     if (batch.length === 0) return;
     if (this.#options.clock.nowMs() < this.#unavailableUntilMs) return this.#serveLocally(batch);
     try {
-      const grants = await withTimeout(
-        this.#options.clock,
-        databaseTimeoutMs,
-        this.#options.exchange(batch.map(({ request }) => request)),
-      );
+      const grants = await this.#options.exchange(batch.map(({ request }) => request));
       for (const [index, prepared] of batch.entries()) this.#serve(prepared, grants[index]!);
     } catch (error) {
-      this.#unavailableUntilMs = this.#options.clock.nowMs() + databaseTimeoutMs;
+      this.#unavailableUntilMs = this.#options.clock.nowMs() + unavailableMs;
       this.#options.onError(error);
       this.#serveLocally(batch);
     }
@@ -119,6 +117,7 @@ export class SharedSlots implements Slots {
 
   #serve({ pool, request, waiters }: PreparedRequest, granted: number): void {
     pool.isPending = false;
+    pool.isUnsure = false;
     pool.leased = request.inUse + granted;
     // Requests may have ended in the meantime; their slots go to the waiting ones too.
     for (const resolve of waiters) {
@@ -136,6 +135,7 @@ export class SharedSlots implements Slots {
   #serveLocally(batch: readonly PreparedRequest[]): void {
     for (const { pool, waiters } of batch) {
       pool.isPending = false;
+      pool.isUnsure = true;
       for (const resolve of waiters) {
         const isGranted = pool.inUse < pool.limit.max;
         if (isGranted) pool.inUse++;
@@ -146,9 +146,10 @@ export class SharedSlots implements Slots {
 
   #tick(): void {
     for (const [id, pool] of this.#pools) {
-      if (!pool.isBusy && pool.leased !== pool.inUse) this.#exchangeTask.schedule();
+      if (pool.isUnsure || (!pool.isBusy && pool.leased !== pool.inUse))
+        this.#exchangeTask.schedule();
       const isEmpty = pool.inUse === 0 && pool.leased === 0 && pool.waiters.length === 0;
-      if (isEmpty && !pool.isPending && !pool.isBusy) this.#pools.delete(id);
+      if (isEmpty && !pool.isPending && !pool.isUnsure && !pool.isBusy) this.#pools.delete(id);
       pool.isBusy = false;
     }
   }
@@ -156,7 +157,15 @@ export class SharedSlots implements Slots {
   #poolOf(limit: SlotLimit): SlotPool {
     let pool = this.#pools.get(limit.id);
     if (!pool) {
-      pool = { limit, inUse: 0, leased: 0, waiters: [], isPending: false, isBusy: false };
+      pool = {
+        limit,
+        inUse: 0,
+        leased: 0,
+        waiters: [],
+        isPending: false,
+        isUnsure: false,
+        isBusy: false,
+      };
       this.#pools.set(limit.id, pool);
     }
     pool.limit = limit;
@@ -174,7 +183,7 @@ type PreparedRequest = {
 function prepareRequest(pool: SlotPool): PreparedRequest | null {
   const { limit, inUse, leased, waiters } = pool;
   const spare = pool.isBusy ? Math.min(spareMax(pool), inUse) : 0;
-  const isRight = leased >= inUse && leased - inUse <= spare;
+  const isRight = !pool.isUnsure && leased >= inUse && leased - inUse <= spare;
   if (waiters.length === 0 && isRight) return null;
   pool.waiters = [];
   pool.isPending = true;

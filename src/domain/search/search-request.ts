@@ -9,14 +9,12 @@ export const queryCharactersMax = 400;
 export const resultsMax = 50;
 export const resultsByDefault = 10;
 
-const findProblem = compileSchema(
-  Type.Object({
-    query: Type.String({ minLength: 1, maxLength: queryCharactersMax }),
-    num: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 1, maximum: resultsMax }), Type.Null()]),
-    ),
-  }),
-);
+export const SearchRequestSchema = Type.Object({
+  query: Type.String({ minLength: 1, maxLength: queryCharactersMax }),
+  num: Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum: resultsMax }), Type.Null()])),
+});
+
+const findProblem = compileSchema(SearchRequestSchema);
 
 /**
  * Throws ApiError `invalid_request` that names the field. Unknown fields are ignored, as

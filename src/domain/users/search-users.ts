@@ -3,7 +3,7 @@ import { sql, type SqlBool } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Role } from '../../db/schema.ts';
 
-type FoundUser = {
+export type FoundUser = {
   readonly id: string;
   readonly name: string;
   readonly email: string;

@@ -150,6 +150,32 @@ export async function findUser(
   };
 }
 
+/** Returns which of these users are operators who do not belong to the account. */
+export async function findOutsideOperators(
+  db: Kysely<Tables>,
+  { userIds, accountId }: { readonly userIds: readonly string[]; readonly accountId: string },
+): Promise<ReadonlySet<string>> {
+  if (userIds.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('users')
+    .select('id')
+    .where('id', 'in', userIds)
+    .where('is_operator', '=', 1)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('account_members')
+            .select('account_members.user_id')
+            .whereRef('account_members.user_id', '=', 'users.id')
+            .where('account_members.account_id', '=', accountId),
+        ),
+      ),
+    )
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 export async function hasUsers(database: Database): Promise<boolean> {
   return (
     (await database.read.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined

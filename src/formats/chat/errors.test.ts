@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { writeError } from './errors.ts';
+import { errorContext } from '../../../tests/support/error-context.ts';
 
-test('an error has message, type, code, param, request id and any details', () => {
+test('an error has message, type, code, param, request id, its page in the documentation and any details', () => {
   const plain = new ApiError('invalid_request', 'n must be 1', { param: 'n' });
   const error = {
     message: 'n must be 1',
@@ -12,12 +13,13 @@ test('an error has message, type, code, param, request id and any details', () =
     code: 'invalid_request',
     param: 'n',
     request_id: 'req_1',
+    documentation_url: 'https://llm.example.com/docs/errors#invalid_request',
   };
-  assert.deepEqual(writeError(plain, 'req_1'), { error });
+  assert.deepEqual(writeError(plain, errorContext), { error });
   const detailed = new ApiError('insufficient_balance', 'too little', {
     details: { left_micros: 5 },
   });
-  assert.deepEqual((writeError(detailed, 'req_1').error as { details: unknown }).details, {
+  assert.deepEqual((writeError(detailed, errorContext).error as { details: unknown }).details, {
     left_micros: 5,
   });
 });

@@ -1,18 +1,19 @@
 // Errors in OpenAI's shape, and the variants of other hosts.
 import { readErrorMessage } from '../error-message.ts';
-import type { ApiError } from '../../canonical/errors.ts';
+import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 
-export function writeError(error: ApiError, requestId: string): JsonObject {
+export function writeError(error: ApiError, context: ErrorContext): JsonObject {
   return {
     error: {
       message: error.message,
       type: error.code,
       code: error.code,
       param: error.param,
-      request_id: requestId,
+      request_id: context.requestId,
+      documentation_url: documentationUrl(error.code, context),
       ...(error.details ? { details: error.details } : null),
     },
   };

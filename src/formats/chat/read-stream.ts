@@ -6,7 +6,6 @@ import { mergeUsage, type Usage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type StreamReader } from '../format.ts';
-import { parseEventData } from '../event-data.ts';
 import { brokenStream, invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
 import { readCallPiece } from './call-pieces.ts';
@@ -15,6 +14,7 @@ import { readCallSignature, signedCall } from './call-signatures.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readStreamFailure } from './errors.ts';
 import { readDetail, readReasoningText } from './reasoning.ts';
+import { SimilarChunks } from './similar-chunks.ts';
 import { isBrokenOff, readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
 
@@ -28,6 +28,7 @@ export function readStream(): StreamReader {
 }
 
 class ChatStreamReader {
+  readonly #chunks = new SimilarChunks();
   readonly #blocks = new BlockQueue();
   #hasEnded = false;
   #hasChoice = false;
@@ -45,7 +46,7 @@ class ChatStreamReader {
       return this.#hasChoice
         ? this.#finish()
         : this.#fail(brokenStream('the stream has no answer'));
-    const chunk = parseEventData(event.data);
+    const chunk = this.#chunks.parse(event.data);
     if (!isObject(chunk)) return this.#fail(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
     return failure ? this.#fail(failure) : this.#guard(() => this.#readChunk(chunk));

@@ -3,7 +3,7 @@
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
-import { withoutCost } from '../usage-cost.ts';
+import { shownUsage } from '../shown-usage.ts';
 import { checkAnswer, type Choice, firstChoice } from './read-answer.ts';
 import { callIdPrefix, repairCalls } from './relay-calls.ts';
 import { meterMessage } from './relay-meter.ts';
@@ -35,7 +35,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
           }))
         : choices,
       model: context.model,
-      usage: counted === reported ? withoutCost(answer.usage) : writeUsage(counted),
+      usage: counted === reported ? shownUsage(answer.usage) : writeUsage(counted),
     },
     usage: reported,
     stop: readChoiceStop(firstChoice(choices)),

@@ -4,6 +4,7 @@ import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { contextFor, dataEvent } from '../../../tests/support/formats/chat.ts';
 import { relayStream } from './relay-stream.ts';
+import { errorContext } from '../../../tests/support/error-context.ts';
 
 const asking = { stream_options: { include_usage: true } };
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8, cost: 1 };
@@ -47,6 +48,37 @@ test('the bytes of every kind of output in every choice are counted once', () =>
   pipe.push(chunk({ function_call: { arguments: '0' }, content: null }));
   pipe.push(chunk({ content: [{ type: 'text', text: 'a' }] }));
   assert.equal(pipe.progress.output.bytes, 11);
+});
+
+test('calls beside texts are repaired by what came before, however alike their chunks are', () => {
+  const pipe = relayStream(contextFor());
+  const relay = (delta: object, reason: string | null = null) => {
+    const frame = JSON.parse(parseSse(pipe.push(chunk(delta, reason)))[0]!.data) as {
+      choices: [{ delta: { tool_calls?: { index: number; id?: string }[] } }];
+    };
+    return frame.choices[0].delta.tool_calls;
+  };
+  const called = { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{}' } }] };
+  const calls = ['a', 'b', 'c', 'd'].map((content) => relay({ content, ...called }));
+  assert.deepEqual(
+    calls.map((pieces) => [pieces?.[0]?.index, pieces?.[0]?.id]),
+    [0, 1, 2, 3].map((index) => [index, `call_01kahw_0_${index}`]),
+  );
+  const beside = ['a', 'b', 'c'].map((content) => {
+    const choices = [
+      { index: 1, delta: { content } },
+      { index: 0, delta: called },
+    ];
+    const [event] = parseSse(pipe.push(dataEvent({ choices })));
+    return /call_01kahw_0_\d/.exec(event!.data)?.[0];
+  });
+  assert.deepEqual(beside, ['call_01kahw_0_4', 'call_01kahw_0_5', 'call_01kahw_0_6']);
+  for (const content of ['a', 'b', 'c'])
+    assert.equal(relay({ content }, 'tool_calls'), undefined, 'every call has its arguments');
+  relay({ tool_calls: [{ index: 7, id: 'e', function: { name: 'g' } }] });
+  assert.deepEqual(relay({ content: 'd' }, 'tool_calls'), [
+    { index: 7, function: { arguments: '{}' } },
+  ]);
 });
 
 test('[DONE] and what follows are held back until close()', () => {
@@ -145,7 +177,7 @@ for (const [name, event, kind, status] of failures) {
     assert.equal(pipe.progress.failure?.kind, kind);
     assert.equal(pipe.progress.failure?.status, status);
     assert.equal(pipe.end(), '');
-    const last = pipe.fail(new ApiError('upstream_error', 'the provider failed'), 'req_1');
+    const last = pipe.fail(new ApiError('upstream_error', 'the provider failed'), errorContext);
     assert.match(last, /^data: \{"error":\{"message":"the provider failed".*\}\}\n\n$/);
   });
 }

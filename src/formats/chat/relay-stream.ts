@@ -9,12 +9,12 @@ import { editFields } from '../edit-json.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
 import { brokenStream, newProgress, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
-import { withCost } from '../usage-cost.ts';
+import { withCost } from '../shown-usage.ts';
 import { readStreamFailure, writeError } from './errors.ts';
-import { parseEventData } from '../event-data.ts';
 import { callIdPrefix, StreamedCalls } from './relay-calls.ts';
 import { meterMessage } from './relay-meter.ts';
 import { relayedNames, renameCalls } from './relay-tool-names.ts';
+import { SimilarChunks } from './similar-chunks.ts';
 import { isBrokenOff, isCutShort, readStop } from './stop.ts';
 import { readUsage, wantsStreamUsage, writeUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
@@ -27,7 +27,7 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
     end: () => relay.end(),
     limit: () => relay.limit(),
     close: (costUsd) => relay.close(costUsd),
-    fail: (error, requestId) => formatSse(null, JSON.stringify(writeError(error, requestId))),
+    fail: (error, asked) => formatSse(null, JSON.stringify(writeError(error, asked))),
     progress: relay.progress,
   };
 }
@@ -37,6 +37,7 @@ class ChatStreamRelay {
   readonly #context: AnswerContext;
   readonly #wantsUsage: boolean;
   readonly #names: ToolNames | null;
+  readonly #chunks = new SimilarChunks();
   /** The finish reason of each choice by index; null while it runs. */
   readonly #choices = new Map<number, string | null>();
   readonly #calls = new Map<number, StreamedCalls>();
@@ -61,7 +62,7 @@ class ChatStreamRelay {
       return this.#choices.size > 0
         ? this.#finish()
         : this.#fail(brokenStream('the stream has no answer'));
-    const chunk = parseEventData(event.data);
+    const chunk = this.#chunks.parse(event.data);
     if (!isObject(chunk)) return this.#fail(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
     return failure ? this.#fail(failure) : this.#relayChunk(chunk);
@@ -103,10 +104,10 @@ class ChatStreamRelay {
     );
   }
 
-  #relayChunk(chunk: Record<string, unknown>): string {
+  #relayChunk(chunk: JsonObject): string {
     // Clients iterate over the list and read each choice.
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
-    for (const choice of choices) this.#readChoice(choice);
+    const sent = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
+    const choices = sent.map(this.#readChoice);
     if (this.progress.status !== 'running') return '';
     this.#lastChunk = chunk;
     this.progress.searches = countSearches(this.#context.request);
@@ -115,11 +116,21 @@ class ChatStreamRelay {
       // The gateway requested the usage. So a chunk with only usage is held back, and a client that
       // did not ask for usage sees no `usage: null` either.
       if (choices.length === 0 && (chunk.usage !== null || !this.#wantsUsage)) return '';
-      chunk.usage = this.#wantsUsage ? null : undefined;
     }
-    chunk.choices = this.#names ? choices.map(this.#renameChoice) : choices;
-    chunk.model = this.#context.model;
-    return formatSse(null, JSON.stringify(chunk));
+    const write = () => this.#writeChunk(chunk, choices);
+    // A repair depends on earlier chunks.
+    const isRepaired = choices.some((choice, index) => choice !== sent[index]);
+    return isRepaired ? write() : this.#chunks.write(chunk, write);
+  }
+
+  #writeChunk(chunk: JsonObject, choices: readonly JsonObject[]): string {
+    const edited = {
+      ...chunk,
+      ...(chunk.usage !== undefined && { usage: this.#wantsUsage ? null : undefined }),
+      choices: this.#names ? choices.map(this.#renameChoice) : choices,
+      model: this.#context.model,
+    };
+    return formatSse(null, JSON.stringify(edited));
   }
 
   readonly #renameChoice = (choice: JsonObject): JsonObject => {
@@ -145,22 +156,23 @@ class ChatStreamRelay {
     return reported && isSameUsage(reported, counted) ? this.#reportedUsage : writeUsage(counted);
   }
 
-  #readChoice(choice: Record<string, unknown>): void {
-    const { delta, message, finish_reason: reason } = choice;
+  /** Returns the choice as clients need it. */
+  readonly #readChoice = (choice: JsonObject): JsonObject => {
+    const { message, finish_reason: reason } = choice;
     const index = typeof choice.index === 'number' ? choice.index : 0;
-    choice.index = index;
     const hasReason = typeof reason === 'string' && reason !== '';
     // As in translation, the first chunk may hold a message; a later message repeats the deltas.
     // Azure's filter sends neither, and clients read the delta.
-    if (!isObject(delta))
-      choice.delta = !this.#choices.has(index) && isObject(message) ? message : {};
-    const read = choice.delta as Record<string, unknown>;
-    this.#readDelta(read);
-    this.#repairCalls(read, { index, isOver: hasReason && !isCutShort(reason) });
+    const first = !this.#choices.has(index) && isObject(message) ? message : {};
+    const sent = isObject(choice.delta) ? choice.delta : first;
+    this.#readDelta(sent);
+    const delta = this.#repairCalls(sent, { index, isOver: hasReason && !isCutShort(reason) });
     if (hasReason || !this.#choices.has(index)) this.#choices.set(index, hasReason ? reason : null);
     if (hasReason && isBrokenOff(reason))
       this.#fail(brokenStream(`the stream broke off: ${reason}`));
-  }
+    if (choice.index === index && choice.delta === delta) return choice;
+    return { ...choice, index, delta, ...(sent === message && { message: delta }) };
+  };
 
   #readDelta(delta: JsonObject): void {
     meterMessage(this.progress.output, delta);
@@ -169,17 +181,19 @@ class ChatStreamRelay {
   }
 
   #repairCalls(
-    delta: Record<string, unknown>,
+    delta: JsonObject,
     { index, isOver }: { index: number; isOver: boolean },
-  ): void {
+  ): JsonObject {
     const pieces: unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
     const known = this.#calls.get(index);
-    if (pieces.length === 0 && !(known && isOver)) return;
+    if (pieces.length === 0 && !(known && isOver)) return delta;
     const calls = known ?? new StreamedCalls(callIdPrefix(this.#context, index));
     if (!known) this.#calls.set(index, calls);
     const repaired = calls.repair(pieces);
     if (isOver) repaired.push(...calls.endPieces());
-    if (pieces.length > 0 || repaired.length > 0) delta.tool_calls = repaired;
+    const isRight =
+      repaired.length === pieces.length && repaired.every((piece, at) => piece === pieces[at]);
+    return isRight ? delta : { ...delta, tool_calls: repaired };
   }
 
   #finish(): string {

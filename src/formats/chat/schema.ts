@@ -62,7 +62,7 @@ const AssistantMessage = Type.Object({
   function_call: optional(LegacyCall),
   audio: optional(Type.Object({ id: Type.String() })),
 });
-const Message = Type.Union([
+export const Message = Type.Union([
   Type.Object({ role: Type.Literal('system'), content: TextContent }),
   Type.Object({ role: Type.Literal('developer'), content: TextContent }),
   Type.Object({ role: Type.Literal('user'), content: UserContent }),
@@ -96,7 +96,7 @@ const CustomTool = Type.Object({
     format: optional(Type.Object({ type: Type.String() })),
   }),
 });
-const Tool = Type.Union([FunctionTool, CustomTool, unknownKind('function', 'custom')]);
+export const Tool = Type.Union([FunctionTool, CustomTool, unknownKind('function', 'custom')]);
 
 const Named = Type.Object({ name: Type.String({ minLength: 1 }) });
 const ToolChoice = Type.Union([

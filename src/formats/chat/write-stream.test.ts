@@ -10,6 +10,7 @@ import { anyAnswer, contextFor, readAll } from '../../../tests/support/formats/c
 import { readAnswer } from './read-answer.ts';
 import { writeAnswer } from './write-answer.ts';
 import { writeStream } from './write-stream.ts';
+import { errorContext } from '../../../tests/support/error-context.ts';
 
 const answer: Answer = {
   content: [
@@ -108,11 +109,11 @@ test('a broken stream fails, writes nothing more, and its error has no [DONE] af
   assert.equal(pipe.progress.status, 'failed');
   assert.equal(pipe.progress.failure?.kind, 'broken-stream');
   assert.equal(pipe.push({ type: 'text-delta', text: 'late' }), '');
-  const frames = pipe.fail(new ApiError('upstream_error', 'the provider failed'), 'req_1');
+  const frames = pipe.fail(new ApiError('upstream_error', 'the provider failed'), errorContext);
   assert.deepEqual(parseSse(frames), [
     {
       event: '',
-      data: '{"error":{"message":"the provider failed","type":"upstream_error","code":"upstream_error","param":null,"request_id":"req_1"}}',
+      data: '{"error":{"message":"the provider failed","type":"upstream_error","code":"upstream_error","param":null,"request_id":"req_1","documentation_url":"https://llm.example.com/docs/errors#upstream_error"}}',
     },
   ]);
 });

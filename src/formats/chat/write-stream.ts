@@ -7,7 +7,7 @@ import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
-import { withCost } from '../usage-cost.ts';
+import { withCost } from '../shown-usage.ts';
 import { withLimit } from '../with-limit.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { writeError } from './errors.ts';
@@ -25,7 +25,7 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
     push: (event) => writer.push(event),
     end: () => writer.end(),
     close: (costUsd) => writer.close(costUsd),
-    fail: (error, requestId) => formatSse(null, JSON.stringify(writeError(error, requestId))),
+    fail: (error, asked) => formatSse(null, JSON.stringify(writeError(error, asked))),
     progress: writer.progress,
   });
 }
@@ -45,8 +45,9 @@ class ChatStreamWriter {
   readonly progress = newProgress();
   readonly #context: AnswerContext;
   readonly #wantsUsage: boolean;
-  /** The text of a chunk up to its delta. */
+  /** The text of a chunk up to its delta, and after it. */
   readonly #head: string;
+  readonly #tail: string;
   #toolCalls = 0;
   #toolKind: 'function' | 'custom' = 'function';
   #thinkingBlocks = 0;
@@ -64,6 +65,7 @@ class ChatStreamWriter {
     this.#context = context;
     this.#wantsUsage = wantsStreamUsage(context.request);
     this.#head = `${JSON.stringify(chunkHead(context)).slice(0, -1)},"choices":[{"index":0,"delta":`;
+    this.#tail = `}]${this.#wantsUsage ? ',"usage":null' : ''}}`;
   }
 
   push(event: StreamEvent): string {
@@ -130,10 +132,10 @@ class ChatStreamWriter {
   }
 
   #write(delta: JsonObject, finishReason: string | null = null): string {
-    const usage = this.#wantsUsage ? ',"usage":null' : '';
+    const reason = finishReason === null ? 'null' : JSON.stringify(finishReason);
     return formatSse(
       null,
-      `${this.#head}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finishReason)}}]${usage}}`,
+      `${this.#head}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${reason}${this.#tail}`,
     );
   }
 

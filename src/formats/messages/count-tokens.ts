@@ -12,12 +12,12 @@ import { refuseProblem } from './parse-request.ts';
 import { relayRequest } from './relay-request.ts';
 import { requestSchema, type MessagesRequest } from './schema.ts';
 
-const findProblem = compileSchema(
-  Type.Object({
-    ...requestSchema.properties,
-    max_tokens: optional(requestSchema.properties.max_tokens),
-  }),
-);
+export const countRequestSchema = Type.Object({
+  ...requestSchema.properties,
+  max_tokens: optional(requestSchema.properties.max_tokens),
+});
+
+const findProblem = compileSchema(countRequestSchema);
 
 /**
  * Fields that only affect the answer. Anthropic's counting endpoint refuses them; ours accepts

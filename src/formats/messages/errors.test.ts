@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { ApiError, errorKinds, invalidRequest, type ErrorCode } from '../../canonical/errors.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { writeError } from './errors.ts';
+import { errorContext } from '../../../tests/support/error-context.ts';
 
 const types: Record<ErrorCode, string> = {
   invalid_request: 'invalid_request_error',
@@ -36,9 +37,14 @@ const types: Record<ErrorCode, string> = {
 
 test("every error of the registry has Anthropic's type for its status", () => {
   for (const code of Object.keys(errorKinds) as ErrorCode[]) {
-    assert.deepEqual(writeError(new ApiError(code, 'Words.'), 'req_1'), {
+    assert.deepEqual(writeError(new ApiError(code, 'Words.'), errorContext), {
       type: 'error',
-      error: { type: types[code], message: 'Words.', code },
+      error: {
+        type: types[code],
+        message: 'Words.',
+        code,
+        documentation_url: `https://llm.example.com/docs/errors#${code}`,
+      },
       request_id: 'req_1',
     });
   }
@@ -47,17 +53,22 @@ test("every error of the registry has Anthropic's type for its status", () => {
 test('details are added beside the message and cannot replace it; the wrong field is named', () => {
   const details = { left_micros: 5, message: 'other', type: 'other' };
   assert.deepEqual(
-    writeError(new ApiError('insufficient_balance', 'Words.', { details }), 'r').error,
+    writeError(new ApiError('insufficient_balance', 'Words.', { details }), errorContext).error,
     {
       left_micros: 5,
       type: 'billing_error',
       message: 'Words.',
       code: 'insufficient_balance',
+      documentation_url: 'https://llm.example.com/docs/errors#insufficient_balance',
     },
   );
   assert.equal(
-    (writeError(invalidRequest('max_tokens', 'Words.'), 'r').error as Record<string, unknown>)
-      .param,
+    (
+      writeError(invalidRequest('max_tokens', 'Words.'), errorContext).error as Record<
+        string,
+        unknown
+      >
+    ).param,
     'max_tokens',
   );
 });

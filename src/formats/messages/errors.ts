@@ -1,12 +1,12 @@
 // Errors in Messages: `{type:"error",error:{type,message,code},request_id}`, as a body and as a
 // stream's `error` event.
 import { readErrorMessage } from '../error-message.ts';
-import type { ApiError } from '../../canonical/errors.ts';
+import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /** `type`: Anthropic's type for the status, on which its SDKs act. `code`: the registry's code. */
-export function writeError(error: ApiError, requestId: string): JsonObject {
+export function writeError(error: ApiError, context: ErrorContext): JsonObject {
   const { code, message, param, details, status } = error;
   const type =
     code === 'overloaded'
@@ -14,8 +14,15 @@ export function writeError(error: ApiError, requestId: string): JsonObject {
       : (errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'));
   return {
     type: 'error',
-    error: { ...details, type, message, code, ...(param === null ? {} : { param }) },
-    request_id: requestId,
+    error: {
+      ...details,
+      type,
+      message,
+      code,
+      ...(param === null ? {} : { param }),
+      documentation_url: documentationUrl(code, context),
+    },
+    request_id: context.requestId,
   };
 }
 

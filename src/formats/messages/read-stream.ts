@@ -11,8 +11,8 @@ import { readCitation, readCitations } from './citations.ts';
 import { asText, readCallName, readExplanation } from './read-answer.ts';
 import { openSignature } from './signature.ts';
 import { readStop } from './stop.ts';
-import { parseEventData } from '../event-data.ts';
 import { brokenStream, unreadableEvent } from '../stream-progress.ts';
+import { parseEvent, typeOf } from './stream-event.ts';
 import { readInput } from './tool-input.ts';
 import { StreamUsage } from './usage.ts';
 
@@ -52,15 +52,14 @@ class MessageStreamReader {
     switch (typeOf(raw, event)) {
       case 'message_start':
         this.#usage.start(isObject(event.message) ? event.message.usage : undefined);
-        return this.#start();
+        return this.#started([]);
       case 'content_block_start':
-        return [
-          ...this.#start(),
+        return this.#started([
           ...this.#close(),
           ...this.#openBlock(isObject(event.content_block) ? event.content_block : {}),
-        ];
+        ]);
       case 'content_block_delta':
-        return [...this.#start(), ...this.#readDelta(isObject(event.delta) ? event.delta : {})];
+        return this.#started(this.#readDelta(isObject(event.delta) ? event.delta : {}));
       case 'content_block_stop':
         return this.#close();
       case 'message_delta':
@@ -85,10 +84,11 @@ class MessageStreamReader {
     return this.#stop ? this.#finish() : this.#fail(brokenStream());
   }
 
-  #start(): StreamEvent[] {
-    if (this.#hasStarted) return [];
+  /** Returns the events, after the start of the stream if that is missing. */
+  #started(events: StreamEvent[]): StreamEvent[] {
+    if (this.#hasStarted) return events;
     this.#hasStarted = true;
-    return [{ type: 'start', usage: this.#usage.soFar }];
+    return [{ type: 'start', usage: this.#usage.soFar }, ...events];
   }
 
   /** Some hosts send a block's content in its start. */
@@ -130,9 +130,9 @@ class MessageStreamReader {
   #readDelta(part: JsonObject): StreamEvent[] {
     switch (part.type) {
       case 'text_delta':
-        return [...this.#ensure('text'), ...delta('text-delta', asText(part.text))];
+        return this.#inBlock('text', delta('text-delta', asText(part.text)));
       case 'thinking_delta':
-        return [...this.#ensure('thinking'), ...delta('thinking-delta', asText(part.thinking))];
+        return this.#inBlock('thinking', delta('thinking-delta', asText(part.thinking)));
       case 'signature_delta':
         if (this.#open?.kind === 'thinking') this.#open.signature += asText(part.signature);
         return [];
@@ -157,9 +157,10 @@ class MessageStreamReader {
     return [{ type: 'tool-call-delta', text }];
   }
 
-  #ensure(kind: 'text' | 'thinking'): StreamEvent[] {
-    if (this.#open?.kind === kind) return [];
-    return [...this.#close(), ...this.#openBlock({ type: kind })];
+  /** Returns the events, after the start of their block if that is missing. */
+  #inBlock(kind: 'text' | 'thinking', events: StreamEvent[]): StreamEvent[] {
+    if (this.#open?.kind === kind) return events;
+    return [...this.#close(), ...this.#openBlock({ type: kind }), ...events];
   }
 
   #close(): StreamEvent[] {
@@ -189,40 +190,19 @@ class MessageStreamReader {
   }
 
   #finish(): StreamEvent[] {
-    const events = [...this.#start(), ...this.#close(), ...this.#explanation];
     this.#hasEnded = true;
-    return [
-      ...events,
-      {
-        type: 'finish',
-        stop: this.#stop ?? { reason: 'end', sequence: null },
-        usage: this.#usage.soFar,
-      },
-    ];
+    const stop = this.#stop ?? { reason: 'end', sequence: null };
+    return this.#started([
+      ...this.#close(),
+      ...this.#explanation,
+      { type: 'finish', stop, usage: this.#usage.soFar },
+    ]);
   }
 
   #fail(failure: UpstreamFailure): StreamEvent[] {
     this.#hasEnded = true;
     return [{ type: 'error', failure }];
   }
-}
-
-/**
- * Returns `terminator` for OpenAI's last line, which some hosts send in every format, and null when
- * the data is not a JSON object.
- */
-export function parseEvent(data: string): JsonObject | 'terminator' | null {
-  if (data === '[DONE]') return 'terminator';
-  const event = parseEventData(data);
-  return isObject(event) ? event : null;
-}
-
-/**
- * Returns the type of an event, from its data or else from its `event:` line. A type with a line
- * break is ignored: it would start a new line when written.
- */
-export function typeOf({ event: line }: SseEvent, { type }: JsonObject): string {
-  return typeof type === 'string' && type !== '' && !/[\r\n]/.test(type) ? type : line;
 }
 
 function delta(

@@ -3,7 +3,7 @@
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
-import { withoutCost } from '../usage-cost.ts';
+import { shownUsage } from '../shown-usage.ts';
 import { requireMessage } from './read-answer.ts';
 import { meterBlock } from './relay-meter.ts';
 import { relayedNames, renameBlocks } from './relay-tool-names.ts';
@@ -22,7 +22,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const outputBytes = meter.bytes;
   const reported = readUsage(message.usage);
   const counted = countUsage(reported, { ...context, outputBytes });
-  const usage = counted === reported ? withoutCost(message.usage) : writeMessageUsage(counted);
+  const usage = counted === reported ? shownUsage(message.usage) : writeMessageUsage(counted);
   const names = relayedNames(context.request.body);
   const named = names ? renameBlocks(message, names.toClient) : message;
   return {

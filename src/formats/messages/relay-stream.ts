@@ -7,15 +7,15 @@ import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
-import { parseEvent, typeOf } from './read-stream.ts';
 import { meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
 import { relayedNames, renameBlock } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
+import { parseEvent, typeOf } from './stream-event.ts';
 import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
 import { StreamUsage, writeMessageUsage, writeUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
-import { withCost, withoutCost } from '../usage-cost.ts';
+import { withCost, shownUsage } from '../shown-usage.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   const relay = new MessageStreamRelay(context);
@@ -24,7 +24,7 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
     end: () => relay.end(),
     limit: () => relay.limit(),
     close: (costUsd) => relay.close(costUsd),
-    fail: (error, requestId) => formatSse('error', JSON.stringify(writeError(error, requestId))),
+    fail: (error, asked) => formatSse('error', JSON.stringify(writeError(error, asked))),
     progress: relay.progress,
   };
 }
@@ -146,7 +146,7 @@ class MessageStreamRelay {
     this.progress.usage = this.#usage.soFar;
     // Clients merge later counts into the start's usage. Without one, SDKs throw.
     const usage = this.progress.usage
-      ? withoutCost(message.usage)
+      ? shownUsage(message.usage)
       : writeMessageUsage(this.#counted());
     const relayed = { ...event, message: { ...message, model: this.#context.model, usage } };
     return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);
@@ -167,7 +167,7 @@ class MessageStreamRelay {
       this.#end = { ...this.#end, usage: usage ?? this.#end.usage };
       return '';
     }
-    const shown = withoutCost(usage);
+    const shown = shownUsage(usage);
     return frameOf(
       shown === usage
         ? raw

@@ -87,7 +87,7 @@ const redactedThinkingBlock = Type.Object({
   type: Type.Literal('redacted_thinking'),
   data: Type.String(),
 });
-const contentBlock = Type.Union([
+export const contentBlock = Type.Union([
   unknownKind(
     'text',
     'image',
@@ -111,7 +111,7 @@ const systemMessageContent = Type.Union([
   Type.String(),
   Type.Array(Type.Union([unknownKind('text'), textBlock])),
 ]);
-const message = Type.Union([
+export const message = Type.Union([
   Type.Object({ role: Type.Literal('user'), content }),
   Type.Object({ role: Type.Literal('assistant'), content }),
   // Inside the conversation, from newer clients. It may hold only settings.
@@ -123,7 +123,7 @@ const message = Type.Union([
   }),
 ]);
 
-const customTool = Type.Object({
+export const customTool = Type.Object({
   type: optional(Type.Literal('custom')),
   name,
   description: optional(Type.String()),

@@ -43,9 +43,13 @@ const inputCounts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_
 export class StreamUsage {
   #merged: Record<string, unknown> = {};
   #hasTotal = false;
+  /** Has no output until the stream has sent a total. */
+  soFar: Usage | null = null;
 
   start(usage: unknown): void {
-    if (isObject(usage)) this.#merged = { ...usage };
+    if (!isObject(usage)) return;
+    this.#merged = { ...usage };
+    this.#readMerged();
   }
 
   update(usage: unknown): void {
@@ -57,11 +61,11 @@ export class StreamUsage {
     }
     // The start's `output_tokens` counts about one token and must not be taken for the total.
     if (readTokenCount(usage.output_tokens) !== null) this.#hasTotal = true;
+    this.#readMerged();
   }
 
-  /** Has no output until the stream has sent a total. */
-  get soFar(): Usage | null {
-    return readUsage(this.#hasTotal ? this.#merged : { ...this.#merged, output_tokens: 0 });
+  #readMerged(): void {
+    this.soFar = readUsage(this.#hasTotal ? this.#merged : { ...this.#merged, output_tokens: 0 });
   }
 }
 

@@ -16,6 +16,7 @@ import {
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
+import { errorContext } from '../../../tests/support/error-context.ts';
 
 const stop = { reason: 'end', sequence: null } as const;
 const finish: StreamEvent = {
@@ -181,11 +182,18 @@ test('the gateway reports a failure, with the event that ends a stream', () => {
   assert.equal(pipe.push({ type: 'error', failure }), '');
   assert.equal(pipe.progress.status, 'failed');
   assert.equal(pipe.progress.failure, failure);
-  const [event] = parseSse(pipe.fail(new ApiError('upstream_unavailable', 'Overloaded.'), 'req_1'));
+  const [event] = parseSse(
+    pipe.fail(new ApiError('upstream_unavailable', 'Overloaded.'), errorContext),
+  );
   assert.equal(event!.event, 'error');
   assert.deepEqual(JSON.parse(event!.data), {
     type: 'error',
-    error: { type: 'api_error', message: 'Overloaded.', code: 'upstream_unavailable' },
+    error: {
+      type: 'api_error',
+      message: 'Overloaded.',
+      code: 'upstream_unavailable',
+      documentation_url: 'https://llm.example.com/docs/errors#upstream_unavailable',
+    },
     request_id: 'req_1',
   });
 });

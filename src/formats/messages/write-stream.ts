@@ -6,7 +6,7 @@ import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
-import { withCost } from '../usage-cost.ts';
+import { withCost } from '../shown-usage.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeCitation } from './citations.ts';
 import { writeError } from './errors.ts';
@@ -26,7 +26,7 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
     push: (event) => writer.push(event),
     end: () => writer.end(),
     close: (costUsd) => writer.close(costUsd),
-    fail: (error, requestId) => formatSse('error', JSON.stringify(writeError(error, requestId))),
+    fail: (error, asked) => formatSse('error', JSON.stringify(writeError(error, asked))),
     progress: writer.progress,
   });
 }

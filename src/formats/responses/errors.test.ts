@@ -3,18 +3,20 @@ import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { readFailure, writeError } from './errors.ts';
+import { errorContext } from '../../../tests/support/error-context.ts';
 
 test('an error has the registry’s code as its type, and its details', () => {
   const error = new ApiError('key_daily_limit_reached', 'The cap is reached.', {
     details: { left_micros: 0 },
   });
-  assert.deepEqual(writeError(error, 'req_1'), {
+  assert.deepEqual(writeError(error, errorContext), {
     error: {
       message: 'The cap is reached.',
       type: 'key_daily_limit_reached',
       code: 'key_daily_limit_reached',
       param: null,
       request_id: 'req_1',
+      documentation_url: 'https://llm.example.com/docs/errors#key_daily_limit_reached',
       details: { left_micros: 0 },
     },
   });

@@ -1,14 +1,14 @@
 // Errors in Responses: `{error:{message,type,code,param}}` as a body, and the events that end a
 // stream.
 import { readErrorMessage } from '../error-message.ts';
-import type { ApiError } from '../../canonical/errors.ts';
+import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 
 /** Writes the body of an error answer. `type` and `code` are the registry's code. */
-export function writeError(error: ApiError, requestId: string): JsonObject {
-  return { error: errorFields(error, requestId) };
+export function writeError(error: ApiError, context: ErrorContext): JsonObject {
+  return { error: errorFields(error, context) };
 }
 
 /**
@@ -18,11 +18,11 @@ export function writeError(error: ApiError, requestId: string): JsonObject {
  */
 export function writeFailure(failed: {
   readonly error: ApiError;
-  readonly requestId: string;
+  readonly context: ErrorContext;
   readonly response: JsonObject;
   readonly sequence: number;
 }): string {
-  const { error, requestId, sequence } = failed;
+  const { error, context, sequence } = failed;
   const { code, message, param } = error;
   // The published type is flat, but OpenAI sends it nested (recorded 2025-11-18). Clients of both
   // kinds exist.
@@ -32,7 +32,7 @@ export function writeFailure(failed: {
     code,
     message,
     param,
-    error: errorFields(error, requestId),
+    error: errorFields(error, context),
   };
   const response = { ...failed.response, status: 'failed', error: { code, message } };
   const last = { type: 'response.failed', sequence_number: sequence + 1, response };
@@ -41,14 +41,15 @@ export function writeFailure(failed: {
   );
 }
 
-function errorFields(error: ApiError, requestId: string): JsonObject {
+function errorFields(error: ApiError, context: ErrorContext): JsonObject {
   const { code, message, param, details } = error;
   return {
     message,
     type: code,
     code,
     param,
-    request_id: requestId,
+    request_id: context.requestId,
+    documentation_url: documentationUrl(code, context),
     ...(details ? { details } : {}),
   };
 }

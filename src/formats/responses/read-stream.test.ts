@@ -16,6 +16,7 @@ import {
 import { readAnswer } from './read-answer.ts';
 import { relayStream } from './relay-stream.ts';
 import { writeStream } from './write-stream.ts';
+import { errorContext } from '../../../tests/support/error-context.ts';
 
 const completed = (fields: JsonObject = {}) =>
   sseEvent('response.completed', { response: { status: 'completed', output: [], ...fields } });
@@ -354,7 +355,7 @@ test('for any upstream events, both paths number their events without a gap', ()
       ] as const) {
         const end =
           pipe.progress.status === 'failed'
-            ? pipe.fail(new ApiError('upstream_error', 'x'), 'req_1')
+            ? pipe.fail(new ApiError('upstream_error', 'x'), errorContext)
             : '';
         const events = payloadsOf(frames + end);
         events.forEach((event, index) => assert.equal(event.sequence_number, index));

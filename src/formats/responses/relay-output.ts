@@ -4,7 +4,7 @@ import type { AssistantPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
 import type { ToolNames } from '../tool-names.ts';
-import { withoutCost } from '../usage-cost.ts';
+import { shownUsage } from '../shown-usage.ts';
 import { inspectContent, readItem } from './read-answer.ts';
 import { renameItem, renameTools } from './relay-tool-names.ts';
 import { writeWarnings } from './response-body.ts';
@@ -29,7 +29,7 @@ export function relayResponse(
 ): JsonObject {
   const { body } = context.request;
   const named = names ? renameTools(response, names.toClient) : response;
-  const usage = response.usage === undefined ? null : { usage: withoutCost(response.usage) };
+  const usage = response.usage === undefined ? null : { usage: shownUsage(response.usage) };
   const ours = { model: context.model, output, ...writeWarnings(body, response.warnings) };
   return { ...named, ...clientNames(response, body), ...usage, ...ours };
 }

@@ -1,7 +1,7 @@
 // The straight path for a stream. An event that needs no edit is sent on as the text it arrived in.
 // The edits: the catalogue's model, a function call's id, an inserted reasoning item before the
 // first item, which moves up all later indices, and gapless sequence numbers.
-import type { ApiError } from '../../canonical/errors.ts';
+import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
@@ -19,7 +19,7 @@ import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage, writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
-import { withCost } from '../usage-cost.ts';
+import { withCost } from '../shown-usage.ts';
 import { readUsage, writeUsage } from './usage.ts';
 import { countSearches, isSearchDone } from './web-search.ts';
 
@@ -34,7 +34,7 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
     end: () => relay.end(),
     limit: () => relay.limit(),
     close: (costUsd) => relay.close(costUsd),
-    fail: (error, requestId) => relay.fail(error, requestId),
+    fail: (error, asked) => relay.fail(error, asked),
     progress: relay.progress,
   };
 }
@@ -119,10 +119,10 @@ class ResponseStreamRelay {
     });
   }
 
-  fail(error: ApiError, requestId: string): string {
+  fail(error: ApiError, context: ErrorContext): string {
     const begin = this.#begin();
     const response = { ...this.#response, output: [...this.#items.values()] };
-    return begin + writeFailure({ error, requestId, response, sequence: this.#sequence });
+    return begin + writeFailure({ error, context, response, sequence: this.#sequence });
   }
 
   /** Writes what the start lacks when a stream ends here: its first two events, or the second. */

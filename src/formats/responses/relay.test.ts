@@ -15,6 +15,7 @@ import { readWithSdk } from '../../../tests/support/formats/responses-sdk.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
+import { errorContext } from '../../../tests/support/error-context.ts';
 
 const effort = { reasoning: { effort: 'low' } };
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
@@ -367,7 +368,7 @@ test('a stream’s failure is never relayed, and ends with the format’s own ev
       );
       assert.equal(pipe.push(callStream()[6]!), '');
       const events = payloadsOf(
-        begin + pipe.fail(new ApiError('upstream_error', 'It broke.'), 'req_1'),
+        begin + pipe.fail(new ApiError('upstream_error', 'It broke.'), errorContext),
       );
       const [error, failed] = events.slice(-2) as [JsonObject, JsonObject];
       assert.deepEqual(
@@ -377,8 +378,16 @@ test('a stream’s failure is never relayed, and ends with the format’s own ev
           error.message,
           (error.error as JsonObject).code,
           (error.error as JsonObject).request_id,
+          (error.error as JsonObject).documentation_url,
         ],
-        ['error', 6, 'It broke.', 'upstream_error', 'req_1'],
+        [
+          'error',
+          6,
+          'It broke.',
+          'upstream_error',
+          'req_1',
+          'https://llm.example.com/docs/errors#upstream_error',
+        ],
       );
       const last = failed.response as JsonObject;
       assert.deepEqual(
@@ -410,7 +419,7 @@ test('a stream that breaks off or is not JSON fails', () => {
     [unreadable.progress.status, unreadable.progress.failure?.kind],
     ['failed', 'unreadable'],
   );
-  const events = payloadsOf(unreadable.fail(new ApiError('upstream_error', 'x'), 'req_1'));
+  const events = payloadsOf(unreadable.fail(new ApiError('upstream_error', 'x'), errorContext));
   assert.deepEqual(
     events.map(({ type, sequence_number }) => [type, sequence_number]),
     [
@@ -449,7 +458,7 @@ test('an item that is nested too deep fails the stream, and the failure can be w
   assert.equal(pipe.push({ event: '', data: item }), '');
   assert.equal(pipe.progress.failure?.kind, 'unreadable');
   assert.match(
-    pipe.fail(new ApiError('upstream_error', 'The provider failed.'), 'req_1'),
+    pipe.fail(new ApiError('upstream_error', 'The provider failed.'), errorContext),
     /event: response\.failed\n/,
   );
 });

@@ -27,7 +27,7 @@ const filePart = Type.Object({
   file_id: optional(Type.String()),
   filename: optional(Type.String()),
 });
-const contentPart = Type.Union([
+export const contentPart = Type.Union([
   textPart,
   refusalPart,
   imagePart,
@@ -108,7 +108,7 @@ const toolSearchTool = Type.Object({
   description: optional(Type.String()),
   parameters: optional(jsonObject),
 });
-const tool = Type.Union([
+export const tool = Type.Union([
   functionTool,
   customTool,
   namespaceTool,
@@ -132,7 +132,7 @@ const toolSearchOutput = Type.Object({
   tools: Type.Array(tool),
   execution: optional(Type.String()),
 });
-const inputItem = Type.Union([
+export const inputItem = Type.Union([
   message,
   functionCall,
   functionCallOutput,

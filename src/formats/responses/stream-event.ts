@@ -1,7 +1,7 @@
 // Parses an upstream's stream event, for the reader and the straight path, and writes one of ours.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
-import { parseEventData } from '../event-data.ts';
+import { isTypeName, parseEventData } from '../event-data.ts';
 
 export type StreamMessage = { readonly type: string; readonly payload: JsonObject };
 
@@ -18,11 +18,6 @@ export function parseStreamEvent({ event, data }: SseEvent): StreamMessage | nul
   // Proxies in front of a host send bare errors in a stream.
   if (type === '') return isObject(payload.error) ? { type: 'error', payload } : null;
   return { type, payload };
-}
-
-/** A type with a line break would start a new line when written. */
-function isTypeName(type: unknown): type is string {
-  return typeof type === 'string' && type !== '' && !/[\r\n]/.test(type);
 }
 
 /** Returns the response object of a lifecycle event; {} when it is missing. */

@@ -1,7 +1,7 @@
 // Writes canonical events as a Responses stream. Consecutive text blocks share one message item, as
 // in a whole answer. So an item is closed only when the next one starts or the answer ends, when
 // its status is known.
-import type { ApiError } from '../../canonical/errors.ts';
+import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -15,7 +15,7 @@ import { writeStop } from './stop.ts';
 import { writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { toolNamesOf } from './tool-names.ts';
-import { withCost } from '../usage-cost.ts';
+import { withCost } from '../shown-usage.ts';
 import { writeUsage } from './usage.ts';
 import {
   createCallWriter,
@@ -31,7 +31,7 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
     push: (event) => writer.push(event),
     end: () => writer.end(),
     close: (costUsd) => writer.close(costUsd),
-    fail: (error, requestId) => writer.fail(error, requestId),
+    fail: (error, asked) => writer.fail(error, asked),
     progress: writer.progress,
   });
 }
@@ -99,10 +99,10 @@ class ResponseStreamWriter {
     return writeEvent(`response.${end.status}`, this.#sequence, { response });
   }
 
-  fail(error: ApiError, requestId: string): string {
+  fail(error: ApiError, context: ErrorContext): string {
     const begin = this.#start();
     const response = writeResponse(this.#context, { ...inProgress, output: this.#output });
-    return begin + writeFailure({ error, requestId, response, sequence: this.#sequence });
+    return begin + writeFailure({ error, context, response, sequence: this.#sequence });
   }
 
   #start(): string {

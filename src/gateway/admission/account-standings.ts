@@ -13,19 +13,26 @@ import { formatUsd } from '../../lib/money.ts';
 import { RecentReads } from '../../lib/recent-reads.ts';
 
 type Key = Pick<ApiKey, 'accountId' | 'mode'>;
-type Options = StandingReads & { readonly log: Pick<Logger, 'warn'>; readonly clock: Clock };
+type Options = StandingReads & {
+  /** Called with each loss that is noted, for the other threads of the process. */
+  readonly onLoss: (ledgerId: LedgerId) => void;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly clock: Clock;
+};
 
 const keptForMs = 5_000;
 
 export class AccountStandings {
   readonly #losses: RecentReads<LedgerId, LossStanding | 'no-losses'>;
   readonly #paid: RecentReads<LedgerId, boolean>;
+  readonly #onLoss: Options['onLoss'];
   readonly #log: Options['log'];
   readonly #clock: Clock;
   /** The day of the last warning to the operator, by account. */
   readonly #warnedOn = new Map<string, string>();
 
-  constructor({ readLosses, readPaid, log, clock }: Options) {
+  constructor({ readLosses, readPaid, onLoss, log, clock }: Options) {
+    this.#onLoss = onLoss;
     this.#log = log;
     this.#clock = clock;
     this.#paid = new RecentReads({ read: readPaid, keptForMs, clock });
@@ -52,7 +59,14 @@ export class AccountStandings {
 
   /** Call after booking a loss that the account could provoke. */
   noteLoss({ accountId, mode }: Key): void {
-    this.#losses.forget(ledgerIdOf(accountId, mode));
+    const ledgerId = ledgerIdOf(accountId, mode);
+    this.forget(ledgerId);
+    this.#onLoss(ledgerId);
+  }
+
+  /** Call after another thread of the process has booked one. */
+  forget(ledgerId: LedgerId): void {
+    this.#losses.forget(ledgerId);
   }
 
   /** Warns the operator, at most once a day for each account. */

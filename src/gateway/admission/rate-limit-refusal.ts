@@ -1,5 +1,6 @@
-// Tells clients about their rate limits: headers in OpenAI's style, which SDKs and tools read, and
-// the 429.
+// Tells clients about their rate limits: headers in OpenAI's style, which SDKs and tools read, the
+// structured fields of the IETF's draft, and the 429.
+// https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ (revision 11)
 import { ApiError } from '../../canonical/errors.ts';
 import { msUntil, type Budget } from '../../domain/limits/bucket.ts';
 import type { SlotLimit } from '../../domain/limits/slots.ts';
@@ -17,13 +18,46 @@ type Standing = {
 
 const subjects = { key: 'This key', account: 'This account, with all its keys,' } as const;
 
-export function rateHeaders({ unit, budget, left }: Standing): Headers {
+/** The draft's unit without a name is `requests`. Its registry has none for tokens. */
+const quotaUnits = { requests: '', tokens: ';qu="tokens"' } as const;
+
+/**
+ * Returns `headers`, those of the limits before, with those of one more. `waitMs`: for the draft's
+ * `t`, the time in which no more than `r` can be used; default: until there is one more.
+ */
+export function withRateHeaders(
+  headers: Headers,
+  { unit, budget, left }: Standing,
+  waitMs?: number,
+): Headers {
   const { perMinute } = budget;
+  const remaining = remainingOf(left);
+  const msTo = (level: number) => msUntil(level, { now: left, perMinute });
+  const untilFullMs = msTo(perMinute);
+  const seconds = Math.ceil((waitMs ?? msTo(Math.min(remaining + 1, perMinute))) / 1_000);
   return {
+    ...headers,
     [`x-ratelimit-limit-${unit}`]: String(perMinute),
-    [`x-ratelimit-remaining-${unit}`]: String(remainingOf(left)),
-    [`x-ratelimit-reset-${unit}`]: duration(msUntil(perMinute, { now: left, perMinute })),
+    [`x-ratelimit-remaining-${unit}`]: String(remaining),
+    [`x-ratelimit-reset-${unit}`]: duration(untilFullMs),
+    'ratelimit-policy': listed(
+      headers['ratelimit-policy'],
+      `"${unit}";q=${bounded(perMinute)}${quotaUnits[unit]};w=60`,
+    ),
+    ratelimit: listed(
+      headers['ratelimit'],
+      `"${unit}";r=${bounded(remaining)};t=${bounded(seconds)}`,
+    ),
   };
+}
+
+/** An integer of a structured field has 15 digits (RFC 9651). A parser drops the field otherwise. */
+function bounded(integer: number): number {
+  return Math.min(integer, 999_999_999_999_999);
+}
+
+function listed(list: string | undefined, item: string): string {
+  return list === undefined ? item : `${list}, ${item}`;
 }
 
 /** Returns the ApiError 429. `headers`: those of the limits that had room. */
@@ -47,7 +81,8 @@ export function rateRefusal(standing: Standing, headers: Headers): ApiError {
         remaining: remainingOf(left),
         reset_seconds: retryAfterSeconds,
       },
-      headers: { ...headers, ...rateHeaders(standing) },
+      // The draft wants `t` to name the same time as Retry-After.
+      headers: withRateHeaders(headers, standing, retryAfterSeconds * 1_000),
     },
   );
 }

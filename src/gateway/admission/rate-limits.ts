@@ -8,7 +8,12 @@ import type { Limits } from '../../domain/limits/open-limits.ts';
 import type { TakeResult } from '../../domain/limits/rates.ts';
 import type { SlotLimit } from '../../domain/limits/slots.ts';
 import type { Headers } from '../client.ts';
-import { rateHeaders, rateRefusal, slotRefusal, type LimitScope } from './rate-limit-refusal.ts';
+import {
+  rateRefusal,
+  slotRefusal,
+  withRateHeaders,
+  type LimitScope,
+} from './rate-limit-refusal.ts';
 
 /** A request's slot. End it with the tokens that were used. */
 type Place = { readonly headers: Headers; readonly end: (tokensUsed: number) => void };
@@ -136,7 +141,7 @@ export class RateLimits {
       ...taken[index]!,
     }));
     const refused = standings.find(({ isGranted }) => !isGranted);
-    if (!refused) return { ...headers, ...rateHeaders(standings.reduce(tighter)) };
+    if (!refused) return withRateHeaders(headers, standings.reduce(tighter));
     for (const { isGranted, budget, amount } of standings)
       if (isGranted) this.#input.rates.correct(budget, amount);
     throw rateRefusal(refused, headers);

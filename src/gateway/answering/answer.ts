@@ -34,6 +34,8 @@ export async function sendAnswer(held: Held): Promise<number> {
     return ended;
   }
   const { called, answer } = tried;
+  held.log.note({ finish: answer.stop?.reason });
+  if (called.span) called.span.stop = answer.stop?.reason ?? null;
   const upToCost = writeUpToCost(answer.body);
   // A replay of the stored answer costs nothing.
   const response = responseToStore(called, {

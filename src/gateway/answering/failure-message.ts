@@ -75,11 +75,12 @@ function callersError(upstreamMessage: string): ApiError {
       message,
     )
   ) {
-    return new ApiError('context_length_exceeded', message);
+    return new ApiError('context_length_exceeded', message, { isQuoted: true });
   }
   return new ApiError(
     'invalid_request',
     message === '' ? 'The provider refused the request.' : message,
+    { isQuoted: message !== '' },
   );
 }
 
@@ -112,7 +113,7 @@ export function scrub(message: string): string {
     .replaceAll(/\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>)\]]+/gi, '[address removed]')
     .replaceAll(/\bBearer\s+\S+/gi, '[key removed]')
     .replaceAll(
-      /\b(?:(?:sk|pk|rk|gsk|xai|tg_live|tg_test)[-_][\w.*-]{6,}|AIza[\w*-]{10,})/g,
+      /\b(?:(?:sk|pk|rk|gsk|xai|tg_live|tg_test|tg_admin)[-_][\w.*-]{6,}|AIza[\w*-]{10,})/g,
       '[key removed]',
     )
     .replaceAll(

@@ -1,6 +1,7 @@
 // The parts of a model's answer beside its body: headers, what is stored, and the context for the
 // format's writer.
 import { emulatedFields } from '../../formats/adapting/emulated.ts';
+import type { ErrorContext } from '../../canonical/errors.ts';
 import type { StoredResponse } from '../../canonical/stored-response.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
@@ -25,6 +26,13 @@ export function answerContextOf({
     request,
     estimatedInputTokens: estimate.likely,
   };
+}
+
+export function errorContextOf({
+  gateway,
+  requestId,
+}: Pick<Held, 'gateway' | 'requestId'>): ErrorContext {
+  return { requestId, publicUrl: gateway.config.server.public_url };
 }
 
 /** Headers that are known before the upstream has finished its answer. */
@@ -63,8 +71,9 @@ export function answerHeaders({
  */
 export function responseToStore(
   called: Called,
-  { body, contentType }: Pick<StoredResponse, 'body' | 'contentType'>,
+  { body, contentType }: { readonly body: string | null; readonly contentType: string },
 ): StoredResponse | null {
   if (called.storage.bodyBytesMax === null) return null;
-  return { status: 200, contentType, headers: answerHeaders(called), body };
+  const bytes = body === null ? null : Buffer.from(body);
+  return { status: 200, contentType, headers: answerHeaders(called), body: bytes };
 }

@@ -19,7 +19,7 @@ import type { Called, Held } from '../stages.ts';
 import { takenOver, toldOfDatabase } from '../unavailable.ts';
 import { endWithoutAnswer } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
-import { answerContextOf, responseToStore } from './head.ts';
+import { answerContextOf, errorContextOf, responseToStore } from './head.ts';
 import { Output } from './output.ts';
 
 /** Returns the tokens used. Throws the ApiError to answer with. */
@@ -69,7 +69,8 @@ async function relay(relayed: Relay): Promise<Tried<number>> {
     onRefused: () => called.run.stop(),
   });
   const failure = await copyFrames(relayed).finally(stopWatching);
-  const { status, isCut = false } = pipe.progress;
+  const { status, stop, isCut = false } = pipe.progress;
+  called.log.note({ finish: stop?.reason });
   if (status === 'running' && (growth.isRefused || isCut))
     return { kind: 'answered', answer: await endEarly(relayed) };
   if (failure !== null || status !== 'finished') {
@@ -169,7 +170,9 @@ async function finish(
   { called, pipe, output }: Finishing,
   ended: Pick<Ended, 'used' | 'isLimited'>,
 ): Promise<number> {
-  const { client, gateway } = called;
+  const { client, gateway, span } = called;
+  span?.end();
+  if (span) span.stop = ended.isLimited ? 'length' : (pipe.progress.stop?.reason ?? null);
   // A replay of the stored answer costs nothing.
   const body = output.recordedWith(pipe.close(0));
   const response = responseToStore(called, {
@@ -239,8 +242,8 @@ type ErrorTarget = Pick<Relay, 'called' | 'output'> & {
  */
 function sendError({ called, output, pipe }: ErrorTarget, error: ApiError): void {
   if (!output.hasBegun) throw error;
-  called.log.note({ errorCode: error.code });
-  output.end(pipe.fail(error, called.requestId), {});
+  called.log.noteError(error);
+  output.end(pipe.fail(error, errorContextOf(called)), {});
 }
 
 function failureOf(progress: StreamProgress): UpstreamFailure {

@@ -1,8 +1,10 @@
 // Sends a request upstream until an answer begins: to the same route again, then to the next, all
 // under one hold. Once anything of an answer has reached the client, nothing is sent again.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { RequestTry } from '../../canonical/request-try.ts';
 import type { CallFailed } from '../calling/call.ts';
 import type { Gateway } from '../gateway.ts';
+import { outcomeOf } from '../routing/call-outcome.ts';
 import type { CallEnding } from '../routing/health.ts';
 import type { Attempt } from '../routing/plan.ts';
 import { isCredentialRefused, nextStepAfter, waitBeforeRetryMs } from '../routing/retry-policy.ts';
@@ -31,9 +33,13 @@ export async function tryRoutes<Answer>(held: Held, call: Call<Answer>): Promise
     let attempt = firstAttempt(held);
     for (let number = 1; ; number++) {
       const called = beginCall(held, attempt, number);
-      const tried = await callRoute(called, call, retrying).finally(() => called.unseen.end());
+      const tried = await callRoute(called, call, retrying).finally(() => {
+        called.unseen.end();
+        called.span?.end();
+      });
       if (tried.kind === 'answered') return { ...tried, called };
       held.log.note({ upstreamStatus: tried.failure.status });
+      called.span?.fail(tried.failure);
       const told = retrying.noteFailure(tried, attempt);
       const next = await nextAttempt(called, tried, retrying);
       if (!next) return { ...tried, called, told };
@@ -118,7 +124,15 @@ function beginCall(held: Held, attempt: Attempt, number: number): Called {
     choices: request.choices,
     unseen: unseenBy(request, attempt),
   });
-  return { ...held, attempt, number, unseen };
+  const { route } = attempt;
+  const span =
+    log.spans?.beginCall({
+      provider: route.name.provider,
+      upstreamModel: route.upstreamModel,
+      baseUrl: route.isPlayed ? null : route.provider.baseUrl,
+      isStream: request.stream,
+    }) ?? null;
+  return { ...held, attempt, number, unseen, span };
 }
 
 /**
@@ -138,9 +152,10 @@ async function callRoute<Answer>(
   const { gateway, request, run } = called;
   const { route } = called.attempt;
   retrying.onRoute += 1;
-  if (route.isPlayed) return call(called, () => {});
+  if (route.isPlayed) return call(called, () => called.span?.noteFirstPiece());
   const { health } = gateway.routing;
   let ending: CallEnding = 'unknown';
+  let failure: UpstreamFailure | null = null;
   const { clock } = gateway;
   const startedAtMs = clock.elapsedMs();
   let answeredAtMs: number | null = null;
@@ -148,18 +163,38 @@ async function callRoute<Answer>(
   try {
     const tried = await call(called, () => {
       answeredAtMs = clock.elapsedMs();
+      called.span?.noteFirstPiece();
       health.noteAnswer(route.name);
       retrying.giveBack();
     });
     if (tried.kind === 'answered') ending = 'good';
-    else if (!run.waiting.aborted) ending = noteFailure(called, tried.failure);
+    else {
+      failure = tried.failure;
+      if (!run.waiting.aborted) ending = noteFailure(called, failure);
+    }
     return tried;
   } finally {
     health.end(route.name, ending);
     const kind = request.stream ? 'stream' : 'whole';
     const ms = (answeredAtMs ?? clock.elapsedMs()) - startedAtMs;
-    gateway.activity.noteCall({ provider: route.name.provider, kind, ending, ms });
+    const { provider } = route.name;
+    gateway.activity.noteCall({ provider, kind, ending, ms });
+    gateway.meter.noteCall({ provider, kind, outcome: outcomeOf(ending, failure), ms });
+    called.log.addTry({ ...tryOf(called, failure), ms: Math.round(ms) });
   }
+}
+
+function tryOf(
+  { attempt: { route } }: Called,
+  failure: UpstreamFailure | null,
+): Omit<RequestTry, 'ms'> {
+  return {
+    provider: route.name.provider,
+    model: route.name.upstreamModel,
+    ending: failure ? 'failed' : 'answered',
+    failure: failure?.kind ?? null,
+    status: failure?.status ?? null,
+  };
 }
 
 /** Logs what the client does not see. */

@@ -76,13 +76,22 @@ export async function callUpstream(called: Called): Promise<CallReply> {
   });
 }
 
-function send({ gateway, attempt, run, model, request }: Called): Promise<UpstreamReply> {
+function send({
+  gateway,
+  attempt,
+  run,
+  model,
+  request,
+  trace,
+  span,
+}: Called): Promise<UpstreamReply> {
   const { route, written } = attempt;
   const { path, headers, body } = written;
   return gateway.upstreams.send({
     provider: route.provider,
     path,
     headers,
+    trace: span?.trace ?? trace,
     body,
     stream: request.stream,
     timeouts: timeoutsFor(route.provider.timeouts, { model, stream: request.stream }),

@@ -1,5 +1,6 @@
 // Types of a request to an upstream and its reply.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
 
 /**
  * Named as in the configuration, accurate to about a second: one coarse timer checks all exchanges.
@@ -36,6 +37,8 @@ export type UpstreamCall = {
   readonly path: string;
   /** In lower case, in addition to content-type, accept and user-agent. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Continued by this call, unless `origin` leads elsewhere; null or left out: there is none. */
+  readonly trace?: TraceContext | null;
   /** JSON unless the headers say otherwise. A list is sent piece by piece. */
   readonly body: Buffer | string | readonly Buffer[] | null;
   /** Default: the answer's body parsed as JSON. `bytes`: the raw body, as a Buffer. */

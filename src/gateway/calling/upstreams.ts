@@ -4,6 +4,7 @@
 import { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
+import { traceHeaders } from '../../lib/trace-context.ts';
 import { LargeAnswers } from './large-answers.ts';
 import { Exchange } from './exchange.ts';
 import type {
@@ -16,8 +17,18 @@ import { withoutTrailing } from '../../lib/without-trailing.ts';
 
 export type Upstreams = {
   readonly send: (call: UpstreamCall) => Promise<UpstreamReply>;
+  /** Returns how the connections of each provider are used. */
+  readonly sockets: () => readonly UpstreamSockets[];
   /** Destroys every connection. Running calls fail. */
   readonly close: () => Promise<void>;
+};
+
+type UpstreamSockets = {
+  readonly provider: string;
+  readonly used: number;
+  readonly idle: number;
+  /** Calls that wait for a connection. */
+  readonly waiting: number;
 };
 
 type UpstreamsOptions = {
@@ -46,6 +57,7 @@ export function createUpstreams({
       if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix, userAgent), exchange);
       return exchange.reply;
     },
+    sockets: () => Array.from(destinations.values(), socketsOf),
     close: async () => {
       stopSweeping();
       await Promise.all(Array.from(destinations.values(), ({ pool }) => pool.destroy()));
@@ -59,6 +71,11 @@ type Destination = {
   readonly pool: Pool;
   readonly prefix: string;
 };
+
+function socketsOf({ provider, pool }: Destination): UpstreamSockets {
+  const { connected, free, queued } = pool.stats;
+  return { provider: provider.name, used: connected - free, idle: free, waiting: queued };
+}
 
 /** The connect timeout belongs to the pool: calls with another timeout use another pool. */
 function destinationOf(destinations: Map<string, Destination>, call: UpstreamCall): Destination {
@@ -110,7 +127,7 @@ function openPool(origin: string, timeouts: UpstreamTimeouts): Pool {
 }
 
 function requestOptions(
-  { method = 'POST', path, headers, body, stream }: UpstreamCall,
+  { method = 'POST', origin, path, headers, trace, body, stream }: UpstreamCall,
   prefix: string,
   userAgent: string,
 ): Dispatcher.DispatchOptions {
@@ -122,6 +139,8 @@ function requestOptions(
       accept: stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
       'user-agent': userAgent,
+      // Another origin need not be the provider's own: it learns nothing of the client.
+      ...(trace && origin === undefined && traceHeaders(trace)),
       ...headers,
     },
     body: isPieces(body) ? Readable.from(body) : body,

@@ -52,7 +52,8 @@ export async function reserve(
 ): Promise<OpenHold | RefusedOutcome> {
   const { requestId, key } = payer;
   await books.standings.assertWithinLosses(key);
-  const outcome = await books.ledger.submit({
+  const span = payer.log.spans?.beginHold(amounts.amountMicros);
+  const submitted = books.ledger.submit({
     type: 'reserve',
     holdId: requestId,
     ledgerId: ledgerIdOf(key.accountId, key.mode),
@@ -62,6 +63,8 @@ export async function reserve(
     monthlyCapMicros: key.monthlyCapMicros,
     owner: books.owner,
   });
+  const outcome = await (span ? submitted.finally(() => span.end()) : submitted);
+  if (span) span.outcome = outcome.type === 'held' ? 'held' : 'refused';
   switch (outcome.type) {
     case 'held':
       return new OpenHold(books, payer, amounts.amountMicros);
@@ -135,7 +138,8 @@ export class OpenHold {
     const { upstreamCostMicros } = record;
     const { requestId, key, log } = this.#payer;
     const sealed = response && (await storage.seal(response, { isWhole }));
-    const outcome = await this.#settle({
+    const span = log.spans?.beginSettlement();
+    const settling = this.#settle({
       type: 'settle',
       holdId: requestId,
       ledgerId: this.#ledgerId,
@@ -145,18 +149,23 @@ export class OpenHold {
       record,
       ...sealed,
     });
+    const outcome = await (span ? settling.finally(() => span.end()) : settling);
     if (outcome.type === 'superseded') return this.#noteFree(upstreamCostMicros);
     if (outcome.type !== 'charged')
       throw new Error(`the ledger answered a settlement with ${outcome.type}`);
     const { chargedMicros, lossMicros, availableMicros } = outcome;
+    if (span) span.settled = { kind: 'charged', costMicros: chargedMicros, lossMicros };
     if (response)
       storage.noteStored({
         ...response,
         worth: worthOf({ costMicros: chargedMicros, usage: record.usage }),
       });
     if (lossMicros > 0) this.#books.standings.noteLoss(key);
-    log.note({ costMicros: chargedMicros, upstreamCostMicros, ending: record.ending });
-    log.addLoss(lossMicros);
+    const { provider, ending } = record;
+    log.noteCharge(
+      { costMicros: chargedMicros, upstreamCostMicros, lossMicros },
+      { provider, ending },
+    );
     return { costMicros: chargedMicros, balanceCents: floorToCents(availableMicros) };
   }
 
@@ -176,8 +185,12 @@ export class OpenHold {
       lossMicros,
       ...(isProvoked && { isProvoked }),
     } as const;
-    const outcome = await this.#books.ledger.submit(release);
+    const span = log.spans?.beginSettlement();
+    const submitted = this.#books.ledger.submit(release);
+    const outcome = await (span ? submitted.finally(() => span.end()) : submitted);
     this.#hasEnded = true;
+    if (span && outcome.type === 'released')
+      span.settled = { kind: 'released', costMicros: 0, lossMicros };
     if (outcome.type === 'released') log.addLoss(lossMicros);
     if (isProvoked) this.#books.standings.noteLoss(key);
   }

@@ -75,7 +75,7 @@ export type SaleSignals = Pick<Run, 'waiting' | 'running'>;
 
 /** The work of an endpoint that sells pieces. `offerTo`: what is sold, and what delivers it. */
 export function workOfSale(
-  facts: Pick<Work, 'modelId' | 'provider' | 'route' | 'body'>,
+  facts: Pick<Work, 'modelId' | 'provider' | 'route' | 'headers' | 'body'>,
   offerTo: (accepted: Accepted) => Offer,
 ): Work {
   return {
@@ -145,16 +145,16 @@ type Delivered = Extract<Delivery, { kind: 'delivered' }>;
 type Sold = Buyer & { readonly hold: OpenHold; readonly sale: Sale; readonly delivery: Delivered };
 
 async function settle({ accepted, client, storage, hold, sale, delivery }: Sold): Promise<void> {
-  const { gateway, log } = accepted;
+  const { gateway } = accepted;
   const body = JSON.stringify(delivery.body);
   const ending = endingOf({ client, storage });
   const priced = priceOf(sale, delivery.price, delivery.count);
   const usable = delivery.usableForMs !== null && { usableForMs: delivery.usableForMs };
-  const response = {
+  const response = storage.bodyBytesMax !== null && {
     status: 200,
     contentType: 'application/json; charset=utf-8',
     headers: delivery.headers,
-    body,
+    body: Buffer.from(body),
     ...usable,
   };
   const course = {
@@ -165,12 +165,11 @@ async function settle({ accepted, client, storage, hold, sale, delivery }: Sold)
   const sold = {
     ...priced,
     record: recordOf(sale, delivery, course),
-    response: storage.bodyBytesMax === null ? null : response,
+    response: response || null,
     isWhole: ending === 'complete' && delivery.isWhole,
   };
   const charge = await hold.charge(sold, storage);
   if (!charge) throw takenOver();
-  log.note({ provider: delivery.provider });
   client.sendAnswer(body, {
     ...requestHeaders(accepted),
     ...delivery.headers,

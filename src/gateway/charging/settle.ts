@@ -30,20 +30,21 @@ export async function settle(
   ended: Ended,
   response: StoredResponse | null,
 ): Promise<(Charge & { readonly tokens: number }) | null> {
-  const { hold, granted, storage, log, attempt, plan } = called;
+  const { hold, granted, storage, log, attempt, plan, span } = called;
   const { usage, searches } = ended.used;
+  if (span) span.usage = usage;
   const priced = priceUsage(attempt.price, usage, searches);
   // The cache key names the primary route, and a fallback may have left out more of the request.
   const isFallback = attempt.route !== plan.first.route;
   const isWhole =
     ended.ending === 'complete' && !ended.isLimited && !granted.isReduced && !isFallback;
+  const tokens = { inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens };
+  log.note(tokens);
   const charge = await hold.charge(
     { ...priced, record: recordOf(called, ended, priced), response, isWhole },
     storage,
   );
   if (!charge) return null;
-  const tokens = { inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens };
-  log.note(tokens);
   return { ...charge, tokens: tokens.inputTokens + tokens.outputTokens };
 }
 

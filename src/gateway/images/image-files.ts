@@ -39,15 +39,23 @@ export type ImageFiles = {
 type ImageFilesOptions = {
   readonly config: Config;
   readonly secrets: Secrets;
+  /** True in one thread of the process. */
+  readonly removesExpired: boolean;
   /** Called with failures of the store. */
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 };
 
-export function openImageFiles({ config, secrets, onError, clock }: ImageFilesOptions): ImageFiles {
+export function openImageFiles({
+  config,
+  secrets,
+  removesExpired,
+  onError,
+  clock,
+}: ImageFilesOptions): ImageFiles {
   const store = withReportedFailures(openStore(config, clock), onError);
   const links = createImageLinks(secrets);
-  const upkeep = new ImageUpkeep(store, { onError, clock });
+  const upkeep = removesExpired ? new ImageUpkeep(store, { onError, clock }) : null;
   const fetcher = createSafeFetch({ allowedHosts: config.images.allowed_hosts, clock });
   const fetchOwn = fetchWithOwnLinks({ links, store, fetcher, nowMs: clock.nowMs });
   return {
@@ -56,7 +64,7 @@ export function openImageFiles({ config, secrets, onError, clock }: ImageFilesOp
     readUrls: (urls, signal) => readUrls(urls, { fetcher: fetchOwn, signal }),
     readInputs: (texts, options) => readInputImages(texts, { ...options, fetcher: fetchOwn }),
     close: async () => {
-      await upkeep.close();
+      await upkeep?.close();
       await store.close();
     },
   };

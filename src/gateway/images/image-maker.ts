@@ -4,6 +4,7 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { ImageMode, ImageModel, ImageTier, ImageUsage } from '../../canonical/image-model.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
 import type {
   ImageConnection,
   ImageJob,
@@ -17,6 +18,7 @@ import type { SaleSignals } from '../charging/piece-sale.ts';
 import { imageHttpOver } from './image-http.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
 import { isCredentialRefused, nextStepAfter } from '../routing/retry-policy.ts';
+import { outcomeOf } from '../routing/call-outcome.ts';
 import type { CallEnding, RouteName } from '../routing/health.ts';
 import { modelNotFound } from '../routing/route.ts';
 import { withoutProvider } from '../answering/failure-message.ts';
@@ -49,6 +51,7 @@ type ImagesToMake = {
   readonly mode: ImageMode;
   readonly request: ImageRequest;
   readonly inputs: readonly ImageBytes[];
+  readonly trace: TraceContext | null;
   readonly log: RequestLog;
   readonly signals: SaleSignals;
 };
@@ -137,7 +140,7 @@ async function callRoute(
   { route, counts }: { readonly route: ImageRouteChosen; readonly counts: readonly number[] },
   asked: ImagesToMake,
 ): Promise<readonly ImageJobResult[]> {
-  const { mode, request, inputs, signals } = asked;
+  const { mode, request, inputs, trace, log, signals } = asked;
   const { size, quality, aspectRatio, resolution, outputFormat, prompt } = request;
   const { upstreamModel } = nameOf(route, asked);
   const shape = { size, quality, aspectRatio, resolution, outputFormat };
@@ -150,36 +153,57 @@ async function callRoute(
     signal: signals.running,
     clock: gateway.clock,
   };
-  return Promise.all(counts.map((count) => callOnce(gateway, route, { ...job, count })));
+  return Promise.all(
+    counts.map((count) => callOnce(gateway, { ...route, trace, log }, { ...job, count })),
+  );
 }
 
-async function callOnce(
+type Caller = Pick<ImageRouteChosen, 'provider' | 'connected'> &
+  Pick<ImagesToMake, 'trace' | 'log'>;
+
+async function callOnce(gateway: Gateway, caller: Caller, job: ImageJob): Promise<ImageJobResult> {
+  const { provider, connected, log } = caller;
+  const span = log.spans?.beginCall({
+    provider,
+    upstreamModel: job.upstreamModel,
+    baseUrl: connected?.baseUrl ?? null,
+    isStream: false,
+  });
+  if (!span) return generate(gateway, caller, job);
+  const result = await generate(gateway, { ...caller, trace: span.trace }, job).finally(() =>
+    span.end(),
+  );
+  if (result.kind === 'failure') span.fail(result.failure);
+  return result;
+}
+
+async function generate(
   gateway: Gateway,
-  { connected }: ImageRouteChosen,
+  { connected, trace }: Caller,
   job: ImageJob,
 ): Promise<ImageJobResult> {
   if (!connected) return sandboxImages.generate(job, noConnection);
   const { health } = gateway.routing;
   const name = { provider: connected.name, upstreamModel: job.upstreamModel };
   let ending: CallEnding = 'unknown';
+  let failure: UpstreamFailure | null = null;
   const startedAtMs = gateway.clock.elapsedMs();
   health.begin(name);
   try {
     const result = await connected.kind.generate(job, {
       provider: connected,
-      http: imageHttpOver(gateway.upstreams),
+      http: imageHttpOver(gateway.upstreams, trace),
     });
+    if (result.kind !== 'images') failure = result.failure;
     if (result.kind === 'images') ending = 'good';
     else if (!job.signal.aborted) ending = noteFailure(gateway, name, result.failure);
     return result.kind === 'images' ? result : withoutNames(result, connected);
   } finally {
     health.end(name, ending);
-    gateway.activity.noteCall({
-      provider: name.provider,
-      kind: 'whole',
-      ending,
-      ms: gateway.clock.elapsedMs() - startedAtMs,
-    });
+    const { provider } = name;
+    const ms = gateway.clock.elapsedMs() - startedAtMs;
+    gateway.activity.noteCall({ provider, kind: 'whole', ending, ms });
+    gateway.meter.noteCall({ provider, kind: 'whole', outcome: outcomeOf(ending, failure), ms });
   }
 }
 

@@ -19,6 +19,7 @@ import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { Accepted, Endpoint, IncomingRequest, Work } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
+import { retirementHeaders } from '../retirement-headers.ts';
 import {
   findImageRoutes,
   makeImages,
@@ -55,7 +56,8 @@ function readWork(
   choose: (named: ImageModel, imageCount: number) => ImageModel,
 ): Work {
   const raw = parseImageRequest(incoming.body);
-  const { key } = incoming;
+  const { key, log } = incoming;
+  log.note({ askedModel: raw.model });
   const named = gateway.catalog.images.resolve(raw.model);
   if (!named) {
     if (isChatModel(gateway, raw.model)) throw notAnImageModel(raw.model);
@@ -66,7 +68,9 @@ function readWork(
   const [{ provider, upstreamModels }] = routes;
   const request = checkImageRequest(raw, model);
   const route = `${provider} ${Object.values(upstreamModels).join(' ')}`;
-  return workOfSale({ modelId: model.id, provider, route, body: request.body }, (accepted) => {
+  const headers = retirementHeaders(model.retirement);
+  const facts = { modelId: model.id, provider, route, headers, body: request.body };
+  return workOfSale(facts, (accepted) => {
     const factor = {
       markup: gateway.config.pricing.markup,
       multiplierPpm: multiplierPpmFor(key, model.id),
@@ -102,13 +106,14 @@ function saleOf({ model, request, factor }: Drawing): Sale {
 }
 
 async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery> {
-  const { gateway, log, model, request, routes, factor } = drawing;
+  const { gateway, trace, log, model, request, routes, factor } = drawing;
   const inputs = await takeInputs(drawing, signals.waiting);
   const made = await makeImages(gateway, {
     routes,
     mode: model.mode,
     request,
     inputs,
+    trace,
     log,
     signals,
   });

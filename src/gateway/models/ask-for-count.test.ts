@@ -73,6 +73,7 @@ function ask(content: readonly object[], readUrls: ReadUrls, fields: Partial<Cou
     request: parseCountRequest({ model: 'm', messages: [{ role: 'user', content }] }),
     routes: [route],
     forwardable: {},
+    trace: null,
     log: new RequestLog('req_1'),
     signal: new AbortController().signal,
     ...fields,

@@ -12,6 +12,7 @@ import { multiplierPpmFor, type ApiKey } from '../../domain/keys/api-key.ts';
 import { abortAfter } from '../../lib/clock.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { ignoredBetas } from '../../formats/messages/betas.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { playCount } from '../../providers/registry.ts';
 import type { Gateway } from '../gateway.ts';
@@ -38,6 +39,7 @@ export type CountQuestion = {
   readonly request: ClientRequest<MessagesRequest>;
   readonly routes: readonly CountingRoute[];
   readonly forwardable: ForwardableHeaders;
+  readonly trace: TraceContext | null;
   readonly log: RequestLog;
   readonly signal: AbortSignal;
 };
@@ -81,7 +83,7 @@ export async function askForCount(
 type Asking = CountQuestion & { readonly route: CountingRoute };
 
 async function ask(gateway: Gateway, asking: Asking): Promise<Counted | null> {
-  const { route, model, forwardable, log, signal } = asking;
+  const { route, model, forwardable, trace, log, signal } = asking;
   const { body, ignored } = write(gateway, asking);
   log.note({ provider: route.name.provider });
   if (route.isPlayed)
@@ -93,6 +95,7 @@ async function ask(gateway: Gateway, asking: Asking): Promise<Counted | null> {
     provider: route.provider,
     path: route.kind.countTokensPath(route.upstreamModel),
     headers: route.kind.headers(route.provider.apiKey, forwardable),
+    trace,
     body: JSON.stringify(body),
     stream: false,
     timeouts: timeoutsFor(route.provider.timeouts, { model, stream: false }),

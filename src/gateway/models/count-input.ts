@@ -14,6 +14,7 @@ import { abortAfter } from '../../lib/clock.ts';
 import { answerMsMax, noteCountFailure, withImagesInlined } from './ask-for-count.ts';
 import { countHeaders, mayAsk, type CountIncoming, type TokenCount } from './count-tokens.ts';
 import type { Gateway } from '../gateway.ts';
+import { retirementHeaders } from '../retirement-headers.ts';
 import { estimateInput } from './input-estimate.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
 import { findRoutes, type ChosenRoute } from '../routing/route.ts';
@@ -29,6 +30,7 @@ export async function countInput(
 ): Promise<TokenCount & { readonly isEstimated: boolean }> {
   const { key, log } = incoming;
   const request = responses.parseRequest(incoming.body, { chatMaxTokens: null });
+  log.note({ askedModel: request.model });
   const model = findModel(gateway, key, request.model);
   const routes = findRoutes(gateway, { model, mode: key.mode, clientFormat: responses.name });
   log.note({ model: model.id });
@@ -44,7 +46,10 @@ export async function countInput(
   return {
     inputTokens,
     isEstimated,
-    headers: countHeaders({ gateway, key, rateHeaders }, { ignored, isEstimated }),
+    headers: countHeaders(
+      { gateway, key, rateHeaders, work: { headers: retirementHeaders(model.retirement) } },
+      { ignored, isEstimated },
+    ),
   };
 }
 
@@ -111,7 +116,7 @@ async function askRoute(
   route: ChosenRoute,
   written: WrittenRequest,
 ): Promise<number | null> {
-  const { gateway, model, log, signal } = counting;
+  const { gateway, model, trace, log, signal } = counting;
   const { kind, format, upstreamModel, provider } = route;
   const { inputCount } = upstreamFormats[format];
   // It only counts requests in its first format.
@@ -124,6 +129,7 @@ async function askRoute(
     provider,
     path: kind.countTokensPath(upstreamModel),
     headers: written.headers,
+    trace,
     body: JSON.stringify(inputCount.write(body, upstreamModel)),
     stream: false,
     timeouts: timeoutsFor(provider.timeouts, { model, stream: false }),

@@ -7,12 +7,14 @@ import { ignoredAnswerFields, parseCountRequest } from '../../formats/messages/c
 import { messages } from '../../formats/messages/index.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { askForCount, canCount } from './ask-for-count.ts';
 import type { Headers } from '../client.ts';
 import type { Gateway } from '../gateway.ts';
 import type { RequestLog } from '../request-log.ts';
 import { requestHeaders, writeNames, type Sender } from '../headers.ts';
+import { retirementHeaders } from '../retirement-headers.ts';
 import { estimateInput } from './input-estimate.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
 import { findRoutes } from '../routing/route.ts';
@@ -23,6 +25,7 @@ export type CountIncoming = {
   /** The parsed JSON. */
   readonly body: unknown;
   readonly forwardable: ForwardableHeaders;
+  readonly trace: TraceContext | null;
   readonly log: RequestLog;
   /** The client has disconnected. */
   readonly signal: AbortSignal;
@@ -34,6 +37,7 @@ export type TokenCount = { readonly inputTokens: number; readonly headers: Heade
 export async function countTokens(gateway: Gateway, incoming: CountIncoming): Promise<TokenCount> {
   const { key, log } = incoming;
   const request = parseCountRequest(incoming.body);
+  log.note({ askedModel: request.model });
   const model = findModel(gateway, key, request.model);
   const routes = findRoutes(gateway, { model, mode: key.mode, clientFormat: messages.name });
   log.note({ model: model.id });
@@ -52,7 +56,7 @@ export async function countTokens(gateway: Gateway, incoming: CountIncoming): Pr
   return {
     inputTokens,
     headers: countHeaders(
-      { gateway, key, rateHeaders },
+      { gateway, key, rateHeaders, work: { headers: retirementHeaders(model.retirement) } },
       { ignored, isEstimated: counted === null },
     ),
   };

@@ -4,21 +4,23 @@ import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
 import type { ClientFormat } from '../../formats/format.ts';
 import { findModel } from '../admission/permitted-model.ts';
 import { sendAnswer } from '../answering/answer.ts';
-import { answerContextOf } from '../answering/head.ts';
+import { answerContextOf, errorContextOf } from '../answering/head.ts';
 import { streamAnswer } from '../answering/stream.ts';
 import { placeHold } from '../charging/hold.ts';
 import { runHeld } from '../charging/run-held.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
 import type { Asked } from '../routing/write-request.ts';
+import { retirementHeaders } from '../retirement-headers.ts';
 import type { Endpoint, Held } from '../stages.ts';
 import { estimateInput } from './input-estimate.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
-  return (gateway, { requestId, key, body, forwardable }) => {
+  return (gateway, { requestId, key, body, forwardable, log }) => {
     const request = format.parseRequest(body, {
       chatMaxTokens: gateway.config.limits.chat_max_tokens,
     });
+    log.note({ askedModel: request.model });
     const model = findModel(gateway, key, request.model);
     const routes = findRoutes(gateway, {
       model,
@@ -33,6 +35,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       provider: first.name.provider,
       route: `${first.name.provider} ${first.format} ${first.upstreamModel}`,
       stream: request.stream,
+      headers: retirementHeaders(model.retirement),
       isCachedUnasked: request.body['temperature'] === 0,
       body: request.body,
       weigh() {
@@ -52,7 +55,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
           request,
           estimate: { likely: 0 },
         });
-        return format.writeStream(context).fail(error, requestId);
+        return format.writeStream(context).fail(error, errorContextOf({ gateway, requestId }));
       },
     };
   };

@@ -60,7 +60,7 @@ export class AnswerStorage {
   ): Promise<Sealed> {
     const { claim, run, retainsBodies } = this.#options;
     const bodyWithin = (bytesMax: number) =>
-      response.body !== null && Buffer.byteLength(response.body) <= bytesMax ? response.body : null;
+      response.body !== null && response.body.length <= bytesMax ? response.body : null;
     const body = run && isWhole ? bodyWithin(run.bodyBytesMax) : null;
     this.#cached = body === null ? null : { ...response, body };
     const [stored, cached] = await Promise.all([

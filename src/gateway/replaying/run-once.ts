@@ -81,6 +81,6 @@ function waitingClientOf(accepted: Accepted, client: Client): WaitingClient {
 
 /** A keep-alive has sent the head with status 200, so the error is the stream's only event. */
 function tellInStream({ log, work }: Accepted, waiting: WaitingClient, error: ApiError): void {
-  log.note({ errorCode: error.code });
+  log.noteError(error);
   waiting.openStream?.end(work.writeFailure(error), {});
 }

@@ -68,7 +68,7 @@ export class WaitingClient implements Client, KeptStream {
     this.#client.onGone(callback);
   }
 
-  sendAnswer(body: string, headers: Headers): void {
+  sendAnswer(body: string | Buffer, headers: Headers): void {
     this.#client.sendAnswer(body, headers);
   }
 

@@ -1,6 +1,8 @@
 // Circuit breakers of routes. A route is a provider with one of its models. After several failures
 // in a row it is out of use for a while, longer each time. Then one request at a time probes it
-// until one succeeds. There are no timers: the state is computed when asked for.
+// until one succeeds. There are no timers: the state is computed when asked for. All threads of the
+// process share the records.
+import { SharedLock } from '../../lib/shared-lock.ts';
 
 export type RouteName = { readonly provider: string; readonly upstreamModel: string };
 
@@ -28,23 +30,45 @@ type RouteHealthOptions = {
   readonly ejectionMs: number;
   readonly ejectionCapMs: number;
   readonly nowMs: () => number;
-  /** Called when a route goes out of use and when it is back. */
+  /** Called when a route goes out of use and when it is back, in the thread that noticed it. */
   readonly onChange: (route: RouteState) => void;
+  /** Default: no other thread. */
+  readonly shared?: SharedHealth;
 };
+
+/** The records that threads share. A route without a name here has a record in each thread. */
+export type SharedHealth = {
+  readonly names: readonly RouteName[];
+  readonly memory: SharedArrayBuffer;
+};
+
+/** Makes records for these routes, to be passed to every thread of the process. */
+export function shareHealth(names: readonly RouteName[]): SharedHealth {
+  return { names, memory: new SharedArrayBuffer(headBytes + names.length * recordBytes) };
+}
 
 export class RouteHealth {
   readonly #options: RouteHealthOptions;
-  readonly #records = new Map<string, HealthRecord>();
-  #ejected = 0;
+  readonly #records = new Map<string, SharedRecord>();
+  readonly #lock: SharedLock;
+  /** One number: how many routes are out of use. */
+  readonly #ejected: Int32Array<SharedArrayBuffer>;
 
   constructor(options: RouteHealthOptions) {
     this.#options = options;
+    const { names, memory } = options.shared ?? shareHealth([]);
+    this.#lock = new SharedLock(new Int32Array(memory, 0, 1));
+    this.#ejected = new Int32Array(memory, 4, 1);
+    for (const [index, name] of names.entries()) {
+      const values = new Float64Array(memory, headBytes + index * recordBytes, recordLength);
+      this.#records.set(keyOf(name), { name, values });
+    }
   }
 
   /** Returns a model's routes to avoid now: at most half of them, and so never its only one. */
   avoided<Route extends RouteName>(routes: readonly Route[]): ReadonlySet<Route> {
-    if (this.#ejected === 0 || routes.length < 2) return new Set();
-    const untilMs = (route: Route) => this.#records.get(keyOf(route))?.ejectedUntilMs ?? 0;
+    if (Atomics.load(this.#ejected, 0) === 0 || routes.length < 2) return new Set();
+    const untilMs = (route: Route) => this.#read(route).ejectedUntilMs ?? 0;
     const out = routes
       .filter((route) => !this.isAvailable(route))
       .toSorted((one, other) => untilMs(other) - untilMs(one));
@@ -56,16 +80,16 @@ export class RouteHealth {
    * request makes.
    */
   isAvailable(route: RouteName): boolean {
-    const record = this.#records.get(keyOf(route));
-    if (!record || record.ejectedUntilMs === null) return true;
-    return this.#isDue(record) && !record.isProbed;
+    const record = this.#read(route);
+    return record.ejectedUntilMs === null || (this.#isDue(record) && !record.isProbed);
   }
 
   /** Notes that a request is sent. */
   begin(route: RouteName): void {
-    const record = this.#recordOf(route);
-    record.calls += 1;
-    if (this.#isDue(record)) record.isProbed = true;
+    this.#change(route, (record) => {
+      record.calls += 1;
+      if (this.#isDue(record)) record.isProbed = true;
+    });
   }
 
   /**
@@ -73,90 +97,108 @@ export class RouteHealth {
    * of use.
    */
   noteAnswer(route: RouteName): void {
-    const record = this.#recordOf(route);
-    if (record.ejectedUntilMs === null) return;
-    record.failuresInRow = this.#options.failuresMax - 1;
-    this.#restore(record);
+    if (this.#read(route).ejectedUntilMs === null) return;
+    this.#change(route, (record) => {
+      if (record.ejectedUntilMs === null) return;
+      record.failuresInRow = this.#options.failuresMax - 1;
+      restore(record);
+    });
   }
 
   /** Notes the end of a call. */
   end(route: RouteName, ending: CallEnding): void {
-    const record = this.#recordOf(route);
-    const wasProbe = record.isProbed && this.#isDue(record);
-    record.isProbed = false;
-    switch (ending) {
-      case 'good':
-        record.failuresInRow = 0;
-        record.ejections = 0;
-        if (record.ejectedUntilMs !== null) this.#restore(record);
-        return;
-      case 'bad':
-        record.failures += 1;
-        record.failuresInRow += 1;
-        if (
-          wasProbe ||
-          (record.ejectedUntilMs === null && record.failuresInRow >= this.#options.failuresMax)
-        )
-          this.#eject(record);
-        return;
-      case 'refused':
-        record.refusals += 1;
-        this.#eject(record, 'refused');
-        return;
-      case 'unknown':
-    }
+    this.#change(route, (record) => {
+      const wasProbe = record.isProbed && this.#isDue(record);
+      record.isProbed = false;
+      switch (ending) {
+        case 'good':
+          record.failuresInRow = 0;
+          record.ejections = 0;
+          restore(record);
+          return;
+        case 'bad':
+          record.failures += 1;
+          record.failuresInRow += 1;
+          if (
+            wasProbe ||
+            (record.ejectedUntilMs === null && record.failuresInRow >= this.#options.failuresMax)
+          )
+            this.#eject(record, 'failures');
+          return;
+        case 'refused':
+          record.refusals += 1;
+          this.#eject(record, 'refused');
+          return;
+        case 'unknown':
+      }
+    });
   }
 
   /** Returns the state of every route that was ever used. */
   states(): RouteState[] {
-    return Array.from(this.#records.values(), (record) => this.#stateOf(record));
+    return Array.from(this.#records.values(), (shared) =>
+      this.#stateOf(shared.name, read(shared)),
+    ).filter(({ calls, failures, refusals }) => calls + failures + refusals > 0);
   }
 
   #isDue({ ejectedUntilMs }: HealthRecord): boolean {
     return ejectedUntilMs !== null && ejectedUntilMs <= this.#options.nowMs();
   }
 
-  #eject(record: HealthRecord, reason: 'failures' | 'refused' = 'failures'): void {
-    const { ejectionMs, ejectionCapMs, nowMs, onChange } = this.#options;
+  #eject(record: HealthRecord, reason: 'failures' | 'refused'): void {
+    const { ejectionMs, ejectionCapMs, nowMs } = this.#options;
     const lengthMs =
       reason === 'refused'
         ? ejectionCapMs
         : Math.min(ejectionMs * 2 ** record.ejections, ejectionCapMs);
-    const isNews = record.ejectedUntilMs === null || this.#isDue(record);
-    if (record.ejectedUntilMs === null) this.#ejected += 1;
     record.ejections += 1;
     record.ejectedUntilMs = nowMs() + lengthMs;
     record.reason = reason;
-    if (isNews) onChange(this.#stateOf(record));
   }
 
-  #restore(record: HealthRecord): void {
-    this.#ejected -= 1;
-    record.ejectedUntilMs = null;
-    record.isProbed = false;
-    this.#options.onChange(this.#stateOf(record));
+  /** Changes a record while no other thread does. Reports a route that goes out of use or is back. */
+  #change(route: RouteName, change: (record: HealthRecord) => void): void {
+    const shared = this.#recordOf(route);
+    const changed = this.#lock.run(() => {
+      const record = read(shared);
+      const wasOut = record.ejectedUntilMs !== null;
+      const wasDue = this.#isDue(record);
+      change(record);
+      write(shared, record);
+      const isOut = record.ejectedUntilMs !== null;
+      Atomics.add(this.#ejected, 0, Number(isOut) - Number(wasOut));
+      const isOutAgain = isOut && wasDue && !this.#isDue(record);
+      return isOut !== wasOut || isOutAgain ? record : null;
+    });
+    if (changed) this.#options.onChange(this.#stateOf(route, changed));
   }
 
-  #stateOf(record: HealthRecord): RouteState {
-    const { provider, upstreamModel, reason, calls, failures, refusals, ejectedUntilMs } = record;
+  #stateOf({ provider, upstreamModel }: RouteName, record: HealthRecord): RouteState {
+    const { reason, calls, failures, refusals, ejectedUntilMs } = record;
     const state = ejectedUntilMs === null ? 'in-use' : this.#isDue(record) ? 'probing' : 'ejected';
     return { provider, upstreamModel, state, reason, calls, failures, refusals, ejectedUntilMs };
   }
 
-  #recordOf({ provider, upstreamModel }: RouteName): HealthRecord {
-    const key = keyOf({ provider, upstreamModel });
+  #read(route: RouteName): HealthRecord {
+    return read(this.#recordOf(route));
+  }
+
+  #recordOf(route: RouteName): SharedRecord {
+    const key = keyOf(route);
     let record = this.#records.get(key);
     if (!record) {
-      record = { provider, upstreamModel, ...unused };
+      const { provider, upstreamModel } = route;
+      record = { name: { provider, upstreamModel }, values: new Float64Array(recordLength) };
       this.#records.set(key, record);
     }
     return record;
   }
 }
 
+/** A record in memory: its members in the order of `read`, as numbers; 0 in all for a new one. */
+type SharedRecord = { readonly name: RouteName; readonly values: Float64Array };
+
 type HealthRecord = {
-  readonly provider: string;
-  readonly upstreamModel: string;
   calls: number;
   failures: number;
   refusals: number;
@@ -168,16 +210,40 @@ type HealthRecord = {
   reason: 'failures' | 'refused' | null;
 };
 
-const unused = {
-  calls: 0,
-  failures: 0,
-  refusals: 0,
-  failuresInRow: 0,
-  ejections: 0,
-  ejectedUntilMs: null,
-  isProbed: false,
-  reason: null,
-} as const;
+const recordLength = 8;
+const recordBytes = recordLength * Float64Array.BYTES_PER_ELEMENT;
+/** The lock and the number of ejected routes. */
+const headBytes = 8;
+const reasons = [null, 'failures', 'refused'] as const;
+
+function read({ values }: SharedRecord): HealthRecord {
+  return {
+    calls: values[0]!,
+    failures: values[1]!,
+    refusals: values[2]!,
+    failuresInRow: values[3]!,
+    ejections: values[4]!,
+    ejectedUntilMs: values[5]! || null,
+    isProbed: values[6] === 1,
+    reason: reasons[values[7]!]!,
+  };
+}
+
+function write({ values }: SharedRecord, record: HealthRecord): void {
+  values[0] = record.calls;
+  values[1] = record.failures;
+  values[2] = record.refusals;
+  values[3] = record.failuresInRow;
+  values[4] = record.ejections;
+  values[5] = record.ejectedUntilMs ?? 0;
+  values[6] = Number(record.isProbed);
+  values[7] = reasons.indexOf(record.reason);
+}
+
+function restore(record: HealthRecord): void {
+  record.ejectedUntilMs = null;
+  record.isProbed = false;
+}
 
 /** Provider names contain no spaces. */
 function keyOf({ provider, upstreamModel }: RouteName): string {

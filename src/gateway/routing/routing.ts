@@ -1,10 +1,13 @@
 // State that all requests share when they call providers: circuit breakers, the retry budget, and
 // chance.
+import { searchModelId } from '../../canonical/web-search.ts';
+import { reservedProviderName } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { RetryBudget } from './retry-budget.ts';
-import { RouteHealth, type RouteState } from './health.ts';
+import { RouteHealth, type RouteName, type RouteState, type SharedHealth } from './health.ts';
 
 export type Routing = {
   readonly health: RouteHealth;
@@ -15,9 +18,17 @@ export type Routing = {
   readonly random: () => number;
 };
 
+type RoutingParts = {
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly shared: SharedHealth;
+  /** The HTTP threads of the process, each with its own retry budget. */
+  readonly threads: number;
+};
+
 export function createRouting(
   { health, retries }: Config,
-  { log, clock }: { log: Logger; clock: Clock },
+  { log, clock, shared, threads }: RoutingParts,
 ): Routing {
   return {
     health: new RouteHealth({
@@ -26,10 +37,37 @@ export function createRouting(
       ejectionCapMs: health.ejection_cap_ms,
       nowMs: clock.nowMs,
       onChange: (route) => logChange(log, route),
+      shared,
     }),
-    retryBudget: new RetryBudget({ percent: retries.budget_percent, floor: retries.budget_floor }),
+    retryBudget: new RetryBudget({
+      percent: retries.budget_percent,
+      floor: Math.ceil(retries.budget_floor / threads),
+    }),
     random: Math.random,
   };
+}
+
+/** Returns the names of all routes that requests can take: of models, images and searches. */
+export function routeNamesOf({ search }: Config, catalog: Catalog): RouteName[] {
+  const names = [
+    ...catalog.list().flatMap(({ routes }) =>
+      routes.flatMap(({ provider, upstreamModel }) => [
+        { provider, upstreamModel },
+        { provider: reservedProviderName, upstreamModel },
+      ]),
+    ),
+    ...catalog.images.list().flatMap(({ routes }) =>
+      routes.flatMap(({ provider, upstreamModels }) =>
+        // A request without a quality or resolution has no name for its model.
+        ['', ...Object.values(upstreamModels)].map((upstreamModel) => ({
+          provider,
+          upstreamModel,
+        })),
+      ),
+    ),
+    ...search.providers.map((provider) => ({ provider, upstreamModel: searchModelId })),
+  ];
+  return [...new Map(names.map((name) => [JSON.stringify(name), name])).values()];
 }
 
 function logChange(

@@ -32,13 +32,16 @@ export function createHttpSource(
 ): SearchSource {
   return {
     name: provider.name,
-    find: (search, signal) => findPages({ provider, upstreams, signal }, search),
+    find: (search, signal) =>
+      findPages({ provider, upstreams, trace: search.trace, spans: search.spans, signal }, search),
   };
 }
 
 type Finding = {
   readonly provider: SearchProvider;
   readonly upstreams: Pick<Upstreams, 'send'>;
+  readonly trace?: PageSearch['trace'];
+  readonly spans?: PageSearch['spans'];
   readonly signal: AbortSignal;
 };
 
@@ -75,19 +78,24 @@ export function callsFor({ resultsPerCallMax, pagesMax }: SearchProviderKind, nu
 type FoundOnce = Exclude<ReadSearch, { kind: 'unreadable' }> | Extract<Found, { kind: 'failure' }>;
 
 async function callOnce(
-  { provider, upstreams, signal }: Finding,
+  { provider, upstreams, trace, spans, signal }: Finding,
   search: SearchPage,
 ): Promise<FoundOnce> {
   const call = provider.kind.writeSearch(search, provider.apiKey);
+  const { name, baseUrl } = provider;
+  const span = spans?.beginCall({ provider: name, upstreamModel: '', baseUrl, isStream: false });
   const reply = await upstreams.send({
     ...call,
+    trace: span?.trace ?? trace,
     provider,
     timeouts: provider.timeouts,
     stream: false,
     signal,
     answerBytesMax,
   });
+  span?.end();
   if (reply.kind === 'failure') {
+    span?.fail(reply.failure);
     // A provider that refused bills nothing. When it broke off, or we left, we cannot know.
     const lostCalls = reply.requestSent && reply.failure.kind !== 'status' ? 1 : 0;
     return { kind: 'failure', failure: readFailure(provider, reply), lostCalls };

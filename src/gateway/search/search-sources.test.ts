@@ -8,6 +8,7 @@ import { TestClock } from '../../../tests/support/test-clock.ts';
 import * as local from '../../../tests/support/upstream.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { SearchAnswer } from '../../domain/search/web-searcher.ts';
+import { Meter } from '../meter.ts';
 import { RouteHealth } from '../routing/health.ts';
 import { connectSearch } from './search-sources.ts';
 import { createUpstreams } from '../calling/upstreams.ts';
@@ -24,6 +25,7 @@ const never = new AbortController().signal;
 const signals = { running: never, waiting: never };
 
 const activity = { noteCall: () => {} };
+const meter = new Meter();
 
 /** Takes a provider out of use after two failures in a row, for ten seconds. */
 function healthAt(nowMs: () => number): RouteHealth {
@@ -60,6 +62,7 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
     upstreams,
     health: healthAt(clock.nowMs),
     activity,
+    meter,
     log,
     clock,
   });
@@ -522,7 +525,11 @@ test('a query of any characters arrives unchanged', async (t) => {
 });
 
 function connectOffline() {
-  const upstreams = { send: () => assert.fail('nothing is to be sent'), close: async () => {} };
+  const upstreams = {
+    send: () => assert.fail('nothing is to be sent'),
+    sockets: () => [],
+    close: async () => {},
+  };
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const clock = new TestClock();
   return connectSearch({
@@ -530,6 +537,7 @@ function connectOffline() {
     upstreams,
     health: healthAt(clock.nowMs),
     activity,
+    meter,
     log,
     clock,
   });

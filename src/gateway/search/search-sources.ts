@@ -14,6 +14,8 @@ import {
 } from '../../domain/search/web-searcher.ts';
 import { createHttpSource, type SearchProvider } from './http-source.ts';
 import { isCredentialRefused } from '../routing/retry-policy.ts';
+import type { Meter } from '../meter.ts';
+import { outcomeOf } from '../routing/call-outcome.ts';
 import type { RouteHealth } from '../routing/health.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
@@ -29,18 +31,13 @@ type SearchParts = {
   /** Shared with all routes. */
   readonly health: RouteHealth;
   readonly activity: Pick<Activity, 'noteCall'>;
+  readonly meter: Pick<Meter, 'noteCall'>;
   readonly log: Logger;
   readonly clock: Clock;
 };
 
-export function connectSearch({
-  config,
-  upstreams,
-  health,
-  activity,
-  log,
-  clock,
-}: SearchParts): WebSearchers {
+export function connectSearch(parts: SearchParts): WebSearchers {
+  const { config, upstreams, log, clock } = parts;
   const { timeout_ms: timeoutMs } = config.search;
   const [first, ...others] = searchProvidersOf(config).map((provider) =>
     createHttpSource(provider, upstreams),
@@ -58,7 +55,7 @@ export function connectSearch({
       ? createWebSearcher({
           sources: [first, ...others],
           timeoutMs,
-          health: sourceHealth(health, activity),
+          health: sourceHealth(parts),
           onFailure,
           clock,
         })
@@ -68,7 +65,7 @@ export function connectSearch({
 }
 
 /** A provider's searches have a circuit breaker of their own, beside its models. */
-function sourceHealth(health: RouteHealth, activity: SearchParts['activity']): SourceHealth {
+function sourceHealth({ health, activity, meter }: SearchParts): SourceHealth {
   const routeOf = (provider: string) => ({ provider, upstreamModel: searchModelId });
   return {
     isAvailable: (provider) => health.isAvailable(routeOf(provider)),
@@ -76,6 +73,7 @@ function sourceHealth(health: RouteHealth, activity: SearchParts['activity']): S
     end: (provider, ending, ms) => {
       health.end(routeOf(provider), ending);
       activity.noteCall({ provider, kind: 'whole', ending, ms });
+      meter.noteCall({ provider, kind: 'whole', outcome: outcomeOf(ending, null), ms });
     },
   };
 }

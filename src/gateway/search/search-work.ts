@@ -22,14 +22,21 @@ const searchModelName = 'Web search';
  * Throws ApiError `upstream_unavailable` when no provider is configured or searches are not sold.
  */
 export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Work {
-  const asked = parseSearchRequest(incoming.body);
+  const { trace, log } = incoming;
+  const asked = { ...parseSearchRequest(incoming.body), trace, spans: log.spans };
   const isTest = incoming.key.mode === 'test';
   const searcher = isTest ? gateway.searchers.test : gateway.searchers.live;
   if (!searcher) throw notConfigured();
   const provider = isTest ? 'sandbox' : 'search';
   const route = gateway.config.search.providers.join(' ');
   return workOfSale(
-    { modelId: searchModelId, provider, route, body: incoming.body as JsonObject },
+    {
+      modelId: searchModelId,
+      provider,
+      route,
+      headers: {},
+      body: incoming.body as JsonObject,
+    },
     ({ key }) => {
       const factor = {
         markup: gateway.config.pricing.markup,

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
-import { keyModeOf } from '../../domain/keys/key-text.ts';
+import { keyKindOf, keyModeOf } from '../../domain/keys/key-text.ts';
 import type { KeyStore } from '../../domain/keys/key-store.ts';
 import { createFailedKeys, type FailedKeys } from '../../domain/limits/failed-keys.ts';
 import type { ServerContext } from '../context.ts';
@@ -11,11 +11,8 @@ import type { ServerContext } from '../context.ts';
  * A Fastify onRequest hook. Throws ApiError 401 or 403, or 429 after too many wrong keys from one
  * address.
  */
-export function authenticate({ keys, gateway }: ServerContext) {
-  const failedKeys = createFailedKeys(
-    gateway.config.limits.failed_keys_per_minute,
-    gateway.clock.nowMs,
-  );
+export function authenticate({ keys, gateway, addressRates }: ServerContext) {
+  const failedKeys = createFailedKeys(gateway.config.limits.failed_keys_per_minute, addressRates);
   return async (request: FastifyRequest): Promise<void> => {
     const { auth = 'required', queryKey = false } = request.routeOptions.config;
     if (auth === 'none' || request.is404) return;
@@ -53,7 +50,12 @@ export function useKey(
   checkStanding(key, clock.nowMs());
   checkAddress(key, request.ip);
   request.apiKey = key;
-  request.requestLog.note({ keyId: key.id, accountId: key.accountId, mode: key.mode });
+  request.requestLog.note({
+    keyId: key.id,
+    accountId: key.accountId,
+    mode: key.mode,
+    address: request.ip,
+  });
 }
 
 type Doors = { readonly keys: KeyStore; readonly failedKeys: FailedKeys };
@@ -61,20 +63,28 @@ type Doors = { readonly keys: KeyStore; readonly failedKeys: FailedKeys };
 /** Looks up a key. Throws ApiError 401 when it does not exist, or 429 when too many were wrong. */
 async function lookUp({ keys, failedKeys }: Doors, sent: string, address: string): Promise<ApiKey> {
   // Only look-ups in the database use up a blocked address's allowance.
-  const seconds = keyModeOf(sent) && !keys.wasValid(sent) ? failedKeys.secondsToWait(address) : 0;
+  const seconds =
+    keyModeOf(sent) && !keys.wasValid(sent) ? await failedKeys.secondsToWait(address) : 0;
   if (seconds > 0) throw tooManyWrong(seconds);
   const key = await keys.find(sent);
   if (key) return key;
-  const secondsThen = failedKeys.note(address);
-  throw secondsThen > 0
-    ? tooManyWrong(secondsThen)
-    : new ApiError('invalid_api_key', 'This API key is wrong or was revoked.');
+  const secondsThen = await failedKeys.note(address);
+  throw secondsThen > 0 ? tooManyWrong(secondsThen) : wrongKey(sent);
 }
 
-function tooManyWrong(retryAfterSeconds: number): ApiError {
+function wrongKey(sent: string): ApiError {
+  return new ApiError(
+    'invalid_api_key',
+    keyKindOf(sent) === 'admin'
+      ? 'This is an admin key, which opens only the admin API. Use an API key.'
+      : 'This API key is wrong or was revoked.',
+  );
+}
+
+export function tooManyWrong(retryAfterSeconds: number): ApiError {
   return new ApiError(
     'rate_limit_exceeded',
-    `Too many wrong API keys came from this address. Check the key, and retry in ${retryAfterSeconds} s.`,
+    `Too many wrong keys came from this address. Check the key, and retry in ${retryAfterSeconds} s.`,
     { retryAfterSeconds, details: { limit: 'failed_keys_per_minute' } },
   );
 }
@@ -89,16 +99,22 @@ function checkStanding({ isDisabled, expiresAtMs }: ApiKey, nowMs: number): void
       'invalid_api_key',
       'This API key is disabled. Have it enabled again, or use another.',
     );
-  if (expiresAtMs === null || nowMs < expiresAtMs) return;
-  throw new ApiError(
+  if (expiresAtMs !== null && nowMs >= expiresAtMs) throw keyExpired(expiresAtMs);
+}
+
+export function keyExpired(expiresAtMs: number): ApiError {
+  return new ApiError(
     'invalid_api_key',
-    `This API key expired at ${new Date(expiresAtMs).toISOString()}. Use another.`,
+    `This key expired at ${new Date(expiresAtMs).toISOString()}. Use another.`,
   );
 }
 
 function checkAddress({ allowedAddresses }: ApiKey, address: string): void {
-  if (allowedAddresses.every((list) => list.includes(address))) return;
-  throw new ApiError(
+  if (!allowedAddresses.every((list) => list.includes(address))) throw addressNotAllowed(address);
+}
+
+export function addressNotAllowed(address: string): ApiError {
+  return new ApiError(
     'address_not_allowed',
     `This key may not be used from ${address.slice(0, 64)}. Send from an address that it allows, or have its list changed.`,
   );
@@ -122,7 +138,8 @@ function sentKey(request: FastifyRequest, queryKey: boolean): string | null {
   return candidates[0]!;
 }
 
-function bearerOf(authorization: string): string {
+/** Returns the key of an Authorization header. Throws ApiError 401. */
+export function bearerOf(authorization: string): string {
   const match = /^Bearer\s+(\S+)\s*$/i.exec(authorization);
   if (!match)
     throw new ApiError('invalid_api_key', 'The Authorization header must be `Bearer <key>`.');

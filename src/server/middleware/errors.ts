@@ -1,4 +1,5 @@
-// Sends every error, in the format of its endpoint and with the code of the one registry.
+// Sends every error with the code of the one registry: in the format of its endpoint, or as a problem
+// (RFC 9457) from the dashboard's API and the admin API.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
 import { NulInText } from '../../db/text-values.ts';
@@ -6,7 +7,8 @@ import type { ClientFormat } from '../../formats/format.ts';
 import { toldOfDatabase } from '../../gateway/unavailable.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { Logger } from '../../lib/log.ts';
-import { publicUrlOf } from '../context.ts';
+import { adminApiPath, dashboardApiPath, publicUrlOf } from '../context.ts';
+import { problemMediaType, writeProblem } from '../problem.ts';
 import { nulRefused } from './refuse-nul.ts';
 
 /**
@@ -31,22 +33,26 @@ export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  request.requestLog.note({ errorCode: error.code });
+  const { requestId, requestLog, server } = request;
+  const url = publicUrlOf(request);
+  const isProblem = hasProblems(url);
+  const context = { requestId, publicUrl: server.publicUrl };
+  requestLog.noteError(error);
   // Anthropic's SDK reads the id under this name. The handler sets it on answers, but a 401 or 415
   // never reaches the handler.
-  if (formatAt(publicUrlOf(request)).name === 'messages')
-    reply.header('request-id', request.requestId);
+  if (formatAt(url).name === 'messages') reply.header('request-id', requestId);
   if (error.retryAfterSeconds !== null)
     reply.header('retry-after', String(error.retryAfterSeconds));
   return reply
     .code(error.status)
     .headers(error.headers)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(errorBody(error, publicUrlOf(request), request.requestId)));
+    .header('content-type', isProblem ? problemMediaType : 'application/json; charset=utf-8')
+    .send(JSON.stringify((isProblem ? writeProblem : formatAt(url).writeError)(error, context)));
 }
 
-export function errorBody(error: ApiError, url: string, requestId: string): object {
-  return formatAt(url).writeError(error, requestId);
+/** The dashboard's playground has the URLs of the public API. */
+function hasProblems(url: string): boolean {
+  return url.startsWith(`${dashboardApiPath}/`) || url.startsWith(`${adminApiPath}/`);
 }
 
 /** Anthropic's format below `/v1/messages`, OpenAI's everywhere else. */

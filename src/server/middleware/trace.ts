@@ -1,8 +1,10 @@
-// Gives each request its id, and records it when its answer has been sent or its client has gone.
+// Gives each request its id, reads its trace, and records it when its answer has been sent or its client has gone.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../lib/clock.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import { RequestLog } from '../../gateway/request-log.ts';
+import { type ClientTrace, readTraceContext } from '../../lib/trace-context.ts';
+import type { Telemetry } from '../../domain/telemetry/telemetry.ts';
+import { type BookingListener, RequestLog } from '../../gateway/request-log.ts';
 import type { Lifecycle } from '../context.ts';
 import type { RecordRequest } from '../record-request.ts';
 
@@ -18,35 +20,60 @@ const bothNames = ['x-request-id', 'request-id'];
 
 type TraceOptions = {
   readonly record: RecordRequest;
+  /** Told of the money that requests book. */
+  readonly listener: BookingListener;
   readonly clock: Clock;
   readonly lifecycle: Lifecycle;
+  /** null: telemetry is off. */
+  readonly telemetry: Telemetry | null;
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
 /** A Fastify onRequest hook, the first of all. */
-export function trace({ record, clock, lifecycle, headers }: TraceOptions) {
+export function trace({ record, listener, clock, lifecycle, telemetry, headers }: TraceOptions) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     const { method, routeOptions } = request;
     const { url: route = null, config } = routeOptions;
     request.requestId = newIdWithPrefix('req');
     request.arrivedAtMs = clock.elapsedMs();
-    request.requestLog = new RequestLog(request.requestId);
+    request.requestLog = new RequestLog(request.requestId, listener);
     request.apiKey = null;
+    const client = traceOf(request);
     const { requestLog, arrivedAtMs } = request;
-    reply.raw.on('close', () =>
+    const path = config.publicUrl ?? route;
+    const spans = telemetry && path?.startsWith('/v1/') ? telemetry.begin(client) : null;
+    requestLog.spans = spans;
+    request.trace = spans?.trace ?? client;
+    if (request.trace) requestLog.note({ traceId: request.trace.traceId });
+    reply.raw.on('close', () => {
+      const endMs = clock.elapsedMs();
+      const { fields } = requestLog;
+      const status = reply.raw.statusCode;
+      const isClientGone = !reply.raw.writableFinished;
       record({
-        fields: requestLog.fields,
+        fields,
         method,
         route,
         publicUrl: config.publicUrl,
-        status: reply.raw.statusCode,
-        tookMs: clock.elapsedMs() - arrivedAtMs,
-        isClientGone: !reply.raw.writableFinished,
-      }),
-    );
+        status,
+        tookMs: endMs - arrivedAtMs,
+        isClientGone,
+      });
+      const ended = { startMs: arrivedAtMs, endMs, method, route: path!, status, isClientGone };
+      // A run that outlives its client is charged later.
+      spans?.whenOver(() => telemetry!.record({ spans, fields, ...ended }));
+    });
     reply.header('x-request-id', request.requestId).headers(headers);
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
     next();
   };
+}
+
+function traceOf({ headers: { traceparent, tracestate } }: FastifyRequest): ClientTrace | null {
+  if (traceparent === undefined) return null;
+  return readTraceContext(
+    String(traceparent),
+    tracestate === undefined ? null : String(tracestate),
+  );
 }

@@ -48,7 +48,7 @@ export function waitForMemory(
     await turnOf(place, reply);
     const cancel = clock.after(arrivalTimeoutMs, () => {
       place.leave();
-      answerLate(socket);
+      answerLate(socket, config.server.public_url);
     });
     arriving.set(request, () => {
       cancel();

@@ -6,6 +6,7 @@ const common = {
   displayName: 'X',
   ownedBy: 'x',
   createdAtSeconds: 0,
+  retirement: null,
   mode: 'text-to-image',
   inputImages: { min: 0, max: 0 },
   promptCharactersMax: 50,

@@ -80,7 +80,7 @@ export async function startProvider(
       ...timeouts,
     },
   };
-  return { upstream, connection: { provider, http: imageHttpOver(upstreams) } };
+  return { upstream, connection: { provider, http: imageHttpOver(upstreams, null) } };
 }
 
 /** A file whose content type says nothing about it. */

@@ -84,7 +84,13 @@ type Started = {
 };
 
 async function start(t: TestContext, databaseUrl: string | undefined): Promise<Started> {
-  const config = { models: billedModels(), log: { level: 'fatal' }, overload: { lag_ms: null } };
+  const config = {
+    // Many programs run beside each other, and what delays them counts as output.
+    server: { threads: 1 },
+    models: billedModels(),
+    log: { level: 'fatal' },
+    overload: { lag_ms: null },
+  };
   const gateway = await startGatewayProgram(
     config,
     databaseUrl === undefined ? {} : { databaseUrl },
@@ -175,18 +181,22 @@ async function addUp({ gateway, buyers }: Started, table: ReadonlyMap<Kind, Sums
       .select('upstream_cost_micros as cost')
       .where('ledger_id', '=', ledger)
       .execute();
-    const ended = read
+    const losses = read
       .selectFrom('entries')
       .select('loss_micros as loss')
       .where('ledger_id', '=', ledger);
-    const expired = await ended.where('kind', '=', 'expire').execute();
+    const expired = await losses.where('kind', '=', 'expire').execute();
     const sums = table.get(kind)!;
     sums.calls += names.length;
     sums.billed += names.reduce((sum, name) => sum + provider.billedMicros(name), 0);
     sums.charged += charges.reduce((sum, { cost }) => sum + cost, 0);
     sums.killed += expired.length;
     sums.lost += expired.reduce((sum, { loss }) => sum + loss, 0);
-    assert.equal(charges.length + expired.length, names.length, 'every call was charged or killed');
+    // On a busy machine a gateway can be killed, or refuse, before it has called the provider.
+    const billed = names.filter((name) => provider.billedMicros(name) > 0).length;
+    const ended = charges.length + expired.length;
+    assert.ok(ended >= billed, `${billed} calls were billed, ${ended} were charged or killed`);
+    assert.ok(ended <= names.length, `${ended} were charged or killed of ${names.length} calls`);
   }
 }
 

@@ -183,3 +183,29 @@ testMutations(watchers, {
     watchers: ['tests/integration/idempotency-replicas.test.ts # a gateway stalls'],
   },
 });
+
+// The admin API's answers.
+const kept = 'domain/idempotency/kept-answers.ts';
+
+testMutations(['tests/contract/kept-answers.test.ts # on SQLite'], {
+  'an admin request with another body gets the kept answer': {
+    file: kept,
+    guard: `if (row.fingerprint !== fingerprint) return { kind: 'conflict' };`,
+    without: '',
+  },
+  'a claim of the admin API takes a key with a kept answer': {
+    file: kept,
+    guard: 'where admin_answers.expires_at_ms <= ${nowMs}',
+    without: 'where admin_answers.expires_at_ms >= 0',
+  },
+  'an answer of the admin API is never kept': {
+    file: kept,
+    guard: '.set({ body })',
+    without: '.set({ body: null })',
+  },
+  'kept answers are removed before they expire': {
+    file: kept,
+    guard: 'where expires_at_ms <= ${nowMs} limit',
+    without: 'where expires_at_ms >= 0 limit',
+  },
+});

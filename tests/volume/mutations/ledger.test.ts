@@ -276,3 +276,53 @@ testMutations(watchers, {
     watchers: keysOnPostgres,
   },
 });
+
+const removal = ['tests/contract/retention.test.ts # on SQLite (a charge that|a day half|a file)'];
+const removalSteps = ['tests/contract/retention.test.ts # on SQLite between two steps'];
+const removeDays = 'domain/ledger/seals/remove-days.ts';
+const exportFile = 'domain/ledger/seals/export-file.ts';
+
+testMutations(removal, {
+  'a charge that no seal covers is removed': {
+    file: removeDays,
+    guard: 'if (uncovered) return',
+    without: 'if (uncovered && false) return',
+  },
+  'a removal once begun waits until the day is old enough again': {
+    file: removeDays,
+    guard: 'if (seal.until_ms > keptMs && seal.removing_since_ms === null) return;',
+    without: 'if (seal.until_ms > keptMs) return;',
+  },
+  'a deletion does not let the ledger write': {
+    file: removeDays,
+    guard: 'await pause();',
+    without: '',
+    watchers: removalSteps,
+  },
+  'the head of a file is not compared': {
+    file: exportFile,
+    guard: 'if (line !== headOf(seal)) return false;',
+    without: '',
+  },
+  'a file that was there is not flushed': {
+    file: exportFile,
+    guard: 'await flush(path);',
+    without: '',
+  },
+});
+
+const seals = 'tests/contract/seals.test.ts';
+
+testMutations([`${seals} # on SQLite a charge while its day`], {
+  'a day is audited before it is closed': {
+    file: 'domain/ledger/seals/seal-day.ts',
+    guard: 'await closeDays(write, untilMs);',
+    without: '',
+  },
+  'the audit of a day does not wait for batches, on PostgreSQL': {
+    file: 'domain/ledger/seals/sealing-turn.ts',
+    guard: 'if (!isSqlite(write)) await waitForWriters(write);',
+    without: '',
+    watchers: [`${seals} # on PostgreSQL a day is sealed after`],
+  },
+});

@@ -35,8 +35,8 @@ testMutations([], {
   },
   'the hold of a failed request stays': {
     file: 'gateway/charging/open-hold.ts',
-    guard: 'const outcome = await this.#books.ledger.submit(release);',
-    without: `const outcome = { type: 'released' } as const;`,
+    guard: 'const submitted = this.#books.ledger.submit(release);',
+    without: `const submitted = Promise.resolve({ type: 'released' } as const);`,
     watchers: integration('money', 'a failed request is free'),
   },
   'the output of a failed attempt is not booked as a loss': {
@@ -169,6 +169,42 @@ testMutations([], {
     without: 'index: 0,',
     watchers: [answers, 'src/formats/chat/read-stream.test.ts'],
   },
+  'a repaired call is written like the one before it': {
+    file: 'formats/chat/relay-stream.ts',
+    guard: 'return isRepaired ? write() : this.#chunks.write(chunk, write);',
+    without: 'return this.#chunks.write(chunk, write);',
+    watchers: ['src/formats/chat/relay-stream.test.ts'],
+  },
+  'a text that is twice in its chunk is put into the wrong place': {
+    file: 'formats/chat/similar-chunks.ts',
+    guard: 'return isRight && read ?',
+    without: 'return read ?',
+    watchers: ['src/formats/chat/similar-chunks.test.ts'],
+  },
+  'two texts of a chunk are written in the order of a repeated name': {
+    file: 'formats/chat/similar-chunks.ts',
+    guard: 'start < end || ',
+    without: '',
+    watchers: ['src/formats/chat/similar-chunks.test.ts'],
+  },
+  'a text that spells a mark of ours is put into another field': {
+    file: 'formats/chat/similar-chunks.ts',
+    guard: 'if (gaps.some((gap, index) => valueOf(gap) === markOf(index))) return null;',
+    without: '',
+    watchers: ['src/formats/chat/similar-chunks.test.ts'],
+  },
+  'a long answer keeps its events in memory': {
+    file: 'formats/messages/stream-event.ts',
+    guard: 'JSON.parse(text[2]!) as string',
+    without: 'text[2]!.slice(1, -1)',
+    watchers: ['tests/similar-streams.test.ts # keeps the text of messages'],
+  },
+  'a line break in a Messages text is no error': {
+    file: 'formats/messages/stream-event.ts',
+    guard: String.raw`[^"\\\u0000-\u001f]`,
+    without: String.raw`[^"\\]`,
+    watchers: ['src/formats/messages/stream-event.test.ts'],
+  },
   'a stream that breaks off counts as complete': {
     file: 'formats/chat/read-stream.ts',
     guard: 'return this.#finishReason === null\n      ?',
@@ -190,14 +226,15 @@ testMutations([], {
   },
   'an expired key works': {
     file: 'server/middleware/authenticate.ts',
-    guard: 'if (expiresAtMs === null || nowMs < expiresAtMs) return;',
-    without: 'if (nowMs > 0) return;',
+    guard: 'if (expiresAtMs !== null && nowMs >= expiresAtMs) throw keyExpired(expiresAtMs);',
+    without: 'if (nowMs < 0) throw keyExpired(0);',
     watchers: integration('rate-limits', 'an expired key is refused'),
   },
   'a key works from any address': {
     file: 'server/middleware/authenticate.ts',
-    guard: 'if (allowedAddresses.every((list) => list.includes(address))) return;',
-    without: 'if (allowedAddresses.length >= 0) return;',
+    guard:
+      'if (!allowedAddresses.every((list) => list.includes(address))) throw addressNotAllowed(address);',
+    without: 'if (allowedAddresses.length < 0) throw addressNotAllowed(address);',
     watchers: integration('rate-limits', 'only the allowed addresses'),
   },
   'every endpoint reads a key from the query': {
@@ -224,6 +261,43 @@ testMutations([], {
     without: 'return known ? known.key : null;',
     watchers: integration('idempotency', 'on SQLite .*the key must allow the model'),
   },
+  'an admin key needs no scope': {
+    file: 'admin-api/admit.ts',
+    guard: 'if (!key.scopes.has(scope))',
+    without: 'if (scope === null)',
+    watchers: integration('admin-scopes', 'on SQLite GET /accounts needs'),
+  },
+  'an expired admin key works': {
+    file: 'admin-api/admit.ts',
+    guard: 'expiresAtMs !== null && clock.nowMs() >= expiresAtMs',
+    without: 'expiresAtMs !== null && clock.nowMs() < 0',
+    watchers: integration('admin-api', 'on SQLite a revoked or expired'),
+  },
+  'an admin key works from any address': {
+    file: 'admin-api/admit.ts',
+    guard: 'allowedAddresses?.includes(request.ip) === false',
+    without: 'allowedAddresses?.includes(request.ip) === null',
+    watchers: integration('admin-api', 'on SQLite a revoked or expired'),
+  },
+  'a revoked admin key works': {
+    file: 'domain/keys/admin-keys.ts',
+    guard: `    .where('digest', '=', adminKeyDigest(text))
+    .where('revoked_at_ms', 'is', null)`,
+    without: `    .where('digest', '=', adminKeyDigest(text))`,
+    watchers: integration('admin-api', 'on SQLite a revoked or expired'),
+  },
+  'wrong admin keys are not counted': {
+    file: 'admin-api/admit.ts',
+    guard: 'const secondsThen = await failedKeys.note(address);',
+    without: 'const secondsThen = 0 * address.length;',
+    watchers: integration('admin-api', 'on SQLite wrong admin keys'),
+  },
+  'an admin key makes a reset link for an operator': {
+    file: 'admin-api/users.ts',
+    guard: 'if (reset.user.isOperator)',
+    without: 'if (reset.user.id === null)',
+    watchers: integration('admin-api', 'on SQLite an admin key makes no reset link'),
+  },
   'images are fetched from private addresses': {
     file: 'domain/images/public-address.ts',
     guard: `if (parsed.range() !== 'unicast') return false;`,
@@ -249,9 +323,27 @@ testMutations([], {
     without: 'void [place, tokensUsed];',
     watchers: integration('rate-limits', 'one more than the limit is refused'),
   },
+  'each thread may run as many requests at once as the limit': {
+    file: 'domain/limits/thread-limits.ts',
+    guard: 'Math.min(wanted, max - inUse - others)',
+    without: 'Math.min(wanted, max - inUse - 0 * others)',
+    watchers: ['src/domain/limits/thread-limits.test.ts'],
+  },
+  'a slot of a lost answer stays taken': {
+    file: 'domain/limits/shared-slots.ts',
+    guard: 'pool.isUnsure = true;',
+    without: '',
+    watchers: ['src/domain/limits/thread-limits.test.ts'],
+  },
+  'two threads run the same cached request': {
+    file: 'lib/name-locks.ts',
+    guard: 'if (!line) {',
+    without: 'if (!line || true) {',
+    watchers: ['src/lib/name-locks.test.ts'],
+  },
   'wrong keys are not counted': {
     file: 'server/middleware/authenticate.ts',
-    guard: 'const secondsThen = failedKeys.note(address);',
+    guard: 'const secondsThen = await failedKeys.note(address);',
     without: 'const secondsThen = 0 * address.length;',
     watchers: integration('rate-limits', 'after several a minute'),
   },
@@ -306,7 +398,7 @@ testMutations([], {
     watchers: ['src/gateway/charging/hold-growth.test.ts'],
   },
   'keep-alives come ten times later than configured': {
-    file: 'app.ts',
+    file: 'serving.ts',
     guard: 'new KeepAlives(config.limits.stream_keep_alive_ms, clock)',
     without: 'new KeepAlives(10 * config.limits.stream_keep_alive_ms, clock)',
     watchers: integration('idempotency', 'on SQLite .*streamed of 20 requests at once'),

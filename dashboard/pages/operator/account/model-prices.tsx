@@ -9,7 +9,7 @@ import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { showError } from '../../../parts/notify.ts';
 import { Panel } from '../../../parts/panel.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
-import { multiplierText, ppmFromText } from '../multiplier-text.ts';
+import { multiplierText, ppmFromText } from '../../../parts/multiplier-text.ts';
 
 type Account = Output<'GET /operator/accounts/:account'>;
 

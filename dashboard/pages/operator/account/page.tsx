@@ -32,7 +32,7 @@ import { QueryView } from '../../../parts/query-view.tsx';
 import { Stat } from '../../../parts/stat.tsx';
 import { StatementTable } from '../../../parts/statement-table.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
-import { AuditTable } from '../audit-table.tsx';
+import { AuditTable } from '../../../parts/audit-table.tsx';
 import { OperatorKeys } from '../operator-keys.tsx';
 import { AdjustDialog } from './adjust-dialog.tsx';
 import { Members } from './members.tsx';
@@ -170,7 +170,7 @@ function AccountPage({ account }: { readonly account: Account }) {
             <OperatorKeys filters={{ account: account.id }} />
           </Tabs.Panel>
           <Tabs.Panel value="audit">
-            <AuditTable filters={{ account: account.id }} />
+            <Changes accountId={account.id} />
           </Tabs.Panel>
         </Tabs>
       </Stack>
@@ -261,4 +261,9 @@ function FreezeControl({ account }: { readonly account: Account }) {
       </Button>
     </Group>
   );
+}
+
+function Changes({ accountId }: { readonly accountId: string }) {
+  const query = { account: accountId };
+  return <AuditTable pages={useApiPages('GET /operator/audit-log', { query })} />;
 }

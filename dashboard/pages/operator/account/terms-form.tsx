@@ -7,7 +7,7 @@ import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { showSuccess } from '../../../parts/notify.ts';
 import { Panel } from '../../../parts/panel.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
-import { multiplierField, ppmFromText } from '../multiplier-text.ts';
+import { multiplierField, ppmFromText } from '../../../parts/multiplier-text.ts';
 
 type Account = Output<'GET /operator/accounts/:account'>;
 

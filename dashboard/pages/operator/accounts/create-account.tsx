@@ -7,7 +7,7 @@ import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { showSuccess } from '../../../parts/notify.ts';
 import { newIdempotencyId } from '../../../parts/idempotency-id.ts';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
-import { ppmFromText } from '../multiplier-text.ts';
+import { ppmFromText } from '../../../parts/multiplier-text.ts';
 
 type Props = {
   readonly opened: boolean;

@@ -12,7 +12,7 @@ import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
-import { multiplierText } from '../multiplier-text.ts';
+import { multiplierText } from '../../../parts/multiplier-text.ts';
 import { CreateAccount } from './create-account.tsx';
 
 type Row = Output<'GET /operator/accounts'>['data'][number];

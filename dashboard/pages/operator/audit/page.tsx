@@ -1,13 +1,13 @@
-// Every change made in the dashboard, by a command or by Stripe.
+// Every change made in the dashboard, by a command, by an admin key or by Stripe.
 import { Group, Select, Stack } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import type { AuditKind } from '../../../../src/dashboard-contract/operator.ts';
-import { useApi } from '../../../api/use-api.ts';
+import { useApi, useApiPages } from '../../../api/use-api.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
-import { AuditTable } from '../audit-table.tsx';
+import { AuditTable } from '../../../parts/audit-table.tsx';
 
 const labels: Readonly<Record<AuditKind, string>> = {
   account: 'Accounts',
@@ -19,6 +19,7 @@ const labels: Readonly<Record<AuditKind, string>> = {
   user: 'Users',
   session: 'Sessions',
   secret: 'Secrets',
+  'admin-key': 'Admin keys',
 };
 /** The filter takes prefixes of actions. */
 const kinds = Object.entries(labels).map(([kind, label]) => ({ value: `${kind}.`, label }));
@@ -33,6 +34,14 @@ export function Page() {
     }),
   );
   const orUndefined = (text: string) => (text === '' ? undefined : text);
+  const pages = useApiPages('GET /operator/audit-log', {
+    query: {
+      action: action ?? undefined,
+      actor,
+      account: orUndefined(of),
+      subject: orUndefined(subject),
+    },
+  });
   return (
     <>
       <PageHeader
@@ -69,14 +78,7 @@ export function Page() {
             maw={320}
           />
         </Group>
-        <AuditTable
-          filters={{
-            action: action ?? undefined,
-            actor,
-            account: orUndefined(of),
-            subject: orUndefined(subject),
-          }}
-        />
+        <AuditTable pages={pages} />
       </Stack>
     </>
   );

@@ -2,6 +2,7 @@
 // dead processes. Loaded only when PostgreSQL is used.
 import assert from 'node:assert/strict';
 import type { Pool } from 'pg';
+import { poolStateOf } from '../../../db/pool-state.ts';
 import { explainPostgresError } from '../../../db/postgres-error.ts';
 import { connectPool } from '../../../db/postgres-pool.ts';
 import { type Clock, readSharedTime, type SharedTime } from '../../../lib/clock.ts';
@@ -50,7 +51,8 @@ export async function openPostgresLedger(options: GatewayLedgerOptions): Promise
   });
   const runner = createRetryingRunner(store, { onTrouble, clock });
   const stopLease = keepLease(store, { clock, onFailure: runner.noteFailure });
-  return createBatcher(closedWith(runner, { pool, before: stopLease }));
+  const ledger = createBatcher(closedWith(runner, { pool, before: stopLease }));
+  return { ...ledger, pool: () => poolStateOf('ledger', pool, connectionsMax) };
 }
 
 /** Opens the ledger for a command-line process: no holds, no lease. */

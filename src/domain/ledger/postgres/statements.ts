@@ -26,6 +26,8 @@ export type WindowRow = Selectable<Tables['key_windows']>;
 
 export type LoadedRows = {
   readonly now_ms: number;
+  /** The end of the closed days, in Unix milliseconds; 0 without one. */
+  readonly closed_until_ms: number;
   /** null when this process has no lease. */
   readonly lease_ends_at_ms: number | null;
   readonly holds: readonly HoldRow[];
@@ -81,6 +83,7 @@ touched_windows as (
 )
 select json_build_object(
   'now_ms', (select ms from moment),
+  'closed_until_ms', (select closed_until_ms from sealing where id = 1),
   'lease_ends_at_ms', (select expires_at_ms from hold_owners where owner = $5),
   'holds', ${listOf('held')},
   'entries', ${listOf('(select * from entries where id = any($2::text[]))')},

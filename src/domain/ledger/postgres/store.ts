@@ -171,7 +171,9 @@ function decide(
   { ledgers, loaded, claims }: Loaded,
 ): Decision {
   try {
-    return runCommands(bookOf(ledgers, loaded, claims), commands, loaded.now_ms);
+    // Nothing is dated into a closed day, even if the clock went back.
+    const nowMs = Math.max(loaded.now_ms, loaded.closed_until_ms);
+    return runCommands(bookOf(ledgers, loaded, claims), commands, nowMs);
   } catch (error) {
     throw new CommandFault((error as Error).message, { cause: error });
   }

@@ -23,6 +23,7 @@ export type Problem = {
     | 'charge_days'
     | 'loss_days'
     | 'holds'
+    | 'sealed_days'
     | 'payment_bookings';
   readonly id: string;
   readonly column: string;
@@ -99,11 +100,14 @@ export function windowId(
   return `${keyId} ${kind} ${startsOn}`;
 }
 
-/** Adds an entry and, for a settlement, its charge. Returns the first problem, or null. */
+/**
+ * Adds an entry and, for a settlement, its charge, or that it was removed. Returns the first
+ * problem, or null.
+ */
 export function auditEntry(
   audit: Audit,
   entry: EntryRow,
-  charge: PricedCharge | null,
+  charge: PricedCharge | RemovedCharge | null,
 ): Problem | null {
   audit.entries += 1;
   const { kind } = entry;
@@ -121,12 +125,12 @@ export function auditEntry(
     auditBalance(audit, entry) ??
     auditWindow(audit, entry, {
       kind: 'day',
-      startsOn: entry.day,
+      startsOn: reserve.day,
       capMicros: reserve.daily_cap_micros,
     }) ??
     auditWindow(audit, entry, {
       kind: 'month',
-      startsOn: entry.month,
+      startsOn: reserve.month,
       capMicros: reserve.monthly_cap_micros,
     }) ??
     (kind === 'settle' ? auditCharge(audit, { entry, reserve, charge }) : null)
@@ -179,18 +183,25 @@ function auditReserve(entry: EntryRow): Problem | null {
 }
 
 /** Checks an extension: it is booked in the ledger and windows of its hold, whatever the day. */
-function auditExtend(entry: EntryRow, { ledger_id, key_id, day, month }: EntryRow): Problem | null {
+function auditExtend(entry: EntryRow, reserve: EntryRow): Problem | null {
   if (entry.held_delta_micros < 0)
     return wrong(entry, 'held_delta_micros', '0 or more', entry.held_delta_micros);
   return compareEntry(entry, {
     posted_delta_micros: 0,
     loss_micros: 0,
     provoked: 0,
+    ...placeOf(entry, reserve),
+  });
+}
+
+/** The ledger, key and windows of a hold. Entries of older versions repeat the windows. */
+function placeOf(entry: EntryRow, { ledger_id, key_id, day, month }: EntryRow): Partial<EntryRow> {
+  return {
     ledger_id,
     key_id,
-    day,
-    month,
-  });
+    ...(entry.day === null ? {} : { day }),
+    ...(entry.month === null ? {} : { month }),
+  };
 }
 
 /**
@@ -204,10 +215,9 @@ function auditEnd(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | n
   if (entry.posted_delta_micros > 0)
     return wrong(entry, 'posted_delta_micros', '0 or less', entry.posted_delta_micros);
   if (entry.provoked === 1 && !mayBeProvoked(entry, isOpen)) return wrong(entry, 'provoked', 0, 1);
-  const { ledger_id, key_id, day, month } = reserve;
   const held_delta_micros = isOpen ? 0 - reserve.held_delta_micros : 0;
   const free = entry.kind === 'settle' ? {} : { posted_delta_micros: 0 };
-  return compareEntry(entry, { ledger_id, key_id, day, month, held_delta_micros, ...free });
+  return compareEntry(entry, { ...placeOf(entry, reserve), held_delta_micros, ...free });
 }
 
 /**
@@ -293,10 +303,14 @@ export type PricedCharge = ChargeRow & { readonly terms: string | null };
 type Settlement = {
   readonly entry: EntryRow;
   readonly reserve: EntryRow;
-  readonly charge: PricedCharge | null;
+  readonly charge: PricedCharge | RemovedCharge | null;
 };
 
-function auditCharge(audit: Audit, { entry, reserve, charge }: Settlement): Problem | null {
+/** A charge of a day being removed: its sums are known otherwise. `left` is null when it is gone. */
+export type RemovedCharge = { readonly left: PricedCharge | null };
+
+function auditCharge(audit: Audit, settlement: Settlement): Problem | null {
+  const { entry, charge } = settlement;
   if (!charge)
     return {
       table: 'charges',
@@ -306,8 +320,17 @@ function auditCharge(audit: Audit, { entry, reserve, charge }: Settlement): Prob
       found: null,
     };
   audit.charges += 1;
+  if ('left' in charge) return charge.left && compareCharge(settlement, charge.left);
   addTokens(audit.ledgers.get(entry.ledger_id)!, charge);
   addToDay(audit.chargeDays, chargeOfRow(charge));
+  return compareCharge(settlement, charge);
+}
+
+/** Compares a charge with its entries and its price. */
+function compareCharge(
+  { entry, reserve }: Omit<Settlement, 'charge'>,
+  charge: PricedCharge,
+): Problem | null {
   const { ledger_id, key_id, loss_micros, created_at_ms } = entry;
   const cost_micros = 0 - entry.posted_delta_micros;
   const expected = {

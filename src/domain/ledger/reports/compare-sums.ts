@@ -1,18 +1,25 @@
 // Compares every derived number of the ledger with the journal's sums: balances, totals, windows,
 // open holds.
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Audit, firstDifference, type Problem, windowId } from './audit.ts';
 import { chargeDayId } from '../charge-days.ts';
 import { lossDayId } from '../loss-days.ts';
+import { dayOf, monthOf } from '../window.ts';
 import type { EntryRow } from '../rows.ts';
 
-/** Returns the first row, by table and id, that differs, is missing or is unexpected; or null. */
-export async function compareSums(db: Kysely<Tables>, audit: Audit): Promise<Problem | null> {
+/**
+ * Returns the first row, by table and id, that differs, is missing or is unexpected; or null. An
+ * audit that began at a seal knows the daily sums and windows from `sinceMs` on.
+ */
+export async function compareSums(
+  db: Kysely<Tables>,
+  audit: Audit,
+  sinceMs: number | null = null,
+): Promise<Problem | null> {
   const ledgers = await db.selectFrom('ledgers').selectAll().execute();
-  const windows = await db.selectFrom('key_windows').selectAll().execute();
-  const days = await db.selectFrom('charge_days').selectAll().execute();
-  const losses = await db.selectFrom('loss_days').selectAll().execute();
+  const windows = await readWindows(db, audit, sinceMs);
+  const sums = await readDaySums(db, { fromDay: sinceMs === null ? '' : dayOf(sinceMs) });
   const holds = await db.selectFrom('holds').selectAll().execute();
   return (
     compareTable('ledgers', audit.ledgers, new Map(ledgers.map((row) => [row.id, row]))) ??
@@ -21,22 +28,132 @@ export async function compareSums(db: Kysely<Tables>, audit: Audit): Promise<Pro
       audit.windows,
       new Map(windows.map((row) => [windowId(row.key_id, row.kind, row.starts_on), row])),
     ) ??
-    compareTable(
-      'charge_days',
-      audit.chargeDays,
-      new Map(days.map((row) => [chargeDayId(row), row])),
-    ) ??
-    compareTable(
-      'loss_days',
-      audit.lossDays,
-      new Map(losses.map((row) => [lossDayId(row), row])),
-    ) ??
+    compareDays(audit, sums) ??
     compareTable(
       'holds',
       new Map([...audit.open].map(([id, reserve]) => [id, expectedHold(reserve)])),
       new Map(holds.map((row) => [row.id, row])),
     )
   );
+}
+
+type WindowRow = Selectable<Tables['key_windows']>;
+
+/** Reads the windows that the audit has, and any that it should have. */
+async function readWindows(
+  db: Kysely<Tables>,
+  audit: Audit,
+  sinceMs: number | null,
+): Promise<readonly WindowRow[]> {
+  const all = db.selectFrom('key_windows').selectAll();
+  if (sinceMs === null) return all.execute();
+  const current = await all
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('kind', '=', 'day'), eb('starts_on', '>=', dayOf(sinceMs))]),
+        eb.and([eb('kind', '=', 'month'), eb('starts_on', '>=', monthOf(sinceMs))]),
+      ]),
+    )
+    .execute();
+  const read = new Set(current.map((row) => windowId(row.key_id, row.kind, row.starts_on)));
+  const older: WindowRow[] = [];
+  for (const id of new Set(audit.windows.keys()).difference(read)) {
+    const [, keyId, kind, startsOn] = /^(.*) (day|month) (.*)$/s.exec(id)!;
+    const row = await all
+      .where('key_id', '=', keyId!)
+      .where('kind', '=', kind as WindowRow['kind'])
+      .where('starts_on', '=', startsOn!)
+      .executeTakeFirst();
+    if (row) older.push(row);
+  }
+  return [...current, ...older];
+}
+
+/** The stored sums by day. */
+type DaySums = {
+  readonly chargeDays: readonly Selectable<Tables['charge_days']>[];
+  readonly lossDays: readonly Selectable<Tables['loss_days']>[];
+};
+
+/** Reads the sums of these days, both included; '' is before the first day. */
+export async function readDaySums(
+  db: Kysely<Tables>,
+  { fromDay, toDay }: { readonly fromDay: string; readonly toDay?: string },
+): Promise<DaySums> {
+  let days = db.selectFrom('charge_days').selectAll().where('day', '>=', fromDay);
+  let losses = db.selectFrom('loss_days').selectAll().where('day', '>=', fromDay);
+  if (toDay !== undefined) {
+    days = days.where('day', '<=', toDay);
+    losses = losses.where('day', '<=', toDay);
+  }
+  return { chargeDays: await days.execute(), lossDays: await losses.execute() };
+}
+
+export function compareDays(audit: Audit, { chargeDays, lossDays }: DaySums): Problem | null {
+  return (
+    compareTable(
+      'charge_days',
+      audit.chargeDays,
+      new Map(chargeDays.map((row) => [chargeDayId(row), row])),
+    ) ??
+    compareTable('loss_days', audit.lossDays, new Map(lossDays.map((row) => [lossDayId(row), row])))
+  );
+}
+
+type ChargeSpan = {
+  readonly fromMs?: number;
+  /** Exclusive. */
+  readonly toMs?: number;
+  /** A settle entry behind this does not count. */
+  readonly lastSeq?: number;
+};
+
+const hourMs = 3_600_000;
+
+/**
+ * Finds a charge of this time without a settle entry. With `toMs` its last day is read in steps of an
+ * hour, because a step of SQLite cannot be interrupted.
+ */
+export async function findChargeWithoutEntry(
+  db: Kysely<Tables>,
+  { fromMs, toMs, lastSeq }: ChargeSpan = {},
+): Promise<Problem | null> {
+  if (toMs === undefined) return findInSpan(db, { fromMs, lastSeq });
+  const hours = Array.from({ length: 24 }, (_, index) => toMs - (24 - index) * hourMs);
+  const starts = [fromMs ?? 0, ...hours.filter((hour) => hour > (fromMs ?? 0))];
+  for (const [index, start] of starts.entries()) {
+    const step = { fromMs: start, toMs: starts[index + 1] ?? toMs, lastSeq };
+    const problem = await findInSpan(db, step);
+    if (problem) return problem;
+  }
+  return null;
+}
+
+type Bounds = { readonly [Name in keyof ChargeSpan]: ChargeSpan[Name] | undefined };
+
+async function findInSpan(
+  db: Kysely<Tables>,
+  { fromMs, toMs, lastSeq }: Bounds,
+): Promise<Problem | null> {
+  // By ledger, because charges are stored so.
+  let query = db
+    .selectFrom('charges')
+    .leftJoin('entries', (join) => {
+      const settle = join.onRef('entries.id', '=', 'charges.id').on('entries.kind', '=', 'settle');
+      return lastSeq === undefined ? settle : settle.on('entries.seq', '<=', lastSeq);
+    })
+    .select('charges.id')
+    .where('entries.seq', 'is', null);
+  if (fromMs !== undefined || toMs !== undefined)
+    query = query.where('charges.ledger_id', 'in', (eb) =>
+      eb.selectFrom('ledgers').select('ledgers.id'),
+    );
+  if (fromMs !== undefined) query = query.where('charges.created_at_ms', '>=', fromMs);
+  if (toMs !== undefined) query = query.where('charges.created_at_ms', '<', toMs);
+  const found = await query.orderBy('charges.id').executeTakeFirst();
+  return found
+    ? { table: 'charges', id: found.id, column: 'id', expected: 'a settle entry', found: null }
+    : null;
 }
 
 function expectedHold(reserve: EntryRow): object {

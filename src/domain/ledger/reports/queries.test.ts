@@ -10,9 +10,9 @@ const ledgerId = 'acc:live';
 const cursor = { createdAtMs: 500, id: 'a' };
 const open: Span = { fromMs: null, toMs: null };
 const afterCursor =
-  /^SEARCH charges USING INDEX charges_newest_first \(ledger_id=\? AND \(created_at_ms,id\)<\(\?,\?\)\)$/;
+  /^SEARCH charges USING PRIMARY KEY \(ledger_id=\? AND \(created_at_ms,id\)<\(\?,\?\)\)$/;
 const between =
-  /^SEARCH charges USING INDEX charges_newest_first \(ledger_id=\? AND created_at_ms>\? AND \(created_at_ms,id\)<\(\?,\?\)\)$/;
+  /^SEARCH charges USING PRIMARY KEY \(ledger_id=\? AND created_at_ms>\? AND \(created_at_ms,id\)<\(\?,\?\)\)$/;
 const cutOff =
   /^SEARCH charges USING INDEX charges_cut_off \(ledger_id=\? AND \(created_at_ms,id\)<\(\?,\?\)\)$/;
 

@@ -3,12 +3,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { readKeptTerms, type PriceTerms } from '../../../canonical/price-terms.ts';
+import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { availableMicrosOf, type Charge } from '../book.ts';
 import { accountIdOf, type LedgerId, signUpCreditId } from '../commands.ts';
 import { chargeOfRow, type ChargeRow } from '../rows.ts';
-import { type DayCount, planSpans, type Span } from './spans.ts';
+import { type DayCount, planSpans, type Span, widenSpans } from './spans.ts';
 import type { UsageCursor } from './usage-cursor.ts';
 import { dayOf } from '../window.ts';
 
@@ -92,10 +93,21 @@ export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promi
 
 /** Returns the time spans to search, newest first. */
 async function spansOf(db: Kysely<Tables>, query: ChargeQuery): Promise<readonly Span[]> {
-  const { keyId, modelId, endpoint, holdId, fromMs, toMs } = query;
+  const { keyId, modelId, endpoint, holdId, fromMs, toMs, cursor, ledgerId } = query;
   const isAnywhere = keyId === undefined && modelId === undefined && endpoint === undefined;
-  if (isAnywhere || holdId !== undefined) return [{ fromMs: fromMs ?? null, toMs: toMs ?? null }];
+  const isOneRead = holdId !== undefined || (isAnywhere && isSqlite(db));
+  if (isOneRead) return [{ fromMs: fromMs ?? null, toMs: toMs ?? null }];
+  if (isAnywhere) {
+    // PostgreSQL would begin to read every partition.
+    const newestMs = cursor?.createdAtMs ?? toMs ?? (await readLastEntryTime(db, ledgerId));
+    return widenSpans(newestMs, query);
+  }
   return planSpans(await countDays(db, query), query);
+}
+
+async function readLastEntryTime(db: Kysely<Tables>, ledgerId: LedgerId): Promise<number> {
+  const query = db.selectFrom('ledgers').select('last_entry_at_ms').where('id', '=', ledgerId);
+  return (await query.executeTakeFirst())?.last_entry_at_ms ?? 0;
 }
 
 /**
@@ -119,7 +131,13 @@ async function countDays(
       fn.sum<number | string>('requests').as('requests'),
       matching.as('matching'),
     ])
-    .where('ledger_id', '=', ledgerId);
+    .where('ledger_id', '=', ledgerId)
+    // The sums of removed days are kept, but there is nothing to find.
+    .where((eb) => {
+      const removed = eb.selectFrom('sealed_days').where('removed_at_ms', 'is not', null);
+      const last = removed.select((sealed) => sealed.fn.max('sealed_days.day').as('day'));
+      return eb('charge_days.day', '>', eb.fn.coalesce(last, eb.val('')));
+    });
   if (filter.fromMs !== undefined) days = days.where('day', '>=', dayOf(filter.fromMs));
   if (filter.toMs !== undefined) days = days.where('day', '<=', dayOf(filter.toMs));
   if (cursor) days = days.where('day', '<=', dayOf(cursor.createdAtMs));
@@ -143,8 +161,17 @@ export function selectCharges(
   { ledgerId, cursor, holdId, keyId, modelId, endpoint, ending }: Omit<ChargeQuery, 'limit'>,
   { fromMs, toMs, rowsMax }: Span & { readonly rowsMax: number },
 ) {
-  let query = db.selectFrom('charges').selectAll().where('ledger_id', '=', ledgerId);
+  let query = selectFromCharges(db, ending).selectAll().where('ledger_id', '=', ledgerId);
   if (holdId !== undefined) query = query.where('id', '=', holdId);
+  // The index has no ids, and the charge has the time of its entry.
+  if (holdId !== undefined)
+    query = query.where('created_at_ms', '=', (eb) =>
+      eb
+        .selectFrom('entries')
+        .select('entries.created_at_ms')
+        .where('entries.id', '=', holdId)
+        .where('entries.kind', '=', 'settle'),
+    );
   if (keyId !== undefined) query = query.where('key_id', '=', keyId);
   if (modelId !== undefined) query = query.where('model_id', '=', modelId);
   if (endpoint !== undefined) query = query.where('endpoint', '=', endpoint);
@@ -155,10 +182,66 @@ export function selectCharges(
     query = query.where((eb) =>
       eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(cursor.createdAtMs, cursor.id)),
     );
+    // Leaves out newer partitions. On SQLite it would be a second bound.
+    if (!isSqlite(db)) query = query.where('created_at_ms', '<=', cursor.createdAtMs);
   } else if (toMs !== null) {
     query = query.where('created_at_ms', '<', toMs);
   }
   return query.orderBy('created_at_ms', 'desc').orderBy('id', 'desc').limit(rowsMax);
+}
+
+export type ChargeOrder = 'cost' | 'duration' | 'first-token';
+
+const orders = {
+  cost: 'cost_micros',
+  duration: 'duration_ms',
+  'first-token': 'first_byte_ms',
+} as const;
+
+/**
+ * Returns the charges with the highest values, highest first. Reads all charges of the time, so the
+ * caller bounds it. Charges without the value are left out.
+ */
+export async function listTopCharges(
+  db: Kysely<Tables>,
+  {
+    ledgerId,
+    order,
+    limit,
+    ...filter
+  }: ChargeFilter & {
+    readonly ledgerId: LedgerId;
+    readonly order: ChargeOrder;
+    readonly limit: number;
+  },
+): Promise<readonly Charge[]> {
+  const column = orders[order];
+  let query = db
+    .selectFrom('charges')
+    .selectAll()
+    .where('ledger_id', '=', ledgerId)
+    .where(column, 'is not', null);
+  for (const name of ['keyId', 'modelId', 'endpoint'] as const)
+    if (filter[name] !== undefined) query = query.where(columns[name], '=', filter[name]);
+  if (filter.ending !== undefined) query = query.where('ending', '=', filter.ending);
+  if (filter.fromMs !== undefined) query = query.where('created_at_ms', '>=', filter.fromMs);
+  if (filter.toMs !== undefined) query = query.where('created_at_ms', '<', filter.toMs);
+  const rows = await query
+    .orderBy(column, 'desc')
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(chargeOfRow);
+}
+
+/** SQLite does not know that few charges were cut off, and would rather read all in their order. */
+function selectFromCharges(db: Kysely<Tables>, ending: Charge['ending'] | undefined) {
+  const isHinted = ending === 'cut-off' && isSqlite(db);
+  const hinted = sql<Tables['charges']>`charges`.as<'charges'>(
+    sql`charges indexed by charges_cut_off`,
+  );
+  return isHinted ? db.selectFrom(hinted) : db.selectFrom('charges');
 }
 
 /** Returns a credit or debit as booked, or null. */

@@ -1,16 +1,17 @@
-// The operator's report of revenue and cost, summed over charges and failed requests. It reads
-// every row of the period.
+// The operator's report of revenue and cost, summed over the daily sums of charges, which are kept for
+// good, and over failed requests.
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { Mode } from '../commands.ts';
+import { dayOf } from '../window.ts';
 
 export type ReportGroup = 'day' | 'account' | 'key' | 'model';
 
 type ReportQuery = {
   readonly by: ReportGroup;
   readonly mode: Mode;
-  /** Unix milliseconds; `toMs` is exclusive. */
+  /** Starts of UTC days in Unix milliseconds; `toMs` is exclusive. */
   readonly fromMs: number;
   readonly toMs: number;
 };
@@ -85,25 +86,23 @@ async function sumCharges(
   query: ReportQuery,
 ): Promise<ReadonlyMap<string, ChargeSums>> {
   const rows = await db
-    .selectFrom('charges as row')
+    .selectFrom('charge_days as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
     .select(({ fn }) => [
-      groupOf(query.by, sql.ref('row.model_id')).as('group'),
-      fn.countAll<number>().as('requests'),
-      sql<number>`sum(row.input_tokens + row.cache_read_tokens + row.cache_write_tokens + row.cache_write_1h_tokens)`.as(
-        'input',
-      ),
+      groupOf(query.by, { day: sql.ref('row.day'), model: sql.ref('row.model_id') }).as('group'),
+      fn.sum<number>('row.requests').as('requests'),
+      fn.sum<number>('row.input_tokens').as('input'),
       fn.sum<number>('row.output_tokens').as('output'),
       fn.sum<number>('row.cost_micros').as('revenue'),
       fn.sum<number>('row.upstream_cost_micros').as('cost'),
       fn.sum<number>('row.loss_micros').as('uncollected'),
     ])
     .where('ledgers.mode', '=', query.mode)
-    .where('row.created_at_ms', '>=', query.fromMs)
-    .where('row.created_at_ms', '<', query.toMs)
+    .where('row.day', '>=', dayOf(query.fromMs))
+    .where('row.day', '<', dayOf(Math.min(query.toMs, lastMs)))
     .groupBy('group')
     .execute();
-  return new Map(rows.map(({ group, ...sums }) => [nameOf(query.by, group), numbersOf(sums)]));
+  return new Map(rows.map(({ group, ...sums }) => [String(group), numbersOf(sums)]));
 }
 
 async function sumFailures(
@@ -114,7 +113,10 @@ async function sumFailures(
     .selectFrom('entries as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
     .select(({ fn }) => [
-      groupOf(query.by, sql.lit('')).as('group'),
+      groupOf(query.by, {
+        day: sql`row.created_at_ms / ${sql.lit(dayMs)}`,
+        model: sql.lit(''),
+      }).as('group'),
       fn.sum<number | string>('row.loss_micros').as('loss'),
     ])
     .where('row.kind', 'in', ['release', 'expire'])
@@ -143,10 +145,17 @@ async function sumFailures(
 }
 
 const dayMs = 86_400_000;
+/** The end of the year 9999, when days get a fifth digit. */
+const lastMs = Date.UTC(10_000, 0) - 1;
 
-function groupOf(by: ReportGroup, model: ReturnType<typeof sql>) {
+type Expression = ReturnType<typeof sql>;
+
+function groupOf(
+  by: ReportGroup,
+  { day, model }: { readonly day: Expression; readonly model: Expression },
+) {
   const expressions = {
-    day: sql`row.created_at_ms / ${sql.lit(dayMs)}`,
+    day,
     account: sql`ledgers.account_id`,
     key: sql`row.key_id`,
     model,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DayCount, planSpans } from './spans.ts';
+import { type DayCount, planSpans, widenSpans } from './spans.ts';
 
 const day = (name: string, requests: number, matching: number): DayCount => ({
   day: `2026-11-${name}`,
@@ -48,4 +48,15 @@ test('nothing outside the requested period is read', () => {
   assert.deepEqual(told([day('21', 5, 1), day('20', 5, 1)], { fromMs: at('2026-11-20T23:00Z') }), [
     '11-20T23:00 11-22T00:00',
   ]);
+});
+
+test('spans that widen cover all the time, newest first, without a gap', () => {
+  const newestMs = 200 * 86_400_000;
+  const spans = widenSpans(newestMs, {});
+  assert.deepEqual([spans[0]?.toMs, spans.at(-1)?.fromMs], [newestMs + 1, null]);
+  spans.slice(1).forEach((span, index) => assert.equal(span.toMs, spans[index]!.fromMs));
+  assert.deepEqual(widenSpans(newestMs, { fromMs: newestMs - 1, toMs: newestMs }), [
+    { fromMs: newestMs - 1, toMs: newestMs },
+  ]);
+  assert.deepEqual(widenSpans(newestMs, { fromMs: 5, toMs: 10 }), [{ fromMs: 5, toMs: 10 }]);
 });

@@ -32,6 +32,24 @@ export function planSpans(
     .filter((span) => span.fromMs < span.toMs);
 }
 
+const widths = [2, 14, 90];
+
+/**
+ * Returns spans that cover all the time up to `newestMs`, newest first and each longer than the one
+ * before, so that a page of a busy ledger is found in the first.
+ */
+export function widenSpans(
+  newestMs: number,
+  { fromMs = -Infinity, toMs }: { readonly fromMs?: number; readonly toMs?: number },
+): readonly Span[] {
+  const lastMs = Math.min(newestMs, toMs ?? Infinity);
+  const starts = widths.map((days) => lastMs - days * dayMs).filter((startMs) => startMs > fromMs);
+  const ends = [toMs ?? newestMs + 1, ...starts];
+  return [...starts, fromMs === -Infinity ? null : fromMs]
+    .map((startMs, index) => ({ fromMs: startMs, toMs: ends[index]! }))
+    .filter(({ fromMs: start, toMs: end }) => start === null || end === null || start < end);
+}
+
 function groupDays(days: readonly DayCount[]): readonly (readonly DayCount[])[] {
   const groups: DayCount[][] = [];
   let requests = Infinity;

@@ -1,12 +1,22 @@
-// Verifies the ledger: walks the journal from its first entry, checks every rule at every step, and
-// compares the result with every derived number. Uses none of the core's decisions, so that a wrong
-// one is detected.
-import type { Kysely } from 'kysely';
+// Verifies the ledger: walks the journal, checks every rule at every step, and compares the result
+// with every derived number. Uses none of the core's decisions, so that a wrong one is detected.
+//
+// It starts at the newest seal (seals/), whose state it continues. `all` starts at the first entry
+// and checks the digests of every sealed day, so it also finds a sealed row that was changed,
+// removed or inserted.
+import { type Kysely, sql } from 'kysely';
+import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
-import { auditEntry, type Audit, newAudit, type PricedCharge, type Problem } from './audit.ts';
-import { compareSums } from './compare-sums.ts';
-import type { EntryRow } from '../rows.ts';
+import { chargeDayId } from '../charge-days.ts';
+import { dayOf } from '../window.ts';
+import { chargeColumns, chargeLine, digestSums, entryColumns } from '../seals/digests.ts';
+import { entryLine, RowsDigest } from '../seals/digests.ts';
+import { readCovered, readJournal } from '../seals/journal.ts';
+import { findBrokenSeal, positionOf, readSeals, type SealRow, wrongSeal } from '../seals/seals.ts';
+import { readState } from '../seals/state.ts';
+import { type Audit, auditEntry, newAudit, type Problem } from './audit.ts';
+import { compareSums, findChargeWithoutEntry, readDaySums } from './compare-sums.ts';
 
 export type Verification =
   | {
@@ -20,10 +30,12 @@ export type Verification =
        */
       readonly uncollectedMicros: Micros;
       readonly failedMicros: Micros;
+      /** The sealed day after which entries were read; absent when all were read. */
+      readonly sealedDay?: string;
+      /** The last day whose charges were removed; absent when none were. Only their files prove them. */
+      readonly removedDay?: string;
     }
   | { readonly ok: false; readonly problem: Problem };
-
-const pageRows = 2_000;
 
 /**
  * A check by another module of what it books into the ledger. Resolves to null when everything
@@ -31,92 +43,165 @@ const pageRows = 2_000;
  */
 type Comparison = (snapshot: Kysely<Tables>) => Promise<Problem | null>;
 
-/**
- * Verifies a snapshot of the database; concurrent writes do not matter. Reads every entry and
- * charge, and changes nothing.
- */
+/** Verifies a snapshot of the database; concurrent writes do not matter. Changes nothing. */
 export function verify(
   db: Kysely<Tables>,
   comparisons: readonly Comparison[] = [],
+  { all = false }: { readonly all?: boolean } = {},
 ): Promise<Verification> {
   return db
     .transaction()
     .setAccessMode('read only')
     .execute(async (snapshot) => {
+      await keepCharges(snapshot);
       const ledgers = await snapshot.selectFrom('ledgers').select('id').execute();
-      const audit = newAudit(ledgers.map(({ id }) => id));
-      const steps = [auditJournal, findChargeWithoutEntry, compareSums, ...comparisons];
+      const ledgerIds = ledgers.map(({ id }) => id);
+      const seals = await readSeals(snapshot);
+      const newest = all ? undefined : seals.at(-1);
+      const broken = findBrokenSeal(seals);
+      if (broken) return { ok: false, problem: broken };
+      const audit = newest ? readState(newest.state ?? '', ledgerIds) : newAudit(ledgerIds);
+      const sinceMs = newest?.until_ms;
+      const removed = seals.findLast((seal) => seal.removed_at_ms !== null);
+      const steps: readonly Comparison[] = [
+        (within) => findRemoved(within, removed),
+        (within) => auditSealed(within, audit, newest ? [] : seals),
+        (within) => auditRest(within, audit, seals.at(-1)),
+        (within) => findChargeWithoutEntry(within, { fromMs: sinceMs }),
+        (within) => compareSums(within, audit, sinceMs),
+        ...comparisons,
+      ];
       for (const step of steps) {
-        const problem = await step(snapshot, audit);
+        const problem = await step(snapshot);
         if (problem) return { ok: false, problem };
       }
       const { entries, charges, uncollected, failed } = audit;
       const losses = { uncollectedMicros: micros(uncollected), failedMicros: micros(failed) };
-      return { ok: true, ledgers: ledgers.length, entries, charges, ...losses };
+      const from = {
+        ...(newest && { sealedDay: newest.day }),
+        ...(removed && { removedDay: removed.day }),
+      };
+      return { ok: true, ledgers: ledgers.length, entries, charges, ...losses, ...from };
     });
 }
 
-async function auditJournal(db: Kysely<Tables>, audit: Audit): Promise<Problem | null> {
-  for (let afterSeq = 0; ;) {
-    const page = await readPage(db, afterSeq);
-    const last = page.at(-1);
-    if (!last) return null;
+/**
+ * On PostgreSQL a dropped partition is gone from every snapshot. The lock comes before the snapshot
+ * is taken, and lasts as long.
+ */
+async function keepCharges(snapshot: Kysely<Tables>): Promise<void> {
+  if (!isSqlite(snapshot)) await sql`lock table charges in access share mode`.execute(snapshot);
+}
+
+/** Finds a charge of the days whose charges were removed: this one was put back or forged. */
+async function findRemoved(
+  db: Kysely<Tables>,
+  newest: SealRow | undefined,
+): Promise<Problem | null> {
+  if (!newest) return null;
+  const found = await db
+    .selectFrom('charges')
+    .select('id')
+    .where('ledger_id', 'in', (eb) => eb.selectFrom('ledgers').select('ledgers.id'))
+    .where('created_at_ms', '<', newest.until_ms)
+    .limit(1)
+    .executeTakeFirst();
+  return found
+    ? { table: 'charges', id: found.id, column: 'id', expected: 'no row', found: 'a row' }
+    : null;
+}
+
+/** Audits sealed days, and compares each with its seal. */
+export async function auditSealed(
+  db: Kysely<Tables>,
+  audit: Audit,
+  seals: readonly SealRow[],
+): Promise<Problem | null> {
+  let before: SealRow | undefined;
+  for (const seal of seals) {
+    const problem = await auditSeal(db, audit, { before, seal });
+    if (problem) return problem;
+    before = seal;
+  }
+  return null;
+}
+
+type Pair = { readonly before: SealRow | undefined; readonly seal: SealRow };
+
+async function auditSeal(
+  db: Kysely<Tables>,
+  audit: Audit,
+  { before, seal }: Pair,
+): Promise<Problem | null> {
+  const entries = new RowsDigest(entryColumns);
+  const charges = new RowsDigest(chargeColumns);
+  const isRemoved = seal.removing_since_ms !== null;
+  // Microdollars charged in a removed day, by ledger, from its settle entries.
+  const taken = new Map<string, number>();
+  const span = { before: positionOf(before), seal: positionOf(seal) };
+  for await (const page of readCovered(db, span)) {
+    for (const { entry, charge } of page) {
+      const problem = auditEntry(audit, entry, isRemoved ? { left: charge } : charge);
+      if (problem) return problem;
+      entries.add(entryLine(entry));
+      if (charge) charges.add(chargeLine(charge));
+      if (isRemoved && entry.kind === 'settle')
+        taken.set(entry.ledger_id, (taken.get(entry.ledger_id) ?? 0) - entry.posted_delta_micros);
+    }
+  }
+  const digest = entries.end();
+  if (digest !== seal.entries_digest)
+    return wrongSeal(seal, 'entries_digest', seal.entries_digest, digest);
+  if (isRemoved) return addRemoved(db, audit, { before, seal, taken });
+  const chargesDigest = charges.end();
+  return chargesDigest === seal.charges_digest
+    ? null
+    : wrongSeal(seal, 'charges_digest', seal.charges_digest, chargesDigest);
+}
+
+/** Adds the sums of a day whose charges were removed: they are as they were sealed. */
+async function addRemoved(
+  db: Kysely<Tables>,
+  audit: Audit,
+  { before, seal, taken }: Pair & { readonly taken: ReadonlyMap<string, number> },
+): Promise<Problem | null> {
+  const fromDay = before ? dayOf(before.until_ms) : '';
+  const { chargeDays, lossDays } = await readDaySums(db, { fromDay, toDay: seal.day });
+  const digest = digestSums(chargeDays, lossDays);
+  if (digest !== seal.sums_digest) return wrongSeal(seal, 'sums_digest', seal.sums_digest, digest);
+  const rest = new Map(taken);
+  for (const row of chargeDays) {
+    audit.chargeDays.set(chargeDayId(row), row);
+    const ledger = audit.ledgers.get(row.ledger_id);
+    if (ledger) {
+      ledger.input_tokens += row.input_tokens;
+      ledger.output_tokens += row.output_tokens;
+    }
+    rest.set(row.ledger_id, (rest.get(row.ledger_id) ?? 0) - row.cost_micros);
+  }
+  const differing = [...rest].find(([, amount]) => amount !== 0);
+  return differing
+    ? {
+        table: 'charge_days',
+        id: `${differing[0]} ${seal.day}`,
+        column: 'cost_micros',
+        expected: taken.get(differing[0]) ?? 0,
+        found: (taken.get(differing[0]) ?? 0) - differing[1],
+      }
+    : null;
+}
+
+/** Audits what no seal covers. */
+async function auditRest(
+  db: Kysely<Tables>,
+  audit: Audit,
+  newest: SealRow | undefined,
+): Promise<Problem | null> {
+  for await (const page of readJournal(db, positionOf(newest))) {
     for (const { entry, charge } of page) {
       const problem = auditEntry(audit, entry, charge);
       if (problem) return problem;
     }
-    afterSeq = last.entry.seq;
   }
-}
-
-type Audited = { readonly entry: EntryRow; readonly charge: PricedCharge | null };
-
-async function readPage(db: Kysely<Tables>, afterSeq: number): Promise<readonly Audited[]> {
-  const entries = await db
-    .selectFrom('entries')
-    .selectAll()
-    .where('seq', '>', afterSeq)
-    .orderBy('seq')
-    .limit(pageRows)
-    .execute();
-  const charges = await readCharges(db, afterSeq, entries.at(-1)?.seq ?? afterSeq);
-  const chargeById = new Map(charges.map((charge) => [charge.id, charge]));
-  return entries.map((entry) => ({
-    entry,
-    charge: entry.kind === 'settle' ? (chargeById.get(entry.id) ?? null) : null,
-  }));
-}
-
-/** Returns the charges of the settle entries of one page. */
-async function readCharges(
-  db: Kysely<Tables>,
-  afterSeq: number,
-  lastSeq: number,
-): Promise<readonly PricedCharge[]> {
-  return db
-    .selectFrom('charges')
-    .innerJoin('entries', 'entries.id', 'charges.id')
-    .leftJoin('prices', 'prices.id', 'charges.price_id')
-    .selectAll('charges')
-    .select('prices.terms')
-    .where('entries.kind', '=', 'settle')
-    .where('entries.seq', '>', afterSeq)
-    .where('entries.seq', '<=', lastSeq)
-    .execute();
-}
-
-/** Finds a charge without a settle entry. */
-async function findChargeWithoutEntry(db: Kysely<Tables>): Promise<Problem | null> {
-  const found = await db
-    .selectFrom('charges')
-    .leftJoin('entries', (join) =>
-      join.onRef('entries.id', '=', 'charges.id').on('entries.kind', '=', 'settle'),
-    )
-    .select('charges.id')
-    .where('entries.seq', 'is', null)
-    .orderBy('charges.id')
-    .executeTakeFirst();
-  return found
-    ? { table: 'charges', id: found.id, column: 'id', expected: 'a settle entry', found: null }
-    : null;
+  return null;
 }

@@ -81,7 +81,10 @@ function prepareLoads(connection: DatabaseSync) {
   const claim = connection.prepare(
     'select request_id from idempotent_responses where key_id = ? and key_digest = ?',
   );
+  const closed = connection.prepare('select closed_until_ms from sealing');
   return {
+    /** The end of the closed days, in Unix milliseconds; 0 without one. */
+    loadClosedUntil: (): number => (closed.get() as { closed_until_ms: number }).closed_until_ms,
     loadLedger: (id: LedgerId): LedgerState | null => {
       const row = ledger.get(id) as LedgerRow | undefined;
       if (!row) return null;

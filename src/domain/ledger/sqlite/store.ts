@@ -114,7 +114,9 @@ export class SqliteStore {
     }
   }
 
-  #apply(commands: readonly (Command | Expire)[], nowMs: number): readonly Outcome[] {
+  #apply(commands: readonly (Command | Expire)[], clockMs: number): readonly Outcome[] {
+    // Nothing is dated into a closed day, even if the clock went back.
+    const nowMs = Math.max(clockMs, this.#statements.loadClosedUntil());
     const decision = runCommands(loadBook(this.#statements, commands, nowMs), commands, nowMs);
     saveDecision(this.#statements, decision);
     return decision.outcomes;

@@ -4,10 +4,15 @@ import { Worker } from 'node:worker_threads';
 import { sqlitePathOf } from '../../../db/database.ts';
 import { connectSqlite } from '../../../db/sqlite-connection.ts';
 import { createBatcher, LedgerUnavailable } from '../batcher.ts';
-import { creditOf, openTestDatabase } from '../../../../tests/support/ledger/test-ledger.ts';
+import {
+  addAccount,
+  creditOf,
+  openTestDatabase,
+} from '../../../../tests/support/ledger/test-ledger.ts';
 import { systemClock } from '../../../lib/clock.ts';
+import { readBalance } from '../reports/queries.ts';
 import { createRetryingRunner } from '../retrying-runner.ts';
-import { startWorker } from './worker-runner.ts';
+import { connectStore, startWorker } from './worker-runner.ts';
 
 const ledgerId = 'acc:live';
 
@@ -66,4 +71,33 @@ test('when the worker dies, commands in flight are rejected and the failure is r
   await assert.rejects(ledger.submit(creditOf(ledgerId, 1)), LedgerUnavailable);
   assert.equal(failures.length, 1);
   await ledger.close();
+});
+
+test('threads that are connected to the worker charge one ledger, and share its commits', async (t) => {
+  const database = await openTestDatabase(t);
+  const settings = {
+    path: sqlitePathOf(database.url),
+    self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 },
+  };
+  await addAccount(database, 'acc', []);
+  const store = await startWorker(settings, { onFailure: assert.fail, onTrouble: assert.fail });
+  t.after(() => store.close());
+  const others = Array.from({ length: 3 }, () =>
+    connectStore(store.openPort(), { onTrouble: assert.fail }),
+  );
+  const amounts = [1, 10, 100, 1_000];
+  const replies = await Promise.all(
+    [store, ...others].map((each, index) =>
+      each.run([creditOf(ledgerId, amounts[index]!), creditOf('nobody:live', 5)]),
+    ),
+  );
+  assert.deepEqual(
+    replies.map((own) => own.map(({ type }) => type)),
+    amounts.map(() => ['credited', 'unknown-ledger']),
+  );
+  await Promise.all(others.map((other) => other.close()));
+  const { length } = await store.run([creditOf(ledgerId, 10_000)]);
+  assert.equal(length, 1);
+  const balance = await readBalance(database.read, ledgerId);
+  assert.equal(balance?.availableMicros, 11_111);
 });

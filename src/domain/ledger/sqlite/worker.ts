@@ -1,8 +1,8 @@
 // The single writer of a SQLite ledger, in its own thread so that disk waits never block the event
-// loop. Messages are JSON text, which costs the gateway's thread less than a structured clone for
-// such objects.
+// loop. It serves every thread of the process that charges requests, each through a port of its
+// own. Messages are JSON text, which costs the sender less than a structured clone for such objects.
 import { once } from 'node:events';
-import { parentPort } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { connectSqlite } from '../../../db/sqlite-connection.ts';
 import { explainWriteFailure } from '../../../db/sqlite-error.ts';
 import { readSharedTime, type SharedTime, systemClock } from '../../../lib/clock.ts';
@@ -17,8 +17,11 @@ export type WorkerSettings = {
   /** For tests; otherwise the system clock is used. */
   readonly time?: SharedTime | undefined;
 };
-/** Every later message: a batch as JSON text; null ends the worker. */
-export type WorkerRequest = string | null;
+/**
+ * Every later message: a batch as JSON text; a port of another thread, which sends batches too; or
+ * null. From the thread that started the worker, null ends the worker; from another, its port.
+ */
+export type WorkerRequest = string | { readonly connect: MessagePort } | null;
 
 /**
  * Sent as JSON text. `replies` or `failed` for each batch, in order. `not-swept`: leases and holds
@@ -39,8 +42,9 @@ export type WorkerMessage =
  */
 const busyTimeoutMs = 1_000;
 
-const port = parentPort!;
-const [{ path, self, time }] = (await once(port, 'message')) as [WorkerSettings];
+const owner = parentPort!;
+const ports = new Set<MessagePort>([owner]);
+const [{ path, self, time }] = (await once(owner, 'message')) as [WorkerSettings];
 const connection = connectSqlite(path, { readOnly: false, busyTimeoutMs });
 const store = new SqliteStore(connection, {
   lease: new SqliteLease(connection, self),
@@ -49,17 +53,53 @@ const store = new SqliteStore(connection, {
 
 sweepAll();
 const stopSweeping = systemClock.every(renewalMs, sweepAll);
-port.on('message', (request: WorkerRequest) => {
-  if (request === null) end();
-  else tell(answer(JSON.parse(request) as Command[]));
-});
-tell({ type: 'ready' });
+owner.on('message', (request: WorkerRequest) => receive(owner, request));
+tell(owner, { type: 'ready' });
 
-function answer(commands: readonly Command[]): WorkerMessage {
+type Batch = { readonly port: MessagePort; readonly commands: readonly Command[] };
+
+/** Runs a batch together with those that wait at other ports: they share one commit. */
+function receive(from: MessagePort, first: WorkerRequest): void {
+  const batches: Batch[] = [];
+  const ended: MessagePort[] = [];
+  const take = (port: MessagePort, request: WorkerRequest) => {
+    if (typeof request === 'string')
+      batches.push({ port, commands: JSON.parse(request) as Command[] });
+    else if (request) connect(request.connect);
+    else ended.push(port);
+  };
+  take(from, first);
+  for (const port of ports) {
+    let next = receiveMessageOnPort(port);
+    for (; next; next = receiveMessageOnPort(port)) take(port, next.message);
+  }
+  if (batches.length > 0) answer(batches);
+  for (const port of ended) {
+    if (port === owner) end();
+    else disconnect(port);
+  }
+}
+
+function connect(port: MessagePort): void {
+  ports.add(port);
+  port.on('message', (request: WorkerRequest) => receive(port, request));
+}
+
+function disconnect(port: MessagePort): void {
+  ports.delete(port);
+  port.close();
+}
+
+function answer(batches: readonly Batch[]): void {
   try {
-    return { type: 'replies', replies: store.run(commands) };
+    const replies = store.run(batches.flatMap(({ commands }) => commands));
+    let start = 0;
+    for (const { port, commands } of batches) {
+      tell(port, { type: 'replies', replies: replies.slice(start, start + commands.length) });
+      start += commands.length;
+    }
   } catch (error) {
-    return failure('failed', error);
+    for (const { port } of batches) tell(port, failure('failed', error));
   }
 }
 
@@ -70,7 +110,7 @@ function sweepAll(): void {
   try {
     if (store.sweep() === sweepMax) setImmediate(sweepAll);
   } catch (error) {
-    tell(failure('not-swept', error));
+    tellAll(failure('not-swept', error));
   }
 }
 
@@ -79,13 +119,17 @@ function end(): void {
   try {
     store.close();
   } catch (error) {
-    tell(failure('not-swept', error));
+    tellAll(failure('not-swept', error));
   }
   connection.close();
-  port.close();
+  for (const port of ports) port.close();
 }
 
-function tell(message: WorkerMessage): void {
+function tellAll(message: WorkerMessage): void {
+  for (const port of ports) tell(port, message);
+}
+
+function tell(port: MessagePort, message: WorkerMessage): void {
   port.postMessage(JSON.stringify(message));
 }
 

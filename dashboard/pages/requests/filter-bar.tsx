@@ -1,0 +1,155 @@
+import { Button, Group, Menu, Pill, Select } from '@mantine/core';
+import { DatePickerInput } from '@mantine/dates';
+import '@mantine/dates/styles.layer.css';
+import { IconCalendar, IconChevronDown } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useApi } from '../../api/use-api.ts';
+import { useMode } from '../../api/account.ts';
+import type { Search } from '../../parts/url-state.ts';
+import { KeySelect } from '../../parts/key-select.tsx';
+import classes from '../../parts/filter-bar.module.css';
+import { SavedFilters } from './saved-filters.tsx';
+import { endpointNames, lastDays, outcomeNames, type Filters } from './request-filters.ts';
+
+type Props = { readonly filters: Filters; readonly setFilters: (patch: Search) => void };
+
+export function FilterBar({ filters, setFilters }: Props) {
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const reset = Object.fromEntries(Object.keys(filters).map((name) => [name, undefined]));
+  return (
+    <Group gap="sm" mb="md" align="center">
+      <Days filters={filters} setFilters={setFilters} />
+      <KeySelect
+        label="Key"
+        placeholder="All keys"
+        mode={useMode()}
+        value={filters.key ?? null}
+        onChange={(key) => setFilters({ key: key?.id })}
+        clearable
+        className={classes.field}
+      />
+      <ModelSelect
+        value={filters.model ?? null}
+        onChange={(model) => setFilters({ model: model ?? undefined })}
+      />
+      <Select
+        aria-label="Endpoint"
+        placeholder="All endpoints"
+        data={Object.entries(endpointNames).map(([value, label]) => ({ value, label }))}
+        value={filters.endpoint ?? null}
+        onChange={(endpoint) => setFilters({ endpoint: endpoint ?? undefined })}
+        clearable
+        className={classes.field}
+      />
+      <Select
+        aria-label="Outcome"
+        placeholder="Any outcome"
+        data={Object.entries(outcomeNames).map(([value, label]) => ({ value, label }))}
+        value={filters.outcome ?? null}
+        onChange={(outcome) => setFilters({ outcome: outcome ?? undefined })}
+        clearable
+        className={classes.field}
+      />
+      {filters.code !== undefined && (
+        <Pill
+          size="lg"
+          withRemoveButton
+          removeButtonProps={{ 'aria-label': 'Remove the filter by code', 'aria-hidden': false }}
+          onRemove={() => setFilters({ code: undefined })}
+        >
+          {filters.code}
+        </Pill>
+      )}
+      <SavedFilters filters={filters} setFilters={setFilters} />
+      {isFiltered && (
+        <Button variant="subtle" color="gray" onClick={() => setFilters(reset)}>
+          Clear filters
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+const presets = [
+  { days: 1, label: 'Today' },
+  { days: 7, label: 'Last 7 days' },
+  { days: 30, label: 'Last 30 days' },
+  { days: 90, label: 'Last 90 days' },
+];
+
+/** Filters by UTC days. */
+function Days({ filters, setFilters }: Props) {
+  const { from = null, to = null } = filters;
+  // The address gets a range only when both ends are chosen.
+  const [today] = useState(() => lastDays(1, Date.now()).to);
+  const [rangeStart, setRangeStart] = useState<string | null>(null);
+  const change = ([first, last]: readonly [string | null, string | null]) => {
+    setRangeStart(first !== null && last === null ? first : null);
+    if (first === null) setFilters({ from: undefined, to: undefined });
+    else if (last !== null) setFilters({ from: first, to: last });
+  };
+  return (
+    <Group gap={4} wrap="nowrap" className={classes.days}>
+      <DatePickerInput
+        type="range"
+        placeholder="All days (UTC)"
+        leftSection={<IconCalendar size={16} aria-hidden />}
+        valueFormat="D MMM YYYY"
+        value={rangeStart === null ? [from, to] : [rangeStart, null]}
+        onChange={change}
+        allowSingleDateInRange
+        clearable
+        maxDate={today}
+        flex={1}
+        miw={0}
+      />
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" px="xs" aria-label="Date range presets">
+            <IconChevronDown size={16} aria-hidden />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {presets.map(({ days, label }) => (
+            <Menu.Item key={days} onClick={() => setFilters(lastDays(days, Date.now()))}>
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Item onClick={() => setFilters({ from: undefined, to: undefined })}>
+            All days
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  );
+}
+
+/** Offers the whole catalogue, and the model in the address if it is not in the catalogue. */
+function ModelSelect({
+  value,
+  onChange,
+}: {
+  readonly value: string | null;
+  readonly onChange: (model: string | null) => void;
+}) {
+  const catalogue = useApi('GET /accounts/:account/models', {}).data;
+  const names = new Map(
+    [...(catalogue?.chat ?? []), ...(catalogue?.images ?? [])].map(({ id, name }) => [id, name]),
+  );
+  if (catalogue) names.set(catalogue.web_search.id, 'Web search');
+  if (value !== null && !names.has(value)) names.set(value, value);
+  return (
+    <Select
+      aria-label="Model"
+      placeholder="All models"
+      data={[...names].map(([id, name]) => ({ value: id, label: name }))}
+      value={value}
+      onChange={onChange}
+      searchable
+      clearable
+      limit={200}
+      nothingFoundMessage="No matching models"
+      className={classes.field}
+    />
+  );
+}

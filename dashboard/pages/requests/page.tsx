@@ -1,0 +1,160 @@
+// Every request of the account: charged, repeated, refused and failed.
+import { Button, Group, Switch, Tabs } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { IconActivity, IconDownload } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { RequestRecord } from '../../../src/dashboard-contract/requests.ts';
+import { useAccount, useMode } from '../../api/account.ts';
+import { apiPath, queryText } from '../../api/client.ts';
+import { useApiPages } from '../../api/use-api.ts';
+import { DataTable } from '../../parts/data-table.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ButtonLink } from '../../parts/link.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { useUrlState } from '../../parts/url-state.ts';
+import { CacheDays } from './cache-days.tsx';
+import { ColumnMenu } from './column-menu.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { columns, defaultColumns } from './request-columns.tsx';
+import { RequestDrawer } from './request-drawer.tsx';
+import { readFilters, readSort } from './request-filters.ts';
+import { Totals } from './totals.tsx';
+
+const tailEveryMs = 3_000;
+
+export function Page() {
+  const [tab, setView] = useUrlState(
+    (search) => tabs.find(({ value }) => value === search.tab)?.value ?? 'requests',
+  );
+  return (
+    <>
+      <PageHeader
+        title="Requests"
+        description="Everything that was sent with this account’s keys."
+      />
+      <Tabs
+        value={tab}
+        onChange={(next) => setView({ tab: next === 'requests' ? undefined : (next ?? undefined) })}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label="Views" mb="md">
+          {tabs.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="requests">
+          <Requests />
+        </Tabs.Panel>
+        <Tabs.Panel value="cache">
+          <CacheDays />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
+
+const tabs = [
+  { value: 'requests', label: 'All requests' },
+  { value: 'cache', label: 'Cache savings' },
+] as const;
+
+function Requests() {
+  const mode = useMode();
+  const { id: account } = useAccount();
+  const [{ filters, sort, open }, setView] = useUrlState((search) => ({
+    filters: readFilters(search),
+    sort: readSort(search),
+    open: search.request ?? null,
+  }));
+  const [isLive, setIsLive] = useState(false);
+  const [chosen, setChosen] = useLocalStorage<readonly string[]>({
+    key: 'tollgate.requests.columns',
+    defaultValue: defaultColumns,
+    getInitialValueInEffect: false,
+  });
+  const query = { mode, ...filters, sort };
+  const pages = useApiPages(
+    'GET /accounts/:account/requests',
+    { query },
+    isLive ? tailEveryMs : null,
+  );
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const { code: _, outcome, ...exported } = filters;
+  const exportQuery = {
+    mode,
+    ...exported,
+    ...((outcome === 'complete' || outcome === 'cut-off') && { outcome }),
+  };
+  return (
+    <>
+      <FilterBar filters={filters} setFilters={setView} />
+      <Totals mode={mode} filters={filters} />
+      <Panel
+        flush
+        title="Requests"
+        actions={
+          <Group gap="sm">
+            <Switch
+              label="Live"
+              checked={isLive}
+              onChange={({ currentTarget: { checked } }) => setIsLive(checked)}
+            />
+            <ColumnMenu columns={columns} chosen={chosen} onChange={setChosen} />
+            <Button
+              component="a"
+              href={`${apiPath}/accounts/${encodeURIComponent(account)}/usage.csv${queryText(exportQuery)}`}
+              download
+              size="xs"
+              variant="default"
+              leftSection={<IconDownload size={16} aria-hidden />}
+              title="Charged requests that match the filters"
+            >
+              Export CSV
+            </Button>
+          </Group>
+        }
+      >
+        <DataTable<RequestRecord>
+          label="Requests"
+          pages={pages}
+          columns={columns.filter(({ id }) => id === 'time' || chosen.includes(id))}
+          sorted={sort}
+          onSort={(next) => setView({ sort: next })}
+          rowKey={({ request_id: id }) => id}
+          onOpen={({ request_id: request }) => setView({ request }, { push: true })}
+          dense
+          empty={isFiltered ? <NoMatches /> : <NoRequestsYet mode={mode} />}
+        />
+      </Panel>
+      <RequestDrawer requestId={open} onClose={() => setView({ request: undefined })} />
+    </>
+  );
+}
+
+function NoMatches() {
+  return (
+    <EmptyState
+      icon={IconActivity}
+      title="No matching requests"
+      text="Remove a filter or choose more days."
+    />
+  );
+}
+
+function NoRequestsYet({ mode }: { readonly mode: 'live' | 'test' }) {
+  return (
+    <EmptyState
+      icon={IconActivity}
+      title={`No ${mode} requests yet`}
+      text="Charged requests appear here at once, all others within some seconds."
+      action={
+        <ButtonLink to="/playground" variant="default">
+          Try a model
+        </ButtonLink>
+      }
+    />
+  );
+}

@@ -1,0 +1,257 @@
+// The details of one request: why it failed, where it went, and what it cost.
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Code,
+  Group,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Table,
+  Text,
+  Title,
+} from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import type { RequestDetail } from '../../../src/dashboard-contract/requests.ts';
+import { useApi } from '../../api/use-api.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { DetailDrawer } from '../../parts/detail-drawer.tsx';
+import { Fact } from '../../parts/fact.tsx';
+import { AppLink } from '../../parts/link.tsx';
+import { Money } from '../../parts/money.tsx';
+import { countText, durationText } from '../../parts/number-text.ts';
+import { QueryView } from '../../parts/query-view.tsx';
+import { DateTime } from '../../parts/time-ago.tsx';
+import { CostTable } from './cost-table.tsx';
+import { StatusBadge } from './request-columns.tsx';
+import { endpointName, finishName } from './request-filters.ts';
+
+/** A null `requestId` closes the drawer. */
+export function RequestDrawer({
+  requestId,
+  onClose,
+}: {
+  readonly requestId: string | null;
+  readonly onClose: () => void;
+}) {
+  return (
+    <DetailDrawer item={requestId} onClose={onClose} title={() => 'Request'}>
+      {(shown) => <Details requestId={shown} />}
+    </DetailDrawer>
+  );
+}
+
+function Details({ requestId }: { readonly requestId: string }) {
+  const request = useApi('GET /accounts/:account/requests/:request', {
+    params: { request: requestId },
+  });
+  return (
+    <Stack gap="lg">
+      <CopiedCode text={requestId} label="Copy request ID" />
+      <QueryView query={request} skeleton={<Skeleton h={360} />}>
+        {(detail) => (
+          <>
+            {detail.error && <ErrorPart error={detail.error} />}
+            <Facts detail={detail} />
+            <Tries detail={detail} />
+            {detail.charge && <CostPart charge={detail.charge} />}
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function CopiedCode({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Code fz="sm" style={{ overflowWrap: 'anywhere' }}>
+        {text}
+      </Code>
+      <CopyButton text={text} label={label} />
+    </Group>
+  );
+}
+
+function ErrorPart({ error }: { readonly error: NonNullable<RequestDetail['error']> }) {
+  const { code, message, param, meaning, remedy, documentation_url: address } = error;
+  return (
+    <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={message ?? meaning}>
+      <Stack gap={6}>
+        {message !== null && <Text size="sm">{meaning}</Text>}
+        <Text size="sm">{remedy}</Text>
+        <Group gap="md">
+          {param !== null && (
+            <Text size="sm">
+              Field <Code>{param}</Code>
+            </Text>
+          )}
+          <Anchor href={address} size="sm" inherit={false}>
+            About {code}
+          </Anchor>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+function Facts({ detail }: { readonly detail: RequestDetail }) {
+  const { charge, history } = detail;
+  return (
+    <SimpleGrid cols={2} spacing="md" verticalSpacing="md">
+      <Fact name="Time">
+        <DateTime at={detail.created_at} />
+      </Fact>
+      <Fact name="Status">
+        <StatusBadge record={detail} />
+      </Fact>
+      <Fact name="Model">
+        <ModelFact detail={detail} />
+      </Fact>
+      <Fact name="Key">{detail.key.name || <Code>{detail.key.id}</Code>}</Fact>
+      <Fact name="Endpoint">
+        {endpointName(detail.endpoint)}
+        {detail.streamed ? ', streamed' : ''}
+      </Fact>
+      {charge && (
+        <Fact name="Served by">
+          {charge.provider}
+          {charge.attempts > 1 ? ` after ${charge.attempts} calls` : ''}
+        </Fact>
+      )}
+      <Fact name="Duration">
+        {detail.duration_ms === null ? '–' : durationText(detail.duration_ms)}
+      </Fact>
+      {detail.streamed && (
+        <Fact name="Time to first token">
+          {detail.first_token_ms === null ? '–' : durationText(detail.first_token_ms)}
+        </Fact>
+      )}
+      {detail.finish !== null && <Fact name="Finish">{finishName(detail.finish)}</Fact>}
+      {history?.address && (
+        <Fact name="Client address">
+          <Code>{history.address}</Code>
+        </Fact>
+      )}
+      {history?.client_gone && <Fact name="Client">Left before the end of the answer</Fact>}
+      {history?.trace_id && (
+        <Fact name="Trace">
+          <CopiedCode text={history.trace_id} label="Copy trace ID" />
+        </Fact>
+      )}
+      {detail.saved_micros > 0 && (
+        <Fact name="Saved">
+          <Money micros={detail.saved_micros} />
+        </Fact>
+      )}
+    </SimpleGrid>
+  );
+}
+
+function ModelFact({ detail: { model, history } }: { readonly detail: RequestDetail }) {
+  const asked = history?.asked_model ?? null;
+  if (!model) return asked === null ? '–' : <Code>{asked}</Code>;
+  return (
+    <>
+      <AppLink
+        to="/models"
+        search={(before) => ({ account: before.account, mode: before.mode, open: model.id })}
+      >
+        {model.name}
+      </AppLink>
+      {asked !== null && asked !== model.id && (
+        <Text size="sm" c="dimmed">
+          Asked for as <Code>{asked}</Code>
+        </Text>
+      )}
+    </>
+  );
+}
+
+const failureNames: Readonly<Record<string, string>> = {
+  status: 'Error status',
+  connection: 'No connection',
+  timeout: 'Timeout',
+  'broken-stream': 'Answer broke off',
+  unreadable: 'Unreadable answer',
+};
+
+/** Shown when there was more than one call, or when the only one failed. */
+function Tries({ detail: { history } }: { readonly detail: RequestDetail }) {
+  const tries = history?.tries ?? [];
+  if (tries.length < 2 && !tries.some(({ ending }) => ending === 'failed')) return null;
+  return (
+    <section>
+      <Title order={3} mb="xs">
+        Calls to providers
+      </Title>
+      <Table fz="sm" verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Provider</Table.Th>
+            <Table.Th>Result</Table.Th>
+            <Table.Th ta="right">Time</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {tries.map((one, index) => (
+            <Table.Tr key={index}>
+              <Table.Td>
+                {one.provider}
+                <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                  {one.model}
+                </Text>
+              </Table.Td>
+              <Table.Td>
+                {one.ending === 'answered' ? (
+                  <Badge size="sm" color="green" tt="none">
+                    Answered
+                  </Badge>
+                ) : (
+                  <Badge size="sm" color="red" tt="none">
+                    {one.status ?? failureNames[one.failure ?? ''] ?? one.failure}
+                  </Badge>
+                )}
+              </Table.Td>
+              <Table.Td ta="right">{durationText(one.ms)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  );
+}
+
+function CostPart({ charge }: { readonly charge: NonNullable<RequestDetail['charge']> }) {
+  return (
+    <section>
+      <Title order={3} mb="xs">
+        Cost
+      </Title>
+      <CostTable detail={charge} />
+      <Text size="sm" c="dimmed" mt="xs">
+        {charge.usage_source === 'upstream'
+          ? 'The provider counted the tokens.'
+          : 'The gateway counted the tokens because the provider did not report them.'}{' '}
+        Price version {charge.price_version}.
+      </Text>
+      <SimpleGrid cols={2} spacing="md" mt="md">
+        <Fact name="Held in advance">
+          <Money micros={charge.hold_micros} />
+        </Fact>
+        {charge.loss_micros > 0 && (
+          <Fact name="Not charged">
+            <Money micros={charge.loss_micros} />
+            <Text size="xs" c="dimmed">
+              This part of the cost exceeded the balance or a cap.
+            </Text>
+          </Fact>
+        )}
+        {charge.tokens.reasoning > 0 && (
+          <Fact name="Reasoning">{countText(charge.tokens.reasoning)} tokens of the output</Fact>
+        )}
+      </SimpleGrid>
+    </section>
+  );
+}

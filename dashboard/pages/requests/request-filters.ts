@@ -1,0 +1,89 @@
+// Reads the filters of the list of requests from the address. Pure functions.
+import type { Query } from '../../api/client.ts';
+import type { Search } from '../../parts/url-state.ts';
+
+type ListQuery = Query<'GET /accounts/:account/requests'>;
+export type Filters = Omit<ListQuery, 'mode' | 'limit' | 'cursor' | 'sort'>;
+export type Sort = NonNullable<ListQuery['sort']>;
+
+export const endpointNames: Readonly<Record<NonNullable<Filters['endpoint']>, string>> = {
+  responses: 'Responses',
+  chat: 'Chat Completions',
+  messages: 'Messages',
+  images: 'Images',
+  'web-search': 'Web search',
+};
+
+export const outcomeNames: Readonly<Record<NonNullable<Filters['outcome']>, string>> = {
+  complete: 'Complete',
+  'cut-off': 'Cut off',
+  cached: 'Cached',
+  replayed: 'Replayed',
+  failed: 'Failed',
+};
+
+const finishNames: Readonly<Record<string, string>> = {
+  end: 'End',
+  'stop-sequence': 'Stop sequence',
+  'tool-calls': 'Tool calls',
+  length: 'Length limit',
+  'content-filter': 'Content filter',
+  refusal: 'Refusal',
+  pause: 'Paused',
+};
+
+/** Why the model stopped. An unknown reason, from a newer gateway, stays as it is. */
+export function finishName(finish: string): string {
+  return Object.hasOwn(finishNames, finish) ? finishNames[finish]! : finish;
+}
+
+const sorts: Readonly<Record<Sort, true>> = { cost: true, duration: true, 'first-token': true };
+
+/** undefined: newest first. */
+export function readSort({ sort }: Search): Sort | undefined {
+  return oneOf(sorts, sort);
+}
+
+/** Ignores invalid values. */
+export function readFilters(search: Search): Filters {
+  return {
+    key: search.key || undefined,
+    model: search.model || undefined,
+    endpoint: oneOf(endpointNames, search.endpoint),
+    outcome: oneOf(outcomeNames, search.outcome),
+    code: search.code || undefined,
+    from: readDay(search.from),
+    to: readDay(search.to),
+  };
+}
+
+function oneOf<Name extends string>(
+  names: Readonly<Record<Name, unknown>>,
+  text: string | undefined,
+): Name | undefined {
+  return text !== undefined && Object.hasOwn(names, text) ? (text as Name) : undefined;
+}
+
+function readDay(text: string | undefined): string | undefined {
+  if (text === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) ? text : undefined;
+}
+
+/** Returns the last `days` UTC days, including today. */
+export function lastDays(
+  days: number,
+  nowMs: number,
+): { readonly from: string; readonly to: string } {
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  return { from: day(nowMs - (days - 1) * 86_400_000), to: day(nowMs) };
+}
+
+/**
+ * Returns the display name of an endpoint. An unknown one, from a newer gateway, stays as it is.
+ */
+export function endpointName(endpoint: string): string {
+  return Object.hasOwn(endpointNames, endpoint)
+    ? endpointNames[endpoint as keyof typeof endpointNames]
+    : endpoint;
+}

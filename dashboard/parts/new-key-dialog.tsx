@@ -1,0 +1,44 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { CodeBlock } from './code-block.tsx';
+import { CopyButton } from './copy-button.tsx';
+
+type Props = {
+  /** Null closes the dialog. */
+  readonly created: { readonly key: { readonly name: string }; readonly secret: string } | null;
+  /** Completes "anyone who has it can …". */
+  readonly power: string;
+  readonly onClose: () => void;
+  /** What was done to the key. */
+  readonly verb?: 'created' | 'rotated';
+};
+
+/** Shows the secret of a new key, once. A click outside does not close the dialog. */
+export function NewKeyDialog({ created, power, onClose, verb = 'created' }: Props) {
+  return (
+    <Modal
+      opened={created !== null}
+      onClose={onClose}
+      title={`Key “${created?.key.name ?? ''}” ${verb}`}
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      {created && (
+        <Stack>
+          <CodeBlock code={created.secret} label="The new key" />
+          <Alert color="orange" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>
+            <Text inherit>
+              Copy it now. It is shown only once. Keep it secret: anyone who has it can {power}.
+            </Text>
+          </Alert>
+          <Group justify="flex-end">
+            <CopyButton text={created.secret} label="Copy key" wide />
+            <Button onClick={onClose}>Done</Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}

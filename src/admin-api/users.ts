@@ -1,0 +1,78 @@
+// The users of the dashboard, and the members of accounts.
+import type { usersEndpoints } from '../admin-contract/users.ts';
+import { ApiError } from '../canonical/errors.ts';
+import { linkTo } from '../dashboard-api/links.ts';
+import { toUser } from '../dashboard-api/operator-users.ts';
+import { checkMemberChange, memberRows } from '../dashboard-api/settings.ts';
+import { listInvitations } from '../domain/users/invitations.ts';
+import { searchUsers } from '../domain/users/search-users.ts';
+import { removeMember, setRole, withdrawInvitation } from '../operations/members.ts';
+import { createResetLink } from '../operations/users.ts';
+import { requireAccount } from './accounts.ts';
+import type { AdminHandlers } from './handlers.ts';
+import { invite } from './invite.ts';
+import { pageOf, pageRows, readAfter, toPage } from './paging.ts';
+
+const done = { ok: true } as const;
+
+export const usersHandlers: AdminHandlers<typeof usersEndpoints> = {
+  'GET /users': async ({ context, query }) => {
+    const { search: text, limit = pageRows } = query;
+    const cursor = readAfter(query.after);
+    const { users, next } = await searchUsers(context.database, { text, limit, cursor });
+    return toPage(users.map(toUser), next);
+  },
+
+  'POST /users/:user/reset-link': ({ params, once }) =>
+    once.inTransaction(async ({ context, changes }) => {
+      const reset = await createResetLink(changes, { id: params.user });
+      if (!reset) throw new ApiError('not_found', 'There is no such user.');
+      // Rolls the link back: it signs its holder in as an operator, who may do more than an admin key.
+      if (reset.user.isOperator)
+        throw new ApiError('not_permitted', 'An admin key cannot make a link for an operator.');
+      return { link: linkTo(context, '/reset-password', reset.token) };
+    }),
+
+  'GET /accounts/:account/members': async ({ context, params, query }) => {
+    await requireAccount(context.database, params.account);
+    const { data } = await memberRows(context.database, params.account);
+    return pageOf(data, ({ user_id }) => user_id, query);
+  },
+
+  'PATCH /accounts/:account/members/:user': async ({ params, body: { role }, changes }) => {
+    const { account: accountId, user: userId } = params;
+    checkMemberChange(await setRole(changes, { accountId, userId }, role));
+    return done;
+  },
+
+  'DELETE /accounts/:account/members/:user': async ({ params, changes }) => {
+    const { account: accountId, user: userId } = params;
+    checkMemberChange(await removeMember(changes, { accountId, userId }));
+    return done;
+  },
+
+  'GET /accounts/:account/invitations': async ({ context, params, query }) => {
+    const { database, gateway } = context;
+    await requireAccount(database, params.account);
+    const found = await listInvitations(database, params.account, gateway.clock.nowMs());
+    const { data, ...page } = pageOf(found, ({ id }) => id, query);
+    const rows = data.map(({ id, email, role, invitedBy, createdAtMs, expiresAtMs }) => ({
+      id,
+      email,
+      role,
+      invited_by: invitedBy,
+      created_at: new Date(createdAtMs).toISOString(),
+      expires_at: new Date(expiresAtMs).toISOString(),
+    }));
+    return { data: rows, ...page };
+  },
+
+  'POST /accounts/:account/invitations': ({ params: { account: accountId }, body, ...call }) =>
+    invite(call, { accountId, email: body.email, role: body.role }),
+
+  'DELETE /accounts/:account/invitations/:invitation': async ({ params, changes }) => {
+    const { account: accountId, invitation: id } = params;
+    if (await withdrawInvitation(changes, { accountId, id })) return done;
+    throw new ApiError('not_found', 'There is no such invitation, or it was accepted.');
+  },
+};

@@ -1,0 +1,103 @@
+// The providers: which are on, and with `--online` whether their keys are accepted. A list of
+// models is free of charge.
+import type { Config } from '../config/schema.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Finding } from './doctor-finding.ts';
+
+type Provider = Config['providers'][string];
+
+const answerTimeoutMs = 10_000;
+
+export async function examineProviders(
+  { providers }: Config,
+  { online }: { readonly online: boolean },
+): Promise<Finding[]> {
+  const all = Object.entries(providers);
+  const on = all.filter(([, { enabled }]) => enabled);
+  const withoutKey = all.filter(([, { enabled, api_key: key }]) => !enabled && key === null);
+  const answers = online ? await Promise.all(on.map(([name, each]) => ask(name, each))) : [];
+  return [
+    on.length === 0
+      ? finding(
+          'warning',
+          'No provider is switched on.',
+          'Set a key such as OPENAI_API_KEY; live keys have no models until then.',
+        )
+      : finding('ok', `Switched on: ${on.map(([name]) => name).join(', ')}.`, null),
+    ...withoutKey.map(([name]) =>
+      finding(
+        'warning',
+        `The provider ${name} is in the file and has no key, so it is off.`,
+        `Set its api_key, or remove providers.${name}.`,
+      ),
+    ),
+    ...answers,
+  ];
+}
+
+async function ask(name: string, provider: Provider): Promise<Finding> {
+  const question = questionOf(provider);
+  if (question === null)
+    return finding('ok', `The provider ${name} cannot be asked free of charge.`, null);
+  const aborter = new AbortController();
+  const cancel = systemClock.after(answerTimeoutMs, () => aborter.abort());
+  try {
+    const { status, body } = await fetch(question.url, {
+      headers: question.headers,
+      // A redirect would take the key elsewhere.
+      redirect: 'manual',
+      signal: aborter.signal,
+    });
+    await body?.cancel();
+    return judge(name, status);
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as { code?: string };
+    return finding(
+      'error',
+      `The provider ${name} cannot be reached (${code ?? (error as Error).name}).`,
+      `Check providers.${name}.base_url and the network.`,
+    );
+  } finally {
+    cancel();
+  }
+}
+
+function judge(name: string, status: number): Finding {
+  if (status >= 200 && status < 300)
+    return finding('ok', `The provider ${name} accepts its key.`, null);
+  if (status === 401 || status === 403)
+    return finding(
+      'error',
+      `The provider ${name} refuses its key (${status}).`,
+      `Set a valid key in providers.${name}.api_key or its variable.`,
+    );
+  return finding(
+    'warning',
+    `The provider ${name} answered ${status} when asked for its models.`,
+    `Check providers.${name}.base_url.`,
+  );
+}
+
+function questionOf({ kind, base_url: url, api_key: key }: Provider) {
+  switch (kind) {
+    case 'openai':
+    case 'openai-compatible':
+      return {
+        url: `${url}/models`,
+        headers: key === null ? {} : { authorization: `Bearer ${key}` },
+      };
+    case 'anthropic':
+      return {
+        url: `${url}/v1/models`,
+        headers: { 'x-api-key': key ?? '', 'anthropic-version': '2023-06-01' },
+      };
+    case 'google':
+      return { url: `${url}/v1beta/models`, headers: { 'x-goog-api-key': key ?? '' } };
+    default:
+      return null;
+  }
+}
+
+function finding(level: Finding['level'], what: string, remedy: string | null): Finding {
+  return { area: 'providers', level, what, remedy };
+}

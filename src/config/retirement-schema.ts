@@ -1,0 +1,32 @@
+// The announced end of a model: fields of chat and image models.
+import { Type, type Static } from 'typebox';
+
+const time = (description: string) =>
+  Type.String({
+    pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$',
+    description: `${description} A day (00:00 UTC), or a time like \`2026-12-01T16:00Z\`.`,
+  });
+
+export const retirementFields = {
+  deprecated_at: Type.Optional(
+    time(
+      'When the use of the model is discouraged, past or future. Answers say so in `Deprecation`.',
+    ),
+  ),
+  retires_at: Type.Optional(
+    time(
+      'When its provider ends the model. Answers say so in `Sunset`; the model runs as long as a provider serves it.',
+    ),
+  ),
+  deprecation_url: Type.Optional(
+    Type.String({
+      maxLength: 2_000,
+      pattern: '^https?://[!#-;=?-\\[\\]_a-z~]+$',
+      description: 'A page about the end of the model. Answers name it in `Link`.',
+    }),
+  ),
+};
+
+export type RetirementFields = Partial<
+  Record<keyof typeof retirementFields, Static<(typeof retirementFields)['retires_at']>>
+>;

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { loadConfig } from './load.ts';
+
+function load(t: TestContext, yaml: string, env: Readonly<Record<string, string>> = {}) {
+  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-telemetry-'));
+  t.after(() => rmSync(cwd, { recursive: true }));
+  writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
+  return loadConfig({ env, cwd }).telemetry;
+}
+
+test('telemetry is off without an address', (t) => {
+  assert.equal(load(t, 'log: {}\n'), null);
+  assert.equal(load(t, 'telemetry: { service_name: gate }\n'), null);
+});
+
+test('the file and the standard variables are one; the variables go first', (t) => {
+  const yaml =
+    'telemetry:\n  endpoint: http://file:4318/\n  headers: { X-Key: a, x-other: "${OTHER}" }\n' +
+    '  resource_attributes: { team: a }\n';
+  const env = { OTHER: 'secret' };
+  assert.deepEqual(load(t, yaml, env), {
+    traces: { url: 'http://file:4318/v1/traces', headers: { 'x-key': 'a', 'x-other': 'secret' } },
+    metrics: { url: 'http://file:4318/v1/metrics', headers: { 'x-key': 'a', 'x-other': 'secret' } },
+    service_name: 'tollgate',
+    resource_attributes: { team: 'a' },
+    sampler: 'parentbased_always_on',
+    sampler_ratio: 1,
+    metric_interval_ms: 60_000,
+  });
+  assert.deepEqual(
+    load(t, yaml, {
+      ...env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://env/base',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/as-it-is',
+      OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=b%2Cc',
+      OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'only=metrics',
+      OTEL_SERVICE_NAME: 'gate',
+      OTEL_RESOURCE_ATTRIBUTES: 'team=b, deployment.environment.name=test',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.5',
+      OTEL_METRIC_EXPORT_INTERVAL: '5000',
+    }),
+    {
+      traces: { url: 'https://traces/as-it-is', headers: { 'x-key': 'b,c', 'x-other': 'secret' } },
+      metrics: {
+        url: 'https://env/base/v1/metrics',
+        headers: { 'x-key': 'b,c', 'x-other': 'secret', only: 'metrics' },
+      },
+      service_name: 'gate',
+      resource_attributes: { team: 'b', 'deployment.environment.name': 'test' },
+      sampler: 'traceidratio',
+      sampler_ratio: 0.5,
+      metric_interval_ms: 5_000,
+    },
+  );
+});
+
+test('a signal, or all of telemetry, can be switched off', (t) => {
+  const yaml = 'telemetry: { endpoint: "http://file:4318", metrics: false }\n';
+  assert.equal(load(t, yaml)!.metrics, null);
+  assert.equal(load(t, yaml, { OTEL_TRACES_EXPORTER: 'none' }), null);
+  assert.equal(load(t, yaml, { OTEL_METRICS_EXPORTER: 'otlp' })!.metrics!.headers['x'], undefined);
+  assert.equal(load(t, yaml, { OTEL_SDK_DISABLED: 'true' }), null);
+});
+
+test('a wrong setting is refused with its name, and no header is quoted', (t) => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+  const faults: [string, Record<string, string>, RegExp][] = [
+    ['telemetry: { endpoint: "collector:4318" }', {}, /telemetry\.endpoint/],
+    ['log: {}', { OTEL_EXPORTER_OTLP_ENDPOINT: 'nowhere' }, /OTEL_EXPORTER_OTLP_ENDPOINT/],
+    ['log: {}', { ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /PROTOCOL.*http\/json/s],
+    ['log: {}', { ...endpoint, OTEL_TRACES_SAMPLER: 'some' }, /OTEL_TRACES_SAMPLER/],
+    ['log: {}', { ...endpoint, OTEL_TRACES_SAMPLER_ARG: '2' }, /OTEL_TRACES_SAMPLER_ARG/],
+    ['log: {}', { ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: 'hush' }, /OTEL_EXPORTER_OTLP_HEADERS/],
+    ['log: {}', { ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: 'hush=a%0Ab' }, /OTLP_HEADERS/],
+  ];
+  for (const [yaml, env, expected] of faults)
+    assert.throws(
+      () => load(t, `${yaml}\n`, env),
+      (error: Error) => {
+        assert.match(error.message, expected);
+        assert.doesNotMatch(error.message, /hush/);
+        return true;
+      },
+    );
+});

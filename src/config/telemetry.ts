@@ -1,0 +1,170 @@
+// Settings of telemetry: the section `telemetry`, completed and overridden by OpenTelemetry's own
+// variables. https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+import { ConfigError } from './config-error.ts';
+import type { Environment, FaultAt, FieldValues } from './field-values.ts';
+import {
+  type ConfigFile,
+  type OtlpTarget,
+  type TelemetryConfig,
+  telemetrySamplers,
+} from './schema.ts';
+import { webAddressProblem } from './web-address.ts';
+import { withoutTrailing } from '../lib/without-trailing.ts';
+
+type Entry = ConfigFile['telemetry'];
+type Signal = 'traces' | 'metrics';
+
+/** Returns null when nothing is exported. Throws ConfigError. */
+export function resolveTelemetry(
+  { fields, faultAt }: FieldValues,
+  env: Environment,
+): TelemetryConfig | null {
+  if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return null;
+  const traces = targetOf('traces', fields.telemetry, { env, faultAt });
+  const metrics = targetOf('metrics', fields.telemetry, { env, faultAt });
+  if (traces === null && metrics === null) return null;
+  checkProtocol(env);
+  const { service_name, resource_attributes, metric_interval_ms } = fields.telemetry;
+  return {
+    traces,
+    metrics,
+    service_name: env['OTEL_SERVICE_NAME'] || service_name,
+    resource_attributes: {
+      ...resource_attributes,
+      ...pairsOf(env, 'OTEL_RESOURCE_ATTRIBUTES', decode),
+    },
+    ...samplerOf(fields.telemetry, env),
+    metric_interval_ms: numberOf(env, 'OTEL_METRIC_EXPORT_INTERVAL', metric_interval_ms, {
+      min: 1,
+      max: 86_400_000,
+    }),
+  };
+}
+
+type Sources = { readonly env: Environment; readonly faultAt: FaultAt };
+
+function targetOf(signal: Signal, entry: Entry, sources: Sources): OtlpTarget | null {
+  const { env } = sources;
+  const name = signal.toUpperCase();
+  const exporter = env[`OTEL_${name}_EXPORTER`];
+  if (exporter === 'none' || (!exporter && !entry[signal])) return null;
+  const own = `OTEL_EXPORTER_OTLP_${name}_ENDPOINT`;
+  const url = env[own]
+    ? checked(sources, own, env[own])
+    : ownPath(baseOf(sources, entry.endpoint), signal);
+  if (url === null) return null;
+  return {
+    url,
+    headers: lowerCased({
+      ...entry.headers,
+      ...pairsOf(env, 'OTEL_EXPORTER_OTLP_HEADERS', decode),
+      ...pairsOf(env, `OTEL_EXPORTER_OTLP_${name}_HEADERS`, decode),
+    }),
+  };
+}
+
+function baseOf(sources: Sources, written: string | undefined): string | null {
+  const name = 'OTEL_EXPORTER_OTLP_ENDPOINT';
+  const set = sources.env[name];
+  if (set) return checked(sources, name, set);
+  return written === undefined ? null : checked(sources, ['telemetry', 'endpoint'], written);
+}
+
+/** The base gets the path of its signal; an address of one signal is taken as it is. */
+function ownPath(base: string | null, signal: Signal): string | null {
+  return base === null ? null : `${withoutTrailing(base, '/')}/v1/${signal}`;
+}
+
+type Place = string | readonly ['telemetry', string];
+
+function checked({ faultAt }: Sources, place: Place, url: string): string {
+  const problem = webAddressProblem(url);
+  if (problem === null) return url;
+  const what = {
+    problem,
+    remedy:
+      'Write the address of a receiver of OTLP over HTTP, without `/v1/traces`: `http://collector:4318`.',
+  };
+  throw typeof place === 'string' ? faultOf(place, what) : faultAt([...place], what);
+}
+
+function faultOf(
+  field: string,
+  what: { readonly problem: string; readonly remedy: string },
+): ConfigError {
+  return new ConfigError({ location: null, field, ...what });
+}
+
+/** OTLP is sent over HTTP, as JSON. Receivers of OTLP over HTTP take JSON and protobuf. */
+function checkProtocol(env: Environment): void {
+  const names = ['', 'TRACES_', 'METRICS_'].map((part) => `OTEL_EXPORTER_OTLP_${part}PROTOCOL`);
+  const name = names.find((each) => env[each] && !env[each].startsWith('http/'));
+  if (name === undefined) return;
+  throw faultOf(name, {
+    problem: `must be http/json or http/protobuf; got ${JSON.stringify(env[name])}`,
+    remedy: 'Unset it, and give the address of the receiver for HTTP, usually on port 4318.',
+  });
+}
+
+function samplerOf(entry: Entry, env: Environment): Pick<Entry, 'sampler' | 'sampler_ratio'> {
+  const named = env['OTEL_TRACES_SAMPLER'];
+  const sampler = named ? telemetrySamplers.find((each) => each === named) : entry.sampler;
+  if (!sampler) {
+    throw faultOf('OTEL_TRACES_SAMPLER', {
+      problem: `must be one of ${telemetrySamplers.join(', ')}; got ${JSON.stringify(named)}`,
+      remedy: 'Use one of these, or unset it for `parentbased_always_on`.',
+    });
+  }
+  const ratio = numberOf(env, 'OTEL_TRACES_SAMPLER_ARG', entry.sampler_ratio, { min: 0, max: 1 });
+  return { sampler, sampler_ratio: ratio };
+}
+
+function numberOf(
+  env: Environment,
+  name: string,
+  written: number,
+  { min, max }: { readonly min: number; readonly max: number },
+): number {
+  const text = env[name];
+  if (!text) return written;
+  const value = Number(text);
+  if (value >= min && value <= max) return value;
+  throw faultOf(name, {
+    problem: `must be a number from ${min} to ${max}; got ${JSON.stringify(text)}`,
+    remedy: 'Correct it, or unset it for the default.',
+  });
+}
+
+/** Reads `name=value,name=value`. Never quotes it: a value may be a key. */
+function pairsOf(
+  env: Environment,
+  name: string,
+  decodeValue: (text: string) => string | null,
+): Record<string, string> {
+  const entries = (env[name] ?? '').split(',').flatMap((entry): [string, string][] => {
+    if (entry.trim() === '') return [];
+    const [key = '', ...rest] = entry.split('=');
+    const value = rest.length === 0 ? null : decodeValue(rest.join('=').trim());
+    if (key.trim() !== '' && value !== null && /^[\x20-\x7e]*$/u.test(key + value))
+      return [[key.trim(), value]];
+    throw faultOf(name, {
+      problem: 'must be a list like `name=value,other=value` (not shown, it may hold a key)',
+      remedy: 'Percent-encode special characters in values: %20 for a space, %2C for a comma.',
+    });
+  });
+  return Object.fromEntries(entries);
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}

@@ -1,0 +1,449 @@
+// The history of requests: charged ones from the ledger, the others from the account's activity,
+// merged by time.
+import { documentationUrl, errorKinds, ApiError, type ErrorCode } from '../canonical/errors.ts';
+import type {
+  RequestDetail,
+  requestEndpoints,
+  RequestRecord,
+  requestOutcomes,
+} from '../dashboard-contract/requests.ts';
+import type { UsageDetail, UsageRecord } from '../dashboard-contract/usage.ts';
+import {
+  findLogged,
+  listUncharged,
+  type LoggedRequest,
+  sumActivity,
+} from '../domain/activity/queries.ts';
+import { readKeyNames } from '../domain/keys/manage-keys.ts';
+import { ledgerIdOf } from '../domain/ledger/commands.ts';
+import { sumRange } from '../domain/ledger/reports/daily-sums.ts';
+import {
+  type ChargeFilter,
+  type ChargeOrder,
+  listCharges,
+  listTopCharges,
+  readPriceTerms,
+} from '../domain/ledger/reports/queries.ts';
+import { encodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
+import { readCursor } from '../server/usage-query.ts';
+import type { DashboardContext } from './context.ts';
+import type { Handlers } from './handlers.ts';
+import { namesOfModels } from './model-names.ts';
+import { checkDays, dayMs, startOfDay } from './usage-pages.ts';
+import { toDetail, toRecord } from './usage-records.ts';
+
+const pageRows = 50;
+/** Rows of a list in another order than by time, which has one page. */
+const sortedRows = 100;
+const sortedDaysMax = 31;
+const shownDays = 30;
+
+type Outcome = (typeof requestOutcomes)[number];
+
+type Filters = {
+  readonly mode: 'live' | 'test';
+  readonly key?: string | undefined;
+  readonly model?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly code?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+};
+
+type Range = { readonly fromMs?: number; readonly toMs?: number };
+
+export const requestHandlers: Handlers<typeof requestEndpoints> = {
+  'GET /accounts/:account/requests': async ({ context, account, query }) => {
+    const { limit = pageRows, cursor: cursorText, sort, ...filters } = query;
+    const { accountId } = account;
+    if (sort !== undefined)
+      return {
+        data: await listSorted(context, { accountId, filters, sort }),
+        next_cursor: null,
+      };
+    const cursor = readCursor(cursorText);
+    const found = await listNewest(context, { accountId, filters, limit: limit + 1, cursor });
+    const shown = found.slice(0, limit);
+    const last = shown.at(-1);
+    return {
+      data: await withNames(context, accountId, shown),
+      next_cursor:
+        found.length > limit && last
+          ? encodeUsageCursor({ createdAtMs: last.createdAtMs, id: last.id })
+          : null,
+    };
+  },
+
+  'GET /accounts/:account/requests/totals': async ({ context, account, query }) => {
+    const { mode, key, model, endpoint, outcome, code } = query;
+    const today = new Date(context.gateway.clock.nowMs()).toISOString().slice(0, 10);
+    const to = query.to ?? today;
+    const from = query.from ?? dayBefore(to, shownDays - 1);
+    checkDays(from, to);
+    const isAny = outcome === undefined && code === undefined;
+    const range = { fromDay: from, toDay: to };
+    const { database } = context;
+    const [charged, uncharged] = await Promise.all([
+      isAny
+        ? sumRange(database.read, {
+            of: { ledgerId: ledgerIdOf(account.accountId, mode) },
+            ...range,
+            by: 'none',
+            ...(key !== undefined && { keyId: key }),
+            ...(model !== undefined && { modelId: model }),
+            ...(endpoint !== undefined && { endpoint }),
+          })
+        : null,
+      endpoint === undefined && outcome !== 'complete' && outcome !== 'cut-off'
+        ? sumActivity(database.read, {
+            accountId: account.accountId,
+            mode,
+            ...range,
+            by: 'none',
+            ...(key !== undefined && { keyId: key }),
+            ...(model !== undefined && { modelId: model }),
+          })
+        : null,
+    ]);
+    const wanted = uncharged?.filter((sum) => {
+      const kind = outcomeOf(sum.outcome);
+      return (outcome ?? kind) === kind && (code ?? sum.outcome) === sum.outcome;
+    });
+    const count = (kind: Outcome) =>
+      wanted!
+        .filter((sum) => outcomeOf(sum.outcome) === kind)
+        .reduce((sum, { requests }) => sum + requests, 0);
+    return {
+      charged: charged && {
+        requests: charged[0]?.requests ?? 0,
+        input_tokens: charged[0]?.inputTokens ?? 0,
+        output_tokens: charged[0]?.outputTokens ?? 0,
+        cost_micros: charged[0]?.costMicros ?? 0,
+      },
+      uncharged: wanted
+        ? {
+            cached: count('cached'),
+            replayed: count('replayed'),
+            failed: count('failed'),
+            saved_micros: wanted.reduce((sum, { savedMicros }) => sum + savedMicros, 0),
+          }
+        : null,
+    };
+  },
+
+  'GET /accounts/:account/requests/:request': async ({ context, account, params }) => {
+    const found = await findRequest(context, account.accountId, params.request);
+    if (!found)
+      throw new ApiError(
+        'not_found',
+        'There is no request with this id in this account, or it was not charged and its history was removed.',
+      );
+    return found;
+  },
+};
+
+/** A row of the list before its names are known. */
+type Row = { readonly createdAtMs: number; readonly id: string; readonly keyId: string } & (
+  | { readonly charge: UsageRecord; readonly firstTokenMs: number | null }
+  | { readonly logged: LoggedRequest }
+);
+
+type ListQuery = { readonly accountId: string; readonly filters: Filters };
+
+async function listNewest(
+  { database }: DashboardContext,
+  {
+    accountId,
+    filters,
+    limit,
+    cursor,
+  }: ListQuery & { readonly limit: number; readonly cursor: UsageCursor | null },
+): Promise<readonly Row[]> {
+  const range = rangeOf(filters);
+  const ledgerId = ledgerIdOf(accountId, filters.mode);
+  const charges = wantsCharges(filters)
+    ? (
+        await listCharges(database.read, {
+          ledgerId,
+          limit,
+          cursor,
+          ...chargeFilter(filters, range),
+        })
+      ).charges
+    : [];
+  const uncharged = wantsUncharged(filters)
+    ? await listUncharged(database.read, {
+        ...unchargedFilter(accountId, filters, range),
+        limit,
+        after: cursor,
+      })
+    : [];
+  return [...charges.map(rowOfCharge), ...uncharged.map(rowOfLogged)]
+    .toSorted(newestFirst)
+    .slice(0, limit);
+}
+
+function newestFirst(one: Row, other: Row): number {
+  return other.createdAtMs - one.createdAtMs || (one.id < other.id ? 1 : -1);
+}
+
+async function listSorted(
+  context: DashboardContext,
+  { accountId, filters, sort }: ListQuery & { readonly sort: ChargeOrder },
+): Promise<readonly RequestRecord[]> {
+  const today = new Date(context.gateway.clock.nowMs()).toISOString().slice(0, 10);
+  const to = filters.to ?? today;
+  const days = { from: filters.from ?? dayBefore(to, shownDays - 1), to };
+  checkDays(days.from, days.to, sortedDaysMax);
+  const dated = { ...filters, ...days };
+  const range = rangeOf(dated);
+  const charges = wantsCharges(dated)
+    ? await listTopCharges(context.database.read, {
+        ledgerId: ledgerIdOf(accountId, dated.mode),
+        limit: sortedRows,
+        order: sort,
+        ...chargeFilter(dated, range),
+      })
+    : [];
+  // Repeated and refused requests have no cost, and are answered at once.
+  const rows = charges.map(rowOfCharge);
+  return withNames(context, accountId, rows);
+}
+
+function wantsCharges({ outcome, code }: Filters): boolean {
+  return code === undefined && (outcome === undefined || isCharged(outcome));
+}
+
+function wantsUncharged({ outcome }: Filters): boolean {
+  return outcome === undefined || !isCharged(outcome);
+}
+
+function isCharged(outcome: Outcome): outcome is 'complete' | 'cut-off' {
+  return outcome === 'complete' || outcome === 'cut-off';
+}
+
+function rangeOf({ from, to }: Pick<Filters, 'from' | 'to'>): Range {
+  return {
+    ...(from !== undefined && { fromMs: startOfDay('from', from) }),
+    ...(to !== undefined && { toMs: startOfDay('to', to) + dayMs }),
+  };
+}
+
+function chargeFilter({ key, model, endpoint, outcome }: Filters, range: Range): ChargeFilter {
+  return {
+    ...range,
+    ...(key !== undefined && { keyId: key }),
+    ...(model !== undefined && { modelId: model }),
+    ...(endpoint !== undefined && { endpoint }),
+    ...(outcome !== undefined && isCharged(outcome) && { ending: outcome }),
+  };
+}
+
+function unchargedFilter(
+  accountId: string,
+  { mode, key, model, endpoint, outcome, code }: Filters,
+  range: Range,
+) {
+  const outcomes = { cached: 'hit', replayed: 'idempotent-replay', failed: 'failed' } as const;
+  return {
+    ...range,
+    accountId,
+    mode,
+    keyId: key,
+    modelId: model,
+    code,
+    paths: endpoint === undefined ? undefined : pathsOf(endpoint),
+    outcomes: outcome === undefined || isCharged(outcome) ? undefined : [outcomes[outcome]],
+  };
+}
+
+const endpointOfPath: Readonly<Record<string, string>> = {
+  '/v1/responses': 'responses',
+  '/v1/chat/completions': 'chat',
+  '/v1/messages': 'messages',
+  '/v1/images/generations': 'images',
+  '/v1/images/edits': 'images',
+  '/v1/web-search': 'web-search',
+};
+
+function pathsOf(endpoint: string): readonly string[] {
+  return Object.keys(endpointOfPath).filter((path) => endpointOfPath[path] === endpoint);
+}
+
+function outcomeOf(outcome: string): Outcome {
+  if (outcome === 'hit') return 'cached';
+  return outcome === 'idempotent-replay' ? 'replayed' : 'failed';
+}
+
+type ListedCharge = Awaited<ReturnType<typeof listCharges>>['charges'][number];
+
+function rowOfCharge(charge: ListedCharge): Row {
+  const { createdAtMs, id, keyId, firstByteMs } = charge;
+  return { createdAtMs, id, keyId, charge: toRecord(charge, ''), firstTokenMs: firstByteMs };
+}
+
+function rowOfLogged(logged: LoggedRequest): Row {
+  const { createdAtMs, requestId, keyId } = logged;
+  return { createdAtMs, id: requestId, keyId, logged };
+}
+
+async function withNames(
+  { database, gateway }: DashboardContext,
+  accountId: string,
+  rows: readonly Row[],
+): Promise<readonly RequestRecord[]> {
+  const charged = rows.flatMap((row) => ('charge' in row ? [row.id] : []));
+  const models = rows.flatMap((row) => ('logged' in row ? [row.logged.modelId] : []));
+  const [keyNames, history] = await Promise.all([
+    readKeyNames(database, [...new Set(rows.map(({ keyId }) => keyId))]),
+    findLogged(database.read, { accountId, requestIds: charged }),
+  ]);
+  const modelNames = namesOfModels(gateway.catalog, [...new Set(models)]);
+  return rows.map((row) => {
+    const keyName = keyNames.get(row.keyId) ?? '';
+    return 'charge' in row
+      ? recordOfCharge(row.charge, {
+          keyName,
+          firstTokenMs: row.firstTokenMs,
+          logged: history.get(row.id),
+        })
+      : recordOfLogged(row.logged, keyName, modelNames);
+  });
+}
+
+function recordOfCharge(
+  charge: UsageRecord,
+  {
+    keyName,
+    firstTokenMs,
+    logged,
+  }: {
+    readonly keyName: string;
+    readonly firstTokenMs: number | null;
+    readonly logged: LoggedRequest | undefined;
+  },
+): RequestRecord {
+  const { mode: _, ...shown } = charge;
+  return {
+    ...shown,
+    key: { id: charge.key.id, name: keyName },
+    code: null,
+    status: 200,
+    saved_micros: 0,
+    first_token_ms: firstTokenMs,
+    finish: logged?.notes.finish ?? null,
+  };
+}
+
+function recordOfLogged(
+  logged: LoggedRequest,
+  keyName: string,
+  modelNames: ReadonlyMap<string, string>,
+): RequestRecord {
+  const { modelId, code, path } = logged;
+  return {
+    request_id: logged.requestId,
+    created_at: new Date(logged.createdAtMs).toISOString(),
+    key: { id: logged.keyId, name: keyName },
+    model: modelId === '' ? null : { id: modelId, name: modelNames.get(modelId) ?? modelId },
+    endpoint: endpointOfPath[path] ?? path,
+    outcome: outcomeOf(logged.outcome),
+    code,
+    status: code === null ? 200 : errorKinds[knownCode(code)].status,
+    streamed: logged.streamed,
+    input_tokens: logged.inputTokens,
+    output_tokens: logged.outputTokens,
+    images: 0,
+    web_searches: 0,
+    cost_micros: 0,
+    saved_micros: logged.savedMicros,
+    duration_ms: logged.durationMs,
+    first_token_ms: logged.firstByteMs,
+    finish: logged.notes.finish ?? null,
+  };
+}
+
+/** An older gateway may have stored a code that no longer exists. */
+function knownCode(code: string): ErrorCode {
+  return Object.hasOwn(errorKinds, code) ? (code as ErrorCode) : 'internal_error';
+}
+
+async function findRequest(
+  context: DashboardContext,
+  accountId: string,
+  requestId: string,
+): Promise<RequestDetail | null> {
+  const { database } = context;
+  const [charge, logs] = await Promise.all([
+    findCharge(context, accountId, requestId),
+    findLogged(database.read, { accountId, requestIds: [requestId] }),
+  ]);
+  const logged = logs.get(requestId);
+  const row: Row | null = charge?.row ?? (logged ? rowOfLogged(logged) : null);
+  if (!row) return null;
+  const [record] = await withNames(context, accountId, [row]);
+  return {
+    ...record!,
+    mode: charge?.detail.mode ?? logged!.mode,
+    charge: charge?.detail ?? null,
+    error: logged?.code ? errorOf(context, logged, logged.code) : null,
+    history: logged ? historyOf(logged) : null,
+  };
+}
+
+function errorOf(
+  { gateway }: DashboardContext,
+  { notes }: LoggedRequest,
+  code: string,
+): NonNullable<RequestDetail['error']> {
+  const known = knownCode(code);
+  const { meaning, remedy } = errorKinds[known];
+  const publicUrl = gateway.config.server.public_url;
+  return {
+    code,
+    meaning,
+    remedy,
+    message: notes.errorMessage ?? null,
+    param: notes.errorParam ?? null,
+    documentation_url: documentationUrl(known, { requestId: '', publicUrl }),
+  };
+}
+
+function historyOf({ notes }: LoggedRequest): NonNullable<RequestDetail['history']> {
+  return {
+    asked_model: notes.askedModel ?? null,
+    address: notes.address ?? null,
+    trace_id: notes.traceId ?? null,
+    client_gone: notes.isClientGone ?? false,
+    tries: notes.tries ?? [],
+  };
+}
+
+async function findCharge(
+  { database }: DashboardContext,
+  accountId: string,
+  requestId: string,
+): Promise<{ readonly row: Row; readonly detail: UsageDetail } | null> {
+  for (const mode of ['live', 'test'] as const) {
+    const query = {
+      ledgerId: ledgerIdOf(accountId, mode),
+      limit: 1,
+      cursor: null,
+      holdId: requestId,
+    };
+    const [charge] = (await listCharges(database.read, query)).charges;
+    if (!charge) continue;
+    const [names, terms] = await Promise.all([
+      readKeyNames(database, [charge.keyId]),
+      charge.priceId === null ? null : readPriceTerms(database.read, charge.priceId),
+    ]);
+    const keyName = names.get(charge.keyId) ?? '';
+    return { row: rowOfCharge(charge), detail: toDetail(charge, { keyName, terms }) };
+  }
+  return null;
+}
+
+function dayBefore(day: string, days: number): string {
+  return new Date(startOfDay('to', day) - days * dayMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,145 @@
+// The history of requests: charged, repeated, refused and failed ones in one list.
+import { Type } from 'typebox';
+import { endpointNames } from '../canonical/endpoint-name.ts';
+import { closed, Mode, orNull, page, PageQuery } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
+import { Day, UsageDetail } from './usage.ts';
+
+export const requestOutcomes = ['complete', 'cut-off', 'cached', 'replayed', 'failed'] as const;
+
+/** A field that is left out does not filter. Days are UTC; both are inclusive. */
+const RequestFilters = {
+  mode: Mode,
+  key: Type.Optional(Type.String({ maxLength: 64 })),
+  /** An id of the catalogue. */
+  model: Type.Optional(Type.String({ maxLength: 200 })),
+  endpoint: Type.Optional(Type.Enum([...endpointNames])),
+  outcome: Type.Optional(Type.Enum([...requestOutcomes])),
+  /** An error code. */
+  code: Type.Optional(Type.String({ maxLength: 64 })),
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+};
+
+export const RequestRecord = closed({
+  request_id: Type.String(),
+  created_at: Type.String(),
+  key: closed({ id: Type.String(), name: Type.String() }),
+  model: orNull(
+    closed({ id: Type.String(), name: Type.String() }),
+    'null: it failed before its model was known.',
+  ),
+  endpoint: Type.String({ description: 'One of `endpointNames`, or the path of another route.' }),
+  outcome: Type.Enum([...requestOutcomes], {
+    description:
+      '`cut-off`: the client left, and pays for what had come. `cached`: answered from the cache. `replayed`: answered again under its Idempotency-Key. Only `complete` and `cut-off` are charged.',
+  }),
+  code: orNull(Type.String(), 'The error code; null: it did not fail.'),
+  status: Type.Integer({ description: 'The HTTP status that the code has; 200: it did not fail.' }),
+  streamed: Type.Boolean(),
+  input_tokens: Type.Integer({ description: 'All of the input, cached or not.' }),
+  output_tokens: Type.Integer(),
+  images: Type.Integer(),
+  web_searches: Type.Integer(),
+  cost_micros: Type.Integer(),
+  saved_micros: Type.Integer({ description: 'What the repeated answer had cost, if known.' }),
+  duration_ms: orNull(Type.Integer()),
+  first_token_ms: orNull(Type.Integer(), 'null: it did not stream, or it is not known.'),
+  finish: orNull(Type.String(), 'Why the model stopped; null: not known.'),
+});
+export type RequestRecord = Output<typeof RequestRecord>;
+
+const RequestError = closed({
+  code: Type.String(),
+  meaning: Type.String(),
+  remedy: Type.String(),
+  message: orNull(
+    Type.String(),
+    'As it was sent; null: the provider worded it, or it was not kept.',
+  ),
+  param: orNull(Type.String(), 'The field at fault.'),
+  documentation_url: Type.String(),
+});
+
+const RequestTry = closed({
+  provider: Type.String(),
+  model: Type.String({ description: "The provider's name of the model." }),
+  ending: Type.Enum(['answered', 'failed']),
+  failure: orNull(Type.String(), '`status`, `timeout`, `connection`, `broken-stream` …'),
+  status: orNull(Type.Integer(), 'The HTTP status of a failure.'),
+  ms: Type.Integer({
+    description:
+      'Milliseconds to the first piece of a stream, or to the end of a whole answer or a failure.',
+  }),
+});
+
+export const RequestDetail = closed({
+  ...RequestRecord.properties,
+  mode: Mode,
+  charge: orNull(UsageDetail, 'null: it was not charged.'),
+  error: orNull(RequestError, 'null: it did not fail.'),
+  history: orNull(
+    closed({
+      asked_model: orNull(Type.String(), 'The model’s name as it was sent.'),
+      address: orNull(Type.String(), "The client's address."),
+      trace_id: orNull(Type.String(), 'From the `traceparent` that the client sent.'),
+      client_gone: Type.Boolean({
+        description: 'The client disconnected before it had the whole answer.',
+      }),
+      tries: Type.Array(RequestTry, {
+        description: 'The calls to providers, in order. Empty for images and searches.',
+      }),
+    }),
+    'null: it was removed after `history.days`, or the gateway was killed before it wrote this.',
+  ),
+});
+export type RequestDetail = Output<typeof RequestDetail>;
+
+export const RequestTotals = closed({
+  charged: orNull(
+    closed({
+      requests: Type.Integer(),
+      input_tokens: Type.Integer(),
+      output_tokens: Type.Integer(),
+      cost_micros: Type.Integer(),
+    }),
+    'null: the filter has no charged requests, or is finer than the sums by day.',
+  ),
+  uncharged: orNull(
+    closed({
+      cached: Type.Integer(),
+      replayed: Type.Integer(),
+      failed: Type.Integer(),
+      saved_micros: Type.Integer(),
+    }),
+    'null: the filter has none, or is finer than the sums by day.',
+  ),
+});
+export type RequestTotals = Output<typeof RequestTotals>;
+
+export const requestEndpoints = {
+  'GET /accounts/:account/requests': endpoint({
+    access: 'member',
+    summary: 'List requests',
+    note: 'Newest first, or in another order: the first hundred of the chosen days then, at most 31. Charged requests are complete. Others are some seconds old and kept for `history.days`, and a storm of them is sampled.',
+    query: Type.Object({
+      ...PageQuery,
+      ...RequestFilters,
+      sort: Type.Optional(Type.Enum(['cost', 'duration', 'first-token'])),
+    }),
+    output: page(RequestRecord),
+  }),
+  'GET /accounts/:account/requests/totals': endpoint({
+    access: 'member',
+    summary: 'Sum the requests that match a filter',
+    note: 'At most 366 days; without days, the last 30.',
+    query: Type.Object(RequestFilters),
+    output: RequestTotals,
+  }),
+  'GET /accounts/:account/requests/:request': endpoint({
+    access: 'member',
+    summary: 'Get a request',
+    note: 'Finds a request of either mode.',
+    output: RequestDetail,
+  }),
+};

@@ -1,0 +1,38 @@
+// The announced end of a model, from its entry in the configuration or the built-in catalogue.
+import type { Retirement } from '../../canonical/retirement.ts';
+import { configFault } from '../../config/load.ts';
+import type { RetirementFields } from '../../config/retirement-schema.ts';
+import type { Config } from '../../config/schema.ts';
+import { parseUtcDay, parseZonedTime } from '../../lib/iso-time.ts';
+
+type Place = readonly [section: 'models' | 'image_models', id: string];
+
+/**
+ * Returns null when no end is announced. Throws ConfigError for a day that does not exist, and for
+ * an end before the deprecation, which RFC 9745 forbids.
+ */
+export function readRetirement(
+  config: Config,
+  place: Place,
+  { deprecated_at: deprecatedAt, retires_at: retiresAt, deprecation_url: url }: RetirementFields,
+): Retirement | null {
+  if (deprecatedAt === undefined && retiresAt === undefined) return null;
+  const deprecatedAtMs = timeOf(config, [...place, 'deprecated_at'], deprecatedAt);
+  const retiresAtMs = timeOf(config, [...place, 'retires_at'], retiresAt);
+  if (deprecatedAtMs !== null && retiresAtMs !== null && retiresAtMs < deprecatedAtMs)
+    throw configFault(config, [...place, 'retires_at'], {
+      problem: `is before \`deprecated_at\` (${deprecatedAt}); got ${retiresAt}`,
+      remedy: 'A model is deprecated first. Correct one of the two.',
+    });
+  return { deprecatedAtMs, retiresAtMs, url: url ?? null };
+}
+
+function timeOf(config: Config, path: string[], text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const timeMs = parseUtcDay(text) ?? parseZonedTime(text);
+  if (timeMs !== null) return timeMs;
+  throw configFault(config, path, {
+    problem: `is no day of the calendar; got ${text}`,
+    remedy: 'Write a day like `2026-12-01`, or a time like `2026-12-01T16:00Z`.',
+  });
+}

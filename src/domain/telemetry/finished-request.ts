@@ -1,0 +1,34 @@
+// A request that is over, as telemetry reads it: what was noted for its log line, and its spans.
+import type { RequestSpans } from '../../canonical/request-spans.ts';
+
+export type FinishedRequest = {
+  readonly spans: RequestSpans;
+  /** By `Clock.elapsedMs`. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly method: string;
+  /** The pattern of its route. */
+  readonly route: string;
+  readonly status: number;
+  readonly isClientGone: boolean;
+  readonly fields: {
+    readonly requestId: string;
+    readonly accountId?: string;
+    readonly keyId?: string;
+    readonly mode?: 'live' | 'test';
+    readonly model?: string;
+    readonly provider?: string;
+    readonly attempts?: number;
+    readonly stream?: boolean;
+    readonly cache?: string;
+    readonly inputTokens?: number;
+    readonly outputTokens?: number;
+    readonly costMicros?: number;
+    readonly upstreamCostMicros?: number;
+    readonly lossMicros?: number;
+    readonly holdMicros?: number;
+    readonly ending?: string;
+    readonly errorCode?: string;
+    readonly firstByteMs?: number;
+  };
+};

@@ -1,0 +1,81 @@
+// Sends one OTLP request and says what became of it. Nothing of the answer is kept but the number
+// of rejected items.
+import { Pool, type Dispatcher } from 'undici';
+import { abortAfter, type Clock } from '../../lib/clock.ts';
+import { isObject, parseJson } from '../../lib/json.ts';
+
+type PostTarget = {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type Posted =
+  | { readonly kind: 'taken'; readonly rejected: number }
+  /** It may succeed later. `waitMs`: as long as the receiver asks to wait; null: it does not say. */
+  | { readonly kind: 'later'; readonly problem: string; readonly waitMs: number | null }
+  | { readonly kind: 'refused'; readonly problem: string };
+
+export type Post = (body: string) => Promise<Posted>;
+
+const timeoutMs = 10_000;
+const answerBytesMax = 64 * 1024;
+/** https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes */
+const laterStatuses: readonly number[] = [429, 502, 503, 504];
+
+/** Posts to the operator's own receiver, on connections that are kept. */
+export function postTo(
+  { url, headers }: PostTarget,
+  clock: Clock,
+): { readonly post: Post; readonly close: () => Promise<void> } {
+  const pool = new Pool(url.origin, { connections: 1, connectTimeout: timeoutMs });
+  return {
+    post: (body) => send(pool, { url, headers, body, clock }),
+    close: () => pool.destroy(),
+  };
+}
+
+type Sending = PostTarget & { readonly body: string; readonly clock: Clock };
+
+async function send(
+  dispatcher: Dispatcher,
+  { url, headers, body, clock }: Sending,
+): Promise<Posted> {
+  try {
+    const answer = await dispatcher.request({
+      method: 'POST',
+      path: url.pathname + url.search,
+      headers: { 'user-agent': 'tollgate', ...headers, 'content-type': 'application/json' },
+      body,
+      signal: abortAfter(clock, timeoutMs),
+    });
+    answer.body.on('error', () => {});
+    return await readAnswer(answer);
+  } catch {
+    return { kind: 'later', problem: 'it cannot be reached', waitMs: null };
+  }
+}
+
+async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Posted> {
+  if (statusCode === 200) return { kind: 'taken', rejected: await readRejected(body) };
+  body.destroy();
+  const problem = `it answers with status ${statusCode}`;
+  if (statusCode > 200 && statusCode < 300) return { kind: 'taken', rejected: 0 };
+  if (!laterStatuses.includes(statusCode)) return { kind: 'refused', problem };
+  const seconds = Number(headers['retry-after']);
+  return { kind: 'later', problem, waitMs: seconds > 0 ? Math.min(seconds, 3_600) * 1_000 : null };
+}
+
+/** Returns how many items the receiver rejected although it took the rest. */
+async function readRejected(body: AsyncIterable<Buffer>): Promise<number> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) return 0;
+    chunks.push(chunk);
+  }
+  const parsed = parseJson(Buffer.concat(chunks), 20);
+  const partial = parsed.ok && isObject(parsed.value) ? parsed.value['partialSuccess'] : null;
+  if (!isObject(partial)) return 0;
+  return Number(partial['rejectedSpans'] ?? partial['rejectedDataPoints'] ?? 0) || 0;
+}

@@ -1,0 +1,26 @@
+// Decides which requests' spans are exported, as OpenTelemetry's standard samplers do.
+// https://opentelemetry.io/docs/specs/otel/trace/sdk/#sampling
+import type { TelemetryConfig } from '../../config/schema.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
+
+export type Sampler = (
+  trace: Pick<TraceContext, 'traceId' | 'flags'> | null,
+  newTraceId: string,
+) => boolean;
+
+/** `trace`: the client's; null: it sent none, and `newTraceId` decides. */
+export function createSampler({ sampler, sampler_ratio: ratio }: TelemetryConfig): Sampler {
+  const isParentBased = sampler.startsWith('parentbased_');
+  const root = sampler.replace('parentbased_', '');
+  const share = root === 'always_on' ? 1 : root === 'always_off' ? 0 : ratio;
+  return (trace, newTraceId) =>
+    trace && isParentBased
+      ? (Number.parseInt(trace.flags, 16) & 1) === 1
+      : isWithin(trace?.traceId ?? newTraceId, share);
+}
+
+/** Compares the last 56 bits, which are random, so that all systems of a trace decide alike. */
+function isWithin(traceId: string, share: number): boolean {
+  if (share >= 1) return true;
+  return Number.parseInt(traceId.slice(-14), 16) < share * 2 ** 56;
+}

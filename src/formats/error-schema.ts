@@ -1,0 +1,106 @@
+// The bodies of errors, as schemas. The codes come from the registry (`canonical/errors.ts`).
+import { Type, type TSchema } from 'typebox';
+import { errorKinds, type ErrorCode } from '../canonical/errors.ts';
+
+const codes = Object.keys(errorKinds) as ErrorCode[];
+const requestId = Type.String({
+  pattern: '^req_',
+  description: 'Also in the header `x-request-id`.',
+});
+const message = Type.String({ description: 'What is wrong and what to do.' });
+const param = Type.Union([Type.String(), Type.Null()], {
+  description: 'The path of the field at fault: `messages[0].content`.',
+});
+const documentationUrl = Type.String({
+  pattern: '/docs/errors#[a-z_]+$',
+  description: 'Where the documentation explains the code; a path if no address is configured.',
+});
+const micros = Type.Optional(Type.Integer());
+const count = Type.Optional(Type.Number());
+
+/** The facts behind a refusal. docs/errors.md explains them by code. */
+const details = {
+  limit: Type.Optional(Type.String({ description: 'The limit that refused the request.' })),
+  required_micros: micros,
+  left_micros: micros,
+  held_micros: micros,
+  cap_micros: micros,
+  spent_micros: micros,
+  affordable_output_tokens: count,
+  affordable_images: count,
+  affordable_searches: count,
+  web_searches: count,
+  resets_at: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  scope: Type.Optional(Type.Enum(['key', 'account'])),
+  maximum: count,
+  remaining: count,
+  required: count,
+  reset_seconds: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+  provoked_loss_micros: micros,
+  loss_budget_micros: micros,
+};
+
+export const ErrorDetails = Type.Optional(
+  Type.Object(details, { description: 'Facts about the refusal, by code.' }),
+);
+
+export const ErrorFields = errorFieldsWith(codes);
+
+/** The error of every path but Messages, with one of these codes. */
+export function errorWith(allowed: readonly ErrorCode[]): TSchema {
+  return Type.Object({ error: errorFieldsWith(allowed) }, { additionalProperties: false });
+}
+
+function errorFieldsWith(allowed: readonly ErrorCode[]) {
+  return Type.Object(
+    {
+      message,
+      type: Type.Enum([...allowed], { description: 'The same as `code`.' }),
+      code: Type.Enum([...allowed]),
+      param,
+      request_id: requestId,
+      documentation_url: documentationUrl,
+      details: ErrorDetails,
+    },
+    { additionalProperties: false },
+  );
+}
+
+/** The error of `/v1/messages` and below, with one of these codes. */
+export function messagesErrorWith(allowed: readonly ErrorCode[]): TSchema {
+  return Type.Object(
+    {
+      type: Type.Literal('error'),
+      error: Type.Object({
+        ...details,
+        type: Type.String({ description: 'The type that Anthropic has for the status.' }),
+        message,
+        code: Type.Enum([...allowed]),
+        param: Type.Optional(Type.String()),
+        documentation_url: documentationUrl,
+      }),
+      request_id: requestId,
+    },
+    { additionalProperties: false },
+  );
+}
+
+/** The error of the dashboard's API and the admin API, with one of these codes: a problem of RFC 9457. */
+export function problemWith(allowed: readonly ErrorCode[]): TSchema {
+  return Type.Object(
+    {
+      type: documentationUrl,
+      title: Type.String({ description: 'The meaning of the code.' }),
+      status: Type.Integer(),
+      detail: message,
+      instance: Type.String({ pattern: '^#req_' }),
+      code: Type.Enum([...allowed]),
+      param,
+      request_id: requestId,
+      details: ErrorDetails,
+    },
+    { additionalProperties: false },
+  );
+}
+
+export const AnyMessagesError = messagesErrorWith(codes);

@@ -1,0 +1,152 @@
+// What Responses clients receive: the response object, and the events of a stream. On the straight
+// path OpenAI's own fields, items and events pass, so objects and unions are open.
+// https://platform.openai.com/docs/api-reference/responses/object
+import { Type } from 'typebox';
+import { ErrorFields } from '../error-schema.ts';
+import { optional, unknownKind } from '../schema-parts.ts';
+
+const count = optional(Type.Number({ minimum: 0 }));
+const text = Type.String();
+const status = optional(Type.String());
+
+export const Usage = Type.Object({
+  input_tokens: count,
+  input_tokens_details: optional(Type.Object({ cached_tokens: count, cache_write_tokens: count })),
+  output_tokens: count,
+  output_tokens_details: optional(Type.Object({ reasoning_tokens: count })),
+  total_tokens: count,
+  cost: Type.Number({ minimum: 0, description: 'What this request cost, in US dollars.' }),
+});
+
+export const AnswerPart = Type.Union([
+  Type.Object({
+    type: Type.Literal('output_text'),
+    text,
+    annotations: optional(Type.Array(Type.Object({}))),
+  }),
+  Type.Object({ type: Type.Literal('refusal'), refusal: text }),
+  Type.Object({ type: Type.Literal('reasoning_text'), text }),
+  Type.Object({ type: Type.Literal('summary_text'), text }),
+  unknownKind('output_text', 'refusal', 'reasoning_text', 'summary_text'),
+]);
+
+export const OutputItem = Type.Union([
+  Type.Object({
+    type: Type.Literal('message'),
+    id: optional(text),
+    role: Type.Literal('assistant'),
+    status,
+    content: Type.Array(AnswerPart),
+  }),
+  Type.Object({
+    type: Type.Literal('function_call'),
+    id: optional(text),
+    call_id: optional(text),
+    name: text,
+    namespace: optional(text),
+    /** Some hosts send an object. */
+    arguments: Type.Union([text, Type.Object({})]),
+    status,
+  }),
+  Type.Object({
+    type: Type.Literal('custom_tool_call'),
+    id: optional(text),
+    call_id: text,
+    name: text,
+    namespace: optional(text),
+    input: text,
+    status,
+  }),
+  Type.Object({
+    type: Type.Literal('reasoning'),
+    id: optional(text),
+    summary: optional(Type.Array(AnswerPart)),
+    content: optional(Type.Array(AnswerPart)),
+    encrypted_content: optional(text),
+  }),
+  Type.Object({
+    type: Type.Literal('tool_search_call'),
+    id: optional(text),
+    call_id: optional(text),
+    arguments: Type.Unknown(),
+    status,
+  }),
+  unknownKind('message', 'function_call', 'custom_tool_call', 'reasoning', 'tool_search_call'),
+]);
+
+const responseFields = {
+  id: text,
+  object: optional(Type.Literal('response')),
+  created_at: optional(Type.Number({ description: 'Unix seconds.' })),
+  model: text,
+  output: Type.Array(OutputItem),
+  error: optional(Type.Object({ code: optional(text), message: text })),
+  incomplete_details: optional(Type.Object({ reason: optional(text) })),
+  warnings: Type.Optional(
+    Type.Array(Type.Object({ code: optional(text), message: optional(text) }), {
+      description: 'What was not done as requested.',
+    }),
+  ),
+};
+
+/** An answer that ended: `status` says how. */
+export const AnswerSchema = Type.Object({
+  ...responseFields,
+  status: Type.Enum(['completed', 'incomplete']),
+  usage: Usage,
+});
+
+/** The response object of a stream's event. It has its cost once it has ended. */
+export const StreamedResponse = Type.Object({
+  ...responseFields,
+  status: optional(Type.Enum(['in_progress', 'completed', 'incomplete', 'failed', 'queued'])),
+  usage: optional(Type.Object({ input_tokens: count, output_tokens: count })),
+});
+
+const position = Type.Integer({ minimum: 0 });
+const onItem = { output_index: position, item: OutputItem };
+const inItem = { item_id: optional(text), output_index: position };
+const inPart = { ...inItem, content_index: position };
+const inSummary = { ...inItem, summary_index: position };
+
+const fields = {
+  'response.created': { response: StreamedResponse },
+  'response.in_progress': { response: StreamedResponse },
+  'response.completed': { response: AnswerSchema },
+  'response.incomplete': { response: AnswerSchema },
+  'response.failed': { response: StreamedResponse },
+  'response.output_item.added': onItem,
+  'response.output_item.done': onItem,
+  'response.content_part.added': { ...inPart, part: AnswerPart },
+  'response.content_part.done': { ...inPart, part: AnswerPart },
+  'response.output_text.delta': { ...inPart, delta: text },
+  'response.output_text.done': { ...inPart, text },
+  'response.output_text.annotation.added': { ...inPart, annotation: Type.Object({}) },
+  'response.refusal.delta': { ...inPart, delta: text },
+  'response.refusal.done': { ...inPart, refusal: text },
+  'response.reasoning_text.delta': { ...inPart, delta: text },
+  'response.reasoning_text.done': { ...inPart, text },
+  'response.reasoning_summary_part.added': { ...inSummary, part: AnswerPart },
+  'response.reasoning_summary_part.done': { ...inSummary, part: AnswerPart },
+  'response.reasoning_summary_text.delta': { ...inSummary, delta: text },
+  'response.reasoning_summary_text.done': { ...inSummary, text },
+  'response.function_call_arguments.delta': { ...inItem, delta: text },
+  'response.function_call_arguments.done': { ...inItem, arguments: text },
+  'response.custom_tool_call_input.delta': { ...inItem, delta: text },
+  'response.custom_tool_call_input.done': { ...inItem, input: text },
+  /** Flat and nested: clients of both kinds exist. `response.failed` follows. */
+  error: { code: text, message: text, param: optional(text), error: ErrorFields },
+} as const;
+
+/** The events of a stream by `type`, which is also on the `event:` line. */
+const streamEvents = Object.fromEntries(
+  Object.entries(fields).map(([type, own]) => [
+    type,
+    Type.Object({ type: Type.Literal(type), sequence_number: position, ...own }),
+  ]),
+);
+
+export const StreamEventSchema = Type.Union([
+  ...Object.values(streamEvents),
+  unknownKind(...Object.keys(streamEvents)),
+]);

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shownUsage } from './shown-usage.ts';
+
+test('the provider’s price is not shown', () => {
+  assert.deepEqual(
+    shownUsage({ prompt_tokens: 3, cost: 0.1, cost_details: { upstream: 0.1 }, queue_time: 0.25 }),
+    { prompt_tokens: 3, queue_time: 0.25 },
+  );
+});
+
+test('a count below 0 is shown as 0, at any depth', () => {
+  assert.deepEqual(
+    shownUsage({ input_tokens: -1, input_tokens_details: { cached_tokens: -500, text: 'a' } }),
+    { input_tokens: 0, input_tokens_details: { cached_tokens: 0, text: 'a' } },
+  );
+});
+
+test('a usage that needs no change stays the same object', () => {
+  const usage = { input_tokens: 1, details: { cached_tokens: 0 }, tier: null, iterations: [-1] };
+  assert.equal(shownUsage(usage), usage);
+  assert.equal(shownUsage(null), null);
+});

@@ -1,0 +1,36 @@
+// What a client sees of the provider's usage on the straight path. The only amount of money in it
+// is `cost`, the client's charge in US dollars, as OpenRouter has it. Hosts that resell report
+// their own price there too (`cost_details`, `cost_in_usd_ticks`, `estimated_cost`). That price is
+// between them and the operator.
+import { isObject, type JsonObject } from '../lib/json.ts';
+import { editFields } from './edit-json.ts';
+
+/**
+ * Removes the upstream's price from its usage, and writes 0 for a count below 0, as the charge
+ * counts it. Returns anything but an object unchanged, and so a usage that needs no change.
+ */
+export function shownUsage(usage: unknown): unknown {
+  if (!isObject(usage)) return usage;
+  const names = Object.keys(usage);
+  const priceless = names.some(namesCost)
+    ? Object.fromEntries(
+        names.filter((name) => !namesCost(name)).map((name) => [name, usage[name]]),
+      )
+    : usage;
+  const counts = Object.entries(priceless).map(([name, value]) => [name, shownCount(value)]);
+  return editFields(priceless, Object.fromEntries(counts) as JsonObject);
+}
+
+/** Replaces the upstream's price by the client's charge, as the last field. */
+export function withCost(usage: unknown, costUsd: number): JsonObject {
+  const shown = shownUsage(usage);
+  return { ...(isObject(shown) ? shown : null), cost: costUsd };
+}
+
+function shownCount(value: unknown): unknown {
+  return typeof value === 'number' && value < 0 ? 0 : shownUsage(value);
+}
+
+function namesCost(name: string): boolean {
+  return /cost/i.test(name);
+}

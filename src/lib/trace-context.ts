@@ -1,0 +1,97 @@
+// W3C trace context (https://www.w3.org/TR/trace-context/): reads the client's `traceparent` and
+// `tracestate`, and writes them for a call to a provider.
+import { randomFillSync } from 'node:crypto';
+
+/** A request's trace, as far as it is passed on. */
+export type TraceContext = {
+  /** 32 hexadecimal digits, not all 0. */
+  readonly traceId: string;
+  /** The span that calls, 16 hexadecimal digits. Left out: each call gets a new id. */
+  readonly spanId?: string;
+  /** Two hexadecimal digits. */
+  readonly flags: string;
+  /** null: none was sent, or it cannot be read. */
+  readonly state: string | null;
+};
+
+/** Later versions may add fields after the flags. Version `ff`, and ids of zeros, are invalid. */
+const parentPattern =
+  /^(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+/** The flags that version 00 defines: sampled, and a random trace id. */
+const knownFlags = 0b11;
+
+/** What a client sent. `callerId`: its own span, the parent of the request's. */
+export type ClientTrace = TraceContext & { readonly callerId: string };
+
+/** Returns null for an invalid `traceparent`: the request then counts as one without a trace. */
+export function readTraceContext(
+  traceparent: string,
+  tracestate: string | null,
+): ClientTrace | null {
+  const [, version, traceId, callerId, flags, more] = parentPattern.exec(traceparent) ?? [];
+  if (traceId === undefined || (version === '00' && more !== undefined)) return null;
+  return {
+    traceId,
+    callerId: callerId!,
+    flags: hex(Buffer.of(Number.parseInt(flags!, 16) & knownFlags)),
+    state: tracestate === null ? null : readState(tracestate),
+  };
+}
+
+const statePattern =
+  /^[0-9a-z][0-9a-z_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+const stateEntriesMax = 32;
+/** Every system passes on as much as this. */
+const stateCharactersMax = 512;
+
+/** Drops whole entries at the end when there are too many characters, as the standard asks. */
+function readState(tracestate: string): string | null {
+  const entries = tracestate
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  if (entries.length > stateEntriesMax || !entries.every((entry) => statePattern.test(entry)))
+    return null;
+  while (entries.join(',').length > stateCharactersMax) entries.pop();
+  return entries.length === 0 ? null : entries.join(',');
+}
+
+/** Returns the headers of one call. */
+export function traceHeaders({
+  traceId,
+  spanId = newSpanId(),
+  flags,
+  state,
+}: TraceContext): Record<string, string> {
+  return {
+    traceparent: `00-${traceId}-${spanId}-${flags}`,
+    ...(state !== null && { tracestate: state }),
+  };
+}
+
+/** Random bytes are drawn in bulk: one system call for several hundred ids. */
+const pool = Buffer.alloc(4_096);
+let used = pool.length;
+
+/** Returns 32 hexadecimal digits, never all 0. */
+export function newTraceId(): string {
+  return randomHex(16);
+}
+
+/** Returns 16 hexadecimal digits, never all 0. */
+export function newSpanId(): string {
+  return randomHex(8);
+}
+
+function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const text = pool.toString('hex', used, (used += bytes));
+  return /^0+$/.test(text) ? randomHex(bytes) : text;
+}
+
+function hex(bytes: Buffer): string {
+  return bytes.toString('hex');
+}

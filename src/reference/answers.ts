@@ -1,0 +1,222 @@
+// The answers that the gateway writes itself, as schemas. They are closed: a field that is missing
+// here fails the tests.
+import { Type, type TProperties, type TSchema } from 'typebox';
+import { searchToolNames } from '../canonical/web-search.ts';
+import { ErrorDetails, ErrorFields } from '../formats/error-schema.ts';
+
+const closed = <Fields extends TProperties>(fields: Fields) =>
+  Type.Object(fields, { additionalProperties: false });
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const count = Type.Integer({ minimum: 0 });
+const text = Type.String();
+/** ISO 8601, UTC. */
+const time = Type.String({ format: 'date-time' });
+const usd = (description: string) => Type.Number({ minimum: 0, description });
+
+export const ModelEntry = closed({
+  id: text,
+  object: Type.Literal('model'),
+  created: Type.Integer({ description: 'Unix seconds.' }),
+  owned_by: text,
+  type: Type.Enum(['model', 'image']),
+  display_name: text,
+  created_at: time,
+  deprecated_at: Type.Optional(time),
+  retires_at: Type.Optional(time),
+});
+
+export const ModelList = closed({
+  object: Type.Literal('list'),
+  data: Type.Array(ModelEntry),
+  has_more: Type.Boolean(),
+  first_id: orNull(text),
+  last_id: orNull(text),
+});
+
+const million = usd('US dollars for a million tokens.');
+const tokenPrices = {
+  input_price_per_1m: million,
+  output_price_per_1m: million,
+  cache_write_price_per_1m: million,
+  cache_write_1h_price_per_1m: million,
+  cache_read_price_per_1m: million,
+};
+const tieredPrices = {
+  ...tokenPrices,
+  price_tiers: Type.Array(closed({ above_input_tokens: count, ...tokenPrices }), {
+    description: 'If the whole input exceeds `above_input_tokens`, the tier prices the request.',
+  }),
+};
+
+const ChatModelInfo = closed({
+  id: text,
+  display_name: text,
+  context_window: Type.Integer({ description: 'The most input and output tokens together.' }),
+  max_input_tokens: count,
+  max_output_tokens: count,
+  supports_thinking: Type.Boolean(),
+  supports_streaming: Type.Boolean(),
+  supports_vision: Type.Boolean(),
+  ...tieredPrices,
+  scheduled_prices: Type.Array(closed({ effective_from: time, ...tieredPrices })),
+  search_prices: closed(
+    Object.fromEntries(
+      searchToolNames.map((name) => [name, Type.Optional(usd('US dollars for one search.'))]),
+    ),
+  ),
+});
+
+const byTier = Type.Record(Type.String(), Type.Number({ minimum: 0 }), {
+  description: 'US dollars by quality or resolution.',
+});
+
+const ImageModelInfo = closed({
+  id: text,
+  display_name: text,
+  type: Type.Literal('image'),
+  mode: Type.Enum(['text-to-image', 'edit', 'reference']),
+  family: text,
+  max_input_images: count,
+  context_window: Type.Literal(0),
+  max_input_tokens: Type.Literal(0),
+  max_output_tokens: Type.Literal(0),
+  supports_thinking: Type.Literal(false),
+  supports_streaming: Type.Literal(false),
+  supports_vision: Type.Boolean(),
+  input_price_per_1m: Type.Null(),
+  output_price_per_1m: Type.Null(),
+  cache_write_price_per_1m: Type.Null(),
+  cache_read_price_per_1m: Type.Null(),
+  image_prices: closed({
+    per_megapixel: Type.Boolean(),
+    output: byTier,
+    further_megapixel: byTier,
+    input_per_megapixel: Type.Boolean(),
+    input_image: byTier,
+    tokens: orNull(
+      closed({
+        text: million,
+        cached_text: million,
+        image: million,
+        cached_image: million,
+        output: million,
+      }),
+    ),
+  }),
+});
+
+export const ModelInfoList = closed({
+  data: Type.Array(Type.Union([ChatModelInfo, ImageModelInfo])),
+  web_search: orNull(
+    closed({
+      id: text,
+      price_per_search: usd('The most that ten results cost, in US dollars.'),
+      price_per_search_max: usd('The most that any search costs, in US dollars.'),
+    }),
+  ),
+});
+
+export const Balance = closed({
+  balance_cents: Type.Integer({ description: 'Less what running requests hold.' }),
+  total_input_tokens: count,
+  total_output_tokens: count,
+  total_tokens_used: count,
+});
+
+const UsageRecord = closed({
+  created_at: time,
+  model: Type.String({ description: 'Its name.' }),
+  model_id: text,
+  key_id: text,
+  input_tokens: count,
+  output_tokens: count,
+  total_tokens: count,
+  cost_cents: Type.Number({ minimum: 0 }),
+  web_searches: Type.Optional(count),
+  images: Type.Optional(count),
+  request_id: text,
+});
+
+export const UsagePage = closed({
+  data: Type.Array(UsageRecord),
+  next_cursor: Type.Union([Type.String(), Type.Null()], {
+    description: 'Pass it as `cursor`; null on the last page.',
+  }),
+});
+
+export const TokenCount = closed({ input_tokens: count });
+
+export const InputCount = closed({
+  object: Type.Literal('response.input_tokens'),
+  input_tokens: count,
+  estimated: Type.Optional(
+    Type.Literal(true, { description: 'The provider cannot count; this is our own estimate.' }),
+  ),
+});
+
+export const GeneratedImages = closed({
+  created: Type.Integer({ description: 'Unix seconds.' }),
+  model: text,
+  data: Type.Array(
+    Type.Union([
+      closed({ url: Type.String({ description: 'A signed link, without a key.' }) }),
+      closed({ b64_json: text }),
+    ]),
+  ),
+});
+
+export const SearchResults = closed({
+  id: Type.String({ pattern: '^ws_' }),
+  object: Type.Literal('search'),
+  query: text,
+  provider: text,
+  results: Type.Array(
+    closed({
+      position: Type.Integer({ minimum: 1 }),
+      title: text,
+      url: text,
+      snippet: text,
+      date: orNull(Type.String({ description: '`2026-01-05`' })),
+      source: Type.String({ description: 'The host without `www.`.' }),
+      score: orNull(Type.Number()),
+    }),
+  ),
+  usage: closed({ searches: Type.Literal(1) }),
+});
+
+export const Health = closed({ status: Type.Literal('ok') });
+
+/** Details only with the metrics token. */
+export const Readiness = closed({
+  status: text,
+  running: Type.Optional(count),
+  overloaded: Type.Optional(orNull(text)),
+  routes_in_trouble: Type.Optional(
+    Type.Array(
+      closed({ provider: text, model: text, state: text, reason: orNull(text), until: time }),
+    ),
+  ),
+});
+
+export const StripeReceipt = closed({ received: Type.Literal(true) });
+
+/** The names of shapes in the public document. */
+export const answerSchemas = {
+  ErrorDetails,
+  ErrorFields,
+  ModelEntry,
+  ModelList,
+  ChatModelInfo,
+  ImageModelInfo,
+  ModelInfoList,
+  Balance,
+  UsageRecord,
+  UsagePage,
+  TokenCount,
+  InputCount,
+  GeneratedImages,
+  SearchResults,
+  Health,
+  Readiness,
+  StripeReceipt,
+};

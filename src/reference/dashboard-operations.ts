@@ -1,0 +1,185 @@
+// Describes the dashboard's API from its contract, which also validates its requests and types its
+// answers. What is no JSON of the contract stands at the end.
+import { Type, type TSchema } from 'typebox';
+import type { ErrorCode } from '../canonical/errors.ts';
+import { Done } from '../dashboard-contract/common.ts';
+import { contract } from '../dashboard-contract/contract.ts';
+import type { Access, Endpoint } from '../dashboard-contract/endpoint.ts';
+import { UsageExportQuery } from '../dashboard-contract/usage.ts';
+import * as billing from '../dashboard-contract/billing.ts';
+import * as keys from '../dashboard-contract/keys.ts';
+import * as models from '../dashboard-contract/models.ts';
+import * as operatorAccounts from '../dashboard-contract/operator-accounts.ts';
+import * as operatorKeys from '../dashboard-contract/operator-keys.ts';
+import * as operatorService from '../dashboard-contract/operator-service.ts';
+import * as overview from '../dashboard-contract/overview.ts';
+import * as requests from '../dashboard-contract/requests.ts';
+import * as session from '../dashboard-contract/session.ts';
+import * as usage from '../dashboard-contract/usage.ts';
+import { capitalize, idOf, pathParameters, queryParameters } from './contract-parts.ts';
+import type { Operation } from './operation.ts';
+import { publicOperations, publicSchemas } from './public-operations.ts';
+
+const prefix = '/dashboard-api';
+
+export const dashboardTags = {
+  public: 'Before a sign-in.',
+  user: 'For every user.',
+  account: 'For the members of an account. Some calls need the role of an admin or owner.',
+  operator: 'For operators. Others get a 404.',
+};
+
+/** Names of shapes. They are the names of types in generated clients. */
+export const dashboardSchemas: Readonly<Record<string, TSchema>> = {
+  ...publicSchemas,
+  Done,
+  StatementLine: billing.StatementLine,
+  Key: keys.Key,
+  NewKey: keys.NewKey,
+  TokenPrices: models.TokenPrices,
+  ModelPrice: models.ModelPrice,
+  ChatModel: models.ChatModel,
+  ImagePrices: models.ImagePrices,
+  ImageParameters: models.ImageParameters,
+  ImageModelEntry: models.ImageModelEntry,
+  ModelCatalogue: models.ModelCatalogue,
+  AccountRow: operatorAccounts.AccountRow,
+  AccountDetail: operatorAccounts.AccountDetail,
+  OperatorKey: operatorKeys.OperatorKey,
+  ProviderRoute: operatorService.ProviderRoute,
+  ProviderDay: operatorService.ProviderDay,
+  Catalogue: operatorService.Catalogue,
+  CatalogueModel: operatorService.CatalogueModel,
+  ServiceSettings: operatorService.ServiceSettings,
+  Overview: overview.Overview,
+  DailyCosts: overview.DailyCosts,
+  SessionInfo: session.SessionInfo,
+  UsageRecord: usage.UsageRecord,
+  UsageDetail: usage.UsageDetail,
+  RequestRecord: requests.RequestRecord,
+  RequestDetail: requests.RequestDetail,
+  CacheDay: usage.CacheDay,
+};
+
+export function dashboardOperations(): Readonly<Record<string, Operation>> {
+  const described = Object.entries<Endpoint>(contract).map(([name, endpoint]) =>
+    withPrefix(name, describe(name, endpoint)),
+  );
+  return Object.fromEntries([...described, ...others()]);
+}
+
+function withPrefix(name: string, operation: Operation): [string, Operation] {
+  return [name.replace(' ', ` ${prefix}`), operation];
+}
+
+function describe(
+  name: string,
+  { access, summary, note, query, body, output }: Endpoint,
+): Operation {
+  return {
+    id: idOf(name),
+    tag: tagOf(access),
+    summary,
+    description: descriptionOf(access, note),
+    access: access === 'public' ? 'open' : 'session',
+    parameters: [...pathParameters(name), ...queryParameters(query)],
+    ...(body && { body: { content: { 'application/json': body } } }),
+    answers: { 200: { description: 'Done.', content: { 'application/json': output } } },
+    errors: errorsOf(name),
+    errorShape: 'problem',
+  };
+}
+
+const rights: Readonly<Record<Access, string>> = {
+  public: 'Anybody may call it.',
+  user: 'Every user who is signed in may call it.',
+  member: 'Every member of the account may call it.',
+  admin: 'An admin or owner of the account may call it.',
+  owner: 'An owner of the account may call it.',
+  operator: 'An operator may call it.',
+};
+
+function descriptionOf(access: Access, note: string | undefined): string {
+  return note === undefined ? rights[access] : `${note} ${rights[access]}`;
+}
+
+function tagOf(access: Access): keyof typeof dashboardTags {
+  return access === 'member' || access === 'admin' || access === 'owner' ? 'account' : access;
+}
+
+const always: readonly ErrorCode[] = [
+  'invalid_request',
+  'conflict',
+  'rate_limit_exceeded',
+  'internal_error',
+  'upstream_unavailable',
+];
+
+/** Some changes need the payment provider or the mail server. */
+const changing: readonly ErrorCode[] = [
+  'request_too_large',
+  'unsupported_media_type',
+  'overloaded',
+  'upstream_error',
+];
+
+function errorsOf(name: string): readonly ErrorCode[] {
+  return [
+    ...always,
+    'not_signed_in',
+    'sign_in_failed',
+    'not_permitted',
+    'not_found',
+    ...(name.startsWith('GET') ? [] : changing),
+  ];
+}
+
+/** The playground's requests are the public ones, with a key of the account. */
+const played = [
+  'POST /v1/responses',
+  'POST /v1/chat/completions',
+  'POST /v1/messages',
+  'POST /v1/images/generations',
+] as const;
+
+function others(): [string, Operation][] {
+  return [
+    ...played.map((name) => {
+      const path = `/accounts/:account/keys/:key${name.slice('POST '.length)}`;
+      const operation: Operation = publicOperations[name];
+      return withPrefix(`POST ${path}`, {
+        ...operation,
+        id: `play${capitalize(operation.id)}`,
+        tag: 'account',
+        description: 'Like the public endpoint, with the key that the path names.',
+        access: 'session',
+        parameters: [...pathParameters(path), ...(operation.parameters ?? [])],
+        errors: [...operation.errors, 'not_signed_in', 'not_permitted', 'not_found'],
+      });
+    }),
+    withPrefix('GET /auth/callback/oidc', {
+      id: 'finishSingleSignOn',
+      tag: 'public',
+      summary: 'Come back from the single sign-on provider',
+      access: 'open',
+      answers: { 303: { description: 'Leads to a page of the dashboard.', headers: ['location'] } },
+      errors: ['invalid_request', 'not_found', 'internal_error', 'upstream_unavailable'],
+      errorShape: 'problem',
+    }),
+    withPrefix('GET /accounts/:account/usage.csv', {
+      id: 'exportUsage',
+      tag: 'account',
+      summary: 'Export the charges that match the filters',
+      access: 'session',
+      parameters: [
+        ...pathParameters('/accounts/:account/usage.csv'),
+        ...queryParameters(UsageExportQuery),
+      ],
+      answers: {
+        200: { description: 'A CSV file.', content: { 'text/csv': Type.String() } },
+      },
+      errors: errorsOf('GET'),
+      errorShape: 'problem',
+    }),
+  ];
+}

@@ -1,0 +1,101 @@
+// How an endpoint is described. The documents are built from tables of these
+// (`public-operations.ts`, `admin-operations.ts`, `dashboard-operations.ts`).
+import type { TSchema } from 'typebox';
+import type { ErrorCode } from '../canonical/errors.ts';
+import type { HeaderNames } from '../canonical/header-names.ts';
+import type { JsonObject } from '../lib/json.ts';
+
+export type Operation = {
+  /** The name that generated clients give it. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** Markdown. */
+  readonly description?: string;
+  readonly access: Access;
+  readonly parameters?: readonly Parameter[];
+  readonly body?: Body;
+  /** What succeeds, by status. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  readonly errors: readonly ErrorCode[];
+  /** Default: OpenAI's. */
+  readonly errorShape?: ErrorShape;
+};
+
+export type Access =
+  /** An API key. `optional-key`: without one, the answer is for everybody. */
+  | 'key'
+  | 'optional-key'
+  /** An API key, which may also be in the query. */
+  | 'key-or-query'
+  /** The token of `metrics.token`. */
+  | 'metrics-token'
+  /** The cookie of a dashboard session. */
+  | 'session'
+  /** A key of the admin API. */
+  | 'admin-key'
+  | 'open';
+
+export type ErrorShape = 'openai' | 'messages' | 'problem';
+
+export type Parameter = {
+  /** One of our own headers is named by its key, such as `cache`. */
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly description?: string;
+  /** A parameter in the path is always required. */
+  readonly isRequired?: boolean;
+  readonly schema: TSchema;
+};
+
+/** Schemas by media type. */
+type Body = {
+  readonly content: Readonly<Record<string, TSchema>>;
+  /** A request in JSON that works in test mode, too. */
+  readonly example?: JsonObject;
+  readonly isOptional?: boolean;
+};
+
+export type Answer = {
+  readonly description: string;
+  readonly headers?: readonly HeaderName[];
+  /** Schemas by media type. Left out: the answer has no body. */
+  readonly content?: Readonly<Record<string, Content>>;
+};
+
+export type Content =
+  | TSchema
+  /** Server-sent events. `data` is the JSON of each; `hasName`: `event:` repeats its `type`. */
+  | {
+      readonly events: TSchema;
+      readonly hasName: boolean;
+      /** A last line of data that is no JSON. */
+      readonly terminator?: string;
+    };
+
+/** Our own headers by their key, others by their name. */
+export type HeaderName = keyof HeaderNames | StandardHeader;
+
+export type StandardHeader = (typeof standardHeaders)[number];
+
+export const standardHeaders = [
+  'x-request-id',
+  'request-id',
+  'retry-after',
+  'x-should-retry',
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+  'x-ratelimit-limit-tokens',
+  'x-ratelimit-remaining-tokens',
+  'x-ratelimit-reset-tokens',
+  'ratelimit-policy',
+  'ratelimit',
+  'deprecation',
+  'sunset',
+  'link',
+  'etag',
+  'cache-control',
+  'content-range',
+  'location',
+] as const;

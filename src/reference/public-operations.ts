@@ -1,0 +1,580 @@
+// Describes every route of the public API (`server/routes.ts`), in the same order. A route without
+// an entry here does not compile; an entry without a route fails tests/integration/openapi.test.ts.
+import { Type } from 'typebox';
+import type { ErrorCode } from '../canonical/errors.ts';
+import { SearchRequestSchema } from '../domain/search/search-request.ts';
+import { ImageRequestSchema } from '../domain/images/image-request.ts';
+import * as chatAnswer from '../formats/chat/answer-schema.ts';
+import * as chat from '../formats/chat/schema.ts';
+import * as messagesAnswer from '../formats/messages/answer-schema.ts';
+import { countRequestSchema } from '../formats/messages/count-tokens.ts';
+import * as messages from '../formats/messages/schema.ts';
+import * as responsesAnswer from '../formats/responses/answer-schema.ts';
+import * as responses from '../formats/responses/schema.ts';
+import * as answers from './answers.ts';
+import { rateHeaders } from './headers.ts';
+import type { HeaderName, Operation, Parameter } from './operation.ts';
+
+/** Descriptions of the tags. */
+export const publicTags = {
+  Models: 'Run a model, in the wire format of your choice, or count the tokens of a request.',
+  Images: 'Make and change images.',
+  Search: 'Search the web.',
+  Catalogue: 'The models that a key may use, and their prices.',
+  Account: 'The balance and the charges of a key’s account.',
+  Operation: 'For operators, load balancers and browsers.',
+};
+
+const always: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'upstream_unavailable'];
+const withKey: readonly ErrorCode[] = [
+  ...always,
+  'invalid_api_key',
+  'address_not_allowed',
+  'rate_limit_exceeded',
+];
+const withBody: readonly ErrorCode[] = [
+  'request_too_large',
+  'unsupported_media_type',
+  'overloaded',
+];
+/** Of what asks a provider, free or not. */
+const working: readonly ErrorCode[] = [
+  ...withKey,
+  ...withBody,
+  'model_not_found',
+  'model_not_allowed_for_key',
+  'account_frozen',
+  'upstream_error',
+  'upstream_timeout',
+];
+const charged: readonly ErrorCode[] = [
+  ...working,
+  'insufficient_balance',
+  'loss_budget_exceeded',
+  'idempotency_conflict',
+  'idempotency_body_not_retained',
+  'key_daily_limit_reached',
+  'key_monthly_limit_reached',
+];
+const modelErrors: readonly ErrorCode[] = [...charged, 'context_length_exceeded'];
+
+const limitedHeaders: readonly HeaderName[] = [
+  ...rateHeaders,
+  'deprecation',
+  'sunset',
+  'link',
+  'mode',
+];
+const chargedHeaders: readonly HeaderName[] = [
+  'cost',
+  'balance',
+  'route',
+  'attempts',
+  'cache',
+  'ignored',
+  ...limitedHeaders,
+];
+const modelHeaders: readonly HeaderName[] = [
+  ...chargedHeaders,
+  'reserved',
+  'outputLimit',
+  'emulated',
+];
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Repeats with the same key and body get the first answer again, free of charge.',
+  schema: Type.String(),
+};
+const cacheWish: Parameter = {
+  name: 'cache',
+  in: 'header',
+  description: '`true`: answer from the response cache if possible. `false`: do not.',
+  schema: Type.Enum(['true', 'false']),
+};
+const commentsWish: Parameter = {
+  name: 'streamComments',
+  in: 'header',
+  description: '`true`: a stream tells its cost in a comment, too.',
+  schema: Type.Enum(['true', 'false']),
+};
+const betas: Parameter = {
+  name: 'anthropic-beta',
+  in: 'header',
+  description: 'Beta features of Anthropic, for its own models.',
+  schema: Type.String(),
+};
+const chargedWishes = [idempotencyKey, cacheWish];
+const modelWishes = [...chargedWishes, commentsWish];
+
+const streamed =
+  'With `stream: true`, the answer is an event stream. Its cost and balance come as HTTP trailers. ' +
+  'Comments (`: keep-alive`) may come between events.';
+const json = (schema: NonNullable<Operation['body']>['content'][string]) => ({
+  'application/json': schema,
+});
+
+// Examples stream where an answer can, so that the first one arrives word by word.
+const hello = [{ role: 'user', content: 'Hello!' }];
+const chatExample = {
+  model: 'gpt-5-mini',
+  messages: hello,
+  stream: true,
+  stream_options: { include_usage: true },
+};
+const countExample = { model: 'claude-haiku-4-5', messages: hello };
+const messagesExample = { ...countExample, max_tokens: 300, stream: true };
+const inputExample = { model: 'gpt-5-mini', input: 'Hello!' };
+
+export const publicOperations = {
+  'POST /v1/responses': {
+    id: 'createResponse',
+    tag: 'Models',
+    summary: 'Run a model in OpenAI’s Responses format',
+    description: streamed,
+    access: 'key-or-query',
+    parameters: modelWishes,
+    body: { content: json(responses.RequestSchema), example: { ...inputExample, stream: true } },
+    answers: {
+      200: {
+        description: 'The answer.',
+        headers: modelHeaders,
+        content: {
+          'application/json': responsesAnswer.AnswerSchema,
+          'text/event-stream': { events: responsesAnswer.StreamEventSchema, hasName: true },
+        },
+      },
+    },
+    errors: modelErrors,
+  },
+  'POST /v1/chat/completions': {
+    id: 'createChatCompletion',
+    tag: 'Models',
+    summary: 'Run a model in OpenAI’s Chat Completions format',
+    description: streamed,
+    access: 'key',
+    parameters: modelWishes,
+    body: { content: json(chat.RequestSchema), example: chatExample },
+    answers: {
+      200: {
+        description: 'The answer.',
+        headers: modelHeaders,
+        content: {
+          'application/json': chatAnswer.AnswerSchema,
+          'text/event-stream': {
+            events: chatAnswer.StreamEventSchema,
+            hasName: false,
+            terminator: '[DONE]',
+          },
+        },
+      },
+    },
+    errors: modelErrors,
+  },
+  'POST /v1/messages': {
+    id: 'createMessage',
+    tag: 'Models',
+    summary: 'Run a model in Anthropic’s Messages format',
+    description: streamed,
+    access: 'key',
+    parameters: [...modelWishes, betas],
+    body: {
+      content: json(messages.requestSchema),
+      example: messagesExample,
+    },
+    answers: {
+      200: {
+        description: 'The answer.',
+        headers: modelHeaders,
+        content: {
+          'application/json': messagesAnswer.AnswerSchema,
+          'text/event-stream': { events: messagesAnswer.StreamEventSchema, hasName: true },
+        },
+      },
+    },
+    errors: modelErrors,
+    errorShape: 'messages',
+  },
+  'POST /v1/images/generations': {
+    id: 'createImage',
+    tag: 'Images',
+    summary: 'Make images',
+    access: 'key',
+    parameters: chargedWishes,
+    body: {
+      content: json(ImageRequestSchema),
+      example: { model: 'flux-2', prompt: 'A lighthouse at night' },
+    },
+    answers: {
+      200: {
+        description: 'The images.',
+        headers: chargedHeaders,
+        content: json(answers.GeneratedImages),
+      },
+    },
+    errors: charged,
+  },
+  'POST /v1/images/edits': {
+    id: 'editImage',
+    tag: 'Images',
+    summary: 'Change images',
+    description:
+      'A form has the images as files, `image` or `image[]`, and the other fields as text.',
+    access: 'key',
+    parameters: chargedWishes,
+    body: {
+      content: {
+        'application/json': ImageRequestSchema,
+        'multipart/form-data': Type.Object({ model: Type.String(), prompt: Type.String() }),
+      },
+      example: {
+        model: 'flux-2-edit',
+        prompt: 'Make it night',
+        images: ['https://example.com/lighthouse.png'],
+      },
+    },
+    answers: {
+      200: {
+        description: 'The images.',
+        headers: chargedHeaders,
+        content: json(answers.GeneratedImages),
+      },
+    },
+    errors: charged,
+  },
+  'POST /v1/web-search': {
+    id: 'searchWeb',
+    tag: 'Search',
+    summary: 'Search the web',
+    access: 'key',
+    parameters: chargedWishes,
+    body: { content: json(SearchRequestSchema), example: { query: 'HTTP status 402' } },
+    answers: {
+      200: {
+        description: 'The pages found.',
+        headers: chargedHeaders,
+        content: json(answers.SearchResults),
+      },
+    },
+    errors: charged,
+  },
+
+  'POST /v1/messages/count_tokens': {
+    id: 'countMessageTokens',
+    tag: 'Models',
+    summary: 'Count the input of a Messages request, free of charge',
+    access: 'key',
+    parameters: [betas],
+    body: { content: json(countRequestSchema), example: countExample },
+    answers: {
+      200: {
+        description: 'The count.',
+        headers: [...limitedHeaders, 'ignored', 'tokenCount'],
+        content: json(answers.TokenCount),
+      },
+    },
+    errors: [...working, 'context_length_exceeded'],
+    errorShape: 'messages',
+  },
+  'POST /v1/responses/input_tokens': {
+    id: 'countResponseTokens',
+    tag: 'Models',
+    summary: 'Count the input of a Responses request, free of charge',
+    access: 'key',
+    body: { content: json(responses.RequestSchema), example: inputExample },
+    answers: {
+      200: {
+        description: 'The count.',
+        headers: [...limitedHeaders, 'ignored', 'tokenCount'],
+        content: json(answers.InputCount),
+      },
+    },
+    errors: [...working, 'context_length_exceeded'],
+  },
+
+  'GET /v1/models': {
+    id: 'listModels',
+    tag: 'Catalogue',
+    summary: 'List the models that the caller may use',
+    description: 'Without parameters the list is whole; with one of them it is a page.',
+    access: 'optional-key',
+    parameters: [
+      {
+        name: 'limit',
+        in: 'query',
+        description: 'Models a page; default 20.',
+        schema: Type.Integer({ minimum: 1, maximum: 1_000 }),
+      },
+      {
+        name: 'after_id',
+        in: 'query',
+        description: 'The `last_id` of the page before.',
+        schema: Type.String(),
+      },
+      {
+        name: 'before_id',
+        in: 'query',
+        description: 'The `first_id` of the page after.',
+        schema: Type.String(),
+      },
+    ],
+    answers: { 200: { description: 'The models.', content: json(answers.ModelList) } },
+    errors: withKey,
+  },
+  'GET /v1/models/info': {
+    id: 'listModelInfo',
+    tag: 'Catalogue',
+    summary: 'List the models with their limits and prices',
+    description: 'With a key, the prices are what its account pays; without, the list prices.',
+    access: 'optional-key',
+    answers: { 200: { description: 'The models.', content: json(answers.ModelInfoList) } },
+    errors: withKey,
+  },
+  'GET /v1/models/*': {
+    id: 'getModel',
+    tag: 'Catalogue',
+    summary: 'Get one model by any of its names',
+    access: 'optional-key',
+    parameters: [
+      {
+        name: 'model',
+        in: 'path',
+        description: 'May contain slashes, as they are.',
+        schema: Type.String(),
+      },
+    ],
+    answers: { 200: { description: 'The model.', content: json(answers.ModelEntry) } },
+    errors: [...withKey, 'model_not_found'],
+  },
+  'GET /v1/balance': {
+    id: 'getBalance',
+    tag: 'Account',
+    summary: 'Get the balance of the key’s account, in the key’s mode',
+    access: 'key',
+    answers: { 200: { description: 'The balance.', content: json(answers.Balance) } },
+    errors: withKey,
+  },
+  'GET /v1/usage': {
+    id: 'listUsage',
+    tag: 'Account',
+    summary: 'List the charges of the key’s account, in the key’s mode, newest first',
+    description: 'A record must match all filters.',
+    access: 'key',
+    parameters: [
+      {
+        name: 'limit',
+        in: 'query',
+        description: 'Records a page.',
+        schema: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+      },
+      {
+        name: 'cursor',
+        in: 'query',
+        description: 'The `next_cursor` of the previous page, with the same filters.',
+        schema: Type.String(),
+      },
+      { name: 'request_id', in: 'query', description: 'One request.', schema: Type.String() },
+      {
+        name: 'from',
+        in: 'query',
+        description: 'A UTC day, `2026-11-21`, or a time with its zone, `2026-11-21T12:00:00Z`.',
+        schema: Type.String(),
+      },
+      {
+        name: 'to',
+        in: 'query',
+        description: 'Like `from`. A day is included; a time is exclusive.',
+        schema: Type.String(),
+      },
+      {
+        name: 'model',
+        in: 'query',
+        description: 'Any name of a model; `web-search` for searches.',
+        schema: Type.String(),
+      },
+      {
+        name: 'key',
+        in: 'query',
+        description: 'The id of a key.',
+        schema: Type.String({ pattern: '^key_\\w{1,64}$' }),
+      },
+    ],
+    answers: { 200: { description: 'A page of charges.', content: json(answers.UsagePage) } },
+    errors: withKey,
+  },
+
+  'GET /v1/images/files/*': {
+    id: 'getImageFile',
+    tag: 'Images',
+    summary: 'Read a generated image',
+    description: 'The signature in the link is the permission. Use the link as it was given.',
+    access: 'open',
+    parameters: [
+      { name: 'image', in: 'path', schema: Type.String() },
+      { name: 'expires', in: 'query', isRequired: true, schema: Type.String() },
+      { name: 'signature', in: 'query', isRequired: true, schema: Type.String() },
+    ],
+    answers: {
+      200: {
+        description: 'The image.',
+        headers: ['etag', 'cache-control'],
+        content: { 'image/*': Type.Unsafe<string>({}) },
+      },
+      206: {
+        description: 'A part of it, as the header `Range` asks.',
+        headers: ['etag', 'cache-control', 'content-range'],
+        content: { 'image/*': Type.Unsafe<string>({}) },
+      },
+      304: { description: 'The image is known by `If-None-Match`.', headers: ['etag'] },
+      416: { description: 'The range is outside of the image.', headers: ['content-range'] },
+    },
+    errors: [...always, 'not_found'],
+  },
+  'GET /docs': {
+    id: 'getDocumentation',
+    tag: 'Operation',
+    summary: 'Read the documentation',
+    access: 'open',
+    answers: {
+      200: { description: 'The first page.', content: { 'text/html': Type.String() } },
+    },
+    errors: [...always, 'not_found'],
+  },
+  'GET /docs/*': {
+    id: 'getDocumentationPage',
+    tag: 'Operation',
+    summary: 'Read a page or a file of the documentation',
+    access: 'open',
+    parameters: [{ name: 'page', in: 'path', schema: Type.String() }],
+    answers: {
+      200: {
+        description: 'The page or the file.',
+        headers: ['cache-control'],
+        content: { '*/*': Type.Unsafe<string>({}) },
+      },
+    },
+    errors: [...always, 'not_found'],
+  },
+  'GET /assets/*': {
+    id: 'getAsset',
+    tag: 'Operation',
+    summary: 'Read a file of the dashboard',
+    access: 'open',
+    parameters: [{ name: 'file', in: 'path', schema: Type.String() }],
+    answers: {
+      200: {
+        description: 'The file.',
+        headers: ['cache-control'],
+        content: { '*/*': Type.Unsafe<string>({}) },
+      },
+    },
+    errors: [...always, 'not_found'],
+  },
+  'POST /webhooks/stripe': {
+    id: 'takeStripeEvent',
+    tag: 'Operation',
+    summary: 'Take an event from Stripe',
+    description: 'The signature over the body is the permission.',
+    access: 'open',
+    parameters: [{ name: 'stripe-signature', in: 'header', schema: Type.String() }],
+    body: { content: json(Type.Object({})) },
+    answers: {
+      200: { description: 'The event was handled.', content: json(answers.StripeReceipt) },
+    },
+    errors: [...always, ...withBody, 'not_found'],
+  },
+
+  'GET /openapi.json': {
+    id: 'getApiDescription',
+    tag: 'Operation',
+    summary: 'Get this document',
+    access: 'open',
+    answers: documentAnswers(),
+    errors: always,
+  },
+  'GET /openapi-dashboard.json': {
+    id: 'getDashboardApiDescription',
+    tag: 'Operation',
+    summary: 'Get the description of the dashboard’s API',
+    access: 'open',
+    answers: documentAnswers(),
+    errors: always,
+  },
+
+  'GET /healthz': {
+    id: 'getHealth',
+    tag: 'Operation',
+    summary: 'Tell whether the process lives',
+    access: 'open',
+    answers: { 200: { description: 'It lives.', content: json(answers.Health) } },
+    errors: always,
+  },
+  'GET /readyz': {
+    id: 'getReadiness',
+    tag: 'Operation',
+    summary: 'Tell whether the gateway should get requests',
+    description: 'With `Authorization: Bearer <metrics.token>`, the answer has details.',
+    access: 'open',
+    answers: {
+      200: { description: 'It should.', content: json(answers.Readiness) },
+      503: { description: 'It should not.', content: json(answers.Readiness) },
+    },
+    errors: ['invalid_request', 'internal_error'],
+  },
+  'GET /metrics': {
+    id: 'getMetrics',
+    tag: 'Operation',
+    summary: 'Get metrics for Prometheus',
+    access: 'metrics-token',
+    answers: { 200: { description: 'Metrics.', content: { 'text/plain': Type.String() } } },
+    errors: ['invalid_request', 'internal_error', 'invalid_api_key', 'not_found'],
+  },
+} satisfies Readonly<Record<string, Operation>>;
+
+function documentAnswers(): Operation['answers'] {
+  return {
+    200: {
+      description: 'An OpenAPI document.',
+      headers: ['etag', 'cache-control'],
+      content: json(Type.Object({ openapi: Type.String(), info: Type.Object({}) })),
+    },
+    304: { description: 'The document is known by `If-None-Match`.', headers: ['etag'] },
+  };
+}
+
+/** Names of shapes. They are the names of types in generated clients. */
+export const publicSchemas = {
+  ...answers.answerSchemas,
+  ChatRequest: chat.RequestSchema,
+  ChatMessage: chat.Message,
+  ChatTool: chat.Tool,
+  ChatCompletion: chatAnswer.AnswerSchema,
+  ChatAnswerMessage: chatAnswer.AnswerMessage,
+  ChatToolCall: chatAnswer.ToolCall,
+  ChatUsage: chatAnswer.Usage,
+  ChatChunk: chatAnswer.Chunk,
+  ChatErrorChunk: chatAnswer.ErrorChunk,
+  ChatStreamEvent: chatAnswer.StreamEventSchema,
+  MessagesRequest: messages.requestSchema,
+  MessagesCountRequest: countRequestSchema,
+  MessagesMessage: messages.message,
+  MessagesBlock: messages.contentBlock,
+  MessagesTool: messages.customTool,
+  Message: messagesAnswer.AnswerSchema,
+  MessageBlock: messagesAnswer.AnswerBlock,
+  MessageUsage: messagesAnswer.Usage,
+  MessageStreamEvent: messagesAnswer.StreamEventSchema,
+  ResponsesRequest: responses.RequestSchema,
+  ResponsesInputItem: responses.inputItem,
+  ResponsesInputPart: responses.contentPart,
+  ResponsesTool: responses.tool,
+  Response: responsesAnswer.AnswerSchema,
+  StreamedResponse: responsesAnswer.StreamedResponse,
+  ResponseItem: responsesAnswer.OutputItem,
+  ResponsePart: responsesAnswer.AnswerPart,
+  ResponseUsage: responsesAnswer.Usage,
+  ResponseStreamEvent: responsesAnswer.StreamEventSchema,
+  ImageRequest: ImageRequestSchema,
+  SearchRequest: SearchRequestSchema,
+};

@@ -1,0 +1,40 @@
+// `GET /metrics` and its token.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../../canonical/errors.ts';
+import type { Handler, ThreadsView } from '../context.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Returns the handler of `GET /metrics`, which is a 404 unless the operator has set a token. */
+export function getMetrics(
+  { registry }: Metrics,
+  { threads, token }: { readonly threads: ThreadsView; readonly token: string | undefined },
+): Handler {
+  return async (request, reply) => {
+    if (token === undefined)
+      throw new ApiError(
+        'not_found',
+        'There is no /metrics here. The operator opens it with `metrics.token`.',
+      );
+    if (!hasMetricsToken(request, token)) {
+      throw new ApiError(
+        'invalid_api_key',
+        'GET /metrics needs `Authorization: Bearer <metrics.token>`.',
+      );
+    }
+    return reply.type(registry.contentType).send(await threads.readMetrics(registry));
+  };
+}
+
+/**
+ * Returns true when the request carries the metrics token; always false when none is configured.
+ */
+export function hasMetricsToken({ headers }: FastifyRequest, token: string | undefined): boolean {
+  return token !== undefined && isSame(headers.authorization ?? '', `Bearer ${token}`);
+}
+
+/** Compares two texts in constant time. */
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

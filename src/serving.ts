@@ -1,0 +1,229 @@
+// Wires the parts of one HTTP thread together: the gateway, its server, the dashboard's API and
+// the admin API.
+import { Billing } from './domain/billing/billing.ts';
+import { recordBooking } from './domain/audit/audit-log.ts';
+import { Activity } from './domain/activity/activity.ts';
+import { ResponseCache } from './domain/cache/response-cache.ts';
+import type { Catalog } from './domain/catalog/catalog.ts';
+import type { Config } from './config/schema.ts';
+import type { Database } from './db/database.ts';
+import { AccountStandings } from './gateway/admission/account-standings.ts';
+import type { ActiveRuns } from './gateway/active-runs.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import { headerNamesOf } from './canonical/header-names.ts';
+import { HoldGrowths } from './gateway/charging/hold-growth.ts';
+import { openImageFiles } from './gateway/images/image-files.ts';
+import { KeepAlives } from './gateway/keep-alives.ts';
+import { Meter } from './gateway/meter.ts';
+import { connectProviders } from './gateway/routing/providers.ts';
+import { RecentBalances } from './gateway/recent-balances.ts';
+import { RateLimits } from './gateway/admission/rate-limits.ts';
+import { createRouting } from './gateway/routing/routing.ts';
+import { connectSearch } from './gateway/search/search-sources.ts';
+import { createUpstreams } from './gateway/calling/upstreams.ts';
+import { Idempotency } from './domain/idempotency/idempotency.ts';
+import { openKeyStore } from './domain/keys/key-store.ts';
+import { Sealing } from './domain/ledger/seals/sealing.ts';
+import { readBalance } from './domain/ledger/reports/queries.ts';
+import { standingReads } from './domain/ledger/reports/standing-reads.ts';
+import { startTelemetry } from './domain/telemetry/start.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Logger } from './lib/log.ts';
+import type { Secrets } from './lib/secrets.ts';
+import type { Lifecycle } from './server/context.ts';
+import { drain } from './server/drain.ts';
+import { LargeBodies } from './server/large-bodies.ts';
+import { createMetrics, type Metrics } from './server/metrics/metrics.ts';
+import { memoryShareBytes, Overload } from './server/overload.ts';
+import { addAdminApi } from './admin-api/dispatch.ts';
+import { addDashboardApi } from './dashboard-api/dispatch.ts';
+import { openUsers } from './dashboard-api/users.ts';
+import { createServer } from './server/server.ts';
+import { urlOf } from './server/server-url.ts';
+import type { Shared } from './threads/shared.ts';
+
+/** A gateway that serves HTTP in this thread. */
+export type Serving = {
+  /** The address as a client on this machine reaches it. */
+  readonly url: string;
+  readonly gateway: Gateway;
+  readonly metrics: Metrics;
+  /**
+   * Refuses new work, drains within the configured time, aborts the rest free of charge.
+   * `readinessAskedMs`: how long ago a load balancer asked another thread.
+   */
+  readonly stop: (readinessAskedMs?: number) => Promise<void>;
+};
+
+export type ServingOptions = {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly log: Logger;
+  readonly clock: Clock;
+};
+
+export type Stores = {
+  readonly catalog: Catalog;
+  readonly database: Database;
+  readonly runs: ActiveRuns;
+  readonly shared: Shared;
+};
+
+/** Serves HTTP in this thread. `reusePort`: other threads listen on the port too. */
+export async function startServing(
+  options: ServingOptions,
+  stores: Stores,
+  { reusePort = false } = {},
+): Promise<Serving> {
+  const { config, secrets, log, clock } = options;
+  const { database, shared } = stores;
+  const { threads, addressRates } = shared;
+  const gateway = createGateway(options, stores);
+  const keys = openKeyStore({
+    database,
+    secrets,
+    onError: reporter(log)('keys cannot be read or rehashed'),
+    clock,
+  });
+  const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
+  const overload = new Overload(
+    {
+      lagMs: config.overload.lag_ms,
+      memoryBytes: config.overload.memory_bytes,
+      sumMemory: threads.sumMemory,
+    },
+    { log, clock },
+  );
+  const publicUrl = (): string => config.server.public_url ?? urlOf(server);
+  const office = { database, config, ledger: gateway.ledger, log, clock };
+  const users = openUsers({ ...office, secrets, addressRates, publicUrl });
+  const billing = new Billing({ ...office, recordBooking, sendWarning: users.sendWarning });
+  const sealing = new Sealing({ database, retention: config.retention, log, clock });
+  const parts = {
+    gateway,
+    sealing,
+    keys,
+    addressRates,
+    threads,
+    lifecycle,
+    overload,
+    largeBodies: new LargeBodies(),
+    telemetry: await startTelemetry(config.telemetry, { log, clock }),
+    database,
+    secrets,
+    billing,
+  };
+  const metrics = createMetrics(parts);
+  const server = createServer(parts, metrics, (app, memoryWait) => {
+    addDashboardApi(app, { ...parts, users }, memoryWait);
+    addAdminApi(app, { ...parts, users });
+  });
+  // Node takes `reusePort`, which Fastify's types do not know yet.
+  const { host, port } = config.server;
+  const place = { host, port, reusePort };
+  await server.listen(place);
+  if (threads.isFirst) billing.startChecking();
+  if (threads.isFirst) sealing.start();
+  const stop: Serving['stop'] = async (readinessAskedMs = Infinity) => {
+    const askedMs = Math.max(lifecycle.readinessAskedMs, clock.elapsedMs() - readinessAskedMs);
+    lifecycle.readinessAskedMs = askedMs;
+    await drain(server, { lifecycle, runs: gateway.runs, clock, settings: config.server });
+    const { activity, idempotency, cache, keepAlives, growths, upstreams, images } = gateway;
+    for (const part of [idempotency, cache, keepAlives, growths, overload]) part.close();
+    await Promise.all([upstreams, images, billing, sealing].map((part) => part.close()));
+    for (const part of [parts.telemetry, keys, activity, shared, database]) await part?.close();
+  };
+  return { url: urlOf(server), gateway, metrics, stop };
+}
+
+function createGateway(
+  { config, secrets, log, clock }: ServingOptions,
+  { catalog, database, runs, shared }: Stores,
+): Gateway {
+  const { owner, ledger, limits, threads, health } = shared;
+  const report = reporter(log);
+  const meter = new Meter();
+  const balances = new RecentBalances({
+    ledger: meter.measure(ledger, clock),
+    read: (ledgerId) => readBalance(database.read, ledgerId),
+    clock,
+  });
+  const answers = {
+    database,
+    secrets,
+    clock,
+    onError: report('stored answers cannot be read or cleaned up; retrying'),
+  };
+  const standings = new AccountStandings({
+    ...standingReads(database.read, { limits: config.limits, clock }),
+    onLoss: threads.noteLoss,
+    log,
+    clock,
+  });
+  const { cache, overload, idempotency } = config;
+  const upstreams = createUpstreams({
+    clock,
+    largeAnswerBytesMax: memoryShareBytes(overload.answer_bytes, {
+      memoryBytes: overload.memory_bytes,
+      threads: threads.count,
+    }),
+  });
+  const routing = createRouting(config, { log, clock, shared: health, threads: threads.count });
+  const activity = new Activity({
+    database,
+    historyDays: config.history.days,
+    removesOutdated: threads.isFirst,
+    clock,
+    onError: report('activity cannot be written; retrying'),
+  });
+  const searching = { config, upstreams, health: routing.health, activity, meter, log, clock };
+  return {
+    config,
+    catalog,
+    ledger: balances.ledger,
+    readBalance: (ledgerId) => balances.read(ledgerId),
+    idempotency: new Idempotency({
+      ...answers,
+      owner,
+      bodyBytesMax: idempotency.body_limit_bytes,
+    }),
+    cache: new ResponseCache({
+      ...answers,
+      memoryBytes: Math.floor(cache.memory_bytes / threads.count),
+      diskBytes: cache.disk_bytes,
+      bodyBytesMax: cache.body_limit_bytes,
+      locks: shared.cacheLocks,
+    }),
+    providers: connectProviders(config, secrets[0]),
+    upstreams,
+    rateLimits: new RateLimits({
+      ...limits,
+      defaults: config.limits,
+      isUnpaid: (key) => standings.isUnpaid(key),
+    }),
+    standings,
+    searchers: connectSearch(searching),
+    images: openImageFiles({
+      config,
+      secrets,
+      removesExpired: threads.isFirst,
+      clock,
+      onError: report('images cannot be stored, read or removed'),
+    }),
+    headers: headerNamesOf(config.service.name),
+    log,
+    clock,
+    owner,
+    runs,
+    keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms, clock),
+    growths: new HoldGrowths(clock),
+    routing,
+    activity,
+    meter,
+  };
+}
+
+/** Returns a function that makes a callback for errors of one kind. */
+function reporter(log: Logger): (message: string) => (err: unknown) => void {
+  return (message) => (err) => log.error({ err }, message);
+}

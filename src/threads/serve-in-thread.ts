@@ -1,0 +1,140 @@
+// Serves HTTP in a thread beside others. What they share is reached through the main thread.
+import { once } from 'node:events';
+import { parentPort } from 'node:worker_threads';
+import { type Serving, startServing } from '../serving.ts';
+import { DatabaseUnusable } from '../db/database-error.ts';
+import { type Database, openDatabase } from '../db/database.ts';
+import { loadCatalog } from '../domain/catalog/load-catalog.ts';
+import { connectLedger } from '../domain/ledger/open-ledger.ts';
+import { openLimits } from '../domain/limits/open-limits.ts';
+import { SharedRates } from '../domain/limits/shared-rates.ts';
+import { SharedSlots } from '../domain/limits/shared-slots.ts';
+import { ActiveRuns } from '../gateway/active-runs.ts';
+import { systemClock } from '../lib/clock.ts';
+import { newIdWithPrefix } from '../lib/ids.ts';
+import { openLogOn } from '../lib/json-log.ts';
+import type { Logger } from '../lib/log.ts';
+import { ConnectedNameLocks, type NameLocks } from '../lib/name-locks.ts';
+import { connectThread, type Remote } from '../lib/thread-calls.ts';
+import type { MainCalls, ThreadCalls, ThreadSettings } from './calls.ts';
+import { openOwnLedger, type Shared } from './shared.ts';
+
+const clock = systemClock;
+
+export async function serveInThread(): Promise<void> {
+  const [settings] = (await once(parentPort!, 'message')) as [ThreadSettings];
+  const { config } = settings;
+  // Another thread may listen, and so cause calls, before this one has started.
+  const { promise: started, resolve: noteStarted } = Promise.withResolvers<Serving>();
+  const main: Remote<MainCalls> = connectThread<MainCalls>(parentPort!, {
+    noteNameAwaited: (ticket, isAwaited) => cacheLocks.noteAwaited(ticket, isAwaited),
+    noteLoss: async (ledgerId) => (await started).gateway.standings.forget(ledgerId),
+    flushLog: () => flush(),
+    ownMetrics: async () => (await started).metrics.registry.getMetricsAsJSON(),
+    countRunning: () => runs.count,
+    stop: async (readinessAskedMs) => {
+      await (await started).stop(readinessAskedMs);
+      flush();
+    },
+  } satisfies ThreadCalls);
+  const cacheLocks = new ConnectedNameLocks({
+    take: (name, ticket) => main.call('takeName', name, ticket),
+    leave: (name, ticket) => main.tell('leaveName', name, ticket),
+    giveBack: (name) => main.tell('giveBackName', name),
+  });
+  const { log, flush } = openLogOn(config.log.level, {
+    write: (lines) => main.tell('writeLog', lines),
+    flush: () => {},
+  });
+  const runs = new ActiveRuns(clock);
+  const serving = await start(settings, { main, cacheLocks, log, runs }).catch(
+    (error: unknown): never | Promise<never> => {
+      if (!(error instanceof DatabaseUnusable)) throw error;
+      // An error that is thrown here loses its class on the way to the main thread.
+      main.tell('noteUnusable', error.message);
+      return new Promise(() => {});
+    },
+  );
+  noteStarted(serving);
+  main.tell('noteListening', serving.url);
+}
+
+type Connected = {
+  readonly main: Remote<MainCalls>;
+  readonly cacheLocks: NameLocks;
+  readonly log: Logger;
+  readonly runs: ActiveRuns;
+};
+
+async function start(settings: ThreadSettings, connected: Connected): Promise<Serving> {
+  const { config, secrets } = settings;
+  const { main, cacheLocks, log, runs } = connected;
+  const database = openDatabase(config.database.url, { threads: settings.count });
+  const stores = await openStores(settings, { ...connected, database });
+  const shared: Shared = {
+    ...stores,
+    addressRates: { take: (...asked) => main.call('takeFromAddress', ...asked) },
+    cacheLocks,
+    health: settings.health,
+    threads: {
+      count: settings.count,
+      isFirst: settings.index === 0,
+      sumMemory: (ownBytes) => {
+        settings.memoryUsed[settings.index] = ownBytes;
+        return settings.memoryUsed.reduce((sum, bytes) => sum + bytes, 0);
+      },
+      readMetrics: () => main.call('readMetrics'),
+      noteReadinessAsked: () => main.tell('noteReadinessAsked'),
+      noteLoss: (ledgerId) => main.tell('noteLoss', ledgerId),
+    },
+  };
+  return startServing(
+    { config, secrets, log, clock },
+    { catalog: loadCatalog(config), database, runs, shared },
+    { reusePort: true },
+  );
+}
+
+type Parts = Connected & { readonly database: Database };
+
+/** Opens the ledger and the limits. On PostgreSQL a thread shares them as a gateway does. */
+async function openStores(
+  { ledger: connected }: ThreadSettings,
+  { database, main, log, runs }: Parts,
+): Promise<Pick<Shared, 'owner' | 'ledger' | 'limits' | 'close'>> {
+  const isStopping = () => runs.isEnding;
+  const onError = (err: unknown) => log.error({ err }, 'rate limits cannot be shared');
+  const owner = connected?.owner ?? newIdWithPrefix('run');
+  const ledger = connected
+    ? connectLedger(connected.port, {
+        onTrouble: (err) => log.error({ err }, 'the ledger cannot be written; retrying'),
+        isStopping,
+        clock,
+      })
+    : await openOwnLedger(owner, { database, log, isStopping, clock });
+  const limits = connected
+    ? limitsOver(main, onError)
+    : openLimits({ database, owner, onError, clock });
+  const close = async () => {
+    await limits.close();
+    await ledger.close();
+  };
+  return { owner, ledger, limits, close };
+}
+
+function limitsOver(main: Remote<MainCalls>, onError: (error: unknown) => void): Shared['limits'] {
+  const rates = new SharedRates({
+    exchange: (requests) => main.call('exchangeRates', requests),
+    onError,
+    clock,
+  });
+  const slots = new SharedSlots({
+    exchange: (requests) => main.call('exchangeSlots', requests),
+    onError,
+    clock,
+  });
+  const close = async () => {
+    await Promise.all([rates.close(), slots.close()]);
+  };
+  return { rates, slots, close };
+}

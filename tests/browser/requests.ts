@@ -1,0 +1,217 @@
+// Requests in a real browser: the list, its filters and orders, why one failed, and the CSV export.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import {
+  checkAccessibility,
+  checkLooks,
+  goWithin,
+  openBrowser,
+  phone,
+  takePicture,
+  type TestBrowser,
+  untilThereAre,
+} from '../support/browser.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { until } from '../support/until.ts';
+
+let gateway: TestGateway<RunningApp>;
+let browser: TestBrowser;
+let member: DashboardClient;
+let requestId: string;
+
+/** More than one page of the list. */
+const chats = 58;
+
+before(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  member = await signIn(gateway, { role: 'member' });
+  const { account } = member;
+  const web = await gateway.makeKey({ account, name: 'Web shop' });
+  const batch = await gateway.makeKey({
+    account,
+    name: 'Nightly batch of translations, started by the scheduler',
+  });
+  for (let index = 0; index < chats; index++) {
+    const body = {
+      model: index % 3 === 0 ? 'claude-haiku-4-5' : 'gpt-5-mini',
+      messages: [{ role: 'user', content: `Hello ${index}` }],
+    };
+    await gateway.post('/v1/chat/completions', { key: web.key, body });
+  }
+  await gateway.post('/v1/images/generations', {
+    key: batch.key,
+    body: { model: 'flux-2', prompt: 'A cat', n: 2 },
+  });
+  await gateway.post('/v1/web-search', { key: batch.key, body: { query: 'cats' } });
+  const body = { model: 'gpt-5-mini', input: 'Hello', stream: true, reasoning: { effort: 'low' } };
+  requestId = (await gateway.post('/v1/responses', { key: batch.key, body })).requestId;
+});
+after(() => gateway.stop());
+
+function visit<Result>(path: string, action: (page: Page) => Promise<Result>): Promise<Result> {
+  return browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
+    await page.goto(path);
+    return action(page);
+  });
+}
+
+/** Rows of the table, without its head. */
+const rowsOf = (page: Page) => page.getByRole('table', { name: 'Requests' }).locator('tbody tr');
+
+test('requests are listed page by page and filtered by days', async () => {
+  await visit('/requests?mode=test', async (page) => {
+    await page.getByText('Web search').first().waitFor();
+    await untilThereAre(rowsOf(page), 50);
+    await checkLooks(page, 'requests');
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByRole('button', { name: 'Load more' }).waitFor({ state: 'detached' });
+    await untilThereAre(rowsOf(page), chats + 3);
+    await page.getByRole('button', { name: 'Date range presets' }).click();
+    await page.getByRole('menuitem', { name: 'Last 7 days' }).click();
+    await page.waitForURL(/from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d/);
+    await rowsOf(page).first().waitFor();
+    await takePicture(page, 'requests-days');
+  });
+});
+
+test('filters are kept in the address, survive a reload and apply to the export', async () => {
+  await visit('/requests?mode=test', async (page) => {
+    await page.getByRole('combobox', { name: 'Endpoint' }).click();
+    await page.getByRole('option', { name: 'Images' }).click();
+    await page.waitForURL(/endpoint=images/);
+    await page.getByText('2 images').waitFor();
+    await untilThereAre(rowsOf(page), 1);
+    await page.reload();
+    await page.getByText('2 images').waitFor();
+    await untilThereAre(rowsOf(page), 1);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export CSV' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), 'usage-test.csv');
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    assert.equal(lines.length, 2);
+    assert.match(lines[1]!, /,flux-2,/);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('combobox', { name: 'Key' }).click();
+    await page.getByRole('option', { name: /Nightly batch/ }).click();
+    await page.waitForURL(/key=key_/);
+    await untilThereAre(rowsOf(page), 3);
+    await page.getByRole('combobox', { name: 'Model' }).click();
+    await page.getByRole('option', { name: 'Claude Haiku 4.5' }).click();
+    await page.getByText('No matching requests').waitFor();
+    await checkAccessibility(page);
+  });
+});
+
+test('a request opens with the keyboard and can be linked to', async () => {
+  await visit('/requests?mode=test&endpoint=responses', async (page) => {
+    await rowsOf(page).first().getByRole('button').press('Enter');
+    await page.waitForURL(new RegExp(`request=${requestId}`));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Held in advance').waitFor();
+    await checkLooks(page, 'request');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+  await visit(`/requests?mode=test&request=${requestId}`, async (page) => {
+    await page.getByRole('dialog').getByText(requestId).waitFor();
+  });
+});
+
+test('two clicks on the overview show why a request failed', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const { key } = await gateway.makeKey({ account: owner.account, name: 'Shop' });
+  await gateway.post('/v1/responses', { key, body: { model: 'gpt-5-mini', input: 'Hi' } });
+  await gateway.post('/v1/responses', { key, body: { model: 'gpt-5-minni', input: 'Hi' } });
+  await until(async () => {
+    await gateway.program.app.gateway.activity.flush();
+    return (
+      await owner.get(`/accounts/${owner.account}/requests?mode=test&outcome=failed`)
+    ).text.includes('model_not_found');
+  });
+  for (const options of [{}, { viewport: phone, colorScheme: 'dark' }] as const)
+    await browser.withPage(
+      { baseUrl: gateway.url, cookie: owner.cookie, ...options },
+      async (page) => {
+        await page.goto('/?mode=test');
+        const recent = page.getByRole('viewport' in options ? 'list' : 'table', {
+          name: 'Recent errors',
+        });
+        await recent.getByRole('button').first().click();
+        const dialog = page.getByRole('dialog');
+        await dialog
+          .getByText(/gpt-5-minni/)
+          .first()
+          .waitFor();
+        await dialog.getByText('Field model').waitFor();
+        const link = dialog.getByRole('link', { name: 'About model_not_found' });
+        assert.match((await link.getAttribute('href'))!, /\/docs\/errors#model_not_found$/);
+        await checkAccessibility(page);
+        await takePicture(page, 'viewport' in options ? 'request-failed-phone' : 'request-failed');
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+        await page.getByText('404 model_not_found').waitFor();
+        await checkAccessibility(page);
+      },
+    );
+});
+
+test('a click on a heading orders the list, columns are chosen, and filters are saved', async () => {
+  await visit('/requests?mode=test', async (page) => {
+    await page.getByRole('button', { name: 'Cost' }).click();
+    await page.waitForURL(/sort=cost/);
+    await page
+      .getByRole('columnheader', { name: 'Cost' })
+      .and(page.locator('[aria-sort]'))
+      .waitFor();
+    await rowsOf(page).first().getByText('2 images').waitFor();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Finish' }).check({ force: true });
+    await page.keyboard.press('Escape');
+    await page.getByRole('columnheader', { name: 'Finish' }).waitFor();
+    await page.reload();
+    await page.getByRole('columnheader', { name: 'Finish' }).waitFor();
+    await page.goto('/requests?mode=test&endpoint=images');
+    await page.getByRole('button', { name: 'Saved filters' }).click();
+    await page.getByRole('textbox', { name: 'Name of the current filters' }).fill('Pictures');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await checkAccessibility(page);
+    await page.goto('/requests?mode=test');
+    await page.getByRole('button', { name: 'Saved filters' }).click();
+    await page.getByRole('button', { name: 'Pictures', exact: true }).click();
+    await page.waitForURL(/endpoint=images/);
+    await untilThereAre(rowsOf(page), 1);
+  });
+});
+
+test('an open list shows new requests while it is live', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const { key } = await gateway.makeKey({ account: owner.account, name: 'Shop' });
+  const body = { model: 'gpt-5-mini', input: 'Hi' };
+  await gateway.post('/v1/responses', { key, body });
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/requests?mode=test');
+    await untilThereAre(rowsOf(page), 1);
+    await page.getByRole('switch', { name: 'Live' }).check({ force: true });
+    await gateway.post('/v1/responses', { key, body });
+    await untilThereAre(rowsOf(page), 2);
+  });
+});
+
+test('cache savings have their own tab, and empty lists say so', async () => {
+  await visit('/requests?mode=test&tab=cache', async (page) => {
+    await page.getByText('No cached answers yet').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'requests-cache');
+    await goWithin(page, '/requests');
+    await page.getByText('No live requests yet').waitFor();
+    await checkAccessibility(page);
+  });
+});

@@ -1,0 +1,67 @@
+// An owner's view of the account's audit log: everything that members did, and what the operator
+// did without who did it.
+import assert from 'node:assert/strict';
+import { after, before, test } from '../support/both-stores.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let owner: DashboardClient;
+let operator: DashboardClient;
+
+type Entry = {
+  readonly actor: { readonly kind: string; readonly name: string; readonly address: string | null };
+  readonly account_id: string;
+  readonly action: string;
+  readonly after: Readonly<Record<string, unknown>> | null;
+};
+
+before(async () => {
+  gateway = await startGateway();
+  owner = await signIn(gateway, { role: 'owner', name: 'Ada' });
+  operator = await signIn(gateway, { operator: true, name: 'Olga Operator' });
+});
+after(() => gateway.stop());
+
+const read = async (query = '') => {
+  const reply = await owner.get(`/accounts/${owner.account}/audit-log?${query}`);
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json<{ data: readonly Entry[]; next_cursor: string | null }>();
+};
+
+test('owners see what was changed, and the operator without name, address and own settings', async () => {
+  const named = await owner.patch(`/accounts/${owner.account}/settings`, { name: 'Engines' });
+  assert.equal(named.status, 200, named.text);
+  const changed = await operator.patch(`/operator/accounts/${owner.account}`, {
+    frozen: true,
+    price_multiplier_ppm: 1_234_000,
+  });
+  assert.equal(changed.status, 200, changed.text);
+  const { data } = await read('action=account.update');
+  assert.deepEqual(
+    data.map(({ actor, after: fields }) => [actor.name, actor.address, fields]),
+    [
+      ['The operator', null, { frozen: true }],
+      [owner.email, '127.0.0.1', { name: 'Engines' }],
+    ],
+  );
+  const all = JSON.stringify((await read()).data);
+  assert.doesNotMatch(all, /Olga|1234000/);
+  assert.ok(!all.includes(operator.email));
+});
+
+test('only owners read it, page by page, and only of their account', async () => {
+  for (const role of ['admin', 'member'] as const) {
+    const other = await signIn(gateway, { role, account: owner.account });
+    assert.equal((await other.get(`/accounts/${owner.account}/audit-log`)).status, 403);
+  }
+  const stranger = await signIn(gateway, { role: 'owner' });
+  assert.equal((await stranger.get(`/accounts/${owner.account}/audit-log`)).status, 404);
+  const first = await read('limit=1');
+  assert.equal(first.data.length, 1);
+  const second = await read(`limit=1&cursor=${encodeURIComponent(first.next_cursor!)}`);
+  assert.notDeepEqual(second.data, first.data);
+  for (const { account_id: account } of (await read()).data) assert.equal(account, owner.account);
+  const wrong = await owner.get(`/accounts/${owner.account}/audit-log?cursor=x`);
+  assert.deepEqual([wrong.status, wrong.error.param], [400, 'cursor']);
+});

@@ -1,0 +1,703 @@
+// The admin API: accounts, keys, money, users, prices and reports, as a shop would use them.
+import assert from 'node:assert/strict';
+import { adminOf, type AdminClient } from '../support/admin.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
+import { signIn } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { send } from '../support/http.ts';
+import { allRows, changedTables, whileRefusingAuditRows } from '../support/refused-audit.ts';
+
+let gateway: TestGateway;
+let admin: AdminClient;
+before(async () => {
+  gateway = await startGateway({ server: { trust_proxy: true, cors_origins: ['*'] } });
+  admin = await adminOf(gateway);
+});
+after(() => gateway.stop());
+
+type Page<Row> = {
+  readonly data: readonly Row[];
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+};
+type Named = { readonly id: string };
+type NewKey = { readonly key: Named; readonly secret: string };
+
+let orders = 0;
+const order = () => `order-${(orders += 1)}`;
+
+const chat = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }] };
+
+const credit = {
+  kind: 'credit',
+  mode: 'test',
+  amount_micros: 5_000_000,
+  note: 'order 1001',
+} as const;
+
+test('a shop sells access: account, credit, key, a request, and the charge in the reports', async () => {
+  const account = await admin.makeAccount('Acme');
+  const paid = await admin.ok('POST', `/accounts/${account}/adjustments`, {
+    body: credit,
+    idempotencyKey: order(),
+  });
+  assert.equal(paid['available_micros'], 5_000_000 + 1_000_000_000);
+  const { key, secret } = await admin.ok<NewKey>('POST', `/accounts/${account}/keys`, {
+    body: { mode: 'test', name: 'Acme’s key', daily_cap_micros: 1_000_000, models: ['gpt-5-mini'] },
+  });
+  const reply = await gateway.post('/v1/chat/completions', { key: secret, body: chat });
+  assert.equal(reply.status, 200, reply.text);
+  const cost = reply.costMicros!;
+  assert.ok(cost > 0);
+
+  const usage = await admin.ok<Page<{ request_id: string; cost_micros: number; key: Named }>>(
+    'GET',
+    `/accounts/${account}/usage`,
+    { query: { mode: 'test' } },
+  );
+  assert.deepEqual(
+    usage.data.map((row) => [row.request_id, row.cost_micros, row.key.id]),
+    [[reply.requestId, cost, key.id]],
+  );
+  const day = new Date(gateway.program.clock.nowMs()).toISOString().slice(0, 10);
+  for (const [by, group] of [
+    ['day', day],
+    ['account', account],
+    ['key', key.id],
+    ['model', 'gpt-5-mini'],
+  ] as const) {
+    const sums = await admin.ok<Page<{ group: string; requests: number; revenue_micros: number }>>(
+      'GET',
+      '/reports/sums',
+      { query: { by, mode: 'test', account, from: day, to: day } },
+    );
+    assert.deepEqual(
+      sums.data.map((row) => [row.group, row.requests, row.revenue_micros]),
+      [[group, 1, cost]],
+    );
+  }
+  const statement = await admin.ok<Page<{ kind: string; amount_micros: number }>>(
+    'GET',
+    `/accounts/${account}/statement`,
+    { query: { mode: 'test' } },
+  );
+  assert.ok(
+    statement.data.some((line) => line.kind === 'charges' && line.amount_micros === -cost),
+    JSON.stringify(statement),
+  );
+  const shown = await admin.ok<{ test: { posted_micros: number } }>('GET', `/accounts/${account}`);
+  assert.equal(shown.test.posted_micros, 1_005_000_000 - cost);
+});
+
+test('each change is in the audit log with the admin key as its actor', async () => {
+  const account = await admin.makeAccount();
+  await admin.ok('PATCH', `/accounts/${account}`, { body: { name: 'Renamed', frozen: true } });
+  await admin.ok('POST', `/accounts/${account}/adjustments`, {
+    body: credit,
+    idempotencyKey: order(),
+  });
+  const { key, secret } = await admin.ok<NewKey>('POST', `/accounts/${account}/keys`, {
+    body: { mode: 'live', name: 'one' },
+  });
+  await admin.ok('POST', `/keys/${key.id}/rotate`, { body: { overlap_hours: 1 } });
+  await admin.ok('POST', `/keys/${key.id}/revoke`);
+  const log = await admin.ok<
+    Page<{ action: string; actor: object; before: unknown; after: unknown }>
+  >('GET', '/audit-log', { query: { account }, headers: { 'x-forwarded-for': '192.0.2.7' } });
+  assert.deepEqual(log.data.map(({ action }) => action).toReversed(), [
+    'account.create',
+    'account.update',
+    'account.credit',
+    'key.create',
+    'key.rotate',
+    'key.revoke',
+  ]);
+  for (const { actor } of log.data)
+    assert.deepEqual(actor, {
+      kind: 'admin-key',
+      id: admin.id,
+      name: 'A shop',
+      address: '127.0.0.1',
+    });
+  assert.deepEqual(log.data.at(-2)!.after, { name: 'Renamed', frozen: true });
+  assert.ok(!JSON.stringify(log).includes(secret));
+});
+
+/** Every endpoint that changes something, on an account of its own. */
+const changing: readonly (() => Promise<readonly [method: string, path: string, body?: object]>)[] =
+  [
+    async () => ['POST', '/accounts', { name: 'New' }],
+    async () => ['PATCH', `/accounts/${await admin.makeAccount()}`, { frozen: true }],
+    async () => ['POST', `/accounts/${await admin.makeAccount()}/purge`],
+    async () => ['POST', `/accounts/${await admin.makeAccount()}/adjustments`, credit],
+    async () => {
+      const key = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+      await gateway.provokeLoss(key, 1);
+      return ['POST', `/accounts/${key.account}/forgive-losses`];
+    },
+    async () => [
+      'PATCH',
+      `/accounts/${await admin.makeAccount()}/prices`,
+      { price_multiplier_ppm: 5 },
+    ],
+    async () => [
+      'POST',
+      `/accounts/${await admin.makeAccount()}/keys`,
+      { mode: 'live', name: 'one' },
+    ],
+    async () => ['PATCH', `/keys/${(await gateway.makeKey()).id}`, { name: 'other' }],
+    async () => ['POST', `/keys/${(await gateway.makeKey()).id}/disable`],
+    async () => {
+      const { id } = await gateway.makeKey();
+      await admin.ok('POST', `/keys/${id}/disable`);
+      return ['POST', `/keys/${id}/enable`];
+    },
+    async () => ['POST', `/keys/${(await gateway.makeKey()).id}/revoke`],
+    async () => ['POST', `/users/${(await signIn(gateway)).userId}/reset-link`],
+    async () => {
+      const { account } = await signIn(gateway);
+      const { userId } = await signIn(gateway, { account, role: 'member' });
+      return ['PATCH', `/accounts/${account}/members/${userId}`, { role: 'admin' }];
+    },
+    async () => {
+      const { account } = await signIn(gateway);
+      const { userId } = await signIn(gateway, { account, role: 'member' });
+      return ['DELETE', `/accounts/${account}/members/${userId}`];
+    },
+    async () => [
+      'POST',
+      `/accounts/${await admin.makeAccount()}/invitations`,
+      { email: 'new@example.com', role: 'owner' },
+    ],
+    async () => {
+      const path = `/accounts/${await admin.makeAccount()}/invitations`;
+      const body = { email: 'new@example.com', role: 'owner' };
+      return ['DELETE', `${path}/${(await admin.ok<Named>('POST', path, { body })).id}`];
+    },
+  ];
+
+test('a change without its audit row is no change', async () => {
+  for (const prepare of changing) {
+    const [method, path, body] = await prepare();
+    const sent = { body, idempotencyKey: order() };
+    const untouched = await allRows(gateway.database);
+    const refused = await whileRefusingAuditRows(gateway.database, () =>
+      admin.send(method, path, sent),
+    );
+    assert.equal(refused.status, 500, `${method} ${path} ${refused.text}`);
+    const changed = changedTables(untouched, await allRows(gateway.database));
+    // The claim of a credit comes before the ledger's transaction.
+    const allowed = path.endsWith('/adjustments') ? ['admin_answers'] : [];
+    assert.deepEqual(changed, allowed, `${method} ${path}`);
+    await admin.ok(method, path, sent);
+    const done = changedTables(untouched, await allRows(gateway.database));
+    assert.ok(done.includes('audit_log') && done.length > 1, `${method} ${path}: ${done.join()}`);
+  }
+});
+
+test('accounts: create with limits, find, change, clear', async () => {
+  const made = await admin.ok('POST', '/accounts', {
+    body: { name: ' Limited ', requests_per_minute: 60, allowed_addresses: ['10.0.0.0/8'] },
+  });
+  assert.deepEqual(
+    [made['name'], made['requests_per_minute'], made['allowed_addresses']],
+    ['Limited', 60, ['10.0.0.0/8']],
+  );
+  const id = String(made['id']);
+  const changed = await admin.ok('PATCH', `/accounts/${id}`, {
+    body: { requests_per_minute: null, frozen: true, retain_responses: false },
+  });
+  assert.deepEqual(
+    [changed['requests_per_minute'], changed['frozen'], changed['retain_responses']],
+    [null, true, false],
+  );
+  assert.deepEqual(changed['allowed_addresses'], ['10.0.0.0/8']);
+  const found = await admin.ok<Page<Named>>('GET', '/accounts', {
+    query: { search: id, frozen: 'true' },
+  });
+  assert.deepEqual(
+    found.data.map((account) => account.id),
+    [id],
+  );
+});
+
+test('keys: create, find, change, disable, enable, revoke', async () => {
+  const account = await admin.makeAccount();
+  const { key, secret } = await admin.ok<NewKey>('POST', `/accounts/${account}/keys`, {
+    body: { mode: 'test', name: 'one', expires_at: '2099-01-01T00:00:00Z' },
+  });
+  assert.match(secret, /^tg_test_/);
+  const ask = async () =>
+    (await gateway.post('/v1/chat/completions', { key: secret, body: chat })).status;
+  assert.equal(await ask(), 200);
+  const path = `/keys/${key.id}`;
+  const changed = await admin.ok('PATCH', path, {
+    body: { name: 'two', monthly_cap_micros: 7, expires_at: null },
+  });
+  assert.deepEqual(
+    [changed['name'], changed['monthly_cap_micros'], changed['expires_at']],
+    ['two', 7, null],
+  );
+  assert.equal((await admin.ok('POST', `${path}/disable`))['state'], 'disabled');
+  assert.equal((await admin.ok('POST', `${path}/enable`))['state'], 'active');
+  assert.equal((await admin.ok('POST', `${path}/revoke`))['state'], 'revoked');
+  assert.equal((await admin.ok('POST', `${path}/revoke`))['state'], 'revoked');
+  assert.equal(await admin.refused('PATCH', path, { body: { name: 'x' } }), '409 conflict -');
+  assert.equal((await admin.ok('GET', path))['account_id'], account);
+  const list = await admin.ok<Page<Named>>('GET', '/keys', {
+    query: { account, state: 'revoked' },
+  });
+  assert.deepEqual(
+    list.data.map(({ id }) => id),
+    [key.id],
+  );
+});
+
+test('prices: the account’s multiplier and those of models change together or not at all', async () => {
+  const account = await admin.makeAccount();
+  const path = `/accounts/${account}/prices`;
+  const body = {
+    price_multiplier_ppm: 2_000_000,
+    model_prices: [{ model: 'gpt-5-mini', multiplier_ppm: 500_000 }],
+  };
+  assert.deepEqual(await admin.ok('PATCH', path, { body }), body);
+  const wrong = {
+    price_multiplier_ppm: 3_000_000,
+    model_prices: [{ model: 'no-such-model', multiplier_ppm: 1 }],
+  };
+  assert.equal(
+    await admin.refused('PATCH', path, { body: wrong }),
+    '400 invalid_request model_prices[0].model',
+  );
+  assert.deepEqual(await admin.ok('GET', path), body);
+  const priceOf = async (query: Readonly<Record<string, string>>) => {
+    type Model = { id: string; price: { base: { input_micros: number } } };
+    for (let place: Readonly<Record<string, string>> = {}; ;) {
+      const page = await admin.ok<Page<Model>>('GET', '/models', {
+        query: { ...query, ...place, limit: '100' },
+      });
+      const model = page.data.find(({ id }) => id === 'gpt-5-mini');
+      if (model) return model.price.base.input_micros;
+      place = { after: page.next_cursor! };
+    }
+  };
+  assert.equal(await priceOf({ account }), (await priceOf({})) / 2);
+  const cleared = { model_prices: [{ model: 'gpt-5-mini', multiplier_ppm: null }] };
+  assert.deepEqual(await admin.ok('PATCH', path, { body: cleared }), {
+    price_multiplier_ppm: 2_000_000,
+    model_prices: [],
+  });
+});
+
+test('users: invite, list, change roles, remove; the last owner stays', async () => {
+  const owner = await signIn(gateway);
+  const { userId } = await signIn(gateway, { account: owner.account, role: 'member' });
+  const path = `/accounts/${owner.account}`;
+  const invited = await admin.ok<{ id: string; link: string }>('POST', `${path}/invitations`, {
+    body: { email: 'Guest@Example.com', role: 'member' },
+  });
+  assert.match(invited.link, /\/invitation\?token=/);
+  const open = await admin.ok<Page<{ id: string; email: string; invited_by: null }>>(
+    'GET',
+    `${path}/invitations`,
+  );
+  assert.deepEqual(
+    open.data.map(({ id, email, invited_by }) => [id, email, invited_by]),
+    [[invited.id, 'guest@example.com', null]],
+  );
+  await admin.ok('DELETE', `${path}/invitations/${invited.id}`);
+  assert.equal(
+    await admin.refused('DELETE', `${path}/invitations/${invited.id}`),
+    '404 not_found -',
+  );
+  await admin.ok('PATCH', `${path}/members/${userId}`, { body: { role: 'admin' } });
+  const members = await admin.ok<Page<{ user_id: string; role: string }>>('GET', `${path}/members`);
+  assert.deepEqual(
+    members.data.map((member) => [member.user_id, member.role]),
+    [
+      [owner.userId, 'owner'],
+      [userId, 'admin'],
+    ],
+  );
+  assert.equal(await admin.refused('DELETE', `${path}/members/${owner.userId}`), '409 conflict -');
+  await admin.ok('DELETE', `${path}/members/${userId}`);
+  const users = await admin.ok<Page<{ id: string; accounts: readonly Named[] }>>('GET', '/users', {
+    query: { search: owner.userId },
+  });
+  assert.deepEqual(
+    users.data.map((user) => [user.id, user.accounts.map(({ id }) => id)]),
+    [[owner.userId, [owner.account]]],
+  );
+});
+
+test('an admin key makes no reset link for an operator', async () => {
+  const operator = await signIn(gateway, { operator: true });
+  const count = async () =>
+    (await gateway.database.read.selectFrom('sign_in_links').selectAll().execute()).length;
+  const countBefore = await count();
+  assert.equal(
+    await admin.refused('POST', `/users/${operator.userId}/reset-link`),
+    '403 not_permitted -',
+  );
+  assert.equal(await count(), countBefore);
+});
+
+test('losses are reported and forgiven', async () => {
+  const key = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  await gateway.provokeLoss(key, 1.5);
+  type Loss = { account_id: string; provoked_loss_micros: number };
+  const lossOf = async () => {
+    const { data } = await admin.ok<Page<Loss>>('GET', '/reports/losses', {
+      query: { limit: '100' },
+    });
+    return data.find(({ account_id }) => account_id === key.account)?.provoked_loss_micros;
+  };
+  assert.equal(await lossOf(), 1_500_000);
+  const path = `/accounts/${key.account}/forgive-losses`;
+  assert.equal(await admin.refused('POST', path), '400 invalid_request Idempotency-Key');
+  const sent = { idempotencyKey: order() };
+  assert.deepEqual(await admin.ok('POST', path, sent), { forgiven_loss_micros: 1_500_000 });
+  assert.equal(await lossOf(), undefined);
+  await gateway.provokeLoss(key, 0.5);
+  assert.deepEqual(await admin.ok('POST', path, sent), { forgiven_loss_micros: 1_500_000 });
+  assert.equal(await lossOf(), 500_000, 'a repeated request forgives no later loss');
+  const unknown = '/accounts/acc_unknown/forgive-losses';
+  assert.equal(await admin.refused('POST', unknown, sent), '422 idempotency_conflict -');
+  const other = { idempotencyKey: order() };
+  assert.equal(await admin.refused('POST', unknown, other), '404 not_found -');
+});
+
+test('rows that are added between two pages neither shift nor repeat any', async () => {
+  const mark = `Paged ${order()}`;
+  const make = (name: string) => admin.makeAccount(`${mark} ${name}`);
+  const early = [await make('1'), await make('2'), await make('3')];
+  const list = async (query: Readonly<Record<string, string>>) =>
+    admin.ok<Page<Named>>('GET', '/accounts', { query: { search: mark, limit: '2', ...query } });
+  const first = await list({});
+  await make('4');
+  const second = await list({ after: first.next_cursor! });
+  const ids = [...first.data, ...second.data].map(({ id }) => id);
+  assert.deepEqual(ids, early.toReversed());
+  assert.deepEqual([first.has_more, second.has_more, second.next_cursor], [true, false, null]);
+  for (const wrong of ['nonsense!', 'x', Buffer.from('a|b').toString('base64url')])
+    assert.equal(
+      await admin.refused('GET', '/accounts', { query: { after: wrong } }),
+      '400 invalid_request after',
+    );
+});
+
+test('the pages of every list join to the whole list', async () => {
+  const { account } = await signIn(gateway);
+  for (let made = 0; made < 3; made += 1) {
+    await signIn(gateway, { account, role: 'member' });
+    await gateway.makeKey({ account });
+    const { key } = await gateway.makeKey({ account, mode: 'test' });
+    await gateway.post('/v1/chat/completions', { key, body: chat });
+    await admin.ok('POST', `/accounts/${account}/adjustments`, {
+      body: credit,
+      idempotencyKey: order(),
+    });
+    await admin.ok('POST', `/accounts/${account}/invitations`, {
+      body: { email: `guest-${made}@example.com`, role: 'member' },
+    });
+    await gateway.provokeLoss(await gateway.makeKey({ mode: 'live' }), 1);
+  }
+  const day = new Date(gateway.program.clock.nowMs()).toISOString().slice(0, 10);
+  const lists: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ['/accounts', {}],
+    ['/keys', { account }],
+    ['/users', {}],
+    [`/accounts/${account}/members`, {}],
+    [`/accounts/${account}/invitations`, {}],
+    [`/accounts/${account}/usage`, { mode: 'test' }],
+    [`/accounts/${account}/statement`, { mode: 'test' }],
+    ['/reports/sums', { by: 'key', mode: 'test', from: day, to: day }],
+    ['/reports/losses', {}],
+    ['/audit-log', { account }],
+  ];
+  for (const [path, query] of lists) {
+    const whole = await admin.ok<Page<object>>('GET', path, { query: { ...query, limit: '100' } });
+    assert.ok(whole.data.length >= 3 && !whole.has_more, path);
+    const joined: object[] = [];
+    let place: string | null = '';
+    while (place !== null) {
+      const page: Page<object> = await admin.ok('GET', path, {
+        query: { ...query, limit: '2', ...(place !== '' && { after: place }) },
+      });
+      assert.ok(page.data.length <= 2 && page.has_more === (page.next_cursor !== null));
+      joined.push(...page.data);
+      place = page.next_cursor;
+    }
+    assert.deepEqual(joined, whole.data, path);
+  }
+});
+
+test('a wrong field is named', async () => {
+  const account = await admin.makeAccount();
+  const wrong: readonly (readonly [string, string, object, string])[] = [
+    ['POST', '/accounts', {}, 'name'],
+    ['POST', '/accounts', { name: 5 }, 'name'],
+    ['POST', '/accounts', { name: 'a', request_per_minute: 5 }, 'request_per_minute'],
+    ['POST', '/accounts', { name: 'a', allowed_addresses: ['here'] }, 'allowed_addresses'],
+    ['POST', '/accounts', { name: 'a\0' }, 'name'],
+    ['PATCH', `/accounts/${account}`, { frozen: 'yes' }, 'frozen'],
+    ['POST', `/accounts/${account}/keys`, { mode: 'both', name: 'a' }, 'mode'],
+    ['POST', `/accounts/${account}/keys`, { mode: 'live', name: 'a', models: ['nope'] }, 'models'],
+    [
+      'POST',
+      `/accounts/${account}/keys`,
+      { mode: 'live', name: 'a', expires_at: '2020-01-01T00:00:00Z' },
+      'expires_at',
+    ],
+    [
+      'POST',
+      `/accounts/${account}/adjustments`,
+      { ...credit, amount_micros: '5' },
+      'amount_micros',
+    ],
+    [
+      'POST',
+      `/accounts/${account}/adjustments`,
+      { ...credit, amount_micros: 0.5 },
+      'amount_micros',
+    ],
+    ['POST', `/accounts/${account}/adjustments`, { ...credit, amount_micros: -5 }, 'amount_micros'],
+    ['POST', `/accounts/${account}/invitations`, { email: 'nobody', role: 'owner' }, 'email'],
+    [
+      'PATCH',
+      `/accounts/${account}/prices`,
+      { model_prices: [{ model: 'gpt-5-mini' }] },
+      'model_prices[0].multiplier_ppm',
+    ],
+  ];
+  for (const [method, path, body, param] of wrong)
+    assert.equal(
+      await admin.refused(method, path, { body, idempotencyKey: order() }),
+      `400 invalid_request ${param}`,
+    );
+  const queries: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+    ['/accounts', { limit: '101' }, 'limit'],
+    ['/accounts', { limit: 'ten' }, 'limit'],
+    ['/accounts', { frozen: 'maybe' }, 'frozen'],
+    ['/accounts', { cursor: 'x' }, 'cursor'],
+    [`/accounts/${account}`, { mode: 'live' }, 'mode'],
+    [`/accounts/${account}/usage`, { from: 'monday' }, 'from'],
+    ['/reports/sums', { by: 'day', from: '2026-01-01' }, 'to'],
+    ['/reports/sums', { by: 'day', from: '2026-01-01', to: '2028-01-01' }, 'to'],
+  ];
+  for (const [path, query, param] of queries)
+    assert.equal(await admin.refused('GET', path, { query }), `400 invalid_request ${param}`);
+  assert.equal(await admin.refused('GET', '/accounts/acc_unknown'), '404 not_found -');
+  for (const path of ['usage', 'statement', 'members', 'invitations', 'prices'])
+    assert.equal(await admin.refused('GET', `/accounts/acc_unknown/${path}`), '404 not_found -');
+  assert.equal(
+    await admin.refused('POST', '/accounts/acc_unknown/adjustments', {
+      body: credit,
+      idempotencyKey: order(),
+    }),
+    '404 not_found -',
+  );
+});
+
+test('a credit whose note holds half of a surrogate pair is refused, not booked', async () => {
+  const account = await admin.makeAccount();
+  const body = { ...credit, mode: 'live', note: '🙂'.slice(0, 1) };
+  assert.equal(
+    await admin.refused('POST', `/accounts/${account}/adjustments`, {
+      body,
+      idempotencyKey: order(),
+    }),
+    '400 invalid_request note',
+  );
+  assert.equal((await gateway.balance(account)).postedMicros, 0);
+  assert.equal(
+    await admin.refused('PATCH', `/accounts/${account}`, { body: { name: '\udc00' } }),
+    '400 invalid_request name',
+  );
+  const operator = await signIn(gateway, { operator: true });
+  const reply = await operator.post(`/operator/accounts/${account}/adjustments`, {
+    ...body,
+    request_id: order(),
+  });
+  assert.equal(
+    `${reply.status} ${reply.error.code} ${reply.error.param}`,
+    '400 invalid_request note',
+  );
+  assert.equal((await gateway.balance(account)).postedMicros, 0);
+});
+
+test('a credit beyond the largest balance is refused in all three ways in, and its key stays free', async () => {
+  const account = await admin.makeAccount();
+  const path = `/accounts/${account}/adjustments`;
+  const largest = { ...credit, mode: 'live', amount_micros: 1_000_000_000_000_000 };
+  for (let booked = 0; booked < 9; booked += 1)
+    await admin.ok('POST', path, { body: largest, idempotencyKey: order() });
+
+  const idempotencyKey = order();
+  const tenth = { body: largest, idempotencyKey };
+  assert.equal(await admin.refused('POST', path, tenth), '409 conflict amount_micros');
+  const operator = await signIn(gateway, { operator: true });
+  const request = { ...largest, request_id: order() };
+  const refused = await operator.post(`/operator/accounts/${account}/adjustments`, request);
+  const { code, param, message } = refused.error;
+  assert.deepEqual([refused.status, code, param], [409, 'conflict', 'amount_micros']);
+  assert.match(
+    message,
+    /^This credit would take the balance beyond \$9000000000\.00\. Nothing was booked\. At most \$0\.00 can be credited now; for more, debit the account first\.$/,
+  );
+  await assert.rejects(
+    gateway.program.cli('accounts', 'credit', account, '--usd', '1'),
+    /would take the balance beyond \$9000000000\.00/,
+  );
+  assert.equal((await gateway.balance(account)).postedMicros, 9_000_000_000_000_000);
+  const kept = await gateway.database.read.selectFrom('admin_answers').select('body').execute();
+  assert.ok(kept.every(({ body }) => body !== null));
+
+  const room = { ...largest, kind: 'debit' };
+  await admin.ok('POST', path, { body: room, idempotencyKey: order() });
+  await admin.ok('POST', path, tenth);
+  assert.equal((await gateway.balance(account)).postedMicros, 9_000_000_000_000_000);
+});
+
+test('an empty filter does not show everything, and no name of Object.prototype is a parameter', async () => {
+  await admin.makeAccount();
+  for (const path of ['/keys', '/audit-log'])
+    assert.deepEqual(
+      (await admin.ok<Page<Named>>('GET', path, { query: { account: '' } })).data,
+      [],
+      path,
+    );
+  const day = { by: 'day', from: '2020-01-01', to: '2020-01-02' };
+  const queries: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+    ['/accounts', { after: '' }, 'after'],
+    ['/accounts', { limit: '' }, 'limit'],
+    ['/accounts', { frozen: '' }, 'frozen'],
+    ['/reports/sums', { ...day, mode: '' }, 'mode'],
+    ['/accounts', { toString: '1' }, 'toString'],
+    ['/accounts', { constructor: '1' }, 'constructor'],
+  ];
+  for (const [path, query, param] of queries)
+    assert.equal(await admin.refused('GET', path, { query }), `400 invalid_request ${param}`);
+});
+
+test('an error is a problem (RFC 9457) that names its page', async () => {
+  const reply = await admin.send('GET', '/accounts/acc_unknown');
+  assert.equal(reply.headers['content-type'], 'application/problem+json; charset=utf-8');
+  const { type, status, detail, code, request_id } = reply.json();
+  assert.deepEqual(
+    [type, status, detail, code, request_id],
+    ['/docs/errors#not_found', 404, 'There is no such account.', 'not_found', reply.requestId],
+  );
+  const unknown = await gateway.get('/admin/v1/nothing', { key: admin.key });
+  assert.equal(unknown.error.code, 'not_found');
+});
+
+test('scripts of web pages cannot read the admin API', async () => {
+  const headers = { origin: 'https://shop.example' };
+  const admins = await admin.send('GET', '/accounts', { headers });
+  const models = await gateway.get('/v1/models', { headers });
+  assert.equal(models.headers['access-control-allow-origin'], '*');
+  assert.equal(admins.headers['access-control-allow-origin'], undefined);
+});
+
+test('an admin key is no API key', async () => {
+  const reply = await gateway.post('/v1/chat/completions', { key: admin.key, body: chat });
+  assert.equal(reply.status, 401);
+  assert.match(reply.error.message, /admin key/);
+});
+
+test('a revoked or expired admin key stops at once; one for other addresses is refused', async () => {
+  const key = await adminOf(gateway);
+  await key.ok('GET', '/accounts');
+  const operator = await signIn(gateway, { operator: true });
+  const revoked = await operator.post(`/operator/admin-keys/${key.id}/revoke`);
+  assert.equal(revoked.status, 200, revoked.text);
+  assert.equal(await key.refused('GET', '/accounts'), '401 invalid_api_key -');
+  const expired = await adminOf(gateway, { expiresAtMs: gateway.program.clock.nowMs() - 1 });
+  assert.equal(await expired.refused('GET', '/accounts'), '401 invalid_api_key -');
+  const bound = await adminOf(gateway, { allowedAddresses: ['192.0.2.0/24'] });
+  assert.equal(await bound.refused('GET', '/accounts'), '403 address_not_allowed -');
+  await bound.ok('GET', '/accounts', { headers: { 'x-forwarded-for': '192.0.2.9' } });
+});
+
+test('operators create admin keys in the dashboard; the key is shown once and never stored', async () => {
+  const operator = await signIn(gateway, { operator: true });
+  const made = await operator.post('/operator/admin-keys', {
+    name: 'Shop',
+    scopes: ['accounts:read'],
+    allowed_addresses: ['127.0.0.1'],
+    expires_at: '2099-01-01T00:00:00Z',
+  });
+  assert.equal(made.status, 200, made.text);
+  const { key, secret } = made.json<{ key: { id: string; hint: string }; secret: string }>();
+  assert.match(secret, /^tg_admin_/);
+  const list = (await operator.get('/operator/admin-keys')).json<{ data: readonly Named[] }>();
+  assert.deepEqual(
+    list.data.find(({ id }) => id === key.id),
+    key,
+  );
+  const rows = [...(await allRows(gateway.database)).values()].join('\n');
+  assert.ok(!rows.includes(secret) && rows.includes(key.hint));
+  const sent = await send(`${gateway.url}/admin/v1/accounts`, { key: secret });
+  assert.equal(sent.status, 200, sent.text);
+  assert.equal(
+    (await operator.post('/operator/admin-keys', { name: 'x', scopes: ['everything'] })).status,
+    400,
+  );
+  const installation: { readonly output?: string } = gateway.program;
+  assert.ok(!installation.output?.includes(secret));
+  assert.ok(installation.output?.includes(key.id), 'the log names the key by its id');
+});
+
+testOn('sqlite', 'admin keys are created, listed and revoked by command line', async () => {
+  const { program } = gateway;
+  const made = await program.cli<{ id: string; key: string }>(
+    'admin-keys',
+    'create',
+    '--name=Shop',
+    '--scopes=accounts:read,prices:read',
+    '--expires=2099-01-01',
+    '--allow=127.0.0.1',
+  );
+  const ask = async () =>
+    (await send(`${gateway.url}/admin/v1/accounts`, { key: made.key })).status;
+  assert.equal(await ask(), 200);
+  const listed = await program.cli<readonly Named[]>('admin-keys', 'list');
+  assert.ok(!JSON.stringify(listed).includes(made.key));
+  const key = listed.find(({ id }) => id === made.id);
+  const { hint: _hint, created_at: _created, ...shown } = key as Named & Record<string, unknown>;
+  assert.deepEqual(shown, {
+    id: made.id,
+    name: 'Shop',
+    scopes: ['accounts:read', 'prices:read'],
+    allowed_addresses: ['127.0.0.1'],
+    expires_at: '2099-01-01T00:00:00.000Z',
+    revoked_at: null,
+  });
+  await program.cli('admin-keys', 'revoke', made.id);
+  assert.equal(await ask(), 401);
+  await assert.rejects(
+    program.cli('admin-keys', 'create', '--name', 'x', '--scopes', 'everything'),
+  );
+  await assert.rejects(program.cli('admin-keys', 'revoke', 'adk_unknown'));
+});
+
+test('wrong admin keys and wrong API keys count against one limit of an address', async () => {
+  const strict = await startGateway({ limits: { failed_keys_per_minute: 4 } });
+  try {
+    const good = await adminOf(strict);
+    await good.ok('GET', '/accounts');
+    const { key } = await strict.makeAdminKey();
+    const wrong = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+    const asks = [
+      () => strict.get('/admin/v1/accounts', { key: wrong }),
+      () => strict.get('/v1/balance', { key: wrong }),
+    ];
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 6; sent += 1) statuses.push((await asks[sent % 2]!()).status);
+    assert.deepEqual(statuses, [401, 401, 401, 401, 429, 429]);
+    assert.equal((await good.send('GET', '/accounts')).status, 200, 'a key that was seen works');
+  } finally {
+    await strict.stop();
+  }
+});

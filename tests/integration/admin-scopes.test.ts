@@ -1,0 +1,69 @@
+// Calls every endpoint of the admin API with every scope but its own, and with its own only.
+// Endpoints come from the contract, so new ones are covered at once.
+import assert from 'node:assert/strict';
+import { adminScopes } from '../../src/canonical/admin-scope.ts';
+import { adminRows, type AdminClient, adminOf } from '../support/admin.ts';
+import { after, before, test } from '../support/both-stores.ts';
+import { signIn } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { allRows, changedTables } from '../support/refused-audit.ts';
+import { sampleOf } from '../support/sample.ts';
+
+let gateway: TestGateway;
+let params: Readonly<Record<string, string>>;
+before(async () => {
+  gateway = await startGateway({ limits: { failed_keys_per_minute: null } });
+  const owner = await signIn(gateway);
+  const { id: key } = await gateway.makeKey({ account: owner.account });
+  params = { account: owner.account, user: owner.userId, key, invitation: 'inv_unknown' };
+});
+after(() => gateway.stop());
+
+type Row = (typeof adminRows)[number];
+
+function call(client: AdminClient, { method, path, query, body }: Row) {
+  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    assert.ok(params[name] !== undefined, `give the test a '${name}'`);
+    return params[name];
+  });
+  return client.send(method, filled, {
+    query: query && (sampleOf(query) as Record<string, string>),
+    body: body && sampleOf(body),
+    idempotencyKey: 'order-1',
+  });
+}
+
+for (const row of adminRows) {
+  test(`${row.name} needs the scope ${row.scope}`, async () => {
+    const scopes = adminScopes.filter((scope) => scope !== row.scope);
+    const lacking = await adminOf(gateway, { scopes });
+    const untouched = await allRows(gateway.database);
+    const refused = await call(lacking, row);
+    assert.equal(refused.status, 403, refused.text);
+    assert.equal(refused.error.code, 'not_permitted');
+    assert.match(refused.error.message, new RegExp(`\`${row.scope}\``));
+    assert.deepEqual(changedTables(untouched, await allRows(gateway.database)), []);
+
+    const able = await adminOf(gateway, { scopes: [row.scope] });
+    const reply = await call(able, row);
+    // Samples may name what does not exist.
+    assert.ok([200, 400, 404, 409].includes(reply.status), `${reply.status} ${reply.text}`);
+  });
+
+  test(`${row.name} is closed without an admin key`, async () => {
+    const { key } = await gateway.makeKey();
+    const nobody = await adminOf(gateway);
+    const tries: readonly Readonly<Record<string, string>>[] = [
+      { authorization: '' },
+      { authorization: `Bearer ${key}` },
+      { authorization: `Bearer ${nobody.key.slice(0, -1)}` },
+      { authorization: '', 'x-api-key': nobody.key },
+    ];
+    for (const headers of tries) {
+      const url = row.path.replaceAll(/:\w+/g, 'x');
+      const reply = await nobody.send(row.method, url, { headers });
+      assert.equal(reply.status, 401, reply.text);
+      assert.equal(reply.error.code, 'invalid_api_key');
+    }
+  });
+}

@@ -1,0 +1,132 @@
+// `tollgate doctor` on installations with one broken part each.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
+import { sql } from 'kysely';
+import { openDatabase } from '../../src/db/database.ts';
+import { builtProgram, root } from '../support/built-program.ts';
+import type { InstallationOptions } from '../support/installation.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { Program } from '../support/program.ts';
+import { answerJson, answerStatus, startUpstream } from '../support/upstream.ts';
+
+type Finding = { area: string; level: string; what: string; remedy: string | null };
+
+const secretKey = 'sk-secret-of-the-doctor-test';
+const config = { metrics: { token: 'a token of the metrics' } };
+
+async function install(t: TestContext, options: InstallationOptions = {}): Promise<Program> {
+  const program = new Program({ config, ...options });
+  t.after(() => program.stop().catch(() => {}));
+  const database = openDatabase(program.databaseUrl);
+  await database.migrate();
+  await database.close();
+  return program;
+}
+
+async function examine({ env }: Program, ...options: string[]) {
+  const child = spawn(process.execPath, [builtProgram(), 'doctor', '--json', ...options], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [stdout, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  assert.ok(!stdout.includes(secretKey), 'a secret is printed');
+  const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
+  assert.equal(status, ok ? 0 : 1);
+  return { ok, findings, problems: findings.filter(({ level }) => level !== 'ok') };
+}
+
+function hasProblem(problems: readonly Finding[], level: string, what: RegExp): void {
+  const found = problems.filter((problem) => problem.level === level && what.test(problem.what));
+  assert.equal(found.length, 1, JSON.stringify(problems));
+}
+
+for (const store of ['SQLite', 'PostgreSQL']) {
+  test(`a new installation on ${store} lacks only a provider`, async (t) => {
+    const databaseUrl = store === 'SQLite' ? undefined : await createDatabase();
+    const { ok, problems, findings } = await examine(await install(t, { databaseUrl }));
+    assert.ok(ok);
+    const others = problems.filter(
+      ({ what }) => !/prices are \d+ days old|MiB are free/.test(what),
+    );
+    // The tests' server does not wait for the disk.
+    const unsafe = store === 'SQLite' ? [] : ['database'];
+    assert.deepEqual(
+      others.map(({ area }) => area),
+      [...unsafe, 'providers'],
+    );
+    assert.ok(findings.some(({ area, what }) => area === 'versions' && /Node\.js v/.test(what)));
+  });
+}
+
+test('a database that others can read is a warning', async (t) => {
+  const program = await install(t);
+  chmodSync(join(program.dataDir, 'tollgate.db'), 0o644);
+  const { ok, problems } = await examine(program);
+  assert.ok(ok);
+  hasProblem(problems, 'warning', /can read .*tollgate\.db\.$/);
+});
+
+test('a damaged database is an error', async (t) => {
+  const program = await install(t);
+  writeFileSync(join(program.dataDir, 'tollgate.db'), 'not a database '.repeat(1_000));
+  hasProblem((await examine(program)).problems, 'error', /is damaged or not a SQLite database/);
+});
+
+test('a database of a newer version is an error', async (t) => {
+  const program = await install(t);
+  const database = openDatabase(program.databaseUrl);
+  const row = `('9999-x-needs-9998', '2026-01-01')`;
+  await sql
+    .raw(`insert into kysely_migration (name, timestamp) values ${row}`)
+    .execute(database.write);
+  await database.close();
+  hasProblem((await examine(program)).problems, 'error', /newer than this version/);
+});
+
+test('an unreachable PostgreSQL is an error, and its password is not printed', async (t) => {
+  const databaseUrl = `postgres://me:${secretKey}@127.0.0.1:1/books`;
+  const program = new Program({ config, databaseUrl });
+  t.after(() => program.stop().catch(() => {}));
+  hasProblem((await examine(program)).problems, 'error', /cannot be reached at 127\.0\.0\.1:1/);
+});
+
+test('a folder in which nothing can be written is an error', async (t) => {
+  const folder = '/proc/self';
+  const retention = { charges_days: 400, export_folder: folder };
+  const program = await install(t, { config: { ...config, retention } });
+  hasProblem((await examine(program)).problems, 'error', /Nothing can be written in \/proc/);
+});
+
+test('a wrong configuration is the only finding besides the versions', async (t) => {
+  const program = await install(t, { config: { ...config, limits: { requests_per_minute: 'x' } } });
+  const { ok, problems } = await examine(program);
+  assert.ok(!ok);
+  assert.equal(problems.length, 1);
+  hasProblem(problems, 'error', /requests_per_minute/);
+});
+
+test('a key that a provider refuses is an error, with --online only', async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.on('/bad/v1/models', answerStatus(401));
+  upstream.on('/good/v1/models', answerJson({ data: [] }));
+  const provider = (path: string) => ({
+    kind: 'openai-compatible',
+    base_url: `${upstream.url}/${path}/v1`,
+    api_key: secretKey,
+  });
+  const providers = { bad: provider('bad'), good: provider('good') };
+  const program = await install(t, { config: { ...config, providers } });
+  const { problems } = await examine(program);
+  assert.ok(!problems.some(({ area }) => area === 'providers'));
+  assert.equal(upstream.requests.length, 0);
+  const online = await examine(program, '--online');
+  assert.ok(!online.ok);
+  hasProblem(online.problems, 'error', /bad refuses its key \(401\)/);
+  assert.ok(online.findings.some(({ what }) => /good accepts its key/.test(what)));
+});

@@ -1,0 +1,366 @@
+// A process with three HTTP threads behaves like one gateway, on both databases. Every request has
+// a connection of its own, which the system gives to some thread.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { sqlitePathOf } from '../../src/db/database.ts';
+import { connectSqlite } from '../../src/db/sqlite-connection.ts';
+import { micros } from '../../src/lib/money.ts';
+import { answerContent, wholeAnswer } from '../support/answers.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { metricsToken, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import type { Reply, SendOptions } from '../support/http.ts';
+import { numberedAnswers } from '../support/numbered-answers.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { currentStore } from '../support/test-store.ts';
+import { until } from '../support/until.ts';
+import { answerJson, answerStatus } from '../support/upstream.ts';
+
+const chat = endpoint('chat');
+const content = { text: 'one two', tokens: { input: 5, output: 200 } };
+/** A request that uses all of its 200 tokens costs 20 cents, and its input nothing. */
+const priced = {
+  routes: [{ provider: 'openai', model: 'm' }],
+  prices: { input: 0, output: 1_000 },
+  max_input_tokens: 1_000,
+  max_output_tokens: 200,
+};
+const twoRoutes = {
+  ...priced,
+  routes: [
+    { provider: 'local', model: 'bad' },
+    { provider: 'openai', model: 'm', rank: 2 },
+  ],
+};
+let gateway: TestGateway<Program>;
+
+before(async () => {
+  gateway = await startGatewayProgram({
+    server: { threads: 3 },
+    models: { priced, two: twoRoutes },
+    metrics: { token: metricsToken },
+    health: { failures: 4, ejection_ms: 600_000, ejection_cap_ms: 600_000 },
+    retries: { max_attempts: 4, attempts_per_route: 1, backoff_base_ms: 1 },
+    // A revoked key counts as a wrong one, and all tests share an address.
+    limits: { failed_keys_per_minute: null },
+    overload: { lag_ms: null },
+  });
+});
+after(() => gateway.stop());
+
+/** Sends requests at once, each on its own connection. */
+function sendMany(count: number, key: string, options: SendOptions = {}): Promise<Reply[]> {
+  return Promise.all(Array.from({ length: count }, () => sendOne(key, options)));
+}
+
+function sendOne(key: string, { headers, body }: SendOptions = {}): Promise<Reply> {
+  return gateway.post(chat.path, {
+    key,
+    headers: { connection: 'close', ...headers },
+    body: body ?? chat.body({ model: 'priced' }),
+  });
+}
+
+const succeeded = (replies: readonly Reply[]) =>
+  replies.filter(({ status }) => status === 200).length;
+
+test('concurrent requests on all threads spend exactly the balance', async () => {
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1.4 });
+  const replies = await sendMany(40, key);
+  assert.equal(succeeded(replies), 7);
+  const refused = replies.filter(({ status }) => status !== 200).map(({ error }) => error.code);
+  assert.deepEqual(new Set(refused), new Set(['insufficient_balance']));
+  assert.equal((await gateway.balance(account)).availableMicros, 0);
+});
+
+test('a daily cap counts requests of all threads', async () => {
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { key } = await gateway.makeKey({
+    mode: 'live',
+    creditUsd: 50,
+    dailyCapMicros: micros(1_000_000),
+  });
+  assert.equal(succeeded(await sendMany(40, key)), 5);
+});
+
+test('a rate limit counts requests of all threads', async () => {
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { key } = await gateway.makeKey({
+    mode: 'live',
+    creditUsd: 50,
+    requestsPerMinute: 6,
+  });
+  assert.equal(succeeded(await sendMany(40, key)), 6);
+});
+
+test('a limit of concurrent requests counts those of all threads', async () => {
+  const gate = Promise.withResolvers<void>();
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50, concurrentRequests: 4 });
+  let refused = 0;
+  const sent = Array.from({ length: 30 }, async () => {
+    const reply = await sendOne(key);
+    if (reply.status === 429) refused += 1;
+    return reply;
+  });
+  await until(() => refused === 26);
+  gate.resolve();
+  assert.equal(succeeded(await Promise.all(sent)), 4);
+});
+
+test('identical cacheable requests on all threads share one run', async () => {
+  const gate = Promise.withResolvers<void>();
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const earlier = gateway.upstream.requests.length;
+  const body = chat.body({ model: 'priced', temperature: 0 });
+  const sent = sendMany(30, key, { body });
+  await until(() => gateway.upstream.requests.length > earlier);
+  await sleep(200);
+  gate.resolve();
+  const replies = await sent;
+  assert.equal(succeeded(replies), 30);
+  assert.equal(gateway.upstream.requests.length - earlier, 1);
+  const hits = replies.filter(({ headers }) => headers['x-service-cache'] === 'hit');
+  assert.equal(hits.length, 29);
+});
+
+test('a run goes on for waiting requests of other threads when its own client leaves', async () => {
+  const gate = Promise.withResolvers<void>();
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const earlier = gateway.upstream.requests.length;
+  const body = chat.body({ model: 'priced', temperature: 0, seed: 7 });
+  const first = gateway.open(chat.path, { key, body, headers: { connection: 'close' } });
+  await until(() => gateway.upstream.requests.length > earlier);
+  const others = sendMany(12, key, { body });
+  await sleep(200);
+  first.request.destroy();
+  // Longer than a run without readers is read on.
+  await sleep(5_500);
+  gate.resolve();
+  assert.equal(succeeded(await others), 12);
+  assert.equal(gateway.upstream.requests.length - earlier, 1);
+});
+
+test('an Idempotency-Key runs once on all threads', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const earlier = gateway.upstream.requests.length;
+  const replies = await sendMany(30, key, { headers: { 'idempotency-key': 'order-1' } });
+  assert.equal(succeeded(replies), 30);
+  assert.equal(gateway.upstream.requests.length - earlier, 1);
+});
+
+test('a route that fails on any thread is out of use on all', async () => {
+  gateway.upstream.on('/local/v1/chat/completions', answerStatus(500));
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const earlier = gateway.upstream.requests.length;
+  const body = chat.body({ model: 'two' });
+  for (let count = 0; count < 12; count++) {
+    const { status, text } = await sendOne(key, { body });
+    assert.equal(status, 200, text);
+  }
+  const calls = gateway.upstream.requests.slice(earlier);
+  const failed = calls.filter(({ path }) => path.startsWith('/local/'));
+  assert.equal(failed.length, 4);
+  const logged = gateway.program.output.match(/"a route is out of use/g);
+  assert.equal(logged?.length, 1);
+});
+
+test('a revoked key stops working on all threads', async () => {
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  assert.equal(succeeded(await sendMany(12, key)), 12);
+  await gateway.program.cli('keys', 'revoke', id);
+  await until(async () => {
+    const replies = await sendMany(12, key);
+    return replies.every(({ status }) => status === 401);
+  });
+});
+
+/** The log's lines about a key's requests. */
+function linesOf(keyId: string): { readonly key_id?: string }[] {
+  const lines = gateway.program.output.split('\n').filter((line) => line.startsWith('{'));
+  return lines
+    .map((line) => JSON.parse(line) as { readonly key_id?: string })
+    .filter(({ key_id }) => key_id === keyId);
+}
+
+test('the metrics and the log have the requests of all threads', async () => {
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const read = async () => {
+    const { text } = await gateway.get('/metrics', {
+      key: metricsToken,
+      headers: { connection: 'close' },
+    });
+    const valueOf = (start: string) =>
+      text
+        .split('\n')
+        .filter((line) => line.startsWith(start))
+        .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    return {
+      requests: valueOf('tollgate_requests_total{route="/v1/chat/completions",status="200"'),
+      calls: valueOf('tollgate_upstream_calls_total{provider="openai"'),
+      processes: text.match(/^process_start_time_seconds /gm)?.length,
+    };
+  };
+  const earlier = await read();
+  const replies = await sendMany(15, key);
+  assert.equal(succeeded(replies), 15, replies.find(({ status }) => status !== 200)?.text);
+  // A request is counted when its connection has closed.
+  await until(async () => (await read()).requests - earlier.requests >= 15);
+  const later = await read();
+  assert.equal(later.requests - earlier.requests, 15);
+  assert.equal(later.calls - earlier.calls, 15);
+  assert.equal(later.processes, 1);
+  await until(() => linesOf(id).length === 15);
+});
+
+test('a shutdown ends when the running requests of all threads have ended', async () => {
+  const own = await startGatewayProgram({ server: { threads: 3 }, models: { priced } });
+  const gate = Promise.withResolvers<void>();
+  own.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
+  const { key } = await own.makeKey({ mode: 'live', creditUsd: 50 });
+  const send = () =>
+    own.post(chat.path, {
+      key,
+      headers: { connection: 'close' },
+      body: chat.body({ model: 'priced' }),
+    });
+  const sent = Array.from({ length: 12 }, send);
+  await until(() => own.upstream.requests.length === 12);
+  const ended = own.program.terminate();
+  await sleep(300);
+  gate.resolve();
+  const replies = await Promise.all(sent);
+  assert.equal(succeeded(replies), 12);
+  assert.equal(await ended, 0);
+  assert.match(own.program.output, /"running":12,"msg":"stopping"/);
+  await own.stop();
+});
+
+// On PostgreSQL the leases of threads end like those of gateways, which other tests wait for.
+testOn(
+  'sqlite',
+  'a killed process leaves whole books, and the next start frees its holds',
+  async () => {
+    const own = await startGatewayProgram({ server: { threads: 3 }, models: { priced } });
+    own.upstream.on(chat.upstreamPath, async (response, request) => {
+      await sleep(Math.random() * 40);
+      return answerJson(wholeAnswer('chat', content))(response, request);
+    });
+    const { key, account } = await own.makeKey({ mode: 'live', creditUsd: 500 });
+    let answered = 0;
+    const killed = new AbortController();
+    const clients = Array.from({ length: 24 }, async () => {
+      while (!killed.signal.aborted) {
+        const reply = await own
+          .post(chat.path, {
+            key,
+            headers: { connection: 'close' },
+            body: chat.body({ model: 'priced' }),
+          })
+          .catch(() => null);
+        if (reply?.status === 200) answered += 1;
+      }
+    });
+    await until(() => answered >= 100);
+    killed.abort();
+    await own.program.kill();
+    await Promise.all(clients);
+    await own.program.start();
+    assert.equal((await own.balance(account)).heldMicros, 0);
+    const { postedMicros } = await own.balance(account);
+    const charges = (500_000_000 - postedMicros) / 200_000;
+    assert.ok(Number.isInteger(charges) && charges >= answered, `${charges} of ${answered}`);
+    await own.stop();
+  },
+);
+
+test('a second gateway cannot listen on the port of the first', async () => {
+  const { port } = new URL(gateway.url);
+  await assert.rejects(
+    startProgram({ config: { server: { threads: 2 } }, env: { PORT: port } }),
+    /is already in use/,
+  );
+});
+
+test('wrong keys from one address are counted over all threads', async () => {
+  const own = await startGatewayProgram({
+    server: { threads: 3 },
+    limits: { failed_keys_per_minute: 5 },
+  });
+  const statuses: number[] = [];
+  // One after the other, so that each is counted before the next.
+  for (let count = 0; count < 8; count++) {
+    const key = `tg_live_${String(count).repeat(38)}`;
+    const { status } = await own.get('/v1/balance', { key, headers: { connection: 'close' } });
+    statuses.push(status);
+  }
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429]);
+  await own.stop();
+});
+
+test('a process that was paused still keeps its limits', async () => {
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50, requestsPerMinute: 6 });
+  // The key is known, so that the requests do not wait for the database.
+  assert.equal((await gateway.get('/v1/balance', { key })).status, 200);
+  const sent = sendMany(40, key);
+  process.kill(gateway.program.pid, 'SIGSTOP');
+  await sleep(1_300);
+  process.kill(gateway.program.pid, 'SIGCONT');
+  // On PostgreSQL each thread counts by itself while the database seems to be away.
+  const max = currentStore() === 'sqlite' ? 6 : 18;
+  assert.ok(succeeded(await sent) <= max);
+});
+
+testOn('sqlite', 'threads are ready again after an outage of the database', async () => {
+  const own = await startGatewayProgram({ server: { threads: 3 }, models: { priced } });
+  const { key } = await own.makeKey({ mode: 'live', creditUsd: 50 });
+  const ask = () =>
+    own.post(chat.path, {
+      key,
+      headers: { connection: 'close' },
+      body: chat.body({ model: 'priced' }),
+    });
+  const readiness = async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, () => own.get('/readyz', { headers: { connection: 'close' } })),
+    );
+    return new Set(replies.map(({ status }) => status));
+  };
+  const other = connectSqlite(sqlitePathOf(own.database.url), { readOnly: false });
+  other.exec('begin immediate');
+  // Without any request, every thread notices it.
+  await until(async () => isDeepStrictEqual(await readiness(), new Set([503])));
+  const refused = await Promise.all(Array.from({ length: 6 }, ask));
+  assert.equal(succeeded(refused), 0);
+  other.exec('rollback');
+  other.close();
+  await until(async () => isDeepStrictEqual(await readiness(), new Set([200])));
+  await own.stop();
+});
+
+test('of two gateways that start at once on one port, only one listens', async () => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  const options = { config: { server: { threads: 2 } }, env: { PORT: String(port) } };
+  const starts = await Promise.allSettled([startProgram(options), startProgram(options)]);
+  const [started, refused] = starts.toSorted((one, other) =>
+    one.status.localeCompare(other.status),
+  );
+  assert.equal(started?.status, 'fulfilled');
+  assert.ok(refused?.status === 'rejected');
+  assert.match(String(refused.reason), /is already in use/);
+  if (started.status === 'fulfilled') await started.value.stop();
+});

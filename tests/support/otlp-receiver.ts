@@ -1,0 +1,179 @@
+// A receiver of OTLP over HTTP: a real server on loopback that reads what a gateway exports.
+//
+//   const receiver = await startOtlpReceiver();
+//   … `telemetry: { endpoint: receiver.url }` …
+//   const trace = await receiver.requestTrace(reply.requestId);
+//   trace.request.attributes['tollgate.cost.micros'];
+import { startUpstream, answerJson, type LocalUpstream, type Script } from './upstream.ts';
+import { until } from './until.ts';
+
+type Attributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
+export type ReceivedSpan = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startNanos: bigint;
+  readonly endNanos: bigint;
+  readonly isError: boolean;
+  readonly attributes: Attributes;
+};
+
+/** A request's spans by what they are; `steps` in the order in which they began. */
+export type ReceivedTrace = {
+  readonly request: ReceivedSpan;
+  readonly steps: readonly ReceivedSpan[];
+  readonly calls: readonly ReceivedSpan[];
+  readonly holds: readonly ReceivedSpan[];
+  readonly settlements: readonly ReceivedSpan[];
+};
+
+export type ReceivedPoint = {
+  readonly instance: string;
+  readonly attributes: Attributes;
+  readonly count: number;
+  readonly sum: number;
+};
+
+export type OtlpReceiver = {
+  readonly url: string;
+  readonly upstream: LocalUpstream;
+  readonly spans: () => readonly ReceivedSpan[];
+  /** Waits for the spans of a request. */
+  readonly requestTrace: (requestId: string) => Promise<ReceivedTrace>;
+  /** The newest points of a metric from each instance of the service. */
+  readonly points: (metric: string) => readonly ReceivedPoint[];
+  /** Everything received, as text. */
+  readonly text: () => string;
+  readonly close: () => Promise<void>;
+};
+
+export async function startOtlpReceiver(script: Script = answerJson({})): Promise<OtlpReceiver> {
+  const upstream = await startUpstream();
+  upstream.on('/v1/traces', script);
+  upstream.on('/v1/metrics', answerJson({}));
+  const bodies = (path: string) =>
+    upstream.requests.filter((request) => request.path === path).map(({ body }) => body);
+  const spans = () => readSpans(bodies('/v1/traces'));
+  return {
+    url: upstream.url,
+    upstream,
+    spans,
+    requestTrace: (requestId) => until(() => traceOf(spans(), requestId)),
+    points: (metric) => readPoints(bodies('/v1/metrics'), metric),
+    text: () => JSON.stringify(upstream.requests.map(({ headers, body }) => [headers, body])),
+    close: upstream.close,
+  };
+}
+
+/** Returns null while the request's own span is not there; all of a request come together. */
+export function traceOf(spans: readonly ReceivedSpan[], requestId: string): ReceivedTrace | null {
+  const request = spans.find(({ attributes }) => attributes['tollgate.request.id'] === requestId);
+  if (!request) return null;
+  const steps = spans.filter(({ parentSpanId }) => parentSpanId === request.spanId);
+  const named = (name: string) => steps.filter((step) => step.name === name);
+  return {
+    request,
+    steps,
+    calls: steps.filter(({ attributes }) => 'gen_ai.operation.name' in attributes),
+    holds: named('hold'),
+    settlements: named('settlement'),
+  };
+}
+
+type Value = {
+  readonly stringValue?: string;
+  readonly boolValue?: boolean;
+  readonly intValue?: string;
+  readonly doubleValue?: number;
+  readonly arrayValue?: { readonly values: readonly { readonly stringValue: string }[] };
+};
+type KeyValues = readonly { readonly key: string; readonly value: Value }[];
+
+function readAttributes(attributes: KeyValues = []): Attributes {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => {
+      const { stringValue, boolValue, intValue, doubleValue, arrayValue } = value;
+      const plain = stringValue ?? boolValue ?? doubleValue;
+      if (plain !== undefined) return [key, plain];
+      if (intValue !== undefined) return [key, Number(intValue)];
+      return [key, arrayValue!.values.map((each) => each.stringValue)];
+    }),
+  );
+}
+
+type SpansBody = {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly RawSpan[] }[];
+  }[];
+};
+
+type RawSpan = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly status?: { readonly code?: number };
+  readonly attributes?: KeyValues;
+};
+
+/** Reads the bodies of exports of spans. */
+export function readSpans(bodies: readonly unknown[]): ReceivedSpan[] {
+  return (bodies as readonly SpansBody[])
+    .flatMap(({ resourceSpans }) => resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans)
+    .flatMap(({ spans }) => spans)
+    .map(({ startTimeUnixNano, endTimeUnixNano, status, attributes, parentSpanId, ...span }) => ({
+      ...span,
+      ...(parentSpanId && { parentSpanId }),
+      startNanos: BigInt(startTimeUnixNano),
+      endNanos: BigInt(endTimeUnixNano),
+      isError: status?.code === 2,
+      attributes: readAttributes(attributes),
+    }));
+}
+
+type RawPoint = {
+  readonly attributes?: KeyValues;
+  readonly asInt?: string;
+  readonly count?: string;
+  readonly sum?: number;
+};
+type Points = { readonly dataPoints: readonly RawPoint[] };
+type MetricsBody = {
+  readonly resourceMetrics: readonly {
+    readonly resource: { readonly attributes: KeyValues };
+    readonly scopeMetrics: readonly {
+      readonly metrics: readonly {
+        readonly name: string;
+        readonly sum?: Points;
+        readonly histogram?: Points;
+      }[];
+    }[];
+  }[];
+};
+
+/** Reads the bodies of exports of metrics: the last from each instance. */
+export function readPoints(bodies: readonly unknown[], metric: string): ReceivedPoint[] {
+  const newest = new Map<string, MetricsBody['resourceMetrics'][number]>();
+  for (const { resourceMetrics } of bodies as readonly MetricsBody[])
+    for (const each of resourceMetrics)
+      newest.set(String(readAttributes(each.resource.attributes)['service.instance.id']), each);
+  return Array.from(newest, ([instance, { scopeMetrics }]) =>
+    scopeMetrics
+      .flatMap(({ metrics }) => metrics)
+      .filter(({ name }) => name === metric)
+      .flatMap(({ sum, histogram }) => (sum ?? histogram!).dataPoints)
+      .map((point) => ({
+        instance,
+        attributes: readAttributes(point.attributes),
+        count: Number(point.count ?? 0),
+        sum: Number(point.asInt ?? point.sum),
+      })),
+  ).flat();
+}

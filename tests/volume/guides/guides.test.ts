@@ -1,0 +1,65 @@
+// The samples of the guides in Python and Go do what the guides say. Needs Python with venv, and
+// installs the packages of `requirements.txt`, one of which is Go, once for each content of it. In
+// CI, a missing Python fails; elsewhere it skips the tests.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import { runSample, samples, type SampleCommand } from '../../support/guide-samples.ts';
+import { installPython, skipWithoutPython as skip } from '../../support/python.ts';
+
+let gateway: TestGateway;
+let tools: string;
+before(async () => {
+  if (skip !== false) return;
+  tools = installTools();
+  gateway = await startGateway({ test_mode: { enabled: true } });
+});
+after(() => gateway?.stop());
+
+/** Returns a folder with a virtual environment and a Go module. */
+function installTools(): string {
+  const goModule = join(import.meta.dirname, 'go');
+  return installPython(join(import.meta.dirname, 'requirements.txt'), {
+    more: [join(goModule, 'go.mod'), join(goModule, 'go.sum')],
+    finish: (folder) => {
+      const copy = join(folder, 'go');
+      cpSync(goModule, copy, { recursive: true });
+      // Compiles the packages, which takes a minute of CPU. Go keeps the result.
+      execFileSync(join(folder, 'bin', 'go'), ['build', '-C', copy, '.'], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+    },
+  });
+}
+
+/** A shell finds the environment's programs first. */
+function inTools(command: string, options: Partial<SampleCommand> = {}): SampleCommand {
+  const path = [join(tools, 'bin'), process.env['PATH']].join(delimiter);
+  return { program: 'env', args: [`PATH=${path}`, 'sh', '-c', command], ...options };
+}
+
+const commands: Readonly<Record<'python' | 'go', (code: string, index: number) => SampleCommand>> =
+  {
+    python: (code) => inTools('exec python3 -', { code }),
+    go: (code, index) => {
+      const name = `sample${index}`;
+      const folder = join(tools, 'go');
+      mkdirSync(join(folder, name), { recursive: true });
+      writeFileSync(join(folder, name, 'main.go'), code);
+      return inTools(`GOTOOLCHAIN=local GOFLAGS=-mod=mod exec go run ./${name}`, { folder });
+    },
+  };
+
+for (const [language, commandOf] of Object.entries(commands)) {
+  test(`samples in ${language} print what the guides say`, { skip }, async (context) => {
+    const own = samples.filter((sample) => sample.language === language);
+    assert.ok(own.length > 1, `only ${own.length} samples were found`);
+    for (const [index, sample] of own.entries())
+      await context.test(sample.place, () =>
+        runSample(gateway, sample, (code) => commandOf(code, index)),
+      );
+  });
+}
