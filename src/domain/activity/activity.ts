@@ -122,8 +122,10 @@ export class Activity {
     };
     if (outcome !== undefined) this.#count({ ...names, outcome }, request.saved);
     else this.#measure({ ...names, provider: request.provider ?? '' }, request, ending);
+    if (!this.#takeRoom(accountId, mode, isCharged)) return;
     const { day: _, ...owner } = names;
-    this.#keepRequest({ ...owner, created_at_ms: nowMs, ...historyOf(request, ending) });
+    const row = { ...owner, created_at_ms: nowMs, ...historyOf(request, ending) };
+    this.#requests.set(row.request_id, row);
   }
 
   noteCall({ provider, kind, ending, ms }: EndedCall): void {
@@ -180,15 +182,20 @@ export class Activity {
     }
   }
 
-  #keepRequest(row: RequestRow): void {
-    if (this.#options.historyDays === 0 || this.#requests.size >= waitingMax) return;
-    if (row.outcome !== 'charged') {
-      const owner = `${row.account_id} ${row.mode}`;
-      const count = this.#unchargedOf.get(owner) ?? 0;
-      if (count >= unchargedMax) return;
-      this.#unchargedOf.set(owner, count + 1);
-    }
-    this.#requests.set(row.request_id, row);
+  /** Returns false when the history does not keep another request of the account now. */
+  #takeRoom(accountId: string, mode: string, isCharged: boolean): boolean {
+    if (this.#options.historyDays === 0 || this.#requests.size >= waitingMax) return false;
+    if (isCharged) return true;
+    const owner = `${accountId} ${mode}`;
+    const count = this.#unchargedOf.get(owner) ?? 0;
+    if (count >= unchargedMax) return false;
+    this.#unchargedOf.set(owner, count + 1);
+    return true;
+  }
+
+  #keepAgain(row: RequestRow): void {
+    if (this.#takeRoom(row.account_id, row.mode, row.outcome === 'charged'))
+      this.#requests.set(row.request_id, row);
   }
 
   /** Writes each kind separately, so that one failure does not lose the others. */
@@ -206,7 +213,7 @@ export class Activity {
       addActivity(database, sums, (rest) =>
         rest.forEach(([name, row]) => add(this.#sums, name, row, counted)),
       ),
-      addRequests(database, requests, (rest) => rest.forEach(([, row]) => this.#keepRequest(row))),
+      addRequests(database, requests, (rest) => rest.forEach(([, row]) => this.#keepAgain(row))),
       addLatencies(database, latencies, (rest) =>
         rest.forEach(([name, row]) => add(this.#latencies, name, row, ['requests'])),
       ),

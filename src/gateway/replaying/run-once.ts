@@ -74,7 +74,7 @@ function waitingClientOf(accepted: Accepted, client: Client): WaitingClient {
   const { cost, balance, cache, route, attempts, ignored } = gateway.headers;
   return new WaitingClient(client, {
     nowMs: () => gateway.keepAlives.nowMs(),
-    headers: requestHeaders(accepted),
+    headers: () => requestHeaders(accepted),
     trailerNames: [cost, balance, cache, route, attempts, ignored],
   });
 }

@@ -7,8 +7,8 @@ import type { Accepted } from '../stages.ts';
 
 type WaitingOptions = {
   readonly nowMs: () => number;
-  /** Headers that are known before the answer. */
-  readonly headers: Headers;
+  /** Returns headers that are known before the answer. */
+  readonly headers: () => Headers;
   /** Trailers for values that are known at the end only. */
   readonly trailerNames: readonly string[];
 };
@@ -52,7 +52,8 @@ export class WaitingClient implements Client, KeptStream {
   keepAlive(): void {
     if (this.#client.isGone()) return;
     this.lastWriteMs = this.#options.nowMs();
-    this.#stream ??= this.#client.startStream(this.#options.headers, this.#options.trailerNames);
+    const { headers, trailerNames } = this.#options;
+    this.#stream ??= this.#client.startStream(headers(), trailerNames);
     this.#stream.keepAlive(emptyComment);
   }
 
