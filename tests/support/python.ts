@@ -1,11 +1,12 @@
 // Python packages for the long suites, in a virtual environment outside the repository. Installed
-// once for each content of their list.
+// once for each content of their list; test files that run side by side wait for one installation.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { withProcessLock } from './process-lock.ts';
 
 const isThere = spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0;
 
@@ -26,20 +27,24 @@ export function installPython(
   for (const file of [requirements, ...more]) hash.update(readFileSync(file));
   const name = `tollgate-${basename(dirname(requirements))}-${hash.digest('hex').slice(0, 12)}`;
   const folder = join(tmpdir(), `${name}-${userInfo().uid}`);
-  const isComplete = join(folder, 'complete');
-  if (existsSync(isComplete)) return folder;
-  rmSync(folder, { recursive: true, force: true });
-  const run = (program: string, args: readonly string[]) =>
-    execFileSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  run('python3', ['-m', 'venv', folder]);
-  run(join(folder, 'bin', 'pip'), [
-    'install',
-    '--quiet',
-    '--disable-pip-version-check',
-    '--requirement',
-    requirements,
-  ]);
-  finish?.(folder);
-  writeFileSync(isComplete, '');
-  return folder;
+  return withProcessLock(`${folder}.lock`, () => {
+    const isComplete = join(folder, 'complete');
+    if (existsSync(isComplete)) return folder;
+    rmSync(folder, { recursive: true, force: true });
+    run('python3', ['-m', 'venv', folder]);
+    run(join(folder, 'bin', 'pip'), [
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--requirement',
+      requirements,
+    ]);
+    finish?.(folder);
+    writeFileSync(isComplete, '');
+    return folder;
+  });
+}
+
+function run(program: string, args: readonly string[]): void {
+  execFileSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
