@@ -9,16 +9,19 @@ import {
 } from '@mantine/core';
 import {
   IconCheck,
+  IconClock,
   IconDeviceDesktop,
   IconLogout,
   IconMoon,
   IconSettings,
   IconSun,
+  IconWorld,
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { leaveAllTabs, useUser } from '../api/session.ts';
 import { showError } from '../parts/notify.ts';
+import { setZone, useZone, zoneName } from '../parts/zone.ts';
 
 const schemes = [
   { value: 'auto', label: 'System', icon: IconDeviceDesktop },
@@ -30,11 +33,17 @@ const schemes = [
   readonly icon: unknown;
 }[];
 
-/** Shows the user and offers settings, appearance and sign-out. */
+const zones = [
+  { value: 'local', label: 'Local time', icon: IconClock },
+  { value: 'UTC', label: 'UTC', icon: IconWorld },
+] as const;
+
+/** Shows the user and offers settings, appearance, the time zone and sign-out. */
 export function UserMenu() {
   const user = useUser();
   const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const zone = useZone();
   const signOut = async () => {
     try {
       await api('POST /auth/sign-out', {});
@@ -80,6 +89,19 @@ export function UserMenu() {
             onClick={() => setColorScheme(value)}
           >
             {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Label>Times</Menu.Label>
+        {zones.map(({ value, label, icon: Icon }) => (
+          <Menu.Item
+            key={value}
+            closeMenuOnClick={false}
+            leftSection={<Icon size={16} aria-hidden />}
+            rightSection={zone === value ? <IconCheck size={16} aria-label="selected" /> : null}
+            onClick={() => setZone(value)}
+          >
+            {value === 'local' ? `${label} (${zoneName(value)})` : label}
           </Menu.Item>
         ))}
         <Menu.Divider />

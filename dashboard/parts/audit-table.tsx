@@ -32,10 +32,17 @@ export function AuditTable({ pages }: { readonly pages: Pages<Entry> }) {
 }
 
 const columns: readonly Column<Entry>[] = [
-  { title: 'When', width: 190, render: (entry) => <DateTime at={entry.created_at} /> },
+  {
+    title: 'When',
+    width: 190,
+    kind: 'time',
+    value: (entry) => entry.created_at,
+    render: (entry) => <DateTime at={entry.created_at} />,
+  },
   {
     title: 'Who',
     width: 230,
+    value: (entry) => entry.actor.name,
     render: (entry) => (
       <>
         <Text inherit style={{ overflowWrap: 'anywhere' }}>
@@ -50,6 +57,7 @@ const columns: readonly Column<Entry>[] = [
   {
     title: 'Action',
     width: 260,
+    value: (entry) => entry.action,
     phone: 'title',
     render: (entry) => (
       <>

@@ -43,7 +43,9 @@ export function ExpiryField({ value = '', onChange, error, disabled }: Props) {
         allowDeselect={false}
         checkIconPosition="right"
         description={
-          isValidTime ? dateTimeText(at, { utc: true }) : 'The key works until somebody stops it.'
+          isValidTime
+            ? `${dateTimeText(at, { utc: true })} UTC`
+            : 'The key works until somebody stops it.'
         }
         error={preset === 'at' ? null : error}
         disabled={disabled}

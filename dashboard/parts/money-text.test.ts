@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { foreignText, microsFromText, shortUsdText, usdText } from './money-text.ts';
+import fc from '../../tests/support/property.ts';
+
+import {
+  columnDigits,
+  fixedUsdText,
+  foreignText,
+  microsFromText,
+  shortUsdText,
+  usdText,
+} from './money-text.ts';
 
 test('money shows every significant digit, and at least two decimals', () => {
   const cases: readonly [number, string][] = [
@@ -17,10 +26,52 @@ test('money shows every significant digit, and at least two decimals', () => {
   for (const [micros, text] of cases) assert.equal(usdText(micros), text);
 });
 
-test('short money drops fractions of a cent from one dollar on, and never shows more than there is', () => {
-  assert.equal(shortUsdText(12_349_999), '$12.34');
-  assert.equal(shortUsdText(-12_349_999), '−$12.34');
-  assert.equal(shortUsdText(999_999), '$0.999999');
+test('a headline shows the nearest cent, and never zero for an amount that is not', () => {
+  const cases: readonly [number, string][] = [
+    [0, '$0.00'],
+    // A balance of $1,000 after two calls of a millionth.
+    [999_999_998, '$1,000.00'],
+    [12_345_000, '$12.34'],
+    [12_355_000, '$12.36'],
+    [12_345_001, '$12.35'],
+    [999_999, '$1.00'],
+    [5_001, '$0.01'],
+    [5_000, '<$0.01'],
+    [1, '<$0.01'],
+    [-1, '−<$0.01'],
+    [-12_349_999, '−$12.35'],
+  ];
+  for (const [micros, text] of cases) assert.equal(shortUsdText(micros), text);
+});
+
+const anyMicros = fc.integer({ min: -(10 ** 13), max: 10 ** 13 });
+
+test('a headline is within half a cent of the amount', () => {
+  fc.assert(
+    fc.property(anyMicros, (micros) => {
+      const text = shortUsdText(micros);
+      if (text.includes('<')) return Math.abs(micros) <= 5_000 && micros !== 0;
+      const shown = microsFromText(text.replace('−', ''))!;
+      return Math.abs(shown - Math.abs(micros)) <= 5_000 && (micros === 0) === (shown === 0);
+    }),
+  );
+});
+
+test('a column shows each amount exactly, with one number of decimals and no more than it needs', () => {
+  fc.assert(
+    fc.property(fc.array(anyMicros, { minLength: 1 }), (column) => {
+      const digits = columnDigits(column);
+      const texts = column.map((micros) => fixedUsdText(micros, digits));
+      const isExact = texts.every(
+        (text, row) => microsFromText(text.replace('−', '')) === Math.abs(column[row]!),
+      );
+      const isOneLength = texts.every((text) => text.split('.')[1]!.length === digits);
+      const isShortest = digits === 2 || texts.some((text) => !text.endsWith('0'));
+      return isExact && isOneLength && isShortest;
+    }),
+  );
+  assert.equal(columnDigits([1_000_000, null, 250_000]), 2);
+  assert.equal(columnDigits([1_000_000, 123]), 6);
 });
 
 test('a typed amount is parsed exactly or rejected', () => {

@@ -11,12 +11,31 @@ export function usdText(micros: number): string {
 }
 
 /**
- * Formats amounts from one dollar in whole cents, rounded towards zero so that it never shows more
- * than there is. Smaller amounts are exact.
+ * Formats a headline: whole cents, rounded to the nearest, a half to the even one. An amount that
+ * would become zero shows as less than a cent: `$1,000.00`, `<$0.01`, `−<$0.01`. The exact amount
+ * belongs beside it, on hover.
  */
 export function shortUsdText(micros: number): string {
-  if (Math.abs(micros) < microsPerDollar) return usdText(micros);
-  return usdText(Math.trunc(micros / 10_000) * 10_000);
+  return fixedUsdText(micros, 2);
+}
+
+/** Formats with a fixed number of decimals, 2 to 6, rounded like a headline. */
+export function fixedUsdText(micros: number, digits: number): string {
+  const unit = 10 ** (6 - digits);
+  return signed(micros, (amount) => {
+    const rounded = roundHalfEven(amount / unit) * unit;
+    if (rounded === 0 && amount !== 0) return `<${fixedUsdText(unit, digits)}`;
+    const rest = String(rounded % microsPerDollar).padStart(6, '0');
+    return `${dollars(Math.trunc(rounded / microsPerDollar))}.${rest.slice(0, digits)}`;
+  });
+}
+
+/** Returns the decimals that show every amount of a column exactly: 2 to 6. */
+export function columnDigits(column: readonly (number | null | undefined)[]): number {
+  const exact = [2, 3, 4, 5].find((digits) =>
+    column.every((micros) => (micros ?? 0) % 10 ** (6 - digits) === 0),
+  );
+  return exact ?? 6;
 }
 
 /** Formats an amount with a fraction of a microdollar, to nine decimals: `$0.000000125`. */
@@ -63,4 +82,11 @@ function decimals(rest: number, digits: number): string {
   return `.${String(rest)
     .padStart(digits, '0')
     .replace(/0{1,4}$/, '')}`;
+}
+
+function roundHalfEven(value: number): number {
+  const below = Math.floor(value);
+  const part = value - below;
+  if (part !== 0.5) return Math.round(value);
+  return below % 2 === 0 ? below : below + 1;
 }

@@ -30,25 +30,40 @@ export function StatementTable({ pages, emptyText }: Props) {
 }
 
 const columns: readonly Column<Line>[] = [
-  { title: 'Entry', phone: 'title', render: (line) => <Entry line={line} /> },
+  {
+    title: 'Entry',
+    phone: 'title',
+    value: (line) => line.kind,
+    render: (line) => <Entry line={line} />,
+  },
   {
     title: 'Date',
+    kind: 'time',
+    value: (line) => (line.kind === 'charges' ? line.day : line.created_at),
     render: (line) =>
       line.kind === 'charges' ? (
         <>
           <Day at={line.day} />{' '}
           <Text span inherit c="dimmed">
-            UTC
+            UTC day
           </Text>
         </>
       ) : (
         <DateTime at={line.created_at} />
       ),
   },
-  { title: 'Amount', align: 'right', render: (line) => <Amount micros={line.amount_micros} /> },
+  {
+    title: 'Amount',
+    align: 'right',
+    kind: 'money',
+    value: (line) => line.amount_micros,
+    render: (line) => <Amount micros={line.amount_micros} />,
+  },
   {
     title: 'Balance after',
     align: 'right',
+    kind: 'money',
+    value: (line) => (line.kind === 'charges' ? null : line.available_micros),
     render: (line) => (
       <Money micros={line.kind === 'charges' ? null : line.available_micros} c="dimmed" />
     ),

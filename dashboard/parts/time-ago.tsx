@@ -2,6 +2,7 @@
 import { Text, Tooltip, type TextProps } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
 import { dateTimeText, dayText, relativeText } from './time-text.ts';
+import { useZone, zoneName } from './zone.ts';
 
 type Props = Omit<TextProps, 'children'> & {
   /** ISO time. Null or undefined shows `never`. */
@@ -21,19 +22,22 @@ export function TimeAgo({ at, never = '–', ...text }: Props) {
 const thisYear = new Date().getFullYear();
 
 /**
- * `<DateTime at={charge.created_at} />`: 22 Nov 2026, 14:05:09. `short` leaves out the current year.
+ * `<DateTime at={charge.created_at} />`: 22 Nov 2026, 14:05:09, in the page's zone. `short` leaves
+ * out the current year. `zoned` adds the zone, for a time outside a table.
  */
 export function DateTime({
   at,
   never = '–',
   short = false,
+  zoned = false,
   ...text
-}: Props & { readonly short?: boolean }) {
+}: Props & { readonly short?: boolean; readonly zoned?: boolean }) {
+  const zone = useZone();
   if (!at) return <NoTime text={never} {...text} />;
   const date = new Date(at);
   const isThisYear = date.getFullYear() === thisYear;
-  const shown = dateTimeText(date, { withYear: !(short && isThisYear) });
-  return <TimeText at={at} text={shown} {...text} />;
+  const shown = dateTimeText(date, { utc: zone === 'UTC', withYear: !(short && isThisYear) });
+  return <TimeText at={at} text={zoned ? `${shown} ${zoneName(zone, date)}` : shown} {...text} />;
 }
 
 /** A UTC day: `2026-11-22`, or any time in it. */
@@ -59,8 +63,10 @@ function TimeText({
   ...props
 }: Omit<Props, 'at' | 'never'> & { readonly at: string; readonly text: string }) {
   const date = new Date(at);
+  const own = `${dateTimeText(date)} ${zoneName('local', date)}`;
+  const utc = `${dateTimeText(date, { utc: true })} UTC`;
   return (
-    <Tooltip label={`${dateTimeText(date)} (${dateTimeText(date, { utc: true })})`}>
+    <Tooltip label={own === utc ? utc : `${own} (${utc})`}>
       <Text span inherit style={{ whiteSpace: 'nowrap' }} {...props}>
         <time dateTime={at}>{text}</time>
       </Text>

@@ -23,7 +23,7 @@ export function localTimeText(at: Date): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** `22 Nov 2026, 14:05:09` in the reader's time zone, or with `UTC` appended. */
+/** `22 Nov 2026, 14:05:09` in the reader's time zone or in UTC. */
 export function dateTimeText(
   at: Date,
   { utc = false, withYear = true }: { readonly utc?: boolean; readonly withYear?: boolean } = {},
@@ -37,8 +37,7 @@ export function dateTimeText(
         minute: '2-digit',
         second: '2-digit',
       } as const);
-  const text = at.toLocaleString(undefined, { ...date, timeZone: utc ? 'UTC' : undefined });
-  return utc ? `${text} UTC` : text;
+  return at.toLocaleString(undefined, { ...date, timeZone: utc ? 'UTC' : undefined });
 }
 
 /** `22 Nov 2026`: the UTC day of `2026-11-22` or of a full ISO time. */

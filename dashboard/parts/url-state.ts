@@ -20,19 +20,36 @@ export function writeSearch(search: Readonly<Record<string, unknown>>): string {
 /**
  * `const [filters, setFilters] = useUrlState((search) => ({ model: search.model ?? null, tab: search.tab === 'b' ? 'b' : 'a' }));`
  * `read` turns the address into the page's state and fills in defaults. The setter changes the given
- * parameters; undefined or empty removes one. It adds a history entry only with `push`.
+ * parameters; undefined or empty removes one.
+ *
+ * Back and Forward go through the changes. Repeated changes of the same parameters are one step:
+ * letters of a search, or opening and closing a dialog. Each tab is a step. `push` overrides this.
  */
 export function useUrlState<State>(
   read: (search: Search) => State,
 ): [State, (patch: Search, options?: { push?: boolean }) => void] {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const change = (patch: Search, { push = false } = {}) =>
-    void navigate({
+  const change = async (patch: Search, push: boolean) => {
+    await navigate({
       to: '.',
       search: (before) => ({ ...before, ...patch }),
       replace: !push,
       resetScroll: false,
     });
-  return [read(search), change];
+    lastChange = { names: namesOf(patch), href: location.href };
+  };
+  return [read(search), (patch, { push = isNewStep(patch) } = {}) => void change(patch, push)];
+}
+
+/** The address after the last change, and the parameters that it changed. */
+let lastChange: { readonly names: string; readonly href: string } | null = null;
+
+function isNewStep(patch: Search): boolean {
+  const isRepeated = lastChange?.names === namesOf(patch) && lastChange.href === location.href;
+  return 'tab' in patch || !isRepeated;
+}
+
+function namesOf(patch: Search): string {
+  return Object.keys(patch).toSorted().join(' ');
 }
