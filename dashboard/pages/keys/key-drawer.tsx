@@ -101,7 +101,7 @@ function Status({ row }: { readonly row: Key }) {
         </div>
       </SimpleGrid>
       <Text component="div" size="sm" c="dimmed">
-        Created <DateTime at={row.created_at} /> · last used{' '}
+        Created <DateTime at={row.created_at} zoned /> · last used{' '}
         <TimeAgo at={row.last_used_at} never="never" />
         {row.disabled_at !== null && (
           <>

@@ -138,9 +138,16 @@ export function Page() {
 }
 
 const columns: readonly Column<Key>[] = [
-  { title: 'Key', phone: 'title', render: (key) => <KeyName row={key} /> },
+  {
+    title: 'Key',
+    value: (key) => key.name,
+    phone: 'title',
+    render: (key) => <KeyName row={key} />,
+  },
   {
     title: 'Today',
+    kind: 'money',
+    value: (key) => key.today.spent_micros,
     width: 170,
     render: (key) => (
       <CapBar label="Spent today" spend={key.today} capMicros={key.daily_cap_micros} />
@@ -148,13 +155,24 @@ const columns: readonly Column<Key>[] = [
   },
   {
     title: 'This month',
+    kind: 'money',
+    value: (key) => key.this_month.spent_micros,
     width: 170,
     render: (key) => (
       <CapBar label="Spent this month" spend={key.this_month} capMicros={key.monthly_cap_micros} />
     ),
   },
-  { title: 'Models', render: (key) => <Models ids={key.models} /> },
-  { title: 'Last used', render: (key) => <TimeAgo at={key.last_used_at} never="Never" /> },
+  {
+    title: 'Models',
+    value: (key) => key.models?.length,
+    render: (key) => <Models ids={key.models} />,
+  },
+  {
+    title: 'Last used',
+    kind: 'time',
+    value: (key) => key.last_used_at,
+    render: (key) => <TimeAgo at={key.last_used_at} never="Never" />,
+  },
 ];
 
 function menuColumn({

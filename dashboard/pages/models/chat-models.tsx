@@ -29,27 +29,39 @@ export function ChatModels({ models, onOpen, empty }: Props) {
 }
 
 const columns: readonly Column<ChatModel>[] = [
-  { title: 'Model', phone: 'title', render: (model) => <ModelName model={model} /> },
+  {
+    title: 'Model',
+    value: ({ name }) => name,
+    phone: 'title',
+    render: (model) => <ModelName model={model} />,
+  },
   { title: '', width: 44, phone: 'hidden', render: ({ id }) => <CopyId id={id} /> },
   { title: 'Abilities', render: (model) => <AbilityList model={model} /> },
   {
     title: 'Context',
+    value: ({ context_tokens: tokens }) => tokens,
     align: 'right',
     render: ({ context_tokens: tokens }) => <Tokens count={tokens} />,
   },
   {
     title: 'Input',
+    kind: 'money',
+    value: ({ price }) => price?.base.input_micros,
     align: 'right',
     render: (model) => <Price model={model} micros={model.price?.base.input_micros} showsMarks />,
   },
   {
     title: 'Cached input',
+    kind: 'money',
+    value: ({ price }) => price?.base.cache_read_micros,
     align: 'right',
     phone: 'hidden',
     render: ({ price }) => <Money micros={price?.base.cache_read_micros} />,
   },
   {
     title: 'Output',
+    kind: 'money',
+    value: ({ price }) => price?.base.output_micros,
     align: 'right',
     render: (model) => <Price model={model} micros={model.price?.base.output_micros} />,
   },

@@ -31,17 +31,36 @@ export function ImageModels({ models, onOpen, empty }: Props) {
 }
 
 const columns: readonly Column<ImageModelEntry>[] = [
-  { title: 'Model', phone: 'title', render: (model) => <ModelName model={model} /> },
+  {
+    title: 'Model',
+    value: ({ name }) => name,
+    phone: 'title',
+    render: (model) => <ModelName model={model} />,
+  },
   { title: '', width: 44, phone: 'hidden', render: ({ id }) => <CopyId id={id} /> },
-  { title: 'Vendor', render: ({ vendor }) => vendorName(vendor) },
-  { title: 'Mode', render: ({ mode }) => imageModeNames[mode] },
+  {
+    title: 'Vendor',
+    value: ({ vendor }) => vendorName(vendor),
+    render: ({ vendor }) => vendorName(vendor),
+  },
+  {
+    title: 'Mode',
+    value: ({ mode }) => imageModeNames[mode],
+    render: ({ mode }) => imageModeNames[mode],
+  },
   {
     title: 'Input images',
+    value: ({ input_images: { max } }) => max,
     align: 'right',
     render: ({ input_images: { min, max } }) =>
       max === 0 ? 'none' : min === max ? max : `${min} to ${max}`,
   },
-  { title: 'Price', align: 'right', render: ({ price }) => <ImagePrice price={price} /> },
+  {
+    title: 'Price',
+    value: ({ price }) => price && Math.min(...Object.values(price.output_micros)),
+    align: 'right',
+    render: ({ price }) => <ImagePrice price={price} />,
+  },
 ];
 
 function ImagePrice({ price }: { readonly price: ImagePrices | null }) {

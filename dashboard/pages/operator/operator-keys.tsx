@@ -36,6 +36,7 @@ export function OperatorKeys({ filters }: { readonly filters: Query<'GET /operat
 const columns: readonly Column<Key>[] = [
   {
     title: 'Key',
+    value: (key) => key.name,
     phone: 'title',
     render: (key) => (
       <>
@@ -53,24 +54,38 @@ const columns: readonly Column<Key>[] = [
   },
   {
     title: 'Account',
+    value: (key) => key.account_name,
     render: (key) => (
       <AppLink to="/operator/accounts/$accountId" params={{ accountId: key.account_id }}>
         {key.account_name}
       </AppLink>
     ),
   },
-  { title: 'Mode', render: (key) => (key.mode === 'live' ? 'Live' : 'Test') },
+  {
+    title: 'Mode',
+    value: (key) => key.mode,
+    render: (key) => (key.mode === 'live' ? 'Live' : 'Test'),
+  },
   {
     title: 'Today',
+    kind: 'money',
+    value: (key) => key.today.spent_micros,
     align: 'right',
     render: (key) => <Money short micros={key.today.spent_micros} />,
   },
   {
     title: 'This month',
+    kind: 'money',
+    value: (key) => key.this_month.spent_micros,
     align: 'right',
     render: (key) => <Money short micros={key.this_month.spent_micros} />,
   },
-  { title: 'Last used', render: (key) => <TimeAgo at={key.last_used_at} never="Never" /> },
+  {
+    title: 'Last used',
+    kind: 'time',
+    value: (key) => key.last_used_at,
+    render: (key) => <TimeAgo at={key.last_used_at} never="Never" />,
+  },
   { title: '', width: 60, align: 'right', render: (key) => <KeyMenu row={key} /> },
 ];
 

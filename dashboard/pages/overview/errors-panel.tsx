@@ -67,11 +67,29 @@ export function ErrorsPanel({ overview }: { readonly overview: Overview }) {
 }
 
 const columns: readonly Column<RecentError>[] = [
-  { title: 'When', render: (error) => <TimeAgo at={error.created_at} /> },
-  { title: 'Error', phone: 'title', render: (error) => error.code },
-  { title: 'Model', render: (error) => error.model ?? <Text c="dimmed">–</Text> },
-  { title: 'Key', render: (error) => error.key.name || error.key.id },
-  { title: 'Endpoint', phone: 'hidden', render: (error) => error.path },
+  {
+    title: 'When',
+    kind: 'time',
+    value: (error) => error.created_at,
+    render: (error) => <TimeAgo at={error.created_at} />,
+  },
+  { title: 'Error', value: (error) => error.code, phone: 'title', render: (error) => error.code },
+  {
+    title: 'Model',
+    value: (error) => error.model,
+    render: (error) => error.model ?? <Text c="dimmed">–</Text>,
+  },
+  {
+    title: 'Key',
+    value: (error) => error.key.name,
+    render: (error) => error.key.name || error.key.id,
+  },
+  {
+    title: 'Endpoint',
+    value: (error) => error.path,
+    phone: 'hidden',
+    render: (error) => error.path,
+  },
   {
     title: 'Request ID',
     render: (error) => (

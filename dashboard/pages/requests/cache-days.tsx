@@ -69,17 +69,36 @@ export function CacheDays() {
 }
 
 const columns: readonly Column<CacheDay>[] = [
-  { title: 'Day', phone: 'title', render: ({ day }) => <Day at={day} /> },
-  { title: 'Cache hits', align: 'right', render: ({ hits }) => countText(hits) },
-  { title: 'Replays', align: 'right', render: ({ replays }) => countText(replays) },
+  {
+    title: 'Day',
+    kind: 'day',
+    value: ({ day }) => day,
+    phone: 'title',
+    render: ({ day }) => <Day at={day} />,
+  },
+  {
+    title: 'Cache hits',
+    value: ({ hits }) => hits,
+    align: 'right',
+    render: ({ hits }) => countText(hits),
+  },
+  {
+    title: 'Replays',
+    value: ({ replays }) => replays,
+    align: 'right',
+    render: ({ replays }) => countText(replays),
+  },
   {
     title: 'Tokens',
+    value: ({ input_tokens: input, output_tokens: output }) => input + output,
     align: 'right',
     render: ({ input_tokens: input, output_tokens: output }) =>
       `${countText(input)} → ${countText(output)}`,
   },
   {
     title: 'Saved',
+    kind: 'money',
+    value: ({ saved_micros: micros }) => micros,
     align: 'right',
     render: ({ saved_micros: micros }) => <Money micros={micros} />,
   },

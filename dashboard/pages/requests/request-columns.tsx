@@ -9,7 +9,12 @@ import { endpointName, finishName, outcomeNames, type Sort } from './request-fil
 type RequestColumn = Column<RequestRecord, Sort> & { readonly id: string };
 
 export const columns: readonly RequestColumn[] = [
-  { id: 'time', title: 'Time', render: ({ created_at: at }) => <DateTime at={at} short /> },
+  {
+    id: 'time',
+    title: 'Time',
+    kind: 'time',
+    render: ({ created_at: at }) => <DateTime at={at} short />,
+  },
   {
     id: 'status',
     title: 'Status',
@@ -77,6 +82,8 @@ export const columns: readonly RequestColumn[] = [
     id: 'cost',
     title: 'Cost',
     align: 'right',
+    kind: 'money',
+    value: ({ cost_micros: micros }) => micros,
     sort: 'cost',
     render: ({ cost_micros: micros, outcome }) =>
       outcome === 'complete' || outcome === 'cut-off' ? <Money micros={micros} /> : 'Free',

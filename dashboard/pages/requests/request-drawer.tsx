@@ -101,7 +101,7 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
   return (
     <SimpleGrid cols={2} spacing="md" verticalSpacing="md">
       <Fact name="Time">
-        <DateTime at={detail.created_at} />
+        <DateTime at={detail.created_at} zoned />
       </Fact>
       <Fact name="Status">
         <StatusBadge record={detail} />

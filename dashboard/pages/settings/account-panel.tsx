@@ -50,7 +50,7 @@ export function AccountPanel() {
               </Group>
             </Fact>
             <Fact label="Created">
-              <DateTime at={data.created_at} />
+              <DateTime at={data.created_at} zoned />
             </Fact>
           </Stack>
         )}

@@ -41,6 +41,7 @@ function Invitations() {
 const columns: readonly Column<Invitation>[] = [
   {
     title: 'E-mail',
+    value: ({ email }) => email,
     phone: 'title',
     render: ({ email }) => (
       <Text inherit fw={500} style={{ overflowWrap: 'anywhere' }}>
@@ -48,9 +49,18 @@ const columns: readonly Column<Invitation>[] = [
       </Text>
     ),
   },
-  { title: 'Role', width: 150, render: ({ role }) => roleTitle(role) },
-  { title: 'Invited by', render: ({ invited_by: name }) => name ?? 'The operator' },
-  { title: 'Expires', render: ({ expires_at: at }) => <TimeAgo at={at} /> },
+  { title: 'Role', value: ({ role }) => role, width: 150, render: ({ role }) => roleTitle(role) },
+  {
+    title: 'Invited by',
+    value: ({ invited_by: name }) => name,
+    render: ({ invited_by: name }) => name ?? 'The operator',
+  },
+  {
+    title: 'Expires',
+    kind: 'time',
+    value: ({ expires_at: at }) => at,
+    render: ({ expires_at: at }) => <TimeAgo at={at} />,
+  },
   {
     title: '',
     align: 'right',

@@ -50,11 +50,13 @@ function Members() {
   const columns: readonly Column<Member>[] = [
     {
       title: 'Name',
+      value: ({ name }) => name,
       phone: 'title',
       render: (member) => <MemberName member={member} isSelf={member.user_id === user.id} />,
     },
     {
       title: 'Role',
+      value: ({ role }) => role,
       width: 150,
       render: (member) =>
         isOwner && !isLastOwner(all, member) ? (
@@ -65,12 +67,18 @@ function Members() {
     },
     {
       title: 'Two-factor',
+      value: ({ second_factor: isOn }) => isOn,
       width: 130,
       render: ({ second_factor: isOn }) => (
         <Badge color={isOn ? 'green' : 'gray'}>{isOn ? 'On' : 'Off'}</Badge>
       ),
     },
-    { title: 'Joined', render: ({ joined_at: at }) => <TimeAgo at={at} /> },
+    {
+      title: 'Joined',
+      kind: 'time',
+      value: ({ joined_at: at }) => at,
+      render: ({ joined_at: at }) => <TimeAgo at={at} />,
+    },
     {
       title: '',
       align: 'right',

@@ -59,6 +59,7 @@ export function SessionsPanel() {
 const columns: readonly Column<Session>[] = [
   {
     title: 'Signed in with',
+    value: ({ user_agent: userAgent }) => deviceName(userAgent),
     phone: 'title',
     render: ({ user_agent: userAgent, current }) => (
       <Group gap="xs">
@@ -69,8 +70,17 @@ const columns: readonly Column<Session>[] = [
       </Group>
     ),
   },
-  { title: 'Address', render: ({ address }) => address || 'Unknown' },
-  { title: 'Signed in', render: ({ created_at: at }) => <TimeAgo at={at} /> },
+  {
+    title: 'Address',
+    value: ({ address }) => address,
+    render: ({ address }) => address || 'Unknown',
+  },
+  {
+    title: 'Signed in',
+    kind: 'time',
+    value: ({ created_at: at }) => at,
+    render: ({ created_at: at }) => <TimeAgo at={at} />,
+  },
   {
     title: '',
     align: 'right',

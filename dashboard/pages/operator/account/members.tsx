@@ -49,6 +49,7 @@ export function Members({ account }: { readonly account: Account }) {
 const columns: readonly Column<Member>[] = [
   {
     title: 'Member',
+    value: (member) => member.name,
     phone: 'title',
     render: (member) => (
       <>
@@ -59,9 +60,22 @@ const columns: readonly Column<Member>[] = [
       </>
     ),
   },
-  { title: 'Role', render: (member) => <Badge color="gray">{member.role}</Badge> },
-  { title: 'Two-factor', render: (member) => (member.second_factor ? 'On' : 'Off') },
-  { title: 'Joined', render: (member) => <TimeAgo at={member.joined_at} /> },
+  {
+    title: 'Role',
+    value: (member) => member.role,
+    render: (member) => <Badge color="gray">{member.role}</Badge>,
+  },
+  {
+    title: 'Two-factor',
+    value: (member) => member.second_factor,
+    render: (member) => (member.second_factor ? 'On' : 'Off'),
+  },
+  {
+    title: 'Joined',
+    kind: 'time',
+    value: (member) => member.joined_at,
+    render: (member) => <TimeAgo at={member.joined_at} />,
+  },
   {
     title: '',
     align: 'right',

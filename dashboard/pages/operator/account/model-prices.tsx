@@ -37,9 +37,15 @@ export function ModelPrices({ account }: { readonly account: Account }) {
     { model: 'model', multiplier_ppm: 'multiplier' },
   );
   const columns: readonly Column<Price>[] = [
-    { title: 'Model', phone: 'title', render: (price) => price.model },
+    {
+      title: 'Model',
+      value: (price) => price.model,
+      phone: 'title',
+      render: (price) => price.model,
+    },
     {
       title: 'Price multiplier',
+      value: (price) => price.multiplier_ppm,
       align: 'right',
       render: (price) => multiplierText(price.multiplier_ppm),
     },

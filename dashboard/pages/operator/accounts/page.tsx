@@ -99,6 +99,7 @@ export function Page() {
 const columns: readonly Column<Row>[] = [
   {
     title: 'Account',
+    value: (row) => row.name,
     phone: 'title',
     render: (row) => (
       <>
@@ -116,6 +117,8 @@ const columns: readonly Column<Row>[] = [
   },
   {
     title: 'Available',
+    kind: 'money',
+    value: (row) => row.live.available_micros,
     align: 'right',
     render: (row) => (
       <Money
@@ -127,14 +130,22 @@ const columns: readonly Column<Row>[] = [
   },
   {
     title: 'Held',
+    kind: 'money',
+    value: (row) => row.live.held_micros,
     align: 'right',
     phone: 'hidden',
     render: (row) => <Money short micros={row.live.held_micros} c="dimmed" />,
   },
   {
     title: 'Price multiplier',
+    value: (row) => row.price_multiplier_ppm,
     align: 'right',
     render: (row) => multiplierText(row.price_multiplier_ppm),
   },
-  { title: 'Created', render: (row) => <TimeAgo at={row.created_at} /> },
+  {
+    title: 'Created',
+    kind: 'time',
+    value: (row) => row.created_at,
+    render: (row) => <TimeAgo at={row.created_at} />,
+  },
 ];

@@ -59,6 +59,7 @@ export function Page() {
 const columns: readonly Column<AdminKey>[] = [
   {
     title: 'Key',
+    value: (key) => key.name,
     phone: 'title',
     render: (key) => (
       <>
@@ -76,6 +77,7 @@ const columns: readonly Column<AdminKey>[] = [
   },
   {
     title: 'Scopes',
+    value: (key) => key.scopes.length,
     render: (key) => (
       <Group gap={4} maw={360}>
         {key.scopes.map((scope) => (
@@ -88,14 +90,25 @@ const columns: readonly Column<AdminKey>[] = [
   },
   {
     title: 'Addresses',
+    value: ({ allowed_addresses: addresses }) => addresses?.join(),
     render: ({ allowed_addresses: addresses }) => (
       <Text size="sm" maw={180} style={{ overflowWrap: 'anywhere' }}>
         {addresses?.join(', ') ?? 'Any'}
       </Text>
     ),
   },
-  { title: 'Expires', render: (key) => <TimeAgo at={key.expires_at} never="Never" /> },
-  { title: 'Created', render: (key) => <TimeAgo at={key.created_at} /> },
+  {
+    title: 'Expires',
+    kind: 'time',
+    value: (key) => key.expires_at,
+    render: (key) => <TimeAgo at={key.expires_at} never="Never" />,
+  },
+  {
+    title: 'Created',
+    kind: 'time',
+    value: (key) => key.created_at,
+    render: (key) => <TimeAgo at={key.created_at} />,
+  },
   { title: '', width: 110, align: 'right', render: (key) => <RevokeButton row={key} /> },
 ];
 

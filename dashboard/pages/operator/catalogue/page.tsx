@@ -136,9 +136,22 @@ function Counts({ models }: { readonly models: readonly CatalogueModel[] }) {
 }
 
 const columns: readonly Column<CatalogueModel>[] = [
-  { title: 'Model', phone: 'title', render: (model) => <Name model={model} /> },
-  { title: 'State', render: (model) => <State model={model} /> },
-  { title: 'Providers', render: ({ routes }) => <Routes routes={routes} /> },
+  {
+    title: 'Model',
+    value: ({ name }) => name,
+    phone: 'title',
+    render: (model) => <Name model={model} />,
+  },
+  {
+    title: 'State',
+    value: ({ problems }) => problems.join(),
+    render: (model) => <State model={model} />,
+  },
+  {
+    title: 'Providers',
+    value: ({ routes }) => routes.length,
+    render: ({ routes }) => <Routes routes={routes} />,
+  },
   { title: 'How to fix', render: (model) => <Remedies model={model} /> },
 ];
 

@@ -72,6 +72,7 @@ export function Page() {
 const columns: readonly Column<Payment>[] = [
   {
     title: 'Payment',
+    value: (payment) => payment.amount_micros,
     phone: 'title',
     render: (payment) => (
       <>
@@ -84,10 +85,20 @@ const columns: readonly Column<Payment>[] = [
       </>
     ),
   },
-  { title: 'Paid', render: (payment) => <TimeAgo at={payment.paid_at} /> },
-  { title: 'Problem', render: (payment) => payment.problem && problems[payment.problem] },
+  {
+    title: 'Paid',
+    kind: 'time',
+    value: (payment) => payment.paid_at,
+    render: (payment) => <TimeAgo at={payment.paid_at} />,
+  },
+  {
+    title: 'Problem',
+    value: (payment) => payment.problem && problems[payment.problem],
+    render: (payment) => payment.problem && problems[payment.problem],
+  },
   {
     title: 'Account',
+    value: (payment) => payment.account_id,
     render: (payment) =>
       payment.account_id === null ? (
         <Text c="dimmed">–</Text>

@@ -68,6 +68,7 @@ export function Page() {
 const providerColumns: readonly Column<Provider>[] = [
   {
     title: 'Provider',
+    value: ({ name }) => name,
     phone: 'title',
     render: (provider) => (
       <>
@@ -81,11 +82,22 @@ const providerColumns: readonly Column<Provider>[] = [
       </>
     ),
   },
-  { title: 'Kind', render: (provider) => provider.kind },
-  { title: 'Models', align: 'right', render: (provider) => countText(provider.models) },
-  { title: 'Calls', align: 'right', render: ({ last_day: day }) => countText(day?.calls ?? 0) },
+  { title: 'Kind', value: ({ kind }) => kind, render: (provider) => provider.kind },
+  {
+    title: 'Models',
+    value: ({ models }) => models,
+    align: 'right',
+    render: (provider) => countText(provider.models),
+  },
+  {
+    title: 'Calls',
+    value: ({ last_day: day }) => day?.calls,
+    align: 'right',
+    render: ({ last_day: day }) => countText(day?.calls ?? 0),
+  },
   {
     title: 'Failed',
+    value: ({ last_day: day }) => day && (day.failures + day.refusals) / day.calls,
     align: 'right',
     render: ({ last_day: day }) => (
       <Share part={(day?.failures ?? 0) + (day?.refusals ?? 0)} of={day?.calls ?? 0} />
@@ -93,20 +105,27 @@ const providerColumns: readonly Column<Provider>[] = [
   },
   {
     title: 'First token',
+    value: ({ last_day: day }) => day?.stream?.p50_ms,
     align: 'right',
     render: ({ last_day: day }) => <Latency latency={day?.stream ?? null} />,
   },
   {
     title: 'Full answer',
+    value: ({ last_day: day }) => day?.whole?.p50_ms,
     align: 'right',
     render: ({ last_day: day }) => <Latency latency={day?.whole ?? null} />,
   },
-  { title: 'Health', render: (provider) => <Health provider={provider} /> },
+  {
+    title: 'Health',
+    value: ({ routes }) => routes.filter(({ state }) => state !== 'in-use').length,
+    render: (provider) => <Health provider={provider} />,
+  },
 ];
 
 const routeColumns: readonly Column<Route>[] = [
   {
     title: 'Route',
+    value: ({ model }) => model,
     phone: 'title',
     render: (route) => (
       <>
@@ -119,14 +138,25 @@ const routeColumns: readonly Column<Route>[] = [
       </>
     ),
   },
-  { title: 'State', render: (route) => <RouteState route={route} /> },
-  { title: 'Calls', align: 'right', render: (route) => countText(route.calls) },
+  { title: 'State', value: ({ state }) => state, render: (route) => <RouteState route={route} /> },
+  {
+    title: 'Calls',
+    value: ({ calls }) => calls,
+    align: 'right',
+    render: (route) => countText(route.calls),
+  },
   {
     title: 'Failed',
+    value: ({ failures, calls }) => failures / calls,
     align: 'right',
     render: (route) => <Share part={route.failures} of={route.calls} />,
   },
-  { title: 'Credential refused', align: 'right', render: (route) => countText(route.refusals) },
+  {
+    title: 'Credential refused',
+    value: ({ refusals }) => refusals,
+    align: 'right',
+    render: (route) => countText(route.refusals),
+  },
 ];
 
 /** The median latency and the 95th percentile. */
@@ -201,7 +231,7 @@ function RouteState({ route }: { readonly route: Route }) {
         {route.reason === 'refused' ? 'credential refused' : 'repeated failures'}
         {route.state === 'ejected' && (
           <>
-            , until <DateTime at={route.ejected_until} />
+            , until <DateTime at={route.ejected_until} zoned />
           </>
         )}
       </Text>

@@ -54,6 +54,7 @@ export function Page() {
 const columns: readonly Column<User>[] = [
   {
     title: 'User',
+    value: (user) => user.name,
     phone: 'title',
     render: (user) => (
       <>
@@ -70,6 +71,7 @@ const columns: readonly Column<User>[] = [
   },
   {
     title: 'Accounts',
+    value: (user) => user.accounts.length,
     render: (user) =>
       user.accounts.length === 0 ? (
         <Text c="dimmed">None</Text>
@@ -86,8 +88,17 @@ const columns: readonly Column<User>[] = [
         ))
       ),
   },
-  { title: 'Two-factor', render: (user) => (user.second_factor ? 'On' : 'Off') },
-  { title: 'Created', render: (user) => <TimeAgo at={user.created_at} /> },
+  {
+    title: 'Two-factor',
+    value: (user) => user.second_factor,
+    render: (user) => (user.second_factor ? 'On' : 'Off'),
+  },
+  {
+    title: 'Created',
+    kind: 'time',
+    value: (user) => user.created_at,
+    render: (user) => <TimeAgo at={user.created_at} />,
+  },
   {
     title: '',
     align: 'right',
