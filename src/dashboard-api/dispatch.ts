@@ -12,6 +12,7 @@ import { authHandlers } from './auth.ts';
 import { admitCaller, checkOrigin } from './access.ts';
 import type { AnyHandler, Changed, Handlers } from './handlers.ts';
 import { billingHandlers } from './billing.ts';
+import { compressJson } from './compress.ts';
 import type { DashboardContext } from './context.ts';
 import { keysHandlers } from './keys.ts';
 import { modelsHandlers } from './models.ts';
@@ -77,6 +78,7 @@ function addEndpoints(app: FastifyInstance, context: DashboardContext): void {
         ...(method === 'GET' ? [] : [checkOrigin(context), checkContentType]),
         admitCaller(context, endpoint.access),
       ],
+      onSend: compressJson,
       handler: async (request, reply) => {
         const { session, account } = request.caller!;
         const params = request.params as Record<string, string>;

@@ -73,6 +73,11 @@ export class BuiltFiles {
   }
 }
 
+/** Returns the best encoding that a client accepts; null when it accepts none of ours. */
+export function acceptedEncoding(header = ''): 'br' | 'gzip' | null {
+  return encodings.find(({ name }) => accepts(header, name))?.name ?? null;
+}
+
 /** Example: `gzip, br;q=0` refuses `br`. */
 function accepts(header: string, encoding: string): boolean {
   return header.split(',').some((part) => {
