@@ -2,26 +2,11 @@
 // them.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { chooseAccount, storedName } from './choose-account.ts';
 import { sessionQuery, useSession, type SessionInfo } from './session.ts';
 
 export type Account = SessionInfo['accounts'][number];
 export type Mode = 'live' | 'test';
-
-/** Local-storage key of the last chosen account. */
-const storedName = 'tollgate.account';
-
-/**
- * Returns the account in the address, else the last one chosen, else the first. Null when the
- * address names an account that the user cannot see.
- */
-function chooseAccount(
-  accounts: readonly Account[],
-  requestedId: string | undefined,
-): Account | null {
-  const find = (id: string | null | undefined) => accounts.find((account) => account.id === id);
-  if (requestedId !== undefined) return find(requestedId) ?? null;
-  return find(readStoredId()) ?? accounts[0] ?? null;
-}
 
 /** Returns the chosen account. For account pages only: they are shown only when there is one. */
 export function useAccount(): Account {
@@ -74,15 +59,6 @@ export function useIsAtLeast(least: Account['role']): boolean {
 
 function useSearchText(name: 'account' | 'mode'): string | undefined {
   return useSearch({ strict: false, select: (search) => search[name] });
-}
-
-/** Returns null when the browser forbids storage. */
-function readStoredId(): string | null {
-  try {
-    return localStorage.getItem(storedName);
-  } catch {
-    return null;
-  }
 }
 
 function storeId(id: string): void {

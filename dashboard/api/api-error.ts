@@ -54,6 +54,11 @@ export async function readApiError(response: Response): Promise<ApiError> {
   });
 }
 
+/** The session has ended, or the visitor never signed in. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401 && error.code === 'not_signed_in';
+}
+
 /** Turns anything a `catch` receives into an ApiError. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;

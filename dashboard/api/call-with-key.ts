@@ -1,6 +1,8 @@
 // Calls the public endpoints with one of the account's keys. The session authorizes the call; the
 // browser knows only the key's id, not its secret.
-import { ApiError, readApiError } from './api-error.ts';
+import { isSignedOut, readApiError } from './api-error.ts';
+import { reach } from './client.ts';
+import { signInAgain } from './session.ts';
 
 export type KeyCall = {
   readonly account: string;
@@ -21,18 +23,16 @@ export async function callWithKey({
 }: KeyCall): Promise<Response> {
   const url = `/dashboard-api/accounts/${encodeURIComponent(account)}/keys/${encodeURIComponent(key)}${path}`;
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch(url, {
+  const response = await reach(url, {
     method: 'POST',
     headers,
     body: JSON.stringify(body),
     signal,
-  }).catch((cause: unknown) => {
-    if (signal.aborted) throw cause;
-    const message = 'The gateway cannot be reached. Check your connection and try again.';
-    throw new ApiError({ status: 0, code: 'unreachable', message, cause });
   });
-  if (!response.ok) throw await readApiError(response);
-  return response;
+  if (response.ok) return response;
+  const error = await readApiError(response);
+  if (isSignedOut(error)) signInAgain();
+  throw error;
 }
 
 /**

@@ -8,6 +8,8 @@ import type {
   QueryOf,
 } from '../../src/dashboard-contract/endpoint.ts';
 import { ApiError, readApiError } from './api-error.ts';
+import { noteLost } from './connection.ts';
+import { takeEarly } from './early-requests.ts';
 
 export const apiPath = '/dashboard-api';
 
@@ -68,11 +70,17 @@ async function call<Answer>(
   return (response.status === 204 ? undefined : await response.json()) as Answer;
 }
 
-async function reach(url: string, init: RequestInit): Promise<Response> {
+/** Throws ApiError `unreachable` when no response came, and the signal's reason when aborted. */
+export async function reach(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(url, { ...init, credentials: 'same-origin' });
+    const early = init.method === 'GET' ? takeEarly(url) : undefined;
+    const response = await (early ?? fetch(url, { ...init, credentials: 'same-origin' }));
+    // A proxy found no gateway.
+    if (response.status === 502 || response.status === 504) noteLost();
+    return response;
   } catch (cause) {
     if (init.signal?.aborted) throw cause;
+    noteLost();
     const message = 'The gateway cannot be reached. Check your connection and try again.';
     throw new ApiError({ status: 0, code: 'unreachable', message, cause });
   }

@@ -1,6 +1,7 @@
 // The signed-in user and the features of this installation. Loaded once, before any page.
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { api, type Output } from './client.ts';
+import { discardDrafts } from './draft-store.ts';
 
 export type SessionInfo = Output<'GET /session'>;
 type User = NonNullable<SessionInfo['user']>;
@@ -29,18 +30,23 @@ export function useUser(): User {
   return user;
 }
 
-/**
- * Loads the sign-in page afresh, so that nothing of the session stays in memory. `next`: the
- * address to return to.
- */
-export function goToSignIn(next?: string): void {
-  location.assign(next === undefined ? '/sign-in' : `/sign-in?${new URLSearchParams({ next })}`);
+/** Loads the sign-in page afresh, so that nothing of the session stays in memory. */
+function goToSignIn(search: Readonly<Record<string, string>> = {}): void {
+  const text = new URLSearchParams(search).toString();
+  location.assign(text === '' ? '/sign-in' : `/sign-in?${text}`);
+}
+
+/** Asks the user to sign in again, says why, and returns to this page afterwards. */
+export function signInAgain(): void {
+  const { pathname, search } = location;
+  if (pathname !== '/sign-in') goToSignIn({ next: pathname + search, reason: 'expired' });
 }
 
 const signedOutName = 'tollgate.signed-out';
 
 /** Call it after signing out: all tabs of this browser leave their pages. */
 export function leaveAllTabs(): void {
+  discardDrafts();
   localStorage.setItem(signedOutName, new Date().toISOString());
   goToSignIn();
 }
@@ -48,6 +54,8 @@ export function leaveAllTabs(): void {
 /** Leaves the page when the user signs out in another tab. */
 export function followSignOut(): void {
   addEventListener('storage', ({ key }) => {
-    if (key === signedOutName) goToSignIn();
+    if (key !== signedOutName) return;
+    discardDrafts();
+    goToSignIn();
   });
 }

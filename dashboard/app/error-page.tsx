@@ -2,9 +2,12 @@
 import { Button, Center, Group, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useRouter } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { toApiError } from '../api/api-error.ts';
 import { ErrorNotice } from '../parts/error-notice.tsx';
 import { ButtonLink } from '../parts/link.tsx';
+import { MissingFileError, mayReload, reload } from '../parts/load-again.ts';
+import { PagePending } from './page-pending.tsx';
 
 /** The router's error boundary. */
 export function ErrorPage({
@@ -20,17 +23,7 @@ export function ErrorPage({
     reset();
     void router.invalidate();
   };
-  // After an update, files of the old build are gone. The new build has other file names.
-  if (isMissingFile(error)) {
-    return (
-      <Notice
-        title="A new version is available"
-        text="The dashboard was updated while this page was open."
-      >
-        <Button onClick={() => location.reload()}>Reload</Button>
-      </Notice>
-    );
-  }
+  if (error instanceof MissingFileError) return <MissingFile />;
   return (
     <Center p="xl">
       <Stack w="100%" maw={560}>
@@ -70,9 +63,16 @@ function Notice({ title, text, children }: NoticeProps) {
   );
 }
 
-function isMissingFile(error: unknown): boolean {
+/** After an update, files of the old build are gone. The new build has other file names. */
+function MissingFile() {
+  const [isReloading] = useState(mayReload);
+  useEffect(() => {
+    if (isReloading) reload();
+  }, [isReloading]);
+  if (isReloading) return <PagePending />;
   return (
-    error instanceof TypeError &&
-    /dynamically imported module|importing a module script failed/i.test(error.message)
+    <Notice title="This page could not be loaded" text="A file of the dashboard is missing.">
+      <Button onClick={() => location.reload()}>Reload</Button>
+    </Notice>
   );
 }

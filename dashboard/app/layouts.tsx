@@ -1,5 +1,5 @@
 // Layouts around the pages: of the whole app, of visitors, and of an account.
-import { Anchor, Skeleton, Stack, Text } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
 import { IconBuildingOff } from '@tabler/icons-react';
@@ -8,6 +8,7 @@ import { useChosenAccount } from '../api/account.ts';
 import { useServiceName, useSession, useUser } from '../api/session.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ButtonLink } from '../parts/link.tsx';
+import { ConnectionBanner } from './connection-banner.tsx';
 import classes from './layouts.module.css';
 import { Logo } from './logo.tsx';
 import { docsAddress } from './navigation.ts';
@@ -18,6 +19,7 @@ export function Root() {
     <ModalsProvider>
       <Notifications position="bottom-right" containerWidth={380} />
       <Outlet />
+      <ConnectionBanner />
     </ModalsProvider>
   );
 }
@@ -68,16 +70,5 @@ export function AccountLayout() {
         isOperator ? <ButtonLink to="/operator/accounts">View all accounts</ButtonLink> : null
       }
     />
-  );
-}
-
-/** Shown while a page's code loads. */
-export function PagePending() {
-  return (
-    <Stack gap="lg" aria-busy aria-label="Loading">
-      <Skeleton h={30} w={180} />
-      <Skeleton h={120} radius="lg" />
-      <Skeleton h={260} radius="lg" />
-    </Stack>
   );
 }

@@ -10,7 +10,9 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './query-client.ts';
 import { createAppRouter } from './router.tsx';
-import { followSignOut, goToSignIn } from '../api/session.ts';
+import { onAnswered } from '../api/connection.ts';
+import { keepDrafts } from '../api/draft-store.ts';
+import { followSignOut, signInAgain } from '../api/session.ts';
 import { cssVariables, theme } from './theme.ts';
 
 // The page's Content-Security-Policy allows only styles that carry this response's nonce.
@@ -19,13 +21,14 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"
 // Read by the packages that lock scrolling behind a dialog.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
-const queryClient = createQueryClient(() => {
-  const { href, pathname } = router.state.location;
-  if (pathname === '/sign-in') return;
-  goToSignIn(href);
-});
+const queryClient = createQueryClient(signInAgain);
 const router = createAppRouter(queryClient);
 followSignOut();
+keepDrafts();
+onAnswered(() => {
+  void queryClient.invalidateQueries();
+  void router.invalidate();
+});
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

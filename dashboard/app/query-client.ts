@@ -1,6 +1,6 @@
 // Caching and retries of API calls, and the reaction to an ended session.
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { ApiError } from '../api/api-error.ts';
+import { ApiError, isSignedOut } from '../api/api-error.ts';
 
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const onError = (error: unknown) => {
@@ -16,13 +16,10 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
         retry: (count, error) =>
           count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
         refetchOnWindowFocus: true,
+        // A browser that says it is offline may still reach a gateway nearby.
+        networkMode: 'always',
       },
-      mutations: { retry: false },
+      mutations: { retry: false, networkMode: 'always' },
     },
   });
-}
-
-/** The session has ended, or the visitor never signed in. */
-function isSignedOut(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 401 && error.code === 'not_signed_in';
 }

@@ -13,8 +13,10 @@ import {
 import type { ReactNode } from 'react';
 import { sessionQuery } from '../api/session.ts';
 import { ErrorPage, NotFoundPage } from './error-page.tsx';
-import { AccountLayout, PagePending, PublicLayout, Root } from './layouts.tsx';
+import { AccountLayout, PublicLayout, Root } from './layouts.tsx';
+import { PagePending } from './page-pending.tsx';
 import { Shell } from './shell.tsx';
+import { loadAgain } from '../parts/load-again.ts';
 import { parseSearch, writeSearch, type Search } from '../parts/url-state.ts';
 
 type Context = { readonly queryClient: QueryClient };
@@ -109,7 +111,7 @@ function page<Parent extends AnyRoute, const Path extends string>(
   return createRoute({
     getParentRoute: () => parent,
     path,
-    component: lazyRouteComponent(load, 'Page'),
+    component: lazyRouteComponent(loadAgain(load), 'Page'),
   });
 }
 

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import { assetHeaders, BuiltFiles } from './built-files.ts';
 import type { Handler } from './context.ts';
+import { DashboardPage, type Manifest } from './dashboard-page.ts';
 import { pageHeaders } from './page-headers.ts';
 
 export const assetsPath = '/assets/';
@@ -16,7 +17,7 @@ export class DashboardFiles {
   readonly #folder: string;
   readonly #assets: BuiltFiles;
   readonly #imageOrigins: readonly string[];
-  #page: string | null = null;
+  #page: DashboardPage | null = null;
 
   /** `publicUrl`: image links lead there, so the playground must be allowed to show them. */
   constructor(folder: string, publicUrl: string | null) {
@@ -38,7 +39,7 @@ export class DashboardFiles {
   /** Sends the page with a fresh nonce. The app in it shows what belongs to the address. */
   sendPage(reply: FastifyReply): FastifyReply {
     const nonce = randomBytes(16).toString('base64');
-    const page = this.#readPage();
+    const page = this.#readPage()?.withCodeOf(reply.request.url) ?? null;
     const sources = { styles: [`'nonce-${nonce}'`], images: ['blob:', ...this.#imageOrigins] };
     return reply
       .code(page === null ? 503 : 200)
@@ -47,9 +48,12 @@ export class DashboardFiles {
   }
 
   /** Returns null when the dashboard is not built. The next request looks again. */
-  #readPage(): string | null {
+  #readPage(): DashboardPage | null {
     try {
-      this.#page ??= readFileSync(join(this.#folder, 'index.html'), 'utf8');
+      this.#page ??= new DashboardPage(
+        readFileSync(join(this.#folder, 'index.html'), 'utf8'),
+        JSON.parse(readFileSync(join(this.#folder, 'manifest.json'), 'utf8')) as Manifest,
+      );
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }

@@ -1,4 +1,4 @@
-// Every page of the dashboard with content, in light, in dark and on a phone. A page fails when it
+// Every page of the dashboard with content, in light, in dark, on a phone and on a tablet. A page fails when it
 // reports an error, calls another origin, is wider than the screen, or has a serious accessibility
 // fault. `TOLLGATE_SCREENSHOTS=folder` saves a screenshot of each.
 import assert from 'node:assert/strict';

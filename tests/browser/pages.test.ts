@@ -1,6 +1,8 @@
 // Tests of the shell and of every page. They share a process, because each needs 3 seconds of CPU
-// before
-// its first page.
+// before its first page.
 import './shell.ts';
+import './drafts.ts';
+import './restart.ts';
+import './tables.ts';
 import './every-page.ts';
 import './docs.ts';

@@ -257,6 +257,23 @@ test('page errors and requests to other origins fail a test', async () => {
   });
 });
 
+test('the first figures are requested once, before the app asks for them', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (/\/(?:session|overview|assets\/index-.*)$/.test(pathname)) asked.push(pathname);
+    });
+    await page.goto('/?mode=test');
+    await page.getByText('Spent today').waitFor();
+    await settle(page);
+    const countOf = (end: string) => asked.filter((path) => path.endsWith(end)).length;
+    assert.equal(countOf('/overview'), 1, asked.join());
+    // The browser reports the preload and its use as one request or as two.
+    assert.ok(countOf('/session') <= 2, asked.join());
+  });
+});
+
 type Chunk = {
   readonly file: string;
   readonly css?: readonly string[];

@@ -133,6 +133,25 @@ test('the page has no inline script or style', async () => {
   assert.doesNotMatch(page, /<style|style="|\son\w+="/);
 });
 
+test('each page starts the code of its address with the app', async () => {
+  const router = readFileSync(
+    join(import.meta.dirname, '..', '..', 'dashboard', 'app', 'router.tsx'),
+    'utf8',
+  );
+  const routes = [
+    ...router.matchAll(/page\((\w+), '(\/[^'$]*)', \(\) => import\('\.\.\/(.*?)'\)/g),
+  ];
+  assert.ok(routes.length >= 20);
+  for (const [, parent, path, source] of routes) {
+    // The lesser pages of visitors load their code with the app.
+    if (!source!.endsWith('/page.tsx')) continue;
+    const address = parent === 'operator' ? `/operator${path}` : path!;
+    const page = await (await visit(`${address}?mode=test`)).text();
+    const { file } = manifest[source!]!;
+    assert.ok(page.includes(`<link rel="modulepreload" crossorigin href="/${file}">`), address);
+  }
+});
+
 test('assets are cached for ever and sent in the smallest encoding that the browser accepts', async () => {
   const content = readFileSync(join(built, script));
   const cases = [

@@ -51,6 +51,7 @@ const picturesFolder =
   process.env.TOLLGATE_SCREENSHOTS ?? join(tmpdir(), `tollgate-failures-${userInfo().username}`);
 
 export const phone = { width: 390, height: 844 };
+const tablet = { width: 820, height: 1180 };
 const desk = { width: 1280, height: 800 };
 
 export type PageOptions = {
@@ -164,7 +165,8 @@ type Look = {
   readonly name: string;
   readonly viewport: ViewportSize;
   readonly colorScheme: 'light' | 'dark';
-  readonly rules?: Pick<axe.RunOptions, 'runOnly' | 'rules'>;
+  /** Null: only its size is checked. */
+  readonly rules?: Pick<axe.RunOptions, 'runOnly' | 'rules'> | null;
 };
 
 /** The last one is a page's initial state. */
@@ -176,6 +178,7 @@ const looks: readonly Look[] = [
     colorScheme: 'light',
     rules: scaled({ rules: otherRules }, {}),
   },
+  { name: 'tablet', viewport: tablet, colorScheme: 'light', rules: scaled(null, {}) },
   {
     name: 'dark',
     viewport: desk,
@@ -186,15 +189,16 @@ const looks: readonly Look[] = [
 ];
 
 /**
- * Checks that the loaded page is accessible and does not overflow the screen: in light, in dark and
- * on a phone.
+ * Checks that the loaded page is accessible and does not overflow the screen: in light, in dark, on
+ * a phone and on a tablet.
  */
 export async function checkLooks(page: Page, picture: string): Promise<void> {
   await settle(page);
   for (const { name, viewport, colorScheme, rules } of looks) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
-    await checkAccessibility(page, rules);
+    if (rules === null) await page.evaluate(untilStill);
+    else await checkAccessibility(page, rules);
     const overflow = await page.evaluate(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
@@ -326,6 +330,7 @@ class Profiles {
     await page.goto('/healthz');
     await page.unrouteAll();
     await context.clearCookies();
+    await page.evaluate('sessionStorage.clear()');
     await protocol.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
     problems.length = 0;
     asked.clear();

@@ -7,12 +7,15 @@ import type { Output } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Money } from '../../parts/money.tsx';
+import { loadAgain } from '../../parts/load-again.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { chartColors, seriesLabel, totalMicros } from './chart-rows.ts';
 import classes from './cost-panel.module.css';
 
-const CostChart = lazy(async () => ({ default: (await import('./cost-chart.tsx')).CostChart }));
+const CostChart = lazy(
+  loadAgain(async () => ({ default: (await import('./cost-chart.tsx')).CostChart })),
+);
 
 export function CostPanel({ mode }: { readonly mode: Mode }) {
   const [by, setState] = useUrlState(({ by: requested }) =>

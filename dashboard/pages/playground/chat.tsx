@@ -8,6 +8,7 @@ import {
 } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
+import { useDraft } from '../../parts/drafts.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import type { Key } from '../../parts/key-select.tsx';
@@ -45,6 +46,9 @@ export function Chat({ catalogue, chosenKey, setKey }: Props) {
   const [isCodeOpen, setCodeOpen] = useState(false);
   const [areSettingsOpen, setSettingsOpen] = useState(false);
   const { turns, isRunning, send, stop, clear } = useConversation();
+  const unanswered = turns.find(({ state }) => state !== 'complete' && state !== 'stopped');
+  useDraft('chat', () => draft || unanswered?.question, setDraft);
+  useDraft('chat settings', () => (settings === defaults ? undefined : settings), setSettings);
   const choices = chatChoices(catalogue.chat, chosenKey);
   const model = findModel(choices, view.model) ?? defaultModel(choices);
   const format = chatFormats[view.format];

@@ -21,6 +21,7 @@ import {
 } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ImageModelEntry, ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
+import { useDraft } from '../../parts/drafts.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
@@ -60,6 +61,7 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
   const [isCodeOpen, setCodeOpen] = useState(false);
   const [areSettingsOpen, setSettingsOpen] = useState(false);
   const { runs, isRunning, start, stop } = useImageRuns();
+  useDraft('image prompt', () => prompt || undefined, setPrompt);
   const models = imageChoices(catalogue.images, chosenKey);
   const model = findModel(models, requestedId) ?? models[0] ?? null;
   const missingInputs = model ? model.input_images.min - inputs.length : 0;

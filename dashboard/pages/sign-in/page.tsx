@@ -17,10 +17,11 @@ import { enter, safeNext } from './enter.ts';
 
 export function Page() {
   const { user } = useSession();
-  const [{ next, error, wasReset }] = useUrlState((search) => ({
+  const [{ next, error, wasReset, hasExpired }] = useUrlState((search) => ({
     next: safeNext(search.next),
     error: search.error,
     wasReset: search.reset === 'done',
+    hasExpired: search.reason === 'expired',
   }));
   const [step, setStep] = useState<'password' | 'second-factor'>('password');
   if (user && step === 'password') return <Redirect href={next} />;
@@ -29,7 +30,7 @@ export function Page() {
   return (
     <PasswordStep
       next={next}
-      notice={noticeOf(error, wasReset)}
+      notice={noticeOf({ error, wasReset, hasExpired, next })}
       onSecondFactor={() => setStep('second-factor')}
     />
   );
@@ -41,12 +42,25 @@ function Redirect({ href }: { readonly href: string }) {
   return null;
 }
 
-type Notice = { readonly color: 'green' | 'red'; readonly text: string };
+type Notice = { readonly color: 'green' | 'red' | 'accent'; readonly text: string };
 
-/** The result of a sign-in through a provider, or of a password reset. */
-function noticeOf(error: string | undefined, wasReset: boolean): Notice | null {
+type Arrival = {
+  readonly error: string | undefined;
+  readonly wasReset: boolean;
+  readonly hasExpired: boolean;
+  readonly next: string;
+};
+
+/** Says why the page asks, or how a password reset or a sign-in through a provider ended. */
+function noticeOf({ error, wasReset, hasExpired, next }: Arrival): Notice | null {
   if (wasReset) return { color: 'green', text: 'Your new password is set. Sign in with it.' };
-  if (error === undefined) return null;
+  if (error === undefined && hasExpired)
+    return {
+      color: 'accent',
+      text: 'Your session has ended. Sign in again to continue where you were. What you had typed is kept, except passwords.',
+    };
+  if (error === undefined)
+    return next === '/' ? null : { color: 'accent', text: 'Sign in to open the page.' };
   const texts: Readonly<Record<string, string>> = {
     signup_closed:
       'No user here has your e-mail address, and sign-up is closed. Ask for an invitation.',

@@ -1,0 +1,109 @@
+// What a user has typed outlives the session. The sign-in page says why it asks, and returns.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import {
+  checkAccessibility,
+  openBrowser,
+  settle,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
+import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const password = 'correct horse battery staple';
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+before(async () => {
+  [gateway, browser] = await Promise.all([
+    startGateway({ test_mode: { enabled: true } }),
+    openBrowser(),
+  ]);
+});
+after(() => gateway.stop());
+
+/** The browser reports the 401. */
+const ignores = /status of 401/;
+
+/** A new owner on their own page, who can sign in again. */
+function withOwner(visit: (page: Page, owner: DashboardClient) => Promise<void>): Promise<void> {
+  return signIn(gateway, { role: 'owner', passwordHash: quickHash(password) }).then((owner) =>
+    browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores }, (page) =>
+      visit(page, owner),
+    ),
+  );
+}
+
+async function endSession(owner: DashboardClient): Promise<void> {
+  await gateway.database.write
+    .deleteFrom('user_sessions')
+    .where('user_id', '=', owner.userId)
+    .execute();
+}
+
+async function signInAgain(page: Page, { email }: DashboardClient): Promise<void> {
+  await page.getByText('Your session has ended.').waitFor();
+  await checkAccessibility(page);
+  await takePicture(page, 'sign-in-again');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+test('a form that was being filled in is there again after signing in', async () => {
+  await withOwner(async (page, owner) => {
+    await page.goto('/keys?mode=test&create=yes');
+    const name = page.getByRole('dialog').getByLabel('Name');
+    await name.fill('Nightly jobs');
+    await endSession(owner);
+    await page.getByRole('button', { name: 'Create key' }).last().click();
+    await signInAgain(page, owner);
+    await name.waitFor();
+    assert.equal(await name.inputValue(), 'Nightly jobs');
+    assert.equal(new URL(page.url()).search, '?mode=test&create=yes');
+    await page.getByRole('button', { name: 'Create key' }).last().click();
+    await page.getByRole('cell', { name: /^Nightly jobs/ }).waitFor();
+    await page.goto('/keys?mode=test&create=yes');
+    await name.waitFor();
+    assert.equal(await name.inputValue(), '', 'a sent form leaves no draft');
+  });
+});
+
+test('the text of the playground is there again, also when sending it ended the session', async () => {
+  await withOwner(async (page, owner) => {
+    await gateway.makeKey({ account: owner.account });
+    await page.goto('/playground?mode=test');
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await message.fill('A long question about the sea.');
+    await settle(page);
+    await endSession(owner);
+    await message.press('Enter');
+    await signInAgain(page, owner);
+    await message.waitFor();
+    assert.equal(await message.inputValue(), 'A long question about the sea.');
+  });
+});
+
+test('another user of the browser sees no draft, and passwords are never kept', async () => {
+  const other = await signIn(gateway, { role: 'owner', passwordHash: quickHash(password) });
+  await withOwner(async (page, owner) => {
+    await page.goto('/settings?tab=profile');
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('A new name');
+    await page.getByLabel('Current password').fill('my secret password');
+    await endSession(owner);
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByText('Your session has ended.').waitFor();
+    const kept = await page.evaluate('JSON.stringify(sessionStorage)');
+    assert.doesNotMatch(String(kept), /my secret/);
+    await page.goto('/sign-in?next=%2Fsettings%3Ftab%3Dprofile');
+    await page.getByText('Sign in to open the page.').waitFor();
+    await page.getByLabel('E-mail').fill(other.email);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const name = page.getByRole('textbox', { name: 'Name', exact: true });
+    await name.waitFor();
+    assert.equal(await name.inputValue(), 'Test User');
+  });
+});

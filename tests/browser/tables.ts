@@ -1,0 +1,132 @@
+// What all tables have in common: order, time zone, decimals and history.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openBrowser, phone, type TestBrowser } from '../support/browser.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const chat = endpoint('chat');
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let owner: DashboardClient;
+
+before(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  owner = await signIn(gateway, { role: 'owner' });
+  const names = ['Beta', 'alpha', 'Gamma'];
+  for (const [index, name] of names.entries()) {
+    const made = await owner.post(`/accounts/${owner.account}/keys`, { mode: 'test', name });
+    const { secret: key } = made.json<{ secret: string }>();
+    for (let sent = 0; sent <= index; sent += 1)
+      assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
+  }
+});
+after(() => gateway.stop());
+
+async function namesIn(page: Page): Promise<string[]> {
+  const cells = await page.locator('tbody tr td:first-child').allInnerTexts();
+  return cells.map((text) => text.split('\n')[0]!);
+}
+
+test('a heading sorts up, down and not at all, and the order is in the address', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/keys?mode=test');
+    const heading = page.getByRole('columnheader', { name: 'Key' });
+    await page.getByText('Gamma').waitFor();
+    const usual = await namesIn(page);
+    await heading.getByRole('button').click();
+    assert.equal(await heading.getAttribute('aria-sort'), 'ascending');
+    assert.deepEqual(await namesIn(page), ['alpha', 'Beta', 'Gamma']);
+    await page.reload();
+    await page.getByText('Gamma').waitFor();
+    assert.deepEqual(await namesIn(page), ['alpha', 'Beta', 'Gamma']);
+    await heading.getByRole('button').click();
+    assert.equal(await heading.getAttribute('aria-sort'), 'descending');
+    assert.deepEqual(await namesIn(page), ['Gamma', 'Beta', 'alpha']);
+    await heading.getByRole('button').click();
+    assert.equal(await heading.getAttribute('aria-sort'), null);
+    assert.deepEqual(await namesIn(page), usual);
+    await page.getByRole('columnheader', { name: 'Today' }).getByRole('button').click();
+    assert.equal((await namesIn(page))[0], 'Gamma', 'the highest amount comes first');
+  });
+});
+
+test('a phone sorts the cards with a field', async () => {
+  const options = { baseUrl: gateway.url, cookie: owner.cookie, viewport: phone };
+  await browser.withPage(options, async (page) => {
+    await page.goto('/keys?mode=test');
+    await page.getByLabel('Order of API keys').selectOption('Key');
+    const names = await page.locator('li > div:first-child').allInnerTexts();
+    const found = names
+      .map((text) => text.split('\n')[0]!)
+      .filter((text) => /^[a-z]+$/i.test(text));
+    assert.deepEqual(found, ['alpha', 'Beta', 'Gamma']);
+  });
+});
+
+test('all times of a page are in the zone that the user chose, which every heading names', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (usual) => {
+    const context = await usual
+      .context()
+      .browser()!
+      .newContext({
+        baseURL: gateway.url,
+        timezoneId: 'America/New_York',
+        storageState: await usual.context().storageState(),
+      });
+    const page = await context.newPage();
+    await page.goto('/requests?mode=test');
+    const heading = page.getByRole('columnheader', { name: /^Time/ });
+    const first = page.locator('tbody tr').first().locator('time');
+    await first.waitFor();
+    assert.match(await heading.innerText(), /GMT-[45]/);
+    const local = await first.innerText();
+    await page.getByRole('button', { name: /^User menu/ }).click();
+    await page.getByRole('menuitem', { name: 'UTC', exact: true }).click();
+    assert.match(await heading.innerText(), /UTC/);
+    assert.notEqual(await first.innerText(), local);
+    await page.goto('/keys?mode=test');
+    assert.match(await page.getByRole('columnheader', { name: /^Last used/ }).innerText(), /UTC/);
+    await context.close();
+  });
+});
+
+test('all amounts of a column have the same number of decimals', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/requests?mode=test');
+    await page.locator('tbody tr').nth(5).waitFor();
+    const costs = await page.locator('tbody tr td:last-child').allInnerTexts();
+    const decimals = costs
+      .filter((text) => text.startsWith('$'))
+      .map((text) => text.split('.')[1]!);
+    assert.ok(decimals.length >= 6);
+    assert.equal(new Set(decimals.map((digits) => digits.length)).size, 1, costs.join());
+  });
+});
+
+test('Back goes through tabs and filters, and a search is one step', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/settings');
+    await page.getByRole('tab', { name: 'Members' }).click();
+    await page.getByRole('tab', { name: 'Audit log' }).click();
+    await page.getByRole('tab', { name: 'Audit log', selected: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('tab', { name: 'Members', selected: true }).waitFor();
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    const search = page
+      .getByRole('searchbox')
+      .or(page.getByLabel(/^Search/))
+      .first();
+    await search.fill('alp');
+    await page.waitForURL(/q=alp/);
+    await search.fill('alpha');
+    await page.waitForURL(/q=alpha/);
+    await page.goBack();
+    await page.waitForURL((url) => url.pathname === '/keys' && !url.searchParams.has('q'));
+    await page.goBack();
+    await page.getByRole('tab', { name: 'Members', selected: true }).waitFor();
+  });
+});
