@@ -18,6 +18,8 @@ const suffixes = {
   attempts: 'Attempts',
   /** On a request: allows the stream to report the cost in a comment. */
   streamComments: 'Stream-Comments',
+  /** On a request: its tags. */
+  tags: 'Tags',
 };
 
 export type HeaderNames = Readonly<Record<keyof typeof suffixes, string>>;

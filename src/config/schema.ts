@@ -488,6 +488,16 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    tags: Type.Object(
+      {
+        end_users: Type.Boolean({
+          default: false,
+          description:
+            'Counts the end user that a request names (`user`, `safety_identifier`, `metadata.user_id`) as its tag `user`. The names are stored with the charges and their daily sums.',
+        }),
+      },
+      section,
+    ),
     retries: Type.Object(
       {
         max_attempts: count(

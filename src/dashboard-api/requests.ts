@@ -24,12 +24,14 @@ import {
   listTopCharges,
   readPriceTerms,
 } from '../domain/ledger/reports/queries.ts';
+import { readTagsOf } from '../domain/ledger/reports/tags.ts';
+import { sumTags } from '../domain/ledger/reports/tag-sums.ts';
 import { encodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 import { readCursor } from '../server/usage-query.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 import { namesOfModels } from './model-names.ts';
-import { checkDays, dayMs, startOfDay } from './usage-pages.ts';
+import { checkDays, dayMs, keysOfMember, startOfDay } from './usage-pages.ts';
 import { toDetail, toRecord } from './usage-records.ts';
 
 const pageRows = 50;
@@ -47,6 +49,10 @@ type Filters = {
   readonly endpoint?: string | undefined;
   readonly outcome?: Outcome | undefined;
   readonly code?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly member?: string | undefined;
+  readonly hour?: number | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 };
@@ -76,16 +82,27 @@ export const requestHandlers: Handlers<typeof requestEndpoints> = {
   },
 
   'GET /accounts/:account/requests/totals': async ({ context, account, query }) => {
-    const { mode, key, model, endpoint, outcome, code } = query;
+    const { mode, key, model, endpoint, outcome, code, tag, provider, member, hour } = query;
     const today = new Date(context.gateway.clock.nowMs()).toISOString().slice(0, 10);
     const to = query.to ?? today;
     const from = query.from ?? dayBefore(to, shownDays - 1);
     checkDays(from, to);
-    const isAny = outcome === undefined && code === undefined;
+    const isFine = provider !== undefined || hour !== undefined || member !== undefined;
+    const isAny = outcome === undefined && code === undefined && !isFine;
     const range = { fromDay: from, toDay: to };
     const { database } = context;
-    const [charged, uncharged] = await Promise.all([
-      isAny
+    const [tagged, summed, uncharged] = await Promise.all([
+      isAny && tag !== undefined && endpoint === undefined
+        ? sumTags(database.read, {
+            ledgerId: ledgerIdOf(account.accountId, mode),
+            ...range,
+            by: 'tag',
+            tag,
+            ...(key !== undefined && { keyIds: [key] }),
+            ...(model !== undefined && { modelId: model }),
+          })
+        : null,
+      isAny && tag === undefined
         ? sumRange(database.read, {
             of: { ledgerId: ledgerIdOf(account.accountId, mode) },
             ...range,
@@ -95,7 +112,11 @@ export const requestHandlers: Handlers<typeof requestEndpoints> = {
             ...(endpoint !== undefined && { endpoint }),
           })
         : null,
-      endpoint === undefined && outcome !== 'complete' && outcome !== 'cut-off'
+      endpoint === undefined &&
+      outcome !== 'complete' &&
+      outcome !== 'cut-off' &&
+      !isFine &&
+      tag === undefined
         ? sumActivity(database.read, {
             accountId: account.accountId,
             mode,
@@ -106,6 +127,7 @@ export const requestHandlers: Handlers<typeof requestEndpoints> = {
           })
         : null,
     ]);
+    const charged = tagged ?? summed;
     const wanted = uncharged?.filter((sum) => {
       const kind = outcomeOf(sum.outcome);
       return (outcome ?? kind) === kind && (code ?? sum.outcome) === sum.outcome;
@@ -144,7 +166,12 @@ export const requestHandlers: Handlers<typeof requestEndpoints> = {
 };
 
 /** A row of the list before its names are known. */
-type Row = { readonly createdAtMs: number; readonly id: string; readonly keyId: string } & (
+type Row = {
+  readonly createdAtMs: number;
+  readonly id: string;
+  readonly keyId: string;
+  readonly tags: readonly string[];
+} & (
   | { readonly charge: UsageRecord; readonly firstTokenMs: number | null }
   | { readonly logged: LoggedRequest }
 );
@@ -161,6 +188,7 @@ async function listNewest(
   }: ListQuery & { readonly limit: number; readonly cursor: UsageCursor | null },
 ): Promise<readonly Row[]> {
   const range = rangeOf(filters);
+  const keyIds = await keysOfMember(database, accountId, filters.member);
   const ledgerId = ledgerIdOf(accountId, filters.mode);
   const charges = wantsCharges(filters)
     ? (
@@ -168,18 +196,20 @@ async function listNewest(
           ledgerId,
           limit,
           cursor,
-          ...chargeFilter(filters, range),
+          ...chargeFilter(filters, range, keyIds),
         })
       ).charges
     : [];
   const uncharged = wantsUncharged(filters)
     ? await listUncharged(database.read, {
         ...unchargedFilter(accountId, filters, range),
+        keyIds,
         limit,
         after: cursor,
       })
     : [];
-  return [...charges.map(rowOfCharge), ...uncharged.map(rowOfLogged)]
+  const tags = await readTagsOf(database.read, charges);
+  return [...charges.map((charge) => rowOfCharge(charge, tags)), ...uncharged.map(rowOfLogged)]
     .toSorted(newestFirst)
     .slice(0, limit);
 }
@@ -198,16 +228,19 @@ async function listSorted(
   checkDays(days.from, days.to, sortedDaysMax);
   const dated = { ...filters, ...days };
   const range = rangeOf(dated);
+  const { read } = context.database;
+  const keyIds = await keysOfMember(context.database, accountId, dated.member);
   const charges = wantsCharges(dated)
-    ? await listTopCharges(context.database.read, {
+    ? await listTopCharges(read, {
         ledgerId: ledgerIdOf(accountId, dated.mode),
         limit: sortedRows,
         order: sort,
-        ...chargeFilter(dated, range),
+        ...chargeFilter(dated, range, keyIds),
       })
     : [];
   // Repeated and refused requests have no cost, and are answered at once.
-  const rows = charges.map(rowOfCharge);
+  const tags = await readTagsOf(read, charges);
+  const rows = charges.map((charge) => rowOfCharge(charge, tags));
   return withNames(context, accountId, rows);
 }
 
@@ -215,7 +248,8 @@ function wantsCharges({ outcome, code }: Filters): boolean {
   return code === undefined && (outcome === undefined || isCharged(outcome));
 }
 
-function wantsUncharged({ outcome }: Filters): boolean {
+function wantsUncharged({ outcome, provider }: Filters): boolean {
+  if (provider !== undefined) return false;
   return outcome === undefined || !isCharged(outcome);
 }
 
@@ -230,19 +264,27 @@ function rangeOf({ from, to }: Pick<Filters, 'from' | 'to'>): Range {
   };
 }
 
-function chargeFilter({ key, model, endpoint, outcome }: Filters, range: Range): ChargeFilter {
+function chargeFilter(
+  { key, model, endpoint, outcome, tag, provider, hour }: Filters,
+  range: Range,
+  keyIds: readonly string[] | undefined,
+): ChargeFilter {
   return {
     ...range,
     ...(key !== undefined && { keyId: key }),
     ...(model !== undefined && { modelId: model }),
     ...(endpoint !== undefined && { endpoint }),
+    ...(keyIds !== undefined && { keyIds }),
+    ...(tag !== undefined && { tag }),
+    ...(provider !== undefined && { provider }),
+    ...(hour !== undefined && { weekHour: hour }),
     ...(outcome !== undefined && isCharged(outcome) && { ending: outcome }),
   };
 }
 
 function unchargedFilter(
   accountId: string,
-  { mode, key, model, endpoint, outcome, code }: Filters,
+  { mode, key, model, endpoint, outcome, code, tag, hour }: Filters,
   range: Range,
 ) {
   const outcomes = { cached: 'hit', replayed: 'idempotent-replay', failed: 'failed' } as const;
@@ -252,6 +294,8 @@ function unchargedFilter(
     mode,
     keyId: key,
     modelId: model,
+    tag,
+    weekHour: hour,
     code,
     paths: endpoint === undefined ? undefined : pathsOf(endpoint),
     outcomes: outcome === undefined || isCharged(outcome) ? undefined : [outcomes[outcome]],
@@ -276,16 +320,19 @@ function outcomeOf(outcome: string): Outcome {
   return outcome === 'idempotent-replay' ? 'replayed' : 'failed';
 }
 
+/** By charge id. */
+type Tags = ReadonlyMap<string, readonly string[]>;
 type ListedCharge = Awaited<ReturnType<typeof listCharges>>['charges'][number];
 
-function rowOfCharge(charge: ListedCharge): Row {
+function rowOfCharge(charge: ListedCharge, tags: Tags): Row {
   const { createdAtMs, id, keyId, firstByteMs } = charge;
-  return { createdAtMs, id, keyId, charge: toRecord(charge, ''), firstTokenMs: firstByteMs };
+  const shown = { charge: toRecord(charge, ''), firstTokenMs: firstByteMs };
+  return { createdAtMs, id, keyId, tags: tags.get(id) ?? [], ...shown };
 }
 
 function rowOfLogged(logged: LoggedRequest): Row {
-  const { createdAtMs, requestId, keyId } = logged;
-  return { createdAtMs, id: requestId, keyId, logged };
+  const { createdAtMs, requestId, keyId, tags } = logged;
+  return { createdAtMs, id: requestId, keyId, tags, logged };
 }
 
 async function withNames(
@@ -302,9 +349,11 @@ async function withNames(
   const modelNames = namesOfModels(gateway.catalog, [...new Set(models)]);
   return rows.map((row) => {
     const keyName = keyNames.get(row.keyId) ?? '';
+    const { tags } = row;
     return 'charge' in row
       ? recordOfCharge(row.charge, {
           keyName,
+          tags,
           firstTokenMs: row.firstTokenMs,
           logged: history.get(row.id),
         })
@@ -316,10 +365,12 @@ function recordOfCharge(
   charge: UsageRecord,
   {
     keyName,
+    tags,
     firstTokenMs,
     logged,
   }: {
     readonly keyName: string;
+    readonly tags: readonly string[];
     readonly firstTokenMs: number | null;
     readonly logged: LoggedRequest | undefined;
   },
@@ -333,6 +384,7 @@ function recordOfCharge(
     saved_micros: 0,
     first_token_ms: firstTokenMs,
     finish: logged?.notes.finish ?? null,
+    tags,
   };
 }
 
@@ -361,6 +413,7 @@ function recordOfLogged(
     duration_ms: logged.durationMs,
     first_token_ms: logged.firstByteMs,
     finish: logged.notes.finish ?? null,
+    tags: logged.tags,
   };
 }
 
@@ -434,12 +487,13 @@ async function findCharge(
     };
     const [charge] = (await listCharges(database.read, query)).charges;
     if (!charge) continue;
-    const [names, terms] = await Promise.all([
+    const [names, tags, terms] = await Promise.all([
       readKeyNames(database, [charge.keyId]),
+      readTagsOf(database.read, [charge]),
       charge.priceId === null ? null : readPriceTerms(database.read, charge.priceId),
     ]);
     const keyName = names.get(charge.keyId) ?? '';
-    return { row: rowOfCharge(charge), detail: toDetail(charge, { keyName, terms }) };
+    return { row: rowOfCharge(charge, tags), detail: toDetail(charge, { keyName, terms }) };
   }
   return null;
 }

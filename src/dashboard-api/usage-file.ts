@@ -89,4 +89,5 @@ const columns: readonly (readonly [title: string, cell: (record: NamedCharge) =>
   ['attempts', ({ charge }) => charge.attempts],
   ['duration_ms', ({ charge }) => charge.durationMs],
   ['first_byte_ms', ({ charge }) => charge.firstByteMs],
+  ['tags', ({ tags }) => tags.join(', ')],
 ];

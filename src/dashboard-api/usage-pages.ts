@@ -2,14 +2,21 @@
 import { invalidRequest } from '../canonical/errors.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
 import type { UsageExportQuery } from '../dashboard-contract/usage.ts';
+import type { Database } from '../db/database.ts';
+import { readKeyMakers } from '../domain/audit/key-makers.ts';
 import { readKeyNames } from '../domain/keys/manage-keys.ts';
 import type { Charge } from '../domain/ledger/book.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { listCharges, type ChargeQuery } from '../domain/ledger/reports/queries.ts';
+import { readTagsOf } from '../domain/ledger/reports/tags.ts';
 import type { UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 import type { DashboardContext } from './context.ts';
 
-export type NamedCharge = { readonly charge: Charge; readonly keyName: string };
+export type NamedCharge = {
+  readonly charge: Charge;
+  readonly keyName: string;
+  readonly tags: readonly string[];
+};
 export type UsagePage = {
   readonly records: readonly NamedCharge[];
   readonly next: UsageCursor | null;
@@ -23,10 +30,19 @@ export async function readPage(
   accountId: string,
   query: PageQuery,
 ): Promise<UsagePage> {
-  const { charges, next } = await listCharges(database.read, toChargeQuery(accountId, query));
-  const names = await readKeyNames(database, [...new Set(charges.map(({ keyId }) => keyId))]);
+  const keyIds = await keysOfMember(database, accountId, query.member);
+  const charges = { ...toChargeQuery(accountId, query), ...(keyIds && { keyIds }) };
+  const { charges: found, next } = await listCharges(database.read, charges);
+  const [names, tags] = await Promise.all([
+    readKeyNames(database, [...new Set(found.map(({ keyId }) => keyId))]),
+    readTagsOf(database.read, found),
+  ]);
   return {
-    records: charges.map((charge) => ({ charge, keyName: names.get(charge.keyId) ?? '' })),
+    records: found.map((charge) => ({
+      charge,
+      keyName: names.get(charge.keyId) ?? '',
+      tags: tags.get(charge.id) ?? [],
+    })),
     next,
   };
 }
@@ -34,7 +50,7 @@ export async function readPage(
 /** Throws ApiError `invalid_request` when the day does not exist. */
 function toChargeQuery(
   accountId: string,
-  { mode, key, model, endpoint, outcome, from, to, limit, cursor }: PageQuery,
+  { mode, key, model, endpoint, outcome, tag, provider, hour, from, to, limit, cursor }: PageQuery,
 ): ChargeQuery {
   return {
     ledgerId: ledgerIdOf(accountId, mode),
@@ -43,10 +59,24 @@ function toChargeQuery(
     keyId: key,
     modelId: model,
     endpoint,
+    tag,
+    provider,
+    weekHour: hour,
     ending: outcome,
     fromMs: from === undefined ? undefined : startOfDay('from', from),
     toMs: to === undefined ? undefined : startOfDay('to', to) + dayMs,
   };
+}
+
+/** Returns the keys that a member has created; undefined without a member. */
+export async function keysOfMember(
+  { read }: Database,
+  accountId: string,
+  member: string | undefined,
+): Promise<readonly string[] | undefined> {
+  if (member === undefined) return undefined;
+  const makers = await readKeyMakers(read, accountId);
+  return [...makers].flatMap(([keyId, maker]) => (maker.id === member ? [keyId] : []));
 }
 
 export const dayMs = 86_400_000;

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { endpointNames } from '../canonical/endpoint-name.ts';
 import { closed, Mode, orNull, page, PageQuery } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
-import { Day, UsageDetail } from './usage.ts';
+import { Day, SharedFilters, UsageDetail } from './usage.ts';
 
 export const requestOutcomes = ['complete', 'cut-off', 'cached', 'replayed', 'failed'] as const;
 
@@ -15,6 +15,7 @@ const RequestFilters = {
   model: Type.Optional(Type.String({ maxLength: 200 })),
   endpoint: Type.Optional(Type.Enum([...endpointNames])),
   outcome: Type.Optional(Type.Enum([...requestOutcomes])),
+  ...SharedFilters,
   /** An error code. */
   code: Type.Optional(Type.String({ maxLength: 64 })),
   from: Type.Optional(Day),
@@ -46,6 +47,7 @@ export const RequestRecord = closed({
   duration_ms: orNull(Type.Integer()),
   first_token_ms: orNull(Type.Integer(), 'null: it did not stream, or it is not known.'),
   finish: orNull(Type.String(), 'Why the model stopped; null: not known.'),
+  tags: Type.Array(Type.String()),
 });
 export type RequestRecord = Output<typeof RequestRecord>;
 

@@ -7,6 +7,18 @@ import { endpoint, type Output } from './endpoint.ts';
 /** A UTC day, such as `2026-11-21`. */
 export const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 
+/** Filters that the list of requests and its export share. */
+export const SharedFilters = {
+  /** A whole tag: `project=alpha`. */
+  tag: Type.Optional(Type.String({ maxLength: 193 })),
+  /** Charged requests only, because the history does not have it. */
+  provider: Type.Optional(Type.String({ maxLength: 64 })),
+  /** The user who created the key. */
+  member: Type.Optional(Type.String({ maxLength: 64 })),
+  /** An hour of the week in UTC: 0 begins on Sunday at midnight. */
+  hour: Type.Optional(Type.Integer({ minimum: 0, maximum: 167 })),
+};
+
 /** A field that is left out does not filter. Days are UTC; both are inclusive. */
 export const UsageFilters = {
   mode: Mode,
@@ -15,6 +27,7 @@ export const UsageFilters = {
   model: Type.Optional(Type.String({ maxLength: 200 })),
   endpoint: Type.Optional(Type.Enum([...endpointNames])),
   outcome: Type.Optional(Type.Enum(['complete', 'cut-off'])),
+  ...SharedFilters,
   from: Type.Optional(Day),
   to: Type.Optional(Day),
 };

@@ -14,6 +14,8 @@ export type Tables = {
   entries: EntriesTable;
   charges: ChargesTable;
   charge_days: ChargeDaysTable;
+  charge_tags: ChargeTagsTable;
+  tag_days: TagDaysTable;
   loss_days: LossDaysTable;
   sealed_days: SealedDaysTable;
   sealing: SealingTable;
@@ -25,6 +27,8 @@ export type Tables = {
   earlier_keys: EarlierKeysTable;
   request_log: RequestLogTable;
   latency_days: LatencyDaysTable;
+  activity_hours: ActivityHoursTable;
+  activity_tag_days: ActivityTagDaysTable;
   key_uses: KeyUsesTable;
   provider_hours: ProviderHoursTable;
   revisions: RevisionsTable;
@@ -286,6 +290,30 @@ export type ChargeDaysTable = {
   loss_micros: Micros;
 };
 
+/** Tags of charges, one row each. Removed with their charges. */
+export type ChargeTagsTable = {
+  ledger_id: string;
+  /** `project=alpha` or a word. */
+  tag: string;
+  /** The charge's time and id. */
+  created_at_ms: number;
+  charge_id: string;
+};
+
+/** Sums of charges by tag, UTC day, key and model, written with each charge that has tags. */
+export type TagDaysTable = {
+  ledger_id: string;
+  tag: string;
+  day: string;
+  key_id: string;
+  model_id: string;
+  requests: number;
+  /** All input, including tokens read from a provider's cache. */
+  input_tokens: number;
+  output_tokens: number;
+  cost_micros: Micros;
+};
+
 /** Days of the journal that are over: append-only, each chained to the one before. */
 export type SealedDaysTable = {
   /** The last UTC day that it covers, `2026-11-21`. */
@@ -439,6 +467,8 @@ export type RequestLogTable = {
   output_tokens: number;
   /** JSON: `RequestNotes` of domain/activity/request-notes.ts. */
   details: string;
+  /** With commas around each: `,project=alpha,beta,`; null: none. */
+  tags: string | null;
 };
 
 /** Latency histograms of charged requests by UTC day; domain/activity/latency.ts has the buckets. */
@@ -453,6 +483,35 @@ export type LatencyDaysTable = {
   kind: 'first' | 'whole';
   latency_bucket: number;
   requests: number;
+};
+
+/** Requests of an account by UTC hour and provider, some seconds late. */
+export type ActivityHoursTable = {
+  account_id: string;
+  mode: Mode;
+  /** `2026-11-21T12` */
+  hour: string;
+  /** '' when a request failed before it had one. */
+  provider: string;
+  /** Charged and failed ones. */
+  requests: number;
+  errors: number;
+  cost_micros: Micros;
+  /** All input, including tokens read from a provider's cache. */
+  input_tokens: number;
+  output_tokens: number;
+};
+
+/** Uncharged requests by UTC day and tag, some seconds late. */
+export type ActivityTagDaysTable = {
+  account_id: string;
+  mode: Mode;
+  day: string;
+  tag: string;
+  /** As in `activity_days`. */
+  outcome: string;
+  requests: number;
+  saved_micros: Micros;
 };
 
 /** The time of a key's last request, whatever its outcome. */

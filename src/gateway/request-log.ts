@@ -22,6 +22,8 @@ type Notes = {
   readonly adminKeyId?: string;
   readonly mode?: 'live' | 'test';
   readonly model?: string;
+  /** Never in the log or telemetry. */
+  readonly tags?: readonly string[] | undefined;
   /** The provider that served, or was tried last. */
   readonly provider?: string;
   /** How often the request was sent upstream. */

@@ -10,6 +10,7 @@ import { readHeaderFlag } from './headers.ts';
 import { nameForCache } from './replaying/cacheable.ts';
 import { runOnce } from './replaying/run-once.ts';
 import type { Accepted, Endpoint, IncomingRequest } from './stages.ts';
+import { readTags } from './tags.ts';
 
 /** Answers the client, or throws the ApiError to answer with. Either way nothing stays held. */
 export async function run(
@@ -19,6 +20,9 @@ export async function run(
   client: Client,
 ): Promise<void> {
   const { requestId, arrivedAtMs, key, baseUrl, forwardable, trace, log } = incoming;
+  // First, so that a refused request has its tags, too.
+  const tags = readTags(gateway, incoming.tagsHeader, incoming.body);
+  log.note({ tags });
   const work = endpoint(gateway, incoming);
   const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
   log.note({ model: work.modelId, provider: work.provider, stream: work.stream });
@@ -31,6 +35,7 @@ export async function run(
   const accepted: Accepted = {
     ...asSent,
     gateway,
+    tags,
     name,
     cacheName,
     work,

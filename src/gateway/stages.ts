@@ -37,6 +37,8 @@ export type IncomingRequest = {
   readonly cacheHeader: string | undefined;
   /** The stream-comments header's value, if sent. */
   readonly commentsHeader: string | undefined;
+  /** The tags header's value, if sent. */
+  readonly tagsHeader: string | undefined;
   /** Headers that a body's meaning depends on. */
   readonly versionHeaders: Readonly<Record<string, string>>;
   /** Parsed JSON. */
@@ -94,6 +96,8 @@ export type Accepted = Pick<
   'requestId' | 'arrivedAtMs' | 'key' | 'baseUrl' | 'forwardable' | 'trace' | 'log'
 > & {
   readonly gateway: Gateway;
+  /** Each once; undefined: none. */
+  readonly tags: readonly string[] | undefined;
   /** null: it has no Idempotency-Key. */
   readonly name: RequestName | null;
   /** null: it does not use the cache. */

@@ -134,6 +134,9 @@ const UsageRecord = closed({
   cost_cents: Type.Number({ minimum: 0 }),
   web_searches: Type.Optional(count),
   images: Type.Optional(count),
+  tags: Type.Optional(
+    Type.Array(text, { description: 'In order of the alphabet; only if there are any.' }),
+  ),
   request_id: text,
 });
 

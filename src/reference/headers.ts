@@ -42,6 +42,7 @@ const ownHeaders: Readonly<Record<keyof HeaderNames, Header>> = {
   route: { description: 'The provider that served.', schema: text },
   attempts: { description: 'How often the request was sent to a provider.', schema: count },
   streamComments: { description: 'Only on requests.', schema: text },
+  tags: { description: 'Only on requests.', schema: text },
 };
 
 const bucket = 'of the key or its account, whichever has less left';

@@ -99,13 +99,21 @@ const commentsWish: Parameter = {
   description: '`true`: a stream tells its cost in a comment, too.',
   schema: Type.Enum(['true', 'false']),
 };
+const tags: Parameter = {
+  name: 'tags',
+  in: 'header',
+  description:
+    'Tags for cost by project, end user or anything else: at most ten, with commas between. ' +
+    '`project=alpha, env=prod, nightly`.',
+  schema: Type.String(),
+};
 const betas: Parameter = {
   name: 'anthropic-beta',
   in: 'header',
   description: 'Beta features of Anthropic, for its own models.',
   schema: Type.String(),
 };
-const chargedWishes = [idempotencyKey, cacheWish];
+const chargedWishes = [idempotencyKey, cacheWish, tags];
 const modelWishes = [...chargedWishes, commentsWish];
 
 const streamed =
@@ -398,6 +406,12 @@ export const publicOperations = {
         in: 'query',
         description: 'The id of a key.',
         schema: Type.String({ pattern: '^key_\\w{1,64}$' }),
+      },
+      {
+        name: 'tag',
+        in: 'query',
+        description: 'A whole tag: `project=alpha`.',
+        schema: Type.String(),
       },
     ],
     answers: { 200: { description: 'A page of charges.', content: json(answers.UsagePage) } },

@@ -19,7 +19,7 @@ export function runEndpoint(
   endpoint: Endpoint,
   readBody: (request: FastifyRequest) => unknown = readJsonBody,
 ): Handler {
-  const [cacheHeader, commentsHeader] = wishHeaderNames(gateway.headers);
+  const { cacheHeader, commentsHeader, tagsHeader } = wishHeaderNames(gateway.headers);
   return async (request, reply) => {
     const turn = largeBodies.turn(request.body);
     if (turn) await turn;
@@ -48,6 +48,7 @@ export function runEndpoint(
         idempotencyKey: headerOf(request, 'idempotency-key'),
         cacheHeader: headerOf(request, cacheHeader),
         commentsHeader: headerOf(request, commentsHeader),
+        tagsHeader: headerOf(request, tagsHeader),
         versionHeaders: headersOf(request, versionHeaders),
         baseUrl: baseUrlOf(gateway.config.server.public_url, request),
         body,
@@ -76,11 +77,12 @@ const forwardedHeaders = ['anthropic-beta'];
 const versionHeaders = ['anthropic-version', 'anthropic-beta'];
 
 /** The request headers that carry the service's name, in lower case. */
-function wishHeaderNames({
-  cache,
-  streamComments,
-}: HeaderNames): readonly [cache: string, comments: string] {
-  return [cache.toLowerCase(), streamComments.toLowerCase()];
+function wishHeaderNames({ cache, streamComments, tags }: HeaderNames) {
+  return {
+    cacheHeader: cache.toLowerCase(),
+    commentsHeader: streamComments.toLowerCase(),
+    tagsHeader: tags.toLowerCase(),
+  };
 }
 
 /** The headers of `names` that were sent. */

@@ -6,7 +6,7 @@ import type { ChargeQuery } from '../domain/ledger/reports/queries.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
 import { decodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 
-const names = ['limit', 'cursor', 'request_id', 'from', 'to', 'model', 'key'] as const;
+const names = ['limit', 'cursor', 'request_id', 'from', 'to', 'model', 'key', 'tag'] as const;
 type Name = (typeof names)[number];
 type Values = Readonly<Partial<Record<Name, string>>>;
 
@@ -29,6 +29,7 @@ export function readUsageQuery(
     cursor: readCursor(values.cursor),
     holdId: values.request_id,
     keyId: readKeyId(values.key),
+    tag: values.tag,
     modelId: values.model === undefined ? undefined : modelIdOf(catalog, values.model),
     fromMs,
     toMs,

@@ -2,6 +2,7 @@
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import type { Charge } from '../domain/ledger/book.ts';
 import { listCharges } from '../domain/ledger/reports/queries.ts';
+import { readTagsOf } from '../domain/ledger/reports/tags.ts';
 import { encodeUsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 import { totalInputTokens } from '../canonical/usage.ts';
 import { microsPerCent } from '../lib/money.ts';
@@ -16,11 +17,15 @@ export function getUsage({ database, gateway }: ServerContext): Handler {
       ...readUsageQuery(request.query, gateway.catalog),
     };
     const { charges, next } = await listCharges(database.read, query);
-    return { data: charges.map(usageRecord), next_cursor: next && encodeUsageCursor(next) };
+    const tags = await readTagsOf(database.read, charges);
+    return {
+      data: charges.map((charge) => usageRecord(charge, tags.get(charge.id))),
+      next_cursor: next && encodeUsageCursor(next),
+    };
   };
 }
 
-function usageRecord(charge: Charge) {
+function usageRecord(charge: Charge, tags: readonly string[] | undefined) {
   const { usage } = charge;
   const inputTokens = totalInputTokens(usage);
   return {
@@ -34,6 +39,7 @@ function usageRecord(charge: Charge) {
     cost_cents: charge.costMicros / microsPerCent,
     ...(charge.webSearches > 0 && { web_searches: charge.webSearches }),
     ...(charge.images > 0 && { images: charge.images }),
+    ...(tags && { tags }),
     request_id: charge.id,
   };
 }

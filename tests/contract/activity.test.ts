@@ -240,6 +240,7 @@ onEachStore((store) => {
       savedMicros: 0,
       inputTokens: 0,
       outputTokens: 0,
+      tags: [],
       notes: {
         askedModel: '\ufffdm',
         errorMessage: 'x'.repeat(500),

@@ -52,7 +52,7 @@ async function openBooks(t: TestContext, store: StoreKind, note = 'x', moreCharg
   for (let day = 0; day < daysCharged; day++) {
     const commands = holds.flatMap((of) => {
       const one = { ...of, holdId: `${of.holdId}-${day}` };
-      return [reserveOf(one, 10), settleOf(one, 12)];
+      return [reserveOf(one, 10), { ...settleOf(one, 12), tags: ['nightly', `day=${day}`] }];
     });
     await books.run(commands);
     clock.nowMs += dayMs;
@@ -155,6 +155,11 @@ onEachStore((store) => {
     assert.equal(await countCharges(), 2 * (daysCharged - removedDays));
     assert.deepEqual(await report(database.read, query), before);
     await assertWhole(books);
+    // The tags go with their charges; their sums stay.
+    const tags = await database.read.selectFrom('charge_tags').select('tag').execute();
+    assert.equal(tags.length, 2 * 2 * (daysCharged - removedDays));
+    const sums = await database.read.selectFrom('tag_days').select('tag').execute();
+    assert.equal(sums.length, 2 * 2 * daysCharged);
 
     const files = readdirSync(folder).toSorted();
     assert.equal(files.length, removedDays);

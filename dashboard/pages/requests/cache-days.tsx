@@ -11,7 +11,7 @@ import { countText } from '../../parts/number-text.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Stat } from '../../parts/stat.tsx';
 import { Day } from '../../parts/time-ago.tsx';
-import { lastDays } from './request-filters.ts';
+import { lastDays } from '../../parts/utc-days.ts';
 
 const daysShown = 90;
 

@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Pill, Select } from '@mantine/core';
+import { Button, Group, Menu, Pill, Select, TextInput } from '@mantine/core';
 import { DatePickerInput } from '@mantine/dates';
 import '@mantine/dates/styles.layer.css';
 import { IconCalendar, IconChevronDown } from '@tabler/icons-react';
@@ -9,7 +9,9 @@ import type { Search } from '../../parts/url-state.ts';
 import { KeySelect } from '../../parts/key-select.tsx';
 import classes from '../../parts/filter-bar.module.css';
 import { SavedFilters } from './saved-filters.tsx';
-import { endpointNames, lastDays, outcomeNames, type Filters } from './request-filters.ts';
+import { lastDays } from '../../parts/utc-days.ts';
+import { weekHourText } from '../../parts/week-hour.ts';
+import { endpointNames, outcomeNames, type Filters } from './request-filters.ts';
 
 type Props = { readonly filters: Filters; readonly setFilters: (patch: Search) => void };
 
@@ -50,16 +52,22 @@ export function FilterBar({ filters, setFilters }: Props) {
         clearable
         className={classes.field}
       />
-      {filters.code !== undefined && (
+      <TagField
+        key={filters.tag ?? ''}
+        value={filters.tag ?? ''}
+        onChange={(tag) => setFilters({ tag: tag || undefined })}
+      />
+      {linked(filters).map(({ name, text }) => (
         <Pill
+          key={name}
           size="lg"
           withRemoveButton
-          removeButtonProps={{ 'aria-label': 'Remove the filter by code', 'aria-hidden': false }}
-          onRemove={() => setFilters({ code: undefined })}
+          removeButtonProps={{ 'aria-label': `Remove the filter by ${name}`, 'aria-hidden': false }}
+          onRemove={() => setFilters({ [name]: undefined })}
         >
-          {filters.code}
+          {text}
         </Pill>
-      )}
+      ))}
       <SavedFilters filters={filters} setFilters={setFilters} />
       {isFiltered && (
         <Button variant="subtle" color="gray" onClick={() => setFilters(reset)}>
@@ -67,6 +75,39 @@ export function FilterBar({ filters, setFilters }: Props) {
         </Button>
       )}
     </Group>
+  );
+}
+
+/** Filters that only links set. */
+function linked({ code, provider, member, hour }: Filters) {
+  return [
+    { name: 'code', text: code },
+    { name: 'provider', text: provider && `Provider ${provider}` },
+    { name: 'member', text: member && 'Keys of one member' },
+    { name: 'hour', text: hour === undefined ? undefined : weekHourText(hour) },
+  ].filter(({ text }) => text !== undefined);
+}
+
+/** Filters by a whole tag, after Enter or when the field is left. */
+function TagField({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (tag: string) => void;
+}) {
+  const [typed, setTyped] = useState(value);
+  const apply = () => typed.trim() !== value && onChange(typed.trim());
+  return (
+    <TextInput
+      aria-label="Tag"
+      placeholder="Tag, such as project=alpha"
+      value={typed}
+      onChange={({ currentTarget: { value: next } }) => setTyped(next)}
+      onKeyDown={({ key }) => key === 'Enter' && apply()}
+      onBlur={apply}
+      className={classes.field}
+    />
   );
 }
 

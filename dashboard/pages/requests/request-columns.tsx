@@ -46,6 +46,12 @@ export const columns: readonly RequestColumn[] = [
     render: ({ key }) => <OneLine text={key.name || 'Unnamed'} />,
   },
   {
+    id: 'tags',
+    title: 'Tags',
+    phone: 'hidden',
+    render: ({ tags }) => (tags.length === 0 ? '–' : <OneLine text={tags.join(', ')} />),
+  },
+  {
     id: 'usage',
     title: 'Usage',
     align: 'right',
@@ -92,7 +98,7 @@ export const columns: readonly RequestColumn[] = [
 
 export const defaultColumns: readonly string[] = columns
   .map(({ id }) => id)
-  .filter((id) => id !== 'endpoint' && id !== 'finish');
+  .filter((id) => id !== 'endpoint' && id !== 'finish' && id !== 'tags');
 
 const colors = {
   complete: 'green',

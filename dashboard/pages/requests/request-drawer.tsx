@@ -129,6 +129,21 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
         </Fact>
       )}
       {detail.finish !== null && <Fact name="Finish">{finishName(detail.finish)}</Fact>}
+      {detail.tags.length > 0 && (
+        <Fact name="Tags">
+          <Group gap={6}>
+            {detail.tags.map((tag) => (
+              <AppLink
+                key={tag}
+                to="/requests"
+                search={(before) => ({ account: before.account, mode: before.mode, tag })}
+              >
+                {tag}
+              </AppLink>
+            ))}
+          </Group>
+        </Fact>
+      )}
       {history?.address && (
         <Fact name="Client address">
           <Code>{history.address}</Code>

@@ -1,6 +1,7 @@
 // Reads the filters of the list of requests from the address. Pure functions.
 import type { Query } from '../../api/client.ts';
 import type { Search } from '../../parts/url-state.ts';
+import { readDay } from '../../parts/utc-days.ts';
 
 type ListQuery = Query<'GET /accounts/:account/requests'>;
 export type Filters = Omit<ListQuery, 'mode' | 'limit' | 'cursor' | 'sort'>;
@@ -52,9 +53,18 @@ export function readFilters(search: Search): Filters {
     endpoint: oneOf(endpointNames, search.endpoint),
     outcome: oneOf(outcomeNames, search.outcome),
     code: search.code || undefined,
+    tag: search.tag || undefined,
+    provider: search.provider || undefined,
+    member: search.member || undefined,
+    hour: readHour(search.hour),
     from: readDay(search.from),
     to: readDay(search.to),
   };
+}
+
+function readHour(text: string | undefined): number | undefined {
+  const hour = text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : NaN;
+  return hour < 168 ? hour : undefined;
 }
 
 function oneOf<Name extends string>(
@@ -62,21 +72,6 @@ function oneOf<Name extends string>(
   text: string | undefined,
 ): Name | undefined {
   return text !== undefined && Object.hasOwn(names, text) ? (text as Name) : undefined;
-}
-
-function readDay(text: string | undefined): string | undefined {
-  if (text === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) ? text : undefined;
-}
-
-/** Returns the last `days` UTC days, including today. */
-export function lastDays(
-  days: number,
-  nowMs: number,
-): { readonly from: string; readonly to: string } {
-  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-  return { from: day(nowMs - (days - 1) * 86_400_000), to: day(nowMs) };
 }
 
 /**

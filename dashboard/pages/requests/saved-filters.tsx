@@ -49,7 +49,8 @@ export function SavedFilters({ filters, setFilters }: Props) {
                 flex={1}
                 miw={0}
                 onClick={() => {
-                  setFilters({ ...cleared, ...one.filters });
+                  const { hour, ...others } = one.filters;
+                  setFilters({ ...cleared, ...others, hour: hour?.toString() });
                   setIsOpen(false);
                 }}
               >
@@ -92,6 +93,10 @@ const cleared: Search = {
   endpoint: undefined,
   outcome: undefined,
   code: undefined,
+  tag: undefined,
+  provider: undefined,
+  member: undefined,
+  hour: undefined,
   from: undefined,
   to: undefined,
 };

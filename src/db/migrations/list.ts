@@ -29,6 +29,8 @@ import { sealedDays, sealedDaysOnPostgres } from './0021-sealed-days.ts';
 import { chargePartitions, chargePartitionsOnPostgres } from './0022-charge-partitions.ts';
 import { requestHistory, requestHistoryOnPostgres } from './0024-request-history.ts';
 import { earlierKeys, earlierKeysOnPostgres } from './0025-earlier-keys.ts';
+import { tags, tagsOnPostgres } from './0027-tags.ts';
+import { activityHours, activityHoursOnPostgres } from './0028-activity-hours.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -65,6 +67,8 @@ const sqlite = {
   '0022-charge-partitions': chargePartitions,
   '0024-request-history': requestHistory,
   '0025-earlier-keys': earlierKeys,
+  '0027-tags': tags,
+  '0028-activity-hours': activityHours,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -92,6 +96,8 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0022-charge-partitions': chargePartitionsOnPostgres,
   '0024-request-history': requestHistoryOnPostgres,
   '0025-earlier-keys': earlierKeysOnPostgres,
+  '0027-tags': tagsOnPostgres,
+  '0028-activity-hours': activityHoursOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

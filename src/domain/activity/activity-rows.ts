@@ -5,6 +5,8 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type {
   ActivityDaysTable,
+  ActivityHoursTable,
+  ActivityTagDaysTable,
   LatencyDaysTable,
   ProviderHoursTable,
   RequestLogTable,
@@ -13,6 +15,8 @@ import type {
 export type ActivityRow = Selectable<ActivityDaysTable>;
 export type RequestRow = Selectable<RequestLogTable>;
 export type LatencyRow = Selectable<LatencyDaysTable>;
+export type HourRow = Selectable<ActivityHoursTable>;
+export type TagDayRow = Selectable<ActivityTagDaysTable>;
 export type ProviderRow = Selectable<ProviderHoursTable>;
 
 type Named<Value> = readonly (readonly [string, Value])[];
@@ -86,6 +90,50 @@ export function addLatencies(
             'latency_bucket',
           ])
           .doUpdateSet({ requests: sql<number>`latency_days.requests + excluded.requests` }),
+      )
+      .execute();
+  });
+}
+
+export function addHours(
+  database: Database,
+  rows: Named<HourRow>,
+  unwritten: Unwritten<HourRow>,
+): Promise<void> {
+  const sum = (name: 'requests' | 'errors' | 'cost_micros' | 'input_tokens' | 'output_tokens') =>
+    sql<never>`activity_hours.${sql.ref(name)} + excluded.${sql.ref(name)}`;
+  return inSteps(rows, unwritten, async (step) => {
+    await database.transient
+      .insertInto('activity_hours')
+      .values(step.map(([, row]) => row))
+      .onConflict((conflict) =>
+        conflict.columns(['account_id', 'mode', 'hour', 'provider']).doUpdateSet({
+          requests: sum('requests'),
+          errors: sum('errors'),
+          cost_micros: sum('cost_micros'),
+          input_tokens: sum('input_tokens'),
+          output_tokens: sum('output_tokens'),
+        }),
+      )
+      .execute();
+  });
+}
+
+export function addTagDays(
+  database: Database,
+  rows: Named<TagDayRow>,
+  unwritten: Unwritten<TagDayRow>,
+): Promise<void> {
+  const sum = (name: 'requests' | 'saved_micros') =>
+    sql<never>`activity_tag_days.${sql.ref(name)} + excluded.${sql.ref(name)}`;
+  return inSteps(rows, unwritten, async (step) => {
+    await database.transient
+      .insertInto('activity_tag_days')
+      .values(step.map(([, row]) => row))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account_id', 'mode', 'day', 'tag', 'outcome'])
+          .doUpdateSet({ requests: sum('requests'), saved_micros: sum('saved_micros') }),
       )
       .execute();
   });
@@ -177,6 +225,16 @@ export async function removeOutdated(
     {
       table: 'activity_days',
       key: 'account_id, mode, day, key_id, model_id, outcome',
+      where: sql`day < ${day}`,
+    },
+    {
+      table: 'activity_hours',
+      key: 'account_id, mode, hour, provider',
+      where: sql`hour < ${day}`,
+    },
+    {
+      table: 'activity_tag_days',
+      key: 'account_id, mode, day, tag, outcome',
       where: sql`day < ${day}`,
     },
     {

@@ -7,15 +7,19 @@ import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import {
   addActivity,
+  addHours,
   addKeyUses,
   addLatencies,
   addProviderCalls,
   addRequests,
+  addTagDays,
   type ActivityRow,
+  type HourRow,
   type LatencyRow,
   type ProviderRow,
   removeOutdated,
   type RequestRow,
+  type TagDayRow,
 } from './activity-rows.ts';
 import { bucketOf } from './latency.ts';
 import { type RequestNotes, writeNotes } from './request-notes.ts';
@@ -29,6 +33,7 @@ export type EndedRequest = Omit<RequestNotes, 'isClientGone' | 'errorParam'> & {
   readonly mode?: 'live' | 'test';
   readonly model?: string;
   readonly provider?: string;
+  readonly tags?: readonly string[] | undefined;
   readonly stream?: boolean;
   readonly firstByteMs?: number;
   /** Set when the answer repeated an earlier one. */
@@ -39,6 +44,8 @@ export type EndedRequest = Omit<RequestNotes, 'isClientGone' | 'errorParam'> & {
   readonly errorParam?: string | null;
   /** Set when the request was charged: the ledger counts it then. */
   readonly costMicros?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
 };
 
 /** How its answer ended. `path`: the request's route. */
@@ -78,6 +85,7 @@ const waitingMax = 20_000;
  */
 const unchargedMax = 100;
 const dayMs = 86_400_000;
+const hourMs = 3_600_000;
 
 export class Activity {
   readonly #options: ActivityOptions;
@@ -85,11 +93,14 @@ export class Activity {
   readonly #requests = new Map<string, RequestRow>();
   readonly #unchargedOf = new Map<string, number>();
   readonly #latencies = new Map<string, LatencyRow>();
+  readonly #hours = new Map<string, HourRow>();
+  readonly #tagDays = new Map<string, TagDayRow>();
   readonly #uses = new Map<string, number>();
   readonly #calls = new Map<string, ProviderRow>();
   readonly #timers: readonly CancelTimer[];
   #writing: Promise<void> = Promise.resolve();
   #day = { number: -1, text: '' };
+  #hour = { number: -1, text: '' };
 
   constructor(options: ActivityOptions) {
     this.#options = options;
@@ -120,8 +131,11 @@ export class Activity {
       key_id: keyId,
       model_id: request.model ?? '',
     };
-    if (outcome !== undefined) this.#count({ ...names, outcome }, request.saved);
-    else this.#measure({ ...names, provider: request.provider ?? '' }, request, ending);
+    if (outcome !== undefined) {
+      this.#count({ ...names, outcome }, request.saved);
+      this.#countTags({ ...names, outcome }, request);
+    } else this.#measure({ ...names, provider: request.provider ?? '' }, request, ending);
+    if (isCharged || errorCode !== undefined) this.#countHour(names, nowMs, request);
     if (!this.#takeRoom(accountId, mode, isCharged)) return;
     const { day: _, ...owner } = names;
     const row = { ...owner, created_at_ms: nowMs, ...historyOf(request, ending) };
@@ -165,6 +179,38 @@ export class Activity {
     add(this.#sums, name, row, counted);
   }
 
+  #countTags(
+    { account_id, mode, day, outcome }: Pick<TagDayRow, 'account_id' | 'mode' | 'day' | 'outcome'>,
+    { tags = [], saved }: EndedRequest,
+  ): void {
+    const saved_micros = (saved?.costMicros ?? 0) as TagDayRow['saved_micros'];
+    for (const tag of tags) {
+      const name = `${account_id} ${mode} ${day} ${tag} ${outcome}`;
+      const row = { account_id, mode, day, tag, outcome, requests: 1, saved_micros };
+      add(this.#tagDays, name, row, ['requests', 'saved_micros']);
+    }
+  }
+
+  #countHour(
+    { account_id, mode }: Pick<HourRow, 'account_id' | 'mode'>,
+    nowMs: number,
+    { provider = '', errorCode, costMicros = 0, inputTokens = 0, outputTokens = 0 }: EndedRequest,
+  ): void {
+    const hour = this.#hourOf(nowMs);
+    const row = {
+      account_id,
+      mode,
+      hour,
+      provider,
+      requests: 1,
+      errors: errorCode === undefined ? 0 : 1,
+      cost_micros: costMicros as HourRow['cost_micros'],
+      input_tokens: inputTokens,
+      output_tokens: outputTokens,
+    };
+    add(this.#hours, `${account_id} ${mode} ${hour} ${provider}`, row, hourly);
+  }
+
   #measure(
     names: Omit<LatencyRow, 'kind' | 'latency_bucket' | 'requests'>,
     { firstByteMs }: EndedRequest,
@@ -201,10 +247,12 @@ export class Activity {
   /** Writes each kind separately, so that one failure does not lose the others. */
   async #write(): Promise<void> {
     const { database } = this.#options;
-    const [sums, requests, latencies, uses, calls] = [
+    const [sums, requests, latencies, hours, tagDays, uses, calls] = [
       take(this.#sums),
       take(this.#requests),
       take(this.#latencies),
+      take(this.#hours),
+      take(this.#tagDays),
       take(this.#uses),
       take(this.#calls),
     ];
@@ -216,6 +264,12 @@ export class Activity {
       addRequests(database, requests, (rest) => rest.forEach(([, row]) => this.#keepAgain(row))),
       addLatencies(database, latencies, (rest) =>
         rest.forEach(([name, row]) => add(this.#latencies, name, row, ['requests'])),
+      ),
+      addHours(database, hours, (rest) =>
+        rest.forEach(([name, row]) => add(this.#hours, name, row, hourly)),
+      ),
+      addTagDays(database, tagDays, (rest) =>
+        rest.forEach(([name, row]) => add(this.#tagDays, name, row, ['requests', 'saved_micros'])),
       ),
       addKeyUses(database, uses, (rest) =>
         rest.forEach(([id, ms]) => this.#uses.set(id, Math.max(ms, this.#uses.get(id) ?? 0))),
@@ -235,6 +289,13 @@ export class Activity {
     return this.#day.text;
   }
 
+  #hourOf(nowMs: number): string {
+    const number = Math.floor(nowMs / hourMs);
+    if (number !== this.#hour.number)
+      this.#hour = { number, text: new Date(nowMs).toISOString().slice(0, 13) };
+    return this.#hour.text;
+  }
+
   #nowMs(): number {
     return this.#options.clock.nowMs();
   }
@@ -245,7 +306,7 @@ function historyOf(
   request: EndedRequest,
   { path, status, tookMs, isClientGone }: Ending,
 ): Omit<RequestRow, 'account_id' | 'mode' | 'created_at_ms' | 'key_id' | 'model_id'> {
-  const { costMicros, cache, saved, errorCode = null, stream = false, firstByteMs } = request;
+  const { costMicros, cache, saved, errorCode = null, stream = false, firstByteMs, tags } = request;
   const free = errorCode === null ? (cache ?? 'failed') : 'failed';
   const outcome = costMicros === undefined ? free : 'charged';
   const isRepeat = outcome === 'hit' || outcome === 'idempotent-replay';
@@ -261,10 +322,12 @@ function historyOf(
     saved_micros: ((isRepeat && saved?.costMicros) || 0) as RequestRow['saved_micros'],
     input_tokens: (isRepeat && saved?.inputTokens) || 0,
     output_tokens: (isRepeat && saved?.outputTokens) || 0,
+    tags: tags === undefined ? null : `,${tags.join(',')},`,
     details: writeNotes({ ...request, isClientGone: isClientGone || undefined }),
   };
 }
 
+const hourly = ['requests', 'errors', 'cost_micros', 'input_tokens', 'output_tokens'] as const;
 const counted = ['requests', 'saved_micros', 'input_tokens', 'output_tokens'] as const;
 
 /** Adds a row's counts to the row of the same name, or inserts it while there is room. */

@@ -2,6 +2,7 @@
 // few seconds old; see activity.ts.
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { isSqlite } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { type Micros, micros } from '../../lib/money.ts';
 import type { RequestRow } from './activity-rows.ts';
@@ -101,6 +102,7 @@ export type LoggedRequest = {
   readonly savedMicros: Micros;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  readonly tags: readonly string[];
   readonly notes: RequestNotes;
 };
 
@@ -112,6 +114,10 @@ export type UnchargedQuery = {
   readonly code?: string | undefined;
   readonly keyId?: string | undefined;
   readonly modelId?: string | undefined;
+  readonly keyIds?: readonly string[] | undefined;
+  readonly tag?: string | undefined;
+  /** An hour of the week in UTC: 0 begins on Sunday at midnight. */
+  readonly weekHour?: number | undefined;
   /** The routes of an endpoint. */
   readonly paths?: readonly string[] | undefined;
   /** Unix milliseconds; `toMs` is exclusive. */
@@ -135,6 +141,9 @@ export async function listUncharged(
     code,
     keyId,
     modelId,
+    keyIds,
+    tag,
+    weekHour,
     paths,
     fromMs,
     toMs,
@@ -149,10 +158,20 @@ export async function listUncharged(
     .where('mode', '=', mode)
     // A literal, because a partial index is used only when the SQL text contains its condition.
     .where('outcome', '<>', sql.lit('charged' as const));
+  if (keyIds?.length === 0) return [];
   if (outcomes) query = query.where('outcome', 'in', outcomes);
   if (code !== undefined) query = query.where('code', '=', code);
   if (keyId !== undefined) query = query.where('key_id', '=', keyId);
   if (modelId !== undefined) query = query.where('model_id', '=', modelId);
+  if (keyIds) query = query.where('key_id', 'in', keyIds);
+  if (weekHour !== undefined)
+    query = query.where(sql<number>`(created_at_ms / 3600000 + 96) % 168`, '=', weekHour);
+  if (tag !== undefined) {
+    const position = isSqlite(db)
+      ? sql<number>`instr(tags, ${`,${tag},`})`
+      : sql<number>`strpos(tags, ${`,${tag},`})`;
+    query = query.where(position, '>', 0);
+  }
   if (paths) query = query.where('path', 'in', paths);
   if (fromMs !== undefined) query = query.where('created_at_ms', '>=', fromMs);
   if (toMs !== undefined) query = query.where('created_at_ms', '<', toMs);
@@ -199,6 +218,7 @@ function toLogged(row: RequestRow): LoggedRequest {
     savedMicros: row.saved_micros,
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,
+    tags: row.tags === null ? [] : row.tags.slice(1, -1).split(','),
     notes: readNotes(row.details),
   };
 }

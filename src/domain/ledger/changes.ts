@@ -14,6 +14,7 @@ import {
 } from './book.ts';
 import type { KeptPrice } from '../../canonical/price-terms.ts';
 import { type ChargeDayRow, sumByDay } from './charge-days.ts';
+import { type ChargeTagRow, rowsOfTags, sumTagDays, type TagDayRow } from './charge-tags.ts';
 import type { AuditRow, LedgerId } from './commands.ts';
 import type { Decision } from './core.ts';
 import { endsHold } from './journal.ts';
@@ -32,6 +33,9 @@ export type Changes = {
   readonly charges: readonly Charge[];
   /** Additions to the daily sums of charges. */
   readonly chargeDays: readonly ChargeDayRow[];
+  readonly chargeTags: readonly ChargeTagRow[];
+  /** Additions to the daily sums of charges by tag. */
+  readonly tagDays: readonly TagDayRow[];
   /** Additions to the daily provoked losses. */
   readonly lossDays: readonly LossDayRow[];
   /** Each replaces the claim of its request, unless another request holds the key. */
@@ -48,6 +52,7 @@ export function changesOf({
   book,
   entries,
   charges,
+  tagged,
   prices,
   responses,
   cached,
@@ -81,6 +86,8 @@ export function changesOf({
     prices: [...new Map(prices.map((price) => [price.id, price])).values()],
     charges,
     chargeDays: sumByDay(charges),
+    chargeTags: tagged.flatMap(rowsOfTags),
+    tagDays: sumTagDays(tagged),
     lossDays: sumProvoked(entries),
     responses,
     cached: [

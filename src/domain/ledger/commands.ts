@@ -78,6 +78,8 @@ export type Settle = {
   /** The price terms of `costMicros`; null when they are not stored. */
   readonly price: KeptPrice | null;
   readonly record: ChargeRecord;
+  /** Each once. Stored and summed in the same transaction. */
+  readonly tags?: readonly string[];
   /**
    * The answer to store in the same transaction, if the request still holds its Idempotency-Key.
    * Absent for a request without a key.

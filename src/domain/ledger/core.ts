@@ -50,6 +50,7 @@ import {
   type ReservedHold,
   supersededNote,
 } from './journal.ts';
+import type { TaggedCharge } from './charge-tags.ts';
 import { adjustableMicros, refuseHold, roomMicros } from './limits.ts';
 import { dayOf, monthOf } from './window.ts';
 
@@ -67,6 +68,8 @@ export type Decision = {
   readonly outcomes: readonly Outcome[];
   readonly entries: readonly Entry[];
   readonly charges: readonly Charge[];
+  /** The charges that have tags. */
+  readonly tagged: readonly TaggedCharge[];
   /** Price terms, one per charge; repeats allowed. */
   readonly prices: readonly KeptPrice[];
   readonly responses: readonly StoredResponse[];
@@ -80,6 +83,7 @@ type Step = {
   readonly entry?: Entry;
   readonly opened?: Hold;
   readonly charge?: Charge;
+  readonly tags?: readonly string[] | undefined;
   readonly price?: KeptPrice | null;
   readonly response?: StoredResponse | null;
   readonly cached?: CachedResponse | null;
@@ -120,6 +124,7 @@ export function runCommands(
     outcomes: steps.map((step) => step.outcome),
     entries: steps.flatMap((step) => step.entry ?? []),
     charges: steps.flatMap((step) => step.charge ?? []),
+    tagged: steps.flatMap(({ charge, tags }) => (charge && tags ? { charge, tags } : [])),
     prices: steps.flatMap((step) => step.price ?? []),
     responses: steps.flatMap((step) => step.response ?? []),
     cached: steps.flatMap((step) => step.cached ?? []),
@@ -260,7 +265,8 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
     response: responseOf(command, entry, worth),
     cached: cachedOf(command, entry, worth),
   };
-  return { outcome: chargedBy(entry), entry, charge, price: command.price, ...kept };
+  const { price, tags } = command;
+  return { outcome: chargedBy(entry), entry, charge, tags, price, ...kept };
 }
 
 /**

@@ -30,7 +30,12 @@ export type Books = {
 };
 
 /** The paying account and key. */
-export type Payer = { readonly requestId: string; readonly key: ApiKey; readonly log: RequestLog };
+export type Payer = {
+  readonly requestId: string;
+  readonly key: ApiKey;
+  readonly tags: readonly string[] | undefined;
+  readonly log: RequestLog;
+};
 
 type ToCharge = {
   readonly costMicros: Micros;
@@ -136,7 +141,7 @@ export class OpenHold {
   async charge(sold: ToCharge, storage: AnswerStorage): Promise<Charge | null> {
     const { costMicros, terms, record, response, isWhole } = sold;
     const { upstreamCostMicros } = record;
-    const { requestId, key, log } = this.#payer;
+    const { requestId, key, tags, log } = this.#payer;
     const sealed = response && (await storage.seal(response, { isWhole }));
     const span = log.spans?.beginSettlement();
     const settling = this.#settle({
@@ -147,6 +152,7 @@ export class OpenHold {
       costMicros,
       price: keepPrice(terms),
       record,
+      ...(tags && { tags }),
       ...sealed,
     });
     const outcome = await (span ? settling.finally(() => span.end()) : settling);

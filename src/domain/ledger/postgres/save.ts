@@ -6,14 +6,17 @@ import type {
   AuditLogTable,
   CachedResponsesTable,
   ChargeDaysTable,
+  ChargeTagsTable,
   ChargesTable,
   EntriesTable,
   HoldsTable,
   IdempotentResponsesTable,
+  TagDaysTable,
   Tables,
 } from '../../../db/schema.ts';
 import type { Changes } from '../changes.ts';
 import { addToDaySql } from '../charge-days.ts';
+import { addToTagDaySql } from '../charge-tags.ts';
 import { addToLossDaySql } from '../loss-days.ts';
 import {
   bodyIfRetained,
@@ -98,6 +101,23 @@ const chargeDayColumns: Columns<ChargeDaysTable> = {
   cost_micros: 'bigint',
   upstream_cost_micros: 'bigint',
   loss_micros: 'bigint',
+};
+const chargeTagColumns: Columns<ChargeTagsTable> = {
+  ledger_id: 'text',
+  tag: 'text',
+  created_at_ms: 'bigint',
+  charge_id: 'text',
+};
+const tagDayColumns: Columns<TagDaysTable> = {
+  ledger_id: 'text',
+  tag: 'text',
+  day: 'text',
+  key_id: 'text',
+  model_id: 'text',
+  requests: 'bigint',
+  input_tokens: 'bigint',
+  output_tokens: 'bigint',
+  cost_micros: 'bigint',
 };
 const holdColumns: Columns<HoldsTable> = {
   id: 'text',
@@ -226,6 +246,18 @@ const parts: readonly Part[] = [
     rowsOf: ({ chargeDays }) => chargeDays,
     statement: (rows, columns) =>
       `insert into charge_days (${columns}) select ${columns} from ${rows} ${addToDaySql}`,
+  },
+  {
+    columns: chargeTagColumns,
+    rowsOf: ({ chargeTags }) => chargeTags,
+    statement: (rows, columns) =>
+      `insert into charge_tags (${columns}) select ${columns} from ${rows}`,
+  },
+  {
+    columns: tagDayColumns,
+    rowsOf: ({ tagDays }) => tagDays,
+    statement: (rows, columns) =>
+      `insert into tag_days (${columns}) select ${columns} from ${rows} ${addToTagDaySql}`,
   },
   {
     columns: { ledger_id: 'text', day: 'text', provoked_micros: 'bigint' },

@@ -22,6 +22,8 @@ export type Problem = {
     | 'key_windows'
     | 'charge_days'
     | 'loss_days'
+    | 'charge_tags'
+    | 'tag_days'
     | 'holds'
     | 'sealed_days'
     | 'payment_bookings';

@@ -172,7 +172,8 @@ function expectedHold(reserve: EntryRow): object {
   };
 }
 
-function compareTable(
+/** Returns the first row, by id, that differs, is missing or is unexpected; or null. */
+export function compareTable(
   table: Problem['table'],
   expected: ReadonlyMap<string, object>,
   found: ReadonlyMap<string, object>,

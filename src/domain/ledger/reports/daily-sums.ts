@@ -47,27 +47,13 @@ export async function sumDays(
   db: Kysely<Tables>,
   query: DailySumsQuery,
 ): Promise<readonly DailySum[]> {
-  const rows = await within(
-    db.selectFrom('charge_days as row').innerJoin('ledgers', 'ledgers.id', 'row.ledger_id'),
-    query,
-  )
-    .select((eb) => [
-      'row.day',
-      groups[query.by].as('group'),
-      eb.fn.sum<number | string>('requests').as('requests'),
-      eb.fn.sum<number | string>('row.input_tokens').as('inputTokens'),
-      eb.fn.sum<number | string>('cached_tokens').as('cachedTokens'),
-      eb.fn.sum<number | string>('row.output_tokens').as('outputTokens'),
-      eb.fn.sum<number | string>('images').as('images'),
-      eb.fn.sum<number | string>('cost_micros').as('cost'),
-      eb.fn.sum<number | string>('upstream_cost_micros').as('upstreamCost'),
-      eb.fn.sum<number | string>('loss_micros').as('loss'),
-    ])
+  const rows = await sumWithin(db, query)
+    .select('row.day')
     .groupBy(['row.day', 'group'])
     .orderBy('row.day')
     .orderBy('group')
     .execute();
-  return rows.map(sumOfRow);
+  return rows.map((row) => ({ day: row.day, ...sumOfRow(row) }));
 }
 
 /** Returns sums of the whole period by group, highest cost first. */
@@ -75,32 +61,29 @@ export async function sumRange(
   db: Kysely<Tables>,
   query: DailySumsQuery,
 ): Promise<readonly Omit<DailySum, 'day'>[]> {
-  const sums = new Map<string, Omit<DailySum, 'day'>>();
-  for (const { day: _, ...sum } of await sumDays(db, query)) {
-    const known = sums.get(sum.group);
-    sums.set(sum.group, known ? addSums(known, sum) : sum);
-  }
-  return [...sums.values()].toSorted(
-    (one, other) => other.costMicros - one.costMicros || (one.group < other.group ? -1 : 1),
-  );
+  const rows = await sumWithin(db, query).groupBy('group').execute();
+  return rows
+    .map(sumOfRow)
+    .toSorted(
+      (one, other) => other.costMicros - one.costMicros || (one.group < other.group ? -1 : 1),
+    );
 }
 
-type Sums = Omit<DailySum, 'day'>;
-
-function addSums(one: Sums, other: Sums): Sums {
-  const add = <Name extends Exclude<keyof Sums, 'group'>>(name: Name) =>
-    (one[name] + other[name]) as Sums[Name];
-  return {
-    group: one.group,
-    requests: add('requests'),
-    inputTokens: add('inputTokens'),
-    cachedTokens: add('cachedTokens'),
-    outputTokens: add('outputTokens'),
-    images: add('images'),
-    costMicros: add('costMicros'),
-    upstreamCostMicros: add('upstreamCostMicros'),
-    lossMicros: add('lossMicros'),
-  };
+function sumWithin(db: Kysely<Tables>, query: DailySumsQuery) {
+  const rows = db
+    .selectFrom('charge_days as row')
+    .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id');
+  return within(rows, query).select((eb) => [
+    groups[query.by].as('group'),
+    eb.fn.sum<Sum>('requests').as('requests'),
+    eb.fn.sum<Sum>('row.input_tokens').as('inputTokens'),
+    eb.fn.sum<Sum>('cached_tokens').as('cachedTokens'),
+    eb.fn.sum<Sum>('row.output_tokens').as('outputTokens'),
+    eb.fn.sum<Sum>('images').as('images'),
+    eb.fn.sum<Sum>('cost_micros').as('cost'),
+    eb.fn.sum<Sum>('upstream_cost_micros').as('upstreamCost'),
+    eb.fn.sum<Sum>('loss_micros').as('loss'),
+  ]);
 }
 
 const groups = {
@@ -131,13 +114,12 @@ function within<Output>(
 
 /** PostgreSQL returns sums as text, because they may exceed its integers. */
 type Sum = number | string;
-type SumRow = Pick<DailySum, 'day' | 'group'> &
+type SumRow = Pick<DailySum, 'group'> &
   Readonly<Record<'requests' | 'inputTokens' | 'cachedTokens' | 'outputTokens' | 'images', Sum>> &
   Readonly<Record<'cost' | 'upstreamCost' | 'loss', Sum>>;
 
-function sumOfRow(row: SumRow): DailySum {
+function sumOfRow(row: SumRow): Omit<DailySum, 'day'> {
   return {
-    day: row.day,
     group: row.group,
     requests: Number(row.requests),
     inputTokens: Number(row.inputTokens),

@@ -1,7 +1,7 @@
 // Reads the ledger: balances with their totals, which are stored rather than summed, charges page
 // by page, and price terms.
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { readKeptTerms, type PriceTerms } from '../../../canonical/price-terms.ts';
 import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
@@ -53,6 +53,12 @@ export type ChargeFilter = {
   readonly keyId?: string;
   readonly modelId?: string;
   readonly endpoint?: string;
+  /** One of these keys. */
+  readonly keyIds?: readonly string[];
+  readonly provider?: string;
+  readonly tag?: string;
+  /** An hour of the week in UTC: 0 is Sunday from midnight to one, 167 the last of Saturday. */
+  readonly weekHour?: number;
   readonly ending?: Charge['ending'];
   /** Unix milliseconds; `toMs` is exclusive. */
   readonly fromMs?: number;
@@ -68,8 +74,8 @@ type ChargePage = {
 /**
  * Returns charges, newest first. New charges between two pages neither shift nor repeat one,
  * because a page starts after a charge, not at an offset. Without a filter, or by time, request or
- * the ending `cut-off`, a page is read from an index. By key, model and endpoint, only the days
- * with matches are scanned, in steps. A key that was used once on a day with a million charges
+ * the ending `cut-off`, a page is read from an index. By key, model, endpoint and tag, only the days
+ * with matches are scanned, in steps; by provider and hour of the week all days. A key that was used once on a day with a million charges
  * takes seconds to find, but blocks no other request.
  */
 export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promise<ChargePage> {
@@ -93,8 +99,8 @@ export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promi
 
 /** Returns the time spans to search, newest first. */
 async function spansOf(db: Kysely<Tables>, query: ChargeQuery): Promise<readonly Span[]> {
-  const { keyId, modelId, endpoint, holdId, fromMs, toMs, cursor, ledgerId } = query;
-  const isAnywhere = keyId === undefined && modelId === undefined && endpoint === undefined;
+  const { holdId, fromMs, toMs, cursor, ledgerId } = query;
+  const isAnywhere = searched.every((name) => query[name] === undefined);
   const isOneRead = holdId !== undefined || (isAnywhere && isSqlite(db));
   if (isOneRead) return [{ fromMs: fromMs ?? null, toMs: toMs ?? null }];
   if (isAnywhere) {
@@ -104,6 +110,9 @@ async function spansOf(db: Kysely<Tables>, query: ChargeQuery): Promise<readonly
   }
   return planSpans(await countDays(db, query), query);
 }
+
+/** Filters that no index has. */
+const searched = ['keyId', 'modelId', 'endpoint', 'keyIds', 'provider', 'tag', 'weekHour'] as const;
 
 async function readLastEntryTime(db: Kysely<Tables>, ledgerId: LedgerId): Promise<number> {
   const query = db.selectFrom('ledgers').select('last_entry_at_ms').where('id', '=', ledgerId);
@@ -118,9 +127,13 @@ async function countDays(
   db: Kysely<Tables>,
   { ledgerId, cursor, ...filter }: ChargeQuery,
 ): Promise<readonly DayCount[]> {
-  const passes = (['keyId', 'modelId', 'endpoint'] as const).flatMap((name) =>
-    filter[name] === undefined ? [] : [sql`${sql.ref(columns[name])} = ${filter[name]}`],
-  );
+  const passes = [
+    sql`1 = 1`,
+    ...(['keyId', 'modelId', 'endpoint'] as const).flatMap((name) =>
+      filter[name] === undefined ? [] : [sql`${sql.ref(columns[name])} = ${filter[name]}`],
+    ),
+    ...(filter.keyIds ? [isOneOf('key_id', filter.keyIds)] : []),
+  ];
   const matching = sql<
     number | string
   >`sum(case when ${sql.join(passes, sql` and `)} then requests else 0 end)`;
@@ -142,11 +155,34 @@ async function countDays(
   if (filter.toMs !== undefined) days = days.where('day', '<=', dayOf(filter.toMs));
   if (cursor) days = days.where('day', '<=', dayOf(cursor.createdAtMs));
   const rows = await days.groupBy('day').orderBy('day', 'desc').execute();
+  const tagged = filter.tag === undefined ? null : await readTaggedDays(db, ledgerId, filter.tag);
   return rows.map((row) => ({
     day: row.day,
     requests: Number(row.requests),
-    matching: Number(row.matching),
+    matching: tagged?.has(row.day) === false ? 0 : Number(row.matching),
   }));
+}
+
+async function readTaggedDays(
+  db: Kysely<Tables>,
+  ledgerId: LedgerId,
+  tag: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('tag_days')
+    .select('day')
+    .distinct()
+    .where('ledger_id', '=', ledgerId)
+    .where('tag', '=', tag)
+    .execute();
+  return new Set(rows.map(({ day }) => day));
+}
+
+/** No value matches an empty list. */
+function isOneOf(column: string, values: readonly string[]) {
+  return values.length === 0
+    ? sql<boolean>`1 = 0`
+    : sql<boolean>`${sql.ref(column)} in (${sql.join(values)})`;
 }
 
 const columns = { keyId: 'key_id', modelId: 'model_id', endpoint: 'endpoint' } as const;
@@ -158,7 +194,7 @@ const columns = { keyId: 'key_id', modelId: 'model_id', endpoint: 'endpoint' } a
  */
 export function selectCharges(
   db: Kysely<Tables>,
-  { ledgerId, cursor, holdId, keyId, modelId, endpoint, ending }: Omit<ChargeQuery, 'limit'>,
+  { ledgerId, cursor, holdId, ending, ...filter }: Omit<ChargeQuery, 'limit'>,
   { fromMs, toMs, rowsMax }: Span & { readonly rowsMax: number },
 ) {
   let query = selectFromCharges(db, ending).selectAll().where('ledger_id', '=', ledgerId);
@@ -172,9 +208,7 @@ export function selectCharges(
         .where('entries.id', '=', holdId)
         .where('entries.kind', '=', 'settle'),
     );
-  if (keyId !== undefined) query = query.where('key_id', '=', keyId);
-  if (modelId !== undefined) query = query.where('model_id', '=', modelId);
-  if (endpoint !== undefined) query = query.where('endpoint', '=', endpoint);
+  for (const condition of conditionsOf(filter)) query = query.where(condition);
   // A literal, because a partial index is used only when the SQL text contains its condition.
   if (ending !== undefined) query = query.where('ending', '=', sql.lit(ending));
   if (fromMs !== null) query = query.where('created_at_ms', '>=', fromMs);
@@ -221,8 +255,7 @@ export async function listTopCharges(
     .selectAll()
     .where('ledger_id', '=', ledgerId)
     .where(column, 'is not', null);
-  for (const name of ['keyId', 'modelId', 'endpoint'] as const)
-    if (filter[name] !== undefined) query = query.where(columns[name], '=', filter[name]);
+  for (const condition of conditionsOf(filter)) query = query.where(condition);
   if (filter.ending !== undefined) query = query.where('ending', '=', filter.ending);
   if (filter.fromMs !== undefined) query = query.where('created_at_ms', '>=', filter.fromMs);
   if (filter.toMs !== undefined) query = query.where('created_at_ms', '<', filter.toMs);
@@ -233,6 +266,33 @@ export async function listTopCharges(
     .limit(limit)
     .execute();
   return rows.map(chargeOfRow);
+}
+
+const hourMs = 3_600_000;
+/** 1970-01-01 was a Thursday. */
+const firstWeekHour = 4 * 24;
+
+function conditionsOf(filter: ChargeFilter): readonly RawBuilder<boolean>[] {
+  const { keyIds, tag, weekHour } = filter;
+  const equal = { ...columns, provider: 'provider' } as const;
+  return [
+    ...(Object.keys(equal) as (keyof typeof equal)[]).flatMap((name) =>
+      filter[name] === undefined ? [] : [sql<boolean>`${sql.ref(equal[name])} = ${filter[name]}`],
+    ),
+    ...(keyIds ? [isOneOf('key_id', keyIds)] : []),
+    ...(tag === undefined
+      ? []
+      : [
+          sql<boolean>`exists (select 1 from charge_tags where charge_tags.ledger_id = charges.ledger_id
+            and charge_tags.tag = ${tag} and charge_tags.created_at_ms = charges.created_at_ms
+            and charge_tags.charge_id = charges.id)`,
+        ]),
+    ...(weekHour === undefined
+      ? []
+      : [
+          sql<boolean>`(created_at_ms / ${sql.lit(hourMs)} + ${sql.lit(firstWeekHour)}) % 168 = ${weekHour}`,
+        ]),
+  ];
 }
 
 /** SQLite does not know that few charges were cut off, and would rather read all in their order. */

@@ -17,6 +17,7 @@ import { findBrokenSeal, positionOf, readSeals, type SealRow, wrongSeal } from '
 import { readState } from '../seals/state.ts';
 import { type Audit, auditEntry, newAudit, type Problem } from './audit.ts';
 import { compareSums, findChargeWithoutEntry, readDaySums } from './compare-sums.ts';
+import { compareTags } from './compare-tags.ts';
 
 export type Verification =
   | {
@@ -63,12 +64,15 @@ export function verify(
       const audit = newest ? readState(newest.state ?? '', ledgerIds) : newAudit(ledgerIds);
       const sinceMs = newest?.until_ms;
       const removed = seals.findLast((seal) => seal.removed_at_ms !== null);
+      const removing = seals.findLast((seal) => seal.removing_since_ms !== null);
+      const removingUntilMs = removing?.until_ms ?? 0;
       const steps: readonly Comparison[] = [
         (within) => findRemoved(within, removed),
         (within) => auditSealed(within, audit, newest ? [] : seals),
         (within) => auditRest(within, audit, seals.at(-1)),
         (within) => findChargeWithoutEntry(within, { fromMs: sinceMs }),
         (within) => compareSums(within, audit, sinceMs),
+        (within) => compareTags(within, sinceMs ?? removingUntilMs),
         ...comparisons,
       ];
       for (const step of steps) {

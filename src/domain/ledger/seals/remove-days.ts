@@ -75,6 +75,7 @@ async function removeDay(database: Database, options: Removed): Promise<Removal 
     await markSeal(database.write, day, { removing_since_ms: await clock() });
   await dropPartitions(database, counts);
   if (!(await deleteCharges(database, options))) return null;
+  if (!(await deleteTags(database, options))) return null;
   await markSeal(database.write, day, { removed_at_ms: await clock() });
   const file = exportPath(retention.exportFolder, day);
   return { kind: 'removed', day, charges: seal.charges, file };
@@ -138,21 +139,50 @@ const rowsOfStatement = 10;
 const stepsOfTurn = 400;
 
 /** Returns false when another gateway has taken the turn. */
-async function deleteCharges(
-  { read, transient }: Database,
-  { seal, keepTurn, pause }: Removed,
-): Promise<boolean> {
-  const older = read.selectFrom('charges').select('id').where('created_at_ms', '<', seal.until_ms);
+async function deleteCharges(database: Database, options: Removed): Promise<boolean> {
+  const { read, transient } = database;
+  const { seal } = options;
   // Partitions that cannot be dropped, and the default partition, still have charges.
-  if (!isSqlite(read) && !(await older.limit(1).executeTakeFirst())) return keepTurn();
+  const older = read.selectFrom('charges').select('id').where('created_at_ms', '<', seal.until_ms);
+  if (!isSqlite(read) && !(await older.limit(1).executeTakeFirst())) return options.keepTurn();
+  return deleteInSteps(database, options, 'charges', (id, fromMs) =>
+    deleteSome(transient, { seal, id, fromMs }),
+  );
+}
+
+/** Deletes the tags of removed charges; their sums stay. */
+async function deleteTags(database: Database, options: Removed): Promise<boolean> {
+  return deleteInSteps(database, options, 'charge_tags', async (id, fromMs) => {
+    const { rows } = await sql<{ created_at_ms: number }>`
+      delete from charge_tags where (ledger_id, tag, created_at_ms, charge_id) in (
+        select ledger_id, tag, created_at_ms, charge_id from charge_tags
+        where ledger_id = ${id} and created_at_ms >= ${fromMs}
+          and created_at_ms < ${options.seal.until_ms}
+        order by created_at_ms limit ${sql.lit(rowsAtOnce)}
+      ) returning created_at_ms`.execute(database.transient);
+    return rows.map(({ created_at_ms: timeMs }) => timeMs);
+  });
+}
+
+/** Deletes at most `rowsAtOnce` rows of a ledger from this time on, and returns their times. */
+type DeleteSome = (ledgerId: string, fromMs: number) => Promise<readonly number[]>;
+
+/** Returns false when another gateway has taken the turn. */
+async function deleteInSteps(
+  { read }: Database,
+  { seal, keepTurn, pause }: Removed,
+  table: 'charges' | 'charge_tags',
+  deleteRows: DeleteSome,
+): Promise<boolean> {
   const ledgers = await read.selectFrom('ledgers').select('id').execute();
   let rows = 0;
   let steps = 0;
   for (const { id } of ledgers) {
-    const first = await older.where('ledger_id', '=', id).limit(1).executeTakeFirst();
-    let fromMs: number | null = first ? 0 : null;
+    const { rows: older } = await sql`select 1 from ${sql.table(table)}
+      where ledger_id = ${id} and created_at_ms < ${seal.until_ms} limit 1`.execute(read);
+    let fromMs: number | null = older.length > 0 ? 0 : null;
     while (fromMs !== null) {
-      const deleted: readonly number[] = await deleteSome(transient, { seal, id, fromMs });
+      const deleted: readonly number[] = await deleteRows(id, fromMs);
       fromMs = deleted.length === rowsAtOnce ? Math.max(...deleted) : null;
       rows += Math.max(deleted.length, rowsOfStatement);
       if (rows < rowsAtOnce) continue;

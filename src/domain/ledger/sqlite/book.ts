@@ -103,6 +103,8 @@ export function saveDecision(statements: LedgerStatements, decision: Decision): 
   changes.prices.forEach(statements.keepPrice);
   changes.charges.forEach(statements.insertCharge);
   changes.chargeDays.forEach(statements.addToDay);
+  changes.chargeTags.forEach(statements.insertChargeTag);
+  changes.tagDays.forEach(statements.addToTagDay);
   changes.lossDays.forEach(statements.addToLossDay);
   changes.responses.forEach(statements.storeResponse);
   changes.cached.forEach(statements.cacheResponse);

@@ -4,6 +4,7 @@ import type { KeptPrice } from '../../../canonical/price-terms.ts';
 import type { Micros } from '../../../lib/money.ts';
 import type { Entry, Hold, LedgerState, Window, WindowKind } from '../book.ts';
 import { addToDaySql, type ChargeDayRow } from '../charge-days.ts';
+import { addToTagDaySql, type ChargeTagRow, type TagDayRow } from '../charge-tags.ts';
 import type { AuditRow, LedgerId } from '../commands.ts';
 import { addToLossDaySql, type LossDayRow } from '../loss-days.ts';
 import {
@@ -40,6 +41,8 @@ export function prepareStatements(connection: DatabaseSync) {
     insertEntry: prepareInsert(connection, 'entries', rowOfEntry),
     insertCharge: prepareInsert(connection, 'charges', rowOfCharge),
     addToDay: prepareInsert(connection, 'charge_days', (row: ChargeDayRow) => row, addToDaySql),
+    insertChargeTag: prepareInsert(connection, 'charge_tags', (row: ChargeTagRow) => row),
+    addToTagDay: prepareInsert(connection, 'tag_days', (row: TagDayRow) => row, addToTagDaySql),
     addToLossDay: prepareInsert(connection, 'loss_days', (row: LossDayRow) => row, addToLossDaySql),
     insertHold: prepareInsert(connection, 'holds', rowOfHold),
     insertAuditRow: prepareInsert(connection, 'audit_log', (row: AuditRow) => row),

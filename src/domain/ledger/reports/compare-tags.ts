@@ -1,0 +1,87 @@
+// Compares the sums by tag with the tagged charges.
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../../../db/schema.ts';
+import { micros } from '../../../lib/money.ts';
+import { tagDayId, type TagDayRow } from '../charge-tags.ts';
+import { dayOf } from '../window.ts';
+import type { Problem } from './audit.ts';
+import { compareTable } from './compare-sums.ts';
+
+const dayMs = 86_400_000;
+
+/**
+ * Returns the first sum by tag that differs, or the first tag without a charge, or null. `fromMs` is
+ * the start of a day: earlier charges may have been removed, and their sums stay.
+ */
+export async function compareTags(db: Kysely<Tables>, fromMs: number): Promise<Problem | null> {
+  const expected = new Map<string, TagDayRow>();
+  for (const row of await sumTaggedCharges(db, fromMs)) {
+    const { ledger_id, tag, key_id, model_id } = row;
+    if (key_id === null || model_id === null) return tagWithoutCharge(row);
+    const sum = {
+      ledger_id,
+      tag,
+      day: dayOf(row.day_number * dayMs),
+      key_id,
+      model_id,
+      requests: Number(row.requests),
+      input_tokens: Number(row.input_tokens),
+      output_tokens: Number(row.output_tokens),
+      cost_micros: micros(Number(row.cost_micros)),
+    };
+    expected.set(tagDayId(sum), sum);
+  }
+  const found = await db
+    .selectFrom('tag_days')
+    .selectAll()
+    .where('day', '>=', dayOf(fromMs))
+    .execute();
+  return compareTable('tag_days', expected, new Map(found.map((row) => [tagDayId(row), row])));
+}
+
+/** A tag without a charge has neither key nor model. */
+function sumTaggedCharges(db: Kysely<Tables>, fromMs: number) {
+  const dayNumber = sql<number>`charge_tags.created_at_ms / ${sql.lit(dayMs)}`;
+  return (
+    db
+      .selectFrom('charge_tags')
+      .leftJoin('charges', (join) =>
+        join
+          .onRef('charges.ledger_id', '=', 'charge_tags.ledger_id')
+          .onRef('charges.created_at_ms', '=', 'charge_tags.created_at_ms')
+          .onRef('charges.id', '=', 'charge_tags.charge_id'),
+      )
+      .select((eb) => [
+        'charge_tags.ledger_id',
+        'charge_tags.tag',
+        dayNumber.as('day_number'),
+        'charges.key_id',
+        'charges.model_id',
+        eb.fn.min('charge_tags.charge_id').as('first_charge'),
+        eb.fn.countAll<number | string>().as('requests'),
+        sql<
+          number | string
+        >`sum(input_tokens + cache_read_tokens + cache_write_tokens + cache_write_1h_tokens)`.as(
+          'input_tokens',
+        ),
+        eb.fn.sum<number | string>('charges.output_tokens').as('output_tokens'),
+        eb.fn.sum<number | string>('charges.cost_micros').as('cost_micros'),
+      ])
+      // By ledger, because tags are indexed so.
+      .where('charge_tags.ledger_id', 'in', (eb) => eb.selectFrom('ledgers').select('ledgers.id'))
+      .where('charge_tags.created_at_ms', '>=', fromMs)
+      .groupBy([
+        'charge_tags.ledger_id',
+        'charge_tags.tag',
+        dayNumber,
+        'charges.key_id',
+        'charges.model_id',
+      ])
+      .execute()
+  );
+}
+
+function tagWithoutCharge(row: { readonly tag: string; readonly first_charge: string }): Problem {
+  const id = `${row.first_charge} ${row.tag}`;
+  return { table: 'charge_tags', id, column: 'charge_id', expected: 'a charge', found: null };
+}

@@ -1,0 +1,198 @@
+// Tags of charges: their sums are the sums of their charges, whatever happens between.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Database } from '../../src/db/database.ts';
+import type { Command } from '../../src/domain/ledger/commands.ts';
+import { listCharges } from '../../src/domain/ledger/reports/queries.ts';
+import { readTagsOf } from '../../src/domain/ledger/reports/tags.ts';
+import { sumTags } from '../../src/domain/ledger/reports/tag-sums.ts';
+import { verify } from '../../src/domain/ledger/reports/verify.ts';
+import fc from '../support/property.ts';
+import {
+  addAccount,
+  creditOf,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../support/ledger/test-ledger.ts';
+import { scaled } from '../support/volume.ts';
+import { onEachStore, run } from './stores.ts';
+
+const keys = [
+  { keyId: 'k0', ledgerId: 'a0:live' },
+  { keyId: 'k1', ledgerId: 'a0:live' },
+  { keyId: 'k2', ledgerId: 'a1:live' },
+] as const;
+const tagNames = ['project=alpha', 'project=beta', 'env=prod', 'nightly'];
+
+type Request = {
+  readonly key: number;
+  readonly cost: number;
+  readonly tags: readonly string[];
+  readonly waitMs: number;
+};
+const request: fc.Arbitrary<Request> = fc.record({
+  key: fc.nat({ max: 2 }),
+  cost: fc.nat({ max: 60 }),
+  tags: fc.subarray(tagNames),
+  waitMs: fc.oneof(fc.constant(0), fc.integer({ min: -86_400_000, max: 3 * 86_400_000 })),
+});
+const batches = fc.array(fc.array(request, { maxLength: 6 }), { minLength: 1, maxLength: 8 });
+
+function commandsOf(id: string, { key, cost, tags }: Request): readonly Command[] {
+  const asked = { holdId: id, ...keys[key]! };
+  return [reserveOf(asked, 50), { ...settleOf(asked, cost), ...(tags.length > 0 && { tags }) }];
+}
+
+async function assertWhole(database: Database): Promise<void> {
+  const result = await verify(database.read);
+  assert.ok(result.ok, JSON.stringify(result));
+}
+
+const inOrder = (rows: readonly (readonly (string | number)[])[]) =>
+  rows.toSorted((one, other) => (String(one) < String(other) ? -1 : 1));
+
+async function readSums({ read }: Database) {
+  const range = { fromDay: '', toDay: '9999', by: 'tag' } as const;
+  const sums = await Promise.all(
+    (['a0:live', 'a1:live'] as const).map(async (ledgerId) =>
+      (await sumTags(read, { ledgerId, ...range })).map(({ tag, requests, costMicros }) => [
+        ledgerId,
+        tag,
+        requests,
+        Number(costMicros),
+      ]),
+    ),
+  );
+  return inOrder(sums.flat());
+}
+
+onEachStore((store) => {
+  test('after a random history, each tag has the sums of its charges', async (t) => {
+    await fc.assert(
+      fc.asyncProperty(batches, async (history) => {
+        const database = await store.openDatabase(t);
+        await addAccount(database, 'a0', ['k0', 'k1']);
+        await addAccount(database, 'a1', ['k2']);
+        const clock = { nowMs: startMs };
+        const books = store.openStore(t, database, { clock });
+        await books.run([creditOf('a0:live', 300), creditOf('a1:live', 100)]);
+        const expected = new Map<string, [number, number]>();
+        for (const [number, batch] of history.entries()) {
+          clock.nowMs += batch[0]?.waitMs ?? 0;
+          const commands = batch.flatMap((one, index) => commandsOf(`h${number}-${index}`, one));
+          const replies = await books.run(commands);
+          // A repeated command books nothing.
+          await books.run(commands);
+          for (const [index, { key, tags }] of batch.entries()) {
+            const reply = replies[2 * index + 1]!;
+            if (reply.type !== 'charged') continue;
+            for (const tag of tags) {
+              const name = `${keys[key]!.ledgerId} ${tag}`;
+              const [requests, cost] = expected.get(name) ?? [0, 0];
+              expected.set(name, [requests + 1, cost + Number(reply.chargedMicros)]);
+            }
+          }
+        }
+        const wanted = [...expected].map(([name, sums]) => [...name.split(' '), ...sums]);
+        assert.deepEqual(await readSums(database), inOrder(wanted));
+        await assertWhole(database);
+      }),
+      { numRuns: scaled(8, 100), unbiased: true },
+    );
+  });
+
+  test('a batch that fails at its tags charges nothing, and is charged once when sent again', async (t) => {
+    const { database, books } = await open();
+    const commands = commandsOf('h', { key: 0, cost: 20, tags: ['nightly'], waitMs: 0 });
+    for (const table of ['charge_tags', 'tag_days']) {
+      await store.execute(database, `alter table ${table} rename to hidden`);
+      await assertNothingCharged(async () => books.run(commands));
+      await store.execute(database, `alter table hidden rename to ${table}`);
+      await assertWhole(database);
+    }
+    const replies = await books.run(commands);
+    assert.equal(replies[1]!.type, 'charged');
+    await books.run(commands);
+    assert.deepEqual(await readSums(database), [['a0:live', 'nightly', 1, 20]]);
+    await assertWhole(database);
+
+    /** SQLite rejects the command, PostgreSQL the batch. */
+    async function assertNothingCharged(send: () => Promise<readonly { type: string }[]>) {
+      const answers = await send().catch(() => []);
+      assert.ok(answers.every(({ type }) => type !== 'charged'));
+      assert.equal((await database.read.selectFrom('charges').select('id').execute()).length, 0);
+    }
+
+    async function open() {
+      const opened = await store.openDatabase(t);
+      await addAccount(opened, 'a0', ['k0', 'k1']);
+      await addAccount(opened, 'a1', ['k2']);
+      const ledger = store.openStore(t, opened);
+      await ledger.run([creditOf('a0:live', 300)]);
+      return { database: opened, books: ledger };
+    }
+  });
+
+  test('verify finds a sum that differs, a lost tag and a tag without a charge', async (t) => {
+    const changes: Readonly<Record<string, readonly [change: string, back: string]>> = {
+      tag_days: [
+        'update tag_days set cost_micros = cost_micros + 1',
+        'update tag_days set cost_micros = cost_micros - 1',
+      ],
+      charge_tags: [
+        `insert into charge_tags values ('a0:live', 'forged', ${startMs}, 'none')`,
+        `delete from charge_tags where tag = 'forged'`,
+      ],
+    };
+    const database = await store.openDatabase(t);
+    await addAccount(database, 'a0', ['k0', 'k1']);
+    const books = store.openStore(t, database);
+    await books.run([creditOf('a0:live', 300)]);
+    await books.run(commandsOf('h', { key: 0, cost: 20, tags: ['nightly'], waitMs: 0 }));
+    await assertWhole(database);
+    for (const [table, [change, back]] of Object.entries(changes)) {
+      await run(database, change);
+      const result = await verify(database.read);
+      assert.equal(!result.ok && result.problem.table, table);
+      await run(database, back);
+    }
+    await run(database, 'delete from charge_tags');
+    const lost = await verify(database.read);
+    assert.deepEqual(!lost.ok && [lost.problem.table, lost.problem.found], ['tag_days', 'a row']);
+  });
+
+  test('charges are listed by tag, page by page, newest first', async (t) => {
+    const database = await store.openDatabase(t);
+    await addAccount(database, 'a0', ['k0', 'k1']);
+    const clock = { nowMs: startMs };
+    const books = store.openStore(t, database, { clock });
+    await books.run([creditOf('a0:live', 10_000)]);
+    for (let number = 0; number < 12; number++) {
+      const tags = number % 3 === 0 ? ['nightly', 'env=prod'] : ['env=prod'];
+      await books.run(commandsOf(`h${number}`, { key: number % 2, cost: 1, tags, waitMs: 0 }));
+      clock.nowMs += 20 * 3_600_000;
+    }
+    const ids: string[] = [];
+    let cursor: Parameters<typeof listCharges>[1]['cursor'] = null;
+    do {
+      const query = { ledgerId: 'a0:live', tag: 'nightly', limit: 3, cursor } as const;
+      const page: Awaited<ReturnType<typeof listCharges>> = await listCharges(database.read, query);
+      const tags = await readTagsOf(database.read, page.charges);
+      for (const { id } of page.charges) assert.deepEqual(tags.get(id), ['env=prod', 'nightly']);
+      ids.push(...page.charges.map(({ id }) => id));
+      cursor = page.next;
+    } while (cursor);
+    assert.deepEqual(ids, ['h9', 'h6', 'h3', 'h0']);
+    const query = { ledgerId: 'a0:live', limit: 20, cursor: null } as const;
+    const idsOf = async (filter: object) =>
+      (await listCharges(database.read, { ...query, ...filter })).charges.map(({ id }) => id);
+    assert.deepEqual(await idsOf({ tag: 'nightly', keyId: 'k1' }), ['h9', 'h3']);
+    assert.deepEqual(await idsOf({ tag: 'unknown' }), []);
+    assert.deepEqual(await idsOf({ keyIds: [] }), []);
+    assert.deepEqual(await idsOf({ provider: 'none' }), []);
+    assert.equal((await idsOf({ provider: 'sandbox', keyIds: ['k0', 'k1'] })).length, 12);
+    // The first was on a Saturday at noon.
+    assert.deepEqual(await idsOf({ weekHour: 6 * 24 + 12 }), ['h0']);
+  });
+});
