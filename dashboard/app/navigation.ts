@@ -4,6 +4,7 @@ import {
   IconBook2,
   IconBuildingBank,
   IconCash,
+  IconChartBar,
   IconClipboardList,
   IconCreditCard,
   IconCube,
@@ -24,6 +25,7 @@ export type NavigationItem = {
     | '/'
     | '/keys'
     | '/requests'
+    | '/analytics'
     | '/models'
     | '/playground'
     | '/billing'
@@ -68,6 +70,13 @@ export const accountPages: readonly NavigationItem[] = [
     icon: IconActivity,
     keywords: 'usage log failed errors cached export csv cost',
     description: 'Every request, its outcome and cost',
+  },
+  {
+    to: '/analytics',
+    label: 'Analytics',
+    icon: IconChartBar,
+    keywords: 'cost spend tags members providers latency p95 errors cache compare heat',
+    description: 'Costs, errors and latencies of any days',
   },
   {
     to: '/models',

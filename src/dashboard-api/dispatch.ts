@@ -8,6 +8,7 @@ import type { Session } from '../domain/users/session.ts';
 import { dashboardApiPath } from '../server/context.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
+import { analyticsHandlers } from './analytics.ts';
 import { authHandlers } from './auth.ts';
 import { admitCaller, checkOrigin } from './access.ts';
 import type { AnyHandler, Changed, Handlers } from './handlers.ts';
@@ -35,6 +36,7 @@ import { usageHandlers } from './usage.ts';
 const bodyBytesMax = 64 * 1024;
 
 const handlers: Handlers<typeof contract> = {
+  ...analyticsHandlers,
   ...billingHandlers,
   ...keysHandlers,
   ...modelsHandlers,

@@ -1,4 +1,5 @@
 // Every endpoint of the dashboard's API.
+import { analyticsEndpoints } from './analytics.ts';
 import { billingEndpoints } from './billing.ts';
 import { keysEndpoints } from './keys.ts';
 import { modelsEndpoints } from './models.ts';
@@ -17,6 +18,7 @@ import { settingsEndpoints } from './settings.ts';
 import { usageEndpoints } from './usage.ts';
 
 export const contract = {
+  ...analyticsEndpoints,
   ...billingEndpoints,
   ...keysEndpoints,
   ...modelsEndpoints,

@@ -6,6 +6,7 @@ import { Done } from '../dashboard-contract/common.ts';
 import { contract } from '../dashboard-contract/contract.ts';
 import type { Access, Endpoint } from '../dashboard-contract/endpoint.ts';
 import { UsageExportQuery } from '../dashboard-contract/usage.ts';
+import * as analytics from '../dashboard-contract/analytics.ts';
 import * as billing from '../dashboard-contract/billing.ts';
 import * as keys from '../dashboard-contract/keys.ts';
 import * as models from '../dashboard-contract/models.ts';
@@ -52,7 +53,8 @@ export const dashboardSchemas: Readonly<Record<string, TSchema>> = {
   CatalogueModel: operatorService.CatalogueModel,
   ServiceSettings: operatorService.ServiceSettings,
   Overview: overview.Overview,
-  DailyCosts: overview.DailyCosts,
+  AnalyticsFigures: analytics.AnalyticsFigures,
+  Analytics: analytics.Analytics,
   SessionInfo: session.SessionInfo,
   UsageRecord: usage.UsageRecord,
   UsageDetail: usage.UsageDetail,

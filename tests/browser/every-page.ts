@@ -17,6 +17,7 @@ const pages = [
   ['/', 'Overview'],
   ['/keys', 'Keys'],
   ['/requests', 'Requests'],
+  ['/analytics', 'Analytics'],
   // The test of models covers all rows. The long run does so here too.
   [scaled('/models?q=claude', '/models'), 'Models'],
   ['/playground', 'Playground'],

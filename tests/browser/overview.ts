@@ -55,12 +55,8 @@ test('a new user creates a key, reads the request as code, sends it and sees the
     await page.reload();
     await page.getByRole('heading', { name: 'Cost by day' }).waitFor();
     assert.equal(await page.getByText('Send your first request').count(), 0);
-    await page.getByText('By key', { exact: true }).click();
-    await page
-      .getByRole('list', { name: 'Cost of the last 30 days' })
-      .getByText('First test key')
-      .waitFor();
-    assert.equal(new URL(page.url()).searchParams.get('by'), 'key');
+    await page.getByRole('list', { name: 'Top keys' }).getByText('First test key').waitFor();
+    await page.getByRole('list', { name: 'Top models' }).getByRole('link').first().waitFor();
   });
 });
 
@@ -87,7 +83,7 @@ test('recent errors are shown, also on a phone in dark mode', async () => {
   } as const;
   await browser.withPage(options, async (page) => {
     await page.goto('/?mode=test');
-    await page.getByText('model_not_found: 1').waitFor();
+    await page.getByRole('list', { name: 'Errors' }).getByText('model_not_found').waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'overview-phone');
   });

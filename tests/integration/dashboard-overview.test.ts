@@ -1,11 +1,13 @@
-// The dashboard's overview: its figures equal the ledger's, and its samples for newcomers work.
+// The dashboard's overview and analytics: their figures equal the ledger's, and the samples for
+// newcomers work.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { firstSamples } from '../../dashboard/pages/overview/first-request.ts';
-import type { DailyCosts, Overview } from '../../src/dashboard-contract/overview.ts';
+import type { Analytics, WeekHours } from '../../src/dashboard-contract/analytics.ts';
+import type { Overview } from '../../src/dashboard-contract/overview.ts';
 import { micros } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
@@ -29,21 +31,28 @@ after(() => gateway.stop());
 
 test('a new account has play money and nothing else', async () => {
   const member = await signIn(gateway, { role: 'member' });
-  const { activity, ...overview } = await overviewOf(member, 'test');
-  assert.deepEqual(overview, {
+  assert.deepEqual(await overviewOf(member, 'test'), {
     balance: { available_micros: 1_000_000_000, held_micros: 0 },
     spent: { today_micros: 0, month_micros: 0 },
+    runway_days: null,
     has_charges: false,
-    errors: [],
     recent_errors: [],
   });
-  assert.ok(Object.values(activity).every((figure) => figure === 0));
   assert.equal((await overviewOf(member, 'live')).balance.available_micros, 0);
-  const { days, series } = await costsOf(member, 'mode=test&by=model');
-  assert.deepEqual(
-    [days.length, days.at(-1), series],
-    [30, new Date(clock.nowMs()).toISOString().slice(0, 10), []],
-  );
+  const { now, before: earlier, days, series, rows, errors } = await analyticsOf(member, 'model');
+  assert.deepEqual(now, {
+    cost_micros: 0,
+    requests: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    errors: 0,
+    cached: 0,
+    saved_micros: 0,
+    first_token: null,
+    duration: null,
+  });
+  assert.deepEqual(earlier, now);
+  assert.deepEqual([days.length, series, rows, errors], [7, [], [], []]);
 });
 
 test('costs, tokens, savings and errors are those of this account and mode only', async () => {
@@ -51,11 +60,12 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   const { account } = owner;
   const [one, other] = [await make(owner, 'One'), await make(owner, 'Other')];
   const stranger = await gateway.makeKey();
+  const tags = { 'x-service-tags': 'team=a' };
   const ask = (key: string, fields: object = {}, headers: Record<string, string> = {}) =>
     gateway.post(chat.path, { key, headers, body: chat.body(fields) });
   const cached = { temperature: 0, messages: [{ role: 'user', content: 'The same again' }] };
-  const first = await ask(one.secret, cached);
-  const hit = await ask(one.secret, cached);
+  const first = await ask(one.secret, cached, tags);
+  const hit = await ask(one.secret, cached, tags);
   assert.equal(hit.headers['x-service-cache'], 'hit');
   const named = await ask(one.secret, {}, { 'idempotency-key': 'once' });
   assert.equal(
@@ -67,23 +77,17 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   await gateway
     .makeKey({ account, mode: 'test', dailyCapMicros: micros(0), name: 'Capped' })
     .then(({ key }) => ask(key));
-  assert.equal((await ask(one.secret, { model: 'no-such-model' })).status, 404);
+  assert.equal((await ask(one.secret, { model: 'no-such-model' }, tags)).status, 404);
   const costs = [first, named, dear].map((reply) => reply.costMicros!);
   const spent = costs.reduce((sum, cost) => sum + cost, 0);
 
   // Uncharged requests are counted in memory first.
-  const overview = await untilNoticed(clock, async () => {
+  await untilNoticed(clock, async () => {
     await gateway.program.app.gateway.activity.flush();
-    const seen = await overviewOf(owner, 'test');
-    const { cache_hits: hits, replays } = seen.activity;
-    return (
-      seen.errors.length === 2 &&
-      seen.recent_errors.length === 2 &&
-      hits === 1 &&
-      replays === 1 &&
-      seen
-    );
+    const { now } = await analyticsOf(owner, 'model');
+    return now.errors === 2 && now.cached === 2;
   });
+  const overview = await overviewOf(owner, 'test');
   assert.deepEqual(overview.balance, { available_micros: 1_000_000_000 - spent, held_micros: 0 });
   assert.deepEqual(overview.spent, { today_micros: spent, month_micros: spent });
   assert.equal(overview.has_charges, true);
@@ -91,18 +95,22 @@ test('costs, tokens, savings and errors are those of this account and mode only'
     data: Record<string, number>[];
   }>().data;
   const sumOf = (field: string) => usage.reduce((sum, row) => sum + row[field]!, 0);
-  assert.deepEqual(overview.activity, {
-    requests: 3,
+  const byModel = await analyticsOf(owner, 'model');
+  const { first_token: firstToken, duration, ...figures } = byModel.now;
+  assert.deepEqual(figures, {
+    requests: 7,
     input_tokens: sumOf('input_tokens'),
-    cached_tokens: overview.activity.cached_tokens,
     output_tokens: sumOf('output_tokens'),
     cost_micros: spent,
-    cache_hits: 1,
-    replays: 1,
+    errors: 2,
+    cached: 2,
     saved_micros: first.costMicros! + named.costMicros!,
   });
+  assert.equal(firstToken, null);
+  assert.ok(duration!.p50_ms <= duration!.p95_ms);
+  assert.equal(byModel.before.requests, 0);
   assert.deepEqual(
-    new Map(overview.errors.map(({ code, requests }) => [code, requests])),
+    new Map(byModel.errors.map(({ code, requests }) => [code, requests])),
     new Map([
       ['key_daily_limit_reached', 1],
       ['model_not_found', 1],
@@ -119,23 +127,66 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   );
   assert.equal((await overviewOf(owner, 'live')).has_charges, false);
 
-  const byModel = await costsOf(owner, 'mode=test&by=model');
-  const byKey = await costsOf(owner, 'mode=test&by=key');
-  const today = (costsBy: DailyCosts) =>
-    new Map(costsBy.series.map(({ id, name, cost_micros: daily }) => [id, [name, daily.at(-1)]]));
+  const byKey = await analyticsOf(owner, 'key');
   const mini = first.costMicros! + named.costMicros!;
+  const costsOf = ({ rows }: Analytics) =>
+    rows
+      .filter(({ cost_micros: cost }) => cost > 0)
+      .map(({ name, cost_micros: cost }) => [name, cost]);
+  const inOrder = (groups: readonly (readonly [string, number])[]) =>
+    groups.toSorted(([, less], [, more]) => more - less);
   assert.deepEqual(
-    [today(byModel).get('gpt-5-mini')![1], today(byModel).get('gpt-4o')![1]],
-    [mini, dear.costMicros],
+    costsOf(byModel).map(([, cost]) => cost),
+    inOrder([
+      ['mini', mini],
+      ['gpt-4o', dear.costMicros!],
+    ]).map(([, cost]) => cost),
   );
   assert.deepEqual(
-    today(byKey),
-    new Map([
-      [one.key.id, ['One', mini]],
-      [other.key.id, ['Other', dear.costMicros]],
+    costsOf(byKey),
+    inOrder([
+      ['One', mini],
+      ['Other', dear.costMicros!],
     ]),
   );
-  assert.deepEqual((await costsOf(owner, 'mode=live&by=key')).series, []);
+  // The owner made both in the dashboard; the capped one was not made by a member.
+  const byMember = await analyticsOf(owner, 'member');
+  assert.equal(byMember.rows[0]!.cost_micros, spent);
+  assert.match(byMember.rows[0]!.name!, /@/);
+  assert.deepEqual([byMember.rows[1]!.id, byMember.rows[1]!.errors], [null, 1]);
+  const byProvider = await analyticsOf(owner, 'provider');
+  const sandbox = byProvider.rows.find(({ name }) => name === 'sandbox')!;
+  assert.deepEqual([sandbox.cost_micros, sandbox.duration !== null], [spent, true]);
+  const byTag = await analyticsOf(owner, 'tag');
+  assert.deepEqual(
+    byTag.rows.map((row) => [row.name, row.requests, row.cost_micros, row.cached, row.errors]),
+    [['team=a', 3, first.costMicros, 1, 1]],
+  );
+  assert.deepEqual(byTag.now, byModel.now);
+  for (const { series, days } of [byModel, byKey, byMember, byProvider]) {
+    assert.equal(days.length, 7);
+    const total = series.flatMap(({ cost_micros: daily }) => daily).reduce((a, b) => a + b, 0);
+    assert.equal(total, spent);
+  }
+  assert.deepEqual((await analyticsOf(owner, 'key', 'live')).series, []);
+
+  const reply = await owner.get(
+    `/accounts/${account}/analytics/hours?mode=test&${rangeText(clock.nowMs(), 7)}`,
+  );
+  const hours = reply.json<WeekHours>();
+  const now = new Date(clock.nowMs());
+  const hour = now.getUTCDay() * 24 + now.getUTCHours();
+  assert.equal(hours.requests.length, 168);
+  const total = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+  assert.deepEqual([total(hours.requests), total(hours.cost_micros)], [5, spent]);
+  assert.ok(hours.requests[hour]! > 0);
+
+  // A week later, these are the days before.
+  await clock.advance(7 * 86_400_000);
+  const later = await analyticsOf(owner, 'key');
+  assert.deepEqual([later.now.requests, later.before.cost_micros], [0, spent]);
+  const { runway_days: runway } = await overviewOf(owner, 'test');
+  assert.equal(runway, Math.floor(((1_000_000_000 - spent) * 7) / spent));
 
   // The list also shows when each key was last used.
   const keys = (await owner.get(`/accounts/${account}/keys?mode=test`)).json<{
@@ -151,14 +202,18 @@ test('another account sees nothing, and invalid queries are refused', async () =
     await signIn(gateway, { role: 'member' }),
     await signIn(gateway, { role: 'owner' }),
   ];
-  for (const path of ['overview?mode=test', 'overview/costs?mode=test&by=key']) {
+  for (const path of ['overview?mode=test', `analytics?mode=test&by=key&${rangeText(0, 1)}`]) {
     assert.equal((await stranger.get(`/accounts/${member.account}/${path}`)).status, 404);
   }
   assert.equal((await member.get(`/accounts/${member.account}/overview`)).error.param, 'mode');
-  assert.equal(
-    (await member.get(`/accounts/${member.account}/overview/costs?mode=test&by=day`)).error.param,
-    'by',
-  );
+  for (const [query, param] of [
+    [`by=day&${rangeText(0, 1)}`, 'by'],
+    ['by=key&from=2026-01-01&to=2027-01-02', 'to'],
+    ['by=key&from=2026-02-30&to=2026-03-01', 'from'],
+  ]) {
+    const reply = await member.get(`/accounts/${member.account}/analytics?mode=test&${query}`);
+    assert.deepEqual([reply.status, reply.error.param], [400, param]);
+  }
 });
 
 test('the code samples for newcomers run unchanged', async (t) => {
@@ -187,8 +242,22 @@ async function overviewOf(client: DashboardClient, mode: 'live' | 'test'): Promi
   return reply.json();
 }
 
-async function costsOf(client: DashboardClient, query: string): Promise<DailyCosts> {
-  return (await client.get(`/accounts/${client.account}/overview/costs?${query}`)).json();
+/** The last seven days. */
+async function analyticsOf(
+  client: DashboardClient,
+  by: string,
+  mode: 'live' | 'test' = 'test',
+): Promise<Analytics> {
+  const reply = await client.get(
+    `/accounts/${client.account}/analytics?mode=${mode}&by=${by}&${rangeText(clock.nowMs(), 7)}`,
+  );
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json();
+}
+
+function rangeText(nowMs: number, days: number): string {
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  return `from=${day(nowMs - (days - 1) * 86_400_000)}&to=${day(nowMs)}`;
 }
 
 async function make(client: DashboardClient, name: string) {

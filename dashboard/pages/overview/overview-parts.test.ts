@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chartRows, seriesLabel, tickText, totalMicros } from './chart-rows.ts';
+import {
+  chartRows,
+  seriesColor,
+  seriesLabel,
+  tickText,
+  totalMicros,
+} from '../../parts/chart-rows.ts';
 import { firstModel, firstSamples } from './first-request.ts';
 
 const prices = (input: number) => ({
@@ -36,9 +42,9 @@ function model(
 
 test('a chart has a row for each day, without zeros', () => {
   const series = [
-    { id: 'a', name: null, cost_micros: [1, 0] },
-    { id: 'b', name: 'B', cost_micros: [0, 2] },
-    { id: null, name: null, cost_micros: [3, 4] },
+    { id: 'a', name: null, is_rest: false, cost_micros: [1, 0] },
+    { id: 'b', name: 'B', is_rest: false, cost_micros: [0, 2] },
+    { id: null, name: null, is_rest: true, cost_micros: [3, 4] },
   ];
   assert.deepEqual(chartRows({ days: ['2026-11-21', '2026-11-22'], series }), [
     { day: '2026-11-21', s0: 1, s2: 3 },
@@ -46,6 +52,7 @@ test('a chart has a row for each day, without zeros', () => {
   ]);
   assert.deepEqual(series.map(seriesLabel), ['a', 'B', 'All others']);
   assert.deepEqual(series.map(totalMicros), [1, 2, 7]);
+  assert.equal(new Set(series.map(seriesColor)).size, 3);
 });
 
 test('a UTC day keeps its date in every time zone', () => {

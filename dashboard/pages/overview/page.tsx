@@ -9,10 +9,12 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { CostPanel } from './cost-panel.tsx';
-import { ErrorsPanel } from './errors-panel.tsx';
+import { useRange } from '../../parts/range-picker.tsx';
+import type { DayRange } from '../../parts/utc-days.ts';
+import { DaysPart } from './days-part.tsx';
+import { RecentErrors } from './recent-errors.tsx';
 import { FirstRun } from './first-run.tsx';
-import { ActivityStats, MoneyStats } from './stats.tsx';
+import { BalancePanel } from './balance-panel.tsx';
 
 type CreatedKey = Output<'POST /accounts/:account/keys'>;
 
@@ -20,10 +22,11 @@ export function Page() {
   const mode = useMode();
   // The secret is shown only once, so it survives a change of mode.
   const [created, setCreated] = useState<CreatedKey | null>(null);
+  const { range, picker } = useRange();
   return (
     <>
-      <PageHeader title="Overview" />
-      <Overview key={mode} mode={mode} created={created} onCreated={setCreated} />
+      <PageHeader title="Overview" actions={picker} />
+      <Overview key={mode} mode={mode} range={range} created={created} onCreated={setCreated} />
     </>
   );
 }
@@ -34,10 +37,10 @@ type Props = {
   readonly onCreated: (key: CreatedKey) => void;
 };
 
-function Overview({ mode, created, onCreated }: Props) {
+function Overview({ range, ...props }: Props & { readonly range: DayRange }) {
   const query = useApi(
     'GET /accounts/:account/overview',
-    { query: { mode } },
+    { query: { mode: props.mode } },
     { refetchMs: 30_000 },
   );
   const { data: overview, error } = query;
@@ -47,17 +50,10 @@ function Overview({ mode, created, onCreated }: Props) {
   if (error && !overview) return <ErrorNotice error={error} onRetry={() => void query.refetch()} />;
   return (
     <Stack gap="md">
-      {isFirstRun && overview && (
-        <Welcome overview={overview} mode={mode} created={created} onCreated={onCreated} />
-      )}
-      <MoneyStats overview={overview} />
-      {overview?.has_charges !== false && (
-        <>
-          <CostPanel mode={mode} />
-          <ActivityStats overview={overview} />
-        </>
-      )}
-      {overview && <ErrorsPanel overview={overview} />}
+      {isFirstRun && overview && <Welcome overview={overview} {...props} />}
+      <BalancePanel overview={overview} mode={props.mode} />
+      {overview?.has_charges !== false && <DaysPart mode={props.mode} range={range} />}
+      {overview && <RecentErrors errors={overview.recent_errors} />}
     </Stack>
   );
 }

@@ -2,21 +2,21 @@
 // page.
 import '@mantine/charts/styles.layer.css';
 import { BarChart } from '@mantine/charts';
-import type { Output } from '../../api/client.ts';
-import { shortUsdText, usdText } from '../../parts/money-text.ts';
-import { chartColors, chartRows, seriesLabel, tickText } from './chart-rows.ts';
+import type { Output } from '../api/client.ts';
+import { chartRows, seriesColor, seriesLabel, tickText } from './chart-rows.ts';
+import { shortUsdText, usdText } from './money-text.ts';
 
-type Costs = Output<'GET /accounts/:account/overview/costs'>;
+type Costs = Output<'GET /accounts/:account/analytics'>;
 
-export function CostChart({ costs }: { readonly costs: Costs }) {
+export function CostChart({ costs, height }: { readonly costs: Costs; readonly height: number }) {
   const series = costs.series.map((one, index) => ({
     name: `s${index}`,
     label: seriesLabel(one),
-    color: chartColors[index % chartColors.length]!,
+    color: seriesColor(one, index),
   }));
   return (
     <BarChart
-      h={260}
+      h={height}
       type="stacked"
       data={chartRows(costs)}
       dataKey="day"

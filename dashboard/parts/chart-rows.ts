@@ -1,21 +1,16 @@
 // Data and labels of the cost chart.
-import type { Output } from '../../api/client.ts';
+import type { Output } from '../api/client.ts';
 
-type Costs = Output<'GET /accounts/:account/overview/costs'>;
+type Costs = Pick<Output<'GET /accounts/:account/analytics'>, 'days' | 'series'>;
 type Series = Costs['series'][number];
 
 /** Colours of the series, in this order. They can be distinguished with colour blindness. */
-export const chartColors = [
-  '#4d76e4',
-  '#1d9e8d',
-  '#e0a030',
-  '#c9527c',
-  '#8a63d2',
-  '#5f9e3f',
-  '#38a3d1',
-  '#b5744a',
-  '#7c8798',
-] as const;
+const colors = ['#4d76e4', '#1d9e8d', '#e0a030', '#c9527c', '#8a63d2', '#5f9e3f'] as const;
+const restColor = '#7c8798';
+
+export function seriesColor({ is_rest: isRest }: Series, index: number): string {
+  return isRest ? restColor : colors[index % colors.length]!;
+}
 
 /**
  * Returns one row per day: `{ day: '2026-11-22', s0: 12, s2: 5 }`. Zeros are left out to keep
@@ -32,9 +27,9 @@ export function chartRows({ days, series }: Costs): Record<string, string | numb
   }));
 }
 
-export function seriesLabel({ id, name }: Series): string {
-  if (id === null) return 'All others';
-  return name || id;
+export function seriesLabel({ id, name, is_rest: isRest }: Series): string {
+  if (isRest) return 'All others';
+  return name ?? id ?? 'None';
 }
 
 export function totalMicros({ cost_micros: costs }: Series): number {

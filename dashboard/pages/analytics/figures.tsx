@@ -1,0 +1,120 @@
+// The figures of the chosen days, each with its change and a link to its requests.
+import { SimpleGrid } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Output } from '../../api/client.ts';
+import { changeText } from '../../parts/change-text.ts';
+import { Money } from '../../parts/money.tsx';
+import { shortUsdText } from '../../parts/money-text.ts';
+import { countText, durationText, shareText, shortCountText } from '../../parts/number-text.ts';
+import { RequestsLink } from '../../parts/requests-link.tsx';
+import { Stat } from '../../parts/stat.tsx';
+import type { Search } from '../../parts/url-state.ts';
+import type { DayRange } from '../../parts/utc-days.ts';
+import { sortWithin } from './groups.ts';
+
+type Analytics = Output<'GET /accounts/:account/analytics'>;
+type Sums = Analytics['now'];
+
+type Props = {
+  /** Undefined while loading. */
+  readonly analytics: Analytics | undefined;
+  readonly range: DayRange;
+};
+
+export function Figures({ analytics, range }: Props) {
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="md">
+      {figures.map(({ label, filters, sort, ...figure }) => (
+        <Stat
+          key={label}
+          label={label}
+          value={
+            analytics && (
+              <RequestsLink
+                filters={{ ...range, ...filters, ...(sort && sortWithin(range, sort)) }}
+              >
+                {figure.value(analytics.now)}
+              </RequestsLink>
+            )
+          }
+          hint={analytics && hintOf(figure, analytics)}
+        />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+type Figure = {
+  readonly label: string;
+  readonly value: (sums: Sums) => ReactNode;
+  /** What is compared; null: not known. */
+  readonly amount: (sums: Sums) => number | null;
+  readonly text: (amount: number) => string;
+  readonly filters?: Search;
+  readonly sort?: string;
+};
+
+function hintOf({ amount, text }: Pick<Figure, 'amount' | 'text'>, { now, before }: Analytics) {
+  const [current, earlier] = [amount(now), amount(before)];
+  if (earlier === null || earlier === 0) return 'None before';
+  const change = current === null ? '' : changeText(current, earlier);
+  return `${change}${change && ', '}${text(earlier)} before`;
+}
+
+const tokens = ({ input_tokens: input, output_tokens: output }: Sums) => input + output;
+
+function latency(label: string, name: 'first_token' | 'duration', sort: string): Figure {
+  return {
+    label,
+    value: ({ [name]: measured }) =>
+      measured ? `${durationText(measured.p50_ms)} / ${durationText(measured.p95_ms)}` : '–',
+    amount: ({ [name]: measured }) => measured?.p95_ms ?? null,
+    text: (ms) => `p95 ${durationText(ms)}`,
+    sort,
+  };
+}
+
+const figures: readonly Figure[] = [
+  {
+    label: 'Cost',
+    value: ({ cost_micros: cost }) => <Money short micros={cost} />,
+    amount: ({ cost_micros: cost }) => cost,
+    text: shortUsdText,
+    sort: 'cost',
+  },
+  {
+    label: 'Requests',
+    value: ({ requests }) => countText(requests),
+    amount: ({ requests }) => requests,
+    text: countText,
+  },
+  {
+    label: 'Tokens, in and out',
+    value: (sums) => `${shortCountText(sums.input_tokens)} / ${shortCountText(sums.output_tokens)}`,
+    amount: tokens,
+    text: shortCountText,
+  },
+  {
+    label: 'Error rate',
+    value: ({ errors, requests }) => shareText(requests === 0 ? 0 : errors / requests),
+    amount: ({ errors, requests }) => (requests === 0 ? null : errors / requests),
+    text: shareText,
+    filters: { outcome: 'failed' },
+  },
+  {
+    label: 'Errors',
+    value: ({ errors }) => countText(errors),
+    amount: ({ errors }) => errors,
+    text: countText,
+    filters: { outcome: 'failed' },
+  },
+  {
+    label: 'Saved by caching',
+    value: ({ saved_micros: saved }) => <Money short micros={saved} />,
+    amount: ({ saved_micros: saved }) => saved,
+    text: shortUsdText,
+    filters: { outcome: 'cached' },
+  },
+  latency('First token, p50 / p95', 'first_token', 'first-token'),
+  latency('Duration, p50 / p95', 'duration', 'duration'),
+];

@@ -1,0 +1,118 @@
+import { Text } from '@mantine/core';
+import { IconChartBar } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { changeText } from '../../parts/change-text.ts';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Money } from '../../parts/money.tsx';
+import { countText, durationText, shortCountText } from '../../parts/number-text.ts';
+import { RequestsLink } from '../../parts/requests-link.tsx';
+import type { Search } from '../../parts/url-state.ts';
+import type { DayRange } from '../../parts/utc-days.ts';
+import { groupNames, type GroupName, type Row, rowFilter, rowName, sortWithin } from './groups.ts';
+
+type Props = {
+  readonly by: GroupName;
+  /** Undefined while loading. */
+  readonly rows: readonly Row[] | undefined;
+  readonly range: DayRange;
+};
+
+export function GroupTable({ by, rows, range }: Props) {
+  return (
+    <DataTable<Row>
+      label={`By ${groupNames[by].label.toLowerCase()}`}
+      rows={rows}
+      columns={columnsOf(by, range)}
+      rowKey={({ id }) => id ?? ''}
+      dense
+      empty={
+        <EmptyState
+          icon={IconChartBar}
+          title="No requests in these days"
+          text="Choose more days."
+        />
+      }
+    />
+  );
+}
+
+function columnsOf(by: GroupName, range: DayRange): readonly Column<Row>[] {
+  const linked = (row: Row, more: Search, children: ReactNode) => {
+    const filter = rowFilter(by, row);
+    return filter ? (
+      <RequestsLink filters={{ ...range, ...filter, ...more }}>{children}</RequestsLink>
+    ) : (
+      children
+    );
+  };
+  const number = (title: string, render: (row: Row) => ReactNode): Column<Row> => ({
+    title,
+    align: 'right',
+    phone: 'hidden',
+    render,
+  });
+  const latency = (title: string, name: 'first_token' | 'duration', sort: string) =>
+    number(title, (row) => {
+      const measured = row[name];
+      if (!measured) return '–';
+      const text = `${durationText(measured.p50_ms)} / ${durationText(measured.p95_ms)}`;
+      return linked(row, sortWithin(range, sort), text);
+    });
+  return [
+    {
+      title: groupNames[by].label,
+      phone: 'title',
+      render: (row) => (
+        <Text span inherit truncate display="inline-block" maw={260} title={rowName(by, row)}>
+          {linked(row, {}, rowName(by, row))}
+        </Text>
+      ),
+    },
+    {
+      title: 'Cost',
+      align: 'right',
+      render: (row) =>
+        linked(row, sortWithin(range, 'cost'), <Money short micros={row.cost_micros} />),
+    },
+    {
+      title: 'Change',
+      align: 'right',
+      render: ({ cost_micros: cost, before }) => (
+        <Text span inherit c="dimmed">
+          {changeText(cost, before.cost_micros) || (cost > 0 ? 'new' : '–')}
+        </Text>
+      ),
+    },
+    {
+      title: 'Requests',
+      align: 'right',
+      render: (row) => linked(row, {}, countText(row.requests)),
+    },
+    number('Tokens', (row) => shortCountText(row.input_tokens + row.output_tokens)),
+    {
+      title: 'Errors',
+      align: 'right',
+      render: (row) =>
+        // The history does not have the provider of a failed request.
+        by === 'provider' || row.errors === 0
+          ? countText(row.errors)
+          : linked(row, { outcome: 'failed' }, countText(row.errors)),
+    },
+    ...(by === 'provider'
+      ? []
+      : [
+          number('Saved', (row) =>
+            row.saved_micros === 0
+              ? '–'
+              : linked(row, { outcome: 'cached' }, <Money short micros={row.saved_micros} />),
+          ),
+        ]),
+    ...(by === 'tag'
+      ? []
+      : [
+          latency('First token p50 / p95', 'first_token', 'first-token'),
+          latency('Duration p50 / p95', 'duration', 'duration'),
+        ]),
+  ];
+}

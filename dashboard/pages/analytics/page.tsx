@@ -1,0 +1,75 @@
+// Cost, requests, errors and latencies of any days, compared with as many days before.
+import { SegmentedControl, Skeleton, Stack } from '@mantine/core';
+import { useMode } from '../../api/account.ts';
+import { useApi } from '../../api/use-api.ts';
+import { CostFigure } from '../../parts/cost-figure.tsx';
+import { ErrorCounts } from '../../parts/error-counts.tsx';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { useRange } from '../../parts/range-picker.tsx';
+import { useUrlState } from '../../parts/url-state.ts';
+import { Figures } from './figures.tsx';
+import { GroupTable } from './group-table.tsx';
+import { groupNames, type GroupName, readGroup } from './groups.ts';
+import { WeekHeat } from './week-heat.tsx';
+
+export function Page() {
+  const mode = useMode();
+  const { range, picker } = useRange();
+  const [by, setState] = useUrlState(readGroup);
+  const query = useApi(
+    'GET /accounts/:account/analytics',
+    { query: { mode, ...range, by } },
+    { keepPrevious: true },
+  );
+  const { data: analytics, error } = query;
+  return (
+    <>
+      <PageHeader
+        title="Analytics"
+        description="Compared with as many days before. Days are in UTC."
+        actions={picker}
+      />
+      <Stack gap="md">
+        {error && <ErrorNotice error={error} onRetry={() => void query.refetch()} />}
+        <Figures analytics={analytics} range={range} />
+        <Panel
+          title="Cost by day"
+          actions={
+            <SegmentedControl
+              size="xs"
+              aria-label="Group by"
+              value={by}
+              onChange={(value) => setState({ by: value === 'model' ? undefined : value })}
+              data={Object.entries(groupNames).map(([value, { label }]) => ({ value, label }))}
+            />
+          }
+        >
+          <QueryView query={query} skeleton={<Skeleton h={260} />}>
+            {(costs) => <CostFigure costs={costs} />}
+          </QueryView>
+        </Panel>
+        <Panel title={titleOf(by)} description={groupNames[by].note} flush>
+          <GroupTable by={by} rows={analytics?.rows} range={range} />
+        </Panel>
+        <Panel
+          title="Hours of the week"
+          description="Requests by UTC hour. Darker has more; a click shows them."
+        >
+          <WeekHeat mode={mode} range={range} />
+        </Panel>
+        <Panel title="Errors" description="Refused and failed requests. None was charged.">
+          <QueryView query={query}>
+            {({ errors }) => <ErrorCounts errors={errors} range={range} />}
+          </QueryView>
+        </Panel>
+      </Stack>
+    </>
+  );
+}
+
+function titleOf(by: GroupName): string {
+  return `By ${groupNames[by].label.toLowerCase()}`;
+}

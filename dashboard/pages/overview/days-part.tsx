@@ -1,0 +1,128 @@
+// The chosen days: one chart beside the models and keys that cost most, and errors by code.
+import { Grid, Group, Skeleton, Stack, Text } from '@mantine/core';
+import type { Mode } from '../../api/account.ts';
+import type { Output } from '../../api/client.ts';
+import { useApi } from '../../api/use-api.ts';
+import { changeText } from '../../parts/change-text.ts';
+import { CostFigure } from '../../parts/cost-figure.tsx';
+import { ErrorCounts } from '../../parts/error-counts.tsx';
+import { AppLink } from '../../parts/link.tsx';
+import { Money } from '../../parts/money.tsx';
+import { shortUsdText } from '../../parts/money-text.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { RequestsLink } from '../../parts/requests-link.tsx';
+import type { DayRange } from '../../parts/utc-days.ts';
+
+type Analytics = Output<'GET /accounts/:account/analytics'>;
+type Props = { readonly mode: Mode; readonly range: DayRange };
+
+const shown = 5;
+
+export function DaysPart({ mode, range }: Props) {
+  const options = { keepPrevious: true, refetchMs: 60_000 };
+  const query = { mode, ...range };
+  const models = useApi(
+    'GET /accounts/:account/analytics',
+    { query: { ...query, by: 'model' } },
+    options,
+  );
+  const keys = useApi(
+    'GET /accounts/:account/analytics',
+    { query: { ...query, by: 'key' } },
+    options,
+  );
+  return (
+    <>
+      <Grid gap="md" align="stretch">
+        <Grid.Col span={{ base: 12, md: 8 }}>
+          <Panel
+            h="100%"
+            title="Cost by day"
+            description={models.data && <Total analytics={models.data} />}
+            actions={<MoreLink range={range} />}
+          >
+            <QueryView query={models} skeleton={<Skeleton h={300} />}>
+              {(costs) => <CostFigure costs={costs} height={300} />}
+            </QueryView>
+          </Panel>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 4 }}>
+          <Stack gap="md" h="100%">
+            <Panel title="Top keys">
+              <QueryView query={keys}>
+                {({ rows }) => <TopList name="key" rows={rows} range={range} />}
+              </QueryView>
+            </Panel>
+            <Panel title="Top models" flex={1}>
+              <QueryView query={models}>
+                {({ rows }) => <TopList name="model" rows={rows} range={range} />}
+              </QueryView>
+            </Panel>
+          </Stack>
+        </Grid.Col>
+      </Grid>
+      <Panel title="Errors" description="Refused and failed requests. None was charged.">
+        <QueryView query={models}>
+          {({ errors }) => <ErrorCounts errors={errors} range={range} />}
+        </QueryView>
+      </Panel>
+    </>
+  );
+}
+
+function Total({ analytics: { now, before } }: { readonly analytics: Analytics }) {
+  const change = changeText(now.cost_micros, before.cost_micros);
+  return (
+    <>
+      <Money short micros={now.cost_micros} fw={600} />
+      {change && `, ${change} from ${shortUsdText(before.cost_micros)} before`}
+    </>
+  );
+}
+
+function MoreLink({ range }: { readonly range: DayRange }) {
+  return (
+    <AppLink
+      to="/analytics"
+      search={(before) => ({ account: before.account, mode: before.mode, ...range })}
+      size="sm"
+    >
+      Analytics
+    </AppLink>
+  );
+}
+
+type ListProps = {
+  readonly name: 'key' | 'model';
+  readonly rows: Analytics['rows'];
+  readonly range: DayRange;
+};
+
+function TopList({ name, rows, range }: ListProps) {
+  const top = rows.filter(({ id, cost_micros: cost }) => id !== null && cost > 0).slice(0, shown);
+  if (top.length === 0) return <Text c="dimmed">Nothing spent in these days.</Text>;
+  return (
+    <Stack
+      component="ol"
+      gap={8}
+      m={0}
+      p={0}
+      style={{ listStyle: 'none' }}
+      aria-label={`Top ${name}s`}
+    >
+      {top.map((row) => (
+        <Group key={row.id} component="li" justify="space-between" gap="sm" wrap="nowrap">
+          <Text truncate title={row.name ?? undefined}>
+            <RequestsLink filters={{ ...range, [name]: row.id! }}>
+              {row.name ?? (name === 'key' ? 'Unnamed' : row.id)}
+            </RequestsLink>
+          </Text>
+          <Text c="dimmed" component="div">
+            <Money short micros={row.cost_micros} />
+          </Text>
+        </Group>
+      ))}
+    </Stack>
+  );
+}

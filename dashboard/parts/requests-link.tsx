@@ -1,0 +1,27 @@
+// Links a figure to the requests behind it.
+import type { ReactNode } from 'react';
+import { AppLink } from './link.tsx';
+import type { Search } from './url-state.ts';
+
+type Props = {
+  /** Parameters of the Requests page. */
+  readonly filters: Search;
+  readonly label?: string;
+  readonly children: ReactNode;
+};
+
+/** `<RequestsLink filters={{ key: 'key_1', from, to }}>12</RequestsLink>` */
+export function RequestsLink({ filters, label, children }: Props) {
+  return (
+    <AppLink
+      to="/requests"
+      search={(before) => ({ account: before.account, mode: before.mode, ...filters })}
+      aria-label={label}
+      c="inherit"
+      inherit
+      underline="hover"
+    >
+      {children}
+    </AppLink>
+  );
+}
