@@ -58,7 +58,6 @@ function RangePicker({ range, preset, today, onPreset, onRange }: Props) {
       <DatePickerInput
         type="range"
         size="xs"
-        aria-label="Any days (UTC)"
         leftSection={<IconCalendar size={16} aria-hidden />}
         valueFormat="D MMM YYYY"
         value={start === null ? [range.from, range.to] : [start, null]}

@@ -1,6 +1,7 @@
 // Links a figure to the requests behind it.
 import type { ReactNode } from 'react';
 import { AppLink } from './link.tsx';
+import classes from './requests-link.module.css';
 import type { Search } from './url-state.ts';
 
 type Props = {
@@ -19,7 +20,7 @@ export function RequestsLink({ filters, label, children }: Props) {
       aria-label={label}
       c="inherit"
       inherit
-      underline="hover"
+      className={classes.figure}
     >
       {children}
     </AppLink>

@@ -29,13 +29,16 @@ export function Figures({ analytics, range }: Props) {
           key={label}
           label={label}
           value={
-            analytics && (
+            analytics &&
+            (figure.isKnown?.(analytics.now) === false ? (
+              '–'
+            ) : (
               <RequestsLink
                 filters={{ ...range, ...filters, ...(sort && sortWithin(range, sort)) }}
               >
                 {figure.value(analytics.now)}
               </RequestsLink>
-            )
+            ))
           }
           hint={analytics && hintOf(figure, analytics)}
         />
@@ -50,6 +53,8 @@ type Figure = {
   /** What is compared; null: not known. */
   readonly amount: (sums: Sums) => number | null;
   readonly text: (amount: number) => string;
+  /** By default it is. */
+  readonly isKnown?: (sums: Sums) => boolean;
   readonly filters?: Search;
   readonly sort?: string;
 };
@@ -66,6 +71,7 @@ const tokens = ({ input_tokens: input, output_tokens: output }: Sums) => input +
 function latency(label: string, name: 'first_token' | 'duration', sort: string): Figure {
   return {
     label,
+    isKnown: ({ [name]: measured }) => measured !== null,
     value: ({ [name]: measured }) =>
       measured ? `${durationText(measured.p50_ms)} / ${durationText(measured.p95_ms)}` : '–',
     amount: ({ [name]: measured }) => measured?.p95_ms ?? null,
