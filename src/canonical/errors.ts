@@ -55,6 +55,12 @@ export const errorKinds = {
     meaning: "The model is not in the key's list of allowed models.",
     remedy: "Use an allowed model, or change the key's list.",
   },
+  key_scope_missing: {
+    status: 403,
+    retry: false,
+    meaning: 'The key lacks the scope that the endpoint needs. `details.needed_scope` names it.',
+    remedy: 'Use a key with this scope, or change the scopes of the key.',
+  },
   address_not_allowed: {
     status: 403,
     retry: false,

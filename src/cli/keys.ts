@@ -1,5 +1,6 @@
 // `tollgate keys …`
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
+import type { KeyScope } from '../canonical/key-scope.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
 import { keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
@@ -17,6 +18,7 @@ type LimitOptions = JsonOption &
     readonly dailyCapUsd?: OrNone<Micros>;
     readonly monthlyCapUsd?: OrNone<Micros>;
     readonly models?: OrNone<readonly string[]>;
+    readonly scopes?: OrNone<readonly KeyScope[]>;
     readonly expires?: OrNone<number>;
   };
 
@@ -54,6 +56,7 @@ export async function listKeysCommand(options: JsonOption & { account?: string }
           'DAILY CAP',
           'MONTHLY CAP',
           'MODELS',
+          'SCOPES',
           'RPM',
           'TPM',
           'AT ONCE',
@@ -135,7 +138,7 @@ function revokedKey(keyId: string): CommandFailed {
 }
 
 function controlsOf(config: Config, options: LimitOptions): KeyControls {
-  const { name, dailyCapUsd, monthlyCapUsd, models, expires } = options;
+  const { name, dailyCapUsd, monthlyCapUsd, models, scopes, expires } = options;
   return {
     ...requestLimitsOf(options),
     ...(name !== undefined && { name }),
@@ -144,6 +147,7 @@ function controlsOf(config: Config, options: LimitOptions): KeyControls {
     ...(models !== undefined && {
       models: models === none ? null : resolveModelIds(loadCatalog(config), models),
     }),
+    ...(scopes !== undefined && { scopes: orNull(scopes) }),
     ...(expires !== undefined && { expiresAtMs: orNull(expires) }),
   };
 }
@@ -157,6 +161,7 @@ function keyRow(key: KeyListing): string[] {
     capText(key.daily_cap_micros),
     capText(key.monthly_cap_micros),
     key.models === null ? 'all' : key.models.join(','),
+    key.scopes === null ? 'all' : key.scopes.join(','),
     limitText(key.requests_per_minute),
     limitText(key.tokens_per_minute),
     limitText(key.concurrent_requests),

@@ -1,6 +1,7 @@
 // Parses option values strictly: a typing error in an amount must be refused, not guessed at.
 import { InvalidArgumentError } from 'commander';
 import { type AdminScope, adminScopes } from '../canonical/admin-scope.ts';
+import { type KeyScope, keyScopes } from '../canonical/key-scope.ts';
 import { isAddressRange } from '../lib/addresses.ts';
 import { parseUtcDay, parseZonedTime } from '../lib/iso-time.ts';
 import { microsFromUsd, type Micros } from '../lib/money.ts';
@@ -66,14 +67,22 @@ export function parseModelList(text: string): OrNone<readonly string[]> {
 
 /** Parses scopes of an admin key, or "all". */
 export function parseScopes(text: string): readonly AdminScope[] {
-  if (text === 'all') return adminScopes;
+  return text === 'all' ? adminScopes : scopesIn(text, adminScopes);
+}
+
+/** Parses scopes of an API key; "all" clears the list. */
+export function parseKeyScopes(text: string): OrNone<readonly KeyScope[]> {
+  return text === 'all' ? none : scopesIn(text, keyScopes);
+}
+
+function scopesIn<Scope extends string>(text: string, scopes: readonly Scope[]): readonly Scope[] {
   const names = text.split(',').map((name) => name.trim());
-  const wrong = names.find((name) => !adminScopes.some((scope) => scope === name));
+  const wrong = names.find((name) => !scopes.some((scope) => scope === name));
   if (wrong !== undefined)
     throw new InvalidArgumentError(
-      `"${wrong}" is not a scope. Give "all", or some of these, separated by commas: ${adminScopes.join(', ')}.`,
+      `"${wrong}" is not a scope. Give "all", or some of these, separated by commas: ${scopes.join(', ')}.`,
     );
-  return adminScopes.filter((scope) => names.includes(scope));
+  return scopes.filter((scope) => names.includes(scope));
 }
 
 const rangesMax = 100;

@@ -2,6 +2,7 @@
 // contract (docs/command-line.md).
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { keyScopes } from '../canonical/key-scope.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { DatabaseUnusable, MigrationFailed } from '../db/database-error.ts';
 import { LedgerUnavailable } from '../domain/ledger/batcher.ts';
@@ -17,6 +18,7 @@ import {
   parseModelList,
   parseOverlap,
   parseName,
+  parseKeyScopes,
   parseScopes,
   parseUsd,
   parseUsdCap,
@@ -368,6 +370,11 @@ function limits(command: Command): Command {
       '--models <list>',
       'allowed models, separated by commas; "none" for all',
       parseModelList,
+    )
+    .option(
+      '--scopes <list>',
+      `what it may do, separated by commas: ${keyScopes.join(', ')}; "all" for everything`,
+      parseKeyScopes,
     )
     .option(
       '--expires <time>',

@@ -3,6 +3,7 @@
 import { readKeyUses } from '../domain/activity/queries.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { ApiError, invalidCursor, invalidRequest } from '../canonical/errors.ts';
+import { keyScopes } from '../canonical/key-scope.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { resolveKeyModels } from '../domain/catalog/resolve-key-model.ts';
 import type { BodyOf } from '../dashboard-contract/endpoint.ts';
@@ -166,7 +167,7 @@ export function readControls(
   fields: ControlFields,
 ): KeyControls {
   const { name, daily_cap_micros: dailyCap, monthly_cap_micros: monthlyCap, models } = fields;
-  const { allowed_addresses: addresses, expires_at: expiresAt } = fields;
+  const { scopes, allowed_addresses: addresses, expires_at: expiresAt } = fields;
   return {
     ...(name !== undefined && { name: readName(name) }),
     ...(dailyCap !== undefined && { dailyCapMicros: dailyCap === null ? null : micros(dailyCap) }),
@@ -174,6 +175,7 @@ export function readControls(
       monthlyCapMicros: monthlyCap === null ? null : micros(monthlyCap),
     }),
     ...(models !== undefined && { models: models && readModels(gateway.catalog, models) }),
+    ...(scopes !== undefined && { scopes: scopes && keyScopes.filter((s) => scopes.includes(s)) }),
     requestsPerMinute: fields.requests_per_minute,
     tokensPerMinute: fields.tokens_per_minute,
     concurrentRequests: fields.concurrent_requests,

@@ -3,6 +3,7 @@
 // account: the path names the key instead of a header.
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
+import type { KeyScope } from '../canonical/key-scope.ts';
 import type { Access, EndpointName } from '../dashboard-contract/endpoint.ts';
 import { UsageExportQuery } from '../dashboard-contract/usage.ts';
 import { clientFormats } from '../formats/registry.ts';
@@ -12,7 +13,7 @@ import type { Endpoint } from '../gateway/stages.ts';
 import { runEndpoint } from '../server/charged.ts';
 import { dashboardApiPath, type Handler } from '../server/context.ts';
 import type { DashboardContext } from './context.ts';
-import { useKey } from '../server/middleware/authenticate.ts';
+import { checkScope, useKey } from '../server/middleware/authenticate.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
 import { admitCaller, checkOrigin } from './access.ts';
@@ -34,7 +35,7 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
   ...playground('/v1/responses', modelEndpoint(clientFormats.responses)),
   ...playground('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
   ...playground('/v1/messages', modelEndpoint(clientFormats.messages)),
-  ...playground('/v1/images/generations', imageEndpoint, { heavy: true }),
+  ...playground('/v1/images/generations', imageEndpoint, { scope: 'images', heavy: true }),
   'GET /auth/callback/oidc': { access: 'public', handler: finishProvider },
   /** All records of `GET /accounts/:account/usage` that match its filters. */
   'GET /accounts/:account/usage.csv': { access: 'member', handler: usageFile },
@@ -81,13 +82,13 @@ function usageFile(context: DashboardContext): Handler {
 function playground(
   url: `/v1/${string}`,
   endpoint: Endpoint,
-  { heavy = false } = {},
+  { scope = 'run', heavy = false }: { readonly scope?: KeyScope; readonly heavy?: boolean } = {},
 ): Readonly<Record<EndpointName, Stream>> {
   const name: EndpointName = `POST /accounts/:account/keys/:key${url}`;
   const stream: Stream = {
     access: 'member',
     handler: (context) => runEndpoint(context, endpoint),
-    prepare: useKeyOfPath,
+    prepare: (context) => useKeyOfPath(context, scope),
     config: { refusedUnderLoad: true, publicUrl: url },
     heavy,
   };
@@ -98,7 +99,7 @@ function playground(
  * Throws ApiError: 404 when the account has no such key, and the same errors as a request with the
  * key itself.
  */
-function useKeyOfPath({ gateway, keys }: DashboardContext) {
+function useKeyOfPath({ gateway, keys }: DashboardContext, scope: KeyScope) {
   return async (request: FastifyRequest): Promise<void> => {
     const { account, key: keyId } = request.params as {
       readonly account: string;
@@ -109,5 +110,6 @@ function useKeyOfPath({ gateway, keys }: DashboardContext) {
     if (key === 'revoked')
       throw new ApiError('invalid_api_key', 'This API key was revoked. Use another.');
     useKey(gateway, key, request);
+    checkScope(key, scope);
   };
 }

@@ -1,11 +1,14 @@
 // An account's API keys.
 import { Type } from 'typebox';
+import { keyScopes } from '../canonical/key-scope.ts';
 import { closed, orNull, page, Mode, PageQuery } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
 /** The first that applies: revoked, disabled, expired. */
 export const KeyState = Type.Enum(['active', 'disabled', 'expired', 'revoked']);
 export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
+
+const KeyScope = Type.Enum([...keyScopes]);
 
 /** Spend of a UTC day or month. */
 const KeySpend = closed({
@@ -30,6 +33,10 @@ export const Key = closed({
   today: KeySpend,
   this_month: KeySpend,
   models: orNull(Type.Array(Type.String()), 'Ids of the catalogue; null: all models.'),
+  scopes: orNull(
+    Type.Array(KeyScope),
+    '`run`: models and searches; `images`: images; `usage`: the balance and usage; null: all.',
+  ),
   requests_per_minute: orNull(
     Type.Integer(),
     'null: the default of `GET …/key-defaults`; 0: nothing is allowed.',
@@ -80,6 +87,8 @@ export const keyControls = {
   models: nullable(
     Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 500 }),
   ),
+  /** What it may do. */
+  scopes: nullable(Type.Array(KeyScope, { minItems: 1, maxItems: keyScopes.length })),
   requests_per_minute: Limit,
   tokens_per_minute: Limit,
   concurrent_requests: Limit,

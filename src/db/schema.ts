@@ -93,6 +93,8 @@ export type ApiKeysTable = {
   monthly_cap_micros: Micros | null;
   /** A JSON array of model ids; null means all models. */
   models: string | null;
+  /** A JSON array of `KeyScope`; null means all scopes. */
+  scopes: string | null;
   /** null means the configured default; 0 allows nothing. */
   requests_per_minute: number | null;
   tokens_per_minute: number | null;

@@ -1,5 +1,6 @@
 // The bodies of errors, as schemas. The codes come from the registry (`canonical/errors.ts`).
 import { Type, type TSchema } from 'typebox';
+import { keyScopes } from '../canonical/key-scope.ts';
 import { errorKinds, type ErrorCode } from '../canonical/errors.ts';
 
 const codes = Object.keys(errorKinds) as ErrorCode[];
@@ -32,6 +33,7 @@ const details = {
   web_searches: count,
   resets_at: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   scope: Type.Optional(Type.Enum(['key', 'account'])),
+  needed_scope: Type.Optional(Type.Enum([...keyScopes])),
   maximum: count,
   remaining: count,
   required: count,

@@ -37,9 +37,10 @@ const withBody: readonly ErrorCode[] = [
   'unsupported_media_type',
   'overloaded',
 ];
+const withScope: readonly ErrorCode[] = [...withKey, 'key_scope_missing'];
 /** Of what asks a provider, free or not. */
 const working: readonly ErrorCode[] = [
-  ...withKey,
+  ...withScope,
   ...withBody,
   'model_not_found',
   'model_not_allowed_for_key',
@@ -361,7 +362,7 @@ export const publicOperations = {
     summary: 'Get the balance of the key’s account, in the key’s mode',
     access: 'key',
     answers: { 200: { description: 'The balance.', content: json(answers.Balance) } },
-    errors: withKey,
+    errors: withScope,
   },
   'GET /v1/usage': {
     id: 'listUsage',
@@ -415,7 +416,7 @@ export const publicOperations = {
       },
     ],
     answers: { 200: { description: 'A page of charges.', content: json(answers.UsagePage) } },
-    errors: withKey,
+    errors: withScope,
   },
 
   'GET /v1/images/files/*': {

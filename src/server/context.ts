@@ -5,6 +5,7 @@ import type { Billing } from '../domain/billing/billing.ts';
 import type { Database } from '../db/database.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { RequestLog } from '../gateway/request-log.ts';
+import type { KeyScope } from '../canonical/key-scope.ts';
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { KeyStore } from '../domain/keys/key-store.ts';
 import type { LedgerId } from '../domain/ledger/commands.ts';
@@ -79,8 +80,8 @@ declare module 'fastify' {
     trace: TraceContext | null;
   }
   interface FastifyContextConfig {
-    /** `none`: keys are ignored. `optional`: a wrong key is still refused. */
-    auth?: 'required' | 'optional' | 'none';
+    /** The scope of the required key. `none`: keys are ignored. `optional`: a wrong key is still refused. */
+    auth?: KeyScope | 'optional' | 'none';
     /** Reads `?api_key=`; only the Responses endpoint does. */
     queryKey?: boolean;
     /**

@@ -1,5 +1,6 @@
 // Every URL of the gateway's public API. `reference/public-operations.ts` describes each.
 import type { FastifyInstance } from 'fastify';
+import type { KeyScope } from '../canonical/key-scope.ts';
 import { clientFormats } from '../formats/registry.ts';
 import { imageEditEndpoint, imageEndpoint } from '../gateway/images/image-work.ts';
 import { modelEndpoint } from '../gateway/models/model-work.ts';
@@ -36,7 +37,8 @@ type Url<Method extends string> = PublicOperation extends infer Name
 export type Route = {
   readonly method: 'GET' | 'POST';
   readonly url: Url<'GET'> | Url<'POST'>;
-  readonly auth: 'required' | 'optional' | 'none';
+  /** A scope: a key that has it is required. */
+  readonly auth: KeyScope | 'optional' | 'none';
   readonly handler: Handler;
   readonly queryKey?: boolean;
   readonly refusedUnderLoad?: boolean;
@@ -64,8 +66,8 @@ export function routesOf(
     sale('/v1/responses', modelEndpoint(clientFormats.responses), { queryKey: true }),
     sale('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
     sale('/v1/messages', modelEndpoint(clientFormats.messages)),
-    sale('/v1/images/generations', imageEndpoint, { heavy: true }),
-    sale('/v1/images/edits', imageEditEndpoint, { heavy: true, form: true }),
+    sale('/v1/images/generations', imageEndpoint, { auth: 'images', heavy: true }),
+    sale('/v1/images/edits', imageEditEndpoint, { auth: 'images', heavy: true, form: true }),
     sale('/v1/web-search', searchEndpoint),
 
     work('/v1/messages/count_tokens', getTokenCount(context)),
@@ -75,8 +77,8 @@ export function routesOf(
     read('/v1/models/info', 'optional', getModelInfo(context)),
     // Model ids may contain slashes.
     read('/v1/models/*', 'optional', getModel(context)),
-    read('/v1/balance', 'required', getBalance(context)),
-    read('/v1/usage', 'required', getUsage(context)),
+    read('/v1/balance', 'usage', getBalance(context)),
+    read('/v1/usage', 'usage', getUsage(context)),
 
     // The signature in the link is the permission, so no key is needed.
     read(`${imageFilesPath}*`, 'none', getImageFile(context)),
@@ -111,7 +113,7 @@ export function routesOf(
 
 /** A request that runs a model or counts its tokens, charged or free. */
 function work(url: Url<'POST'>, handler: Handler, options: Partial<Route> = {}): Route {
-  return { method: 'POST', url, auth: 'required', refusedUnderLoad: true, handler, ...options };
+  return { method: 'POST', url, auth: 'run', refusedUnderLoad: true, handler, ...options };
 }
 
 function read(url: Url<'GET'>, auth: Route['auth'], handler: Handler): Route {

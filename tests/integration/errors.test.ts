@@ -170,6 +170,7 @@ for (const endpoint of endpoints) {
       poor: await newKey({ mode: 'live' }),
       restricted: await newKey({ models: ['gpt-4o'] }),
       elsewhere: await newKey({ allowedAddresses: ['192.0.2.0/24'] }),
+      reports: await newKey({ scopes: ['usage'] }),
       daily: await newKey({ dailyCapMicros: zeroMicros }),
       monthly: await newKey({ monthlyCapMicros: micros(1) }),
       none: await newKey({ requestsPerMinute: 1 }),
@@ -217,6 +218,12 @@ for (const endpoint of endpoints) {
         send: plain,
         key: () => keys.elsewhere,
         message: /127\.0\.0\.1/,
+      },
+      'a missing scope': {
+        code: 'key_scope_missing',
+        send: plain,
+        key: () => keys.reports,
+        message: /`run`/,
       },
       'a frozen account': { code: 'account_frozen', send: plain, key: () => frozen.key },
       'a loss budget': {

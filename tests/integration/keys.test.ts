@@ -158,6 +158,7 @@ test('commands create accounts and keys that work while the gateway runs', async
     daily_cap_micros: 1_250_000,
     monthly_cap_micros: 10_000_000,
     models: ['gpt-5-mini', 'gpt-4o'],
+    scopes: null,
     requests_per_minute: 50,
     tokens_per_minute: null,
     concurrent_requests: null,

@@ -1,7 +1,10 @@
 // The fields of a key, for creating and changing it.
 import {
   Alert,
+  Checkbox,
+  type CheckboxGroupProps,
   Fieldset,
+  Group,
   NumberInput,
   SimpleGrid,
   Stack,
@@ -67,6 +70,7 @@ export function KeyFields({ form, readOnly = false }: Props) {
           />
         </SimpleGrid>
         <CapNote dailyCap={dailyCap} monthlyCap={monthlyCap} />
+        <ScopeField {...form.getInputProps('scopes')} />
         <ModelPicker {...form.getInputProps('models')} disabled={readOnly} />
         <ExpiryField {...form.getInputProps('expires')} disabled={readOnly} />
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md">
@@ -101,6 +105,18 @@ export function KeyFields({ form, readOnly = false }: Props) {
         />
       </Stack>
     </Fieldset>
+  );
+}
+
+function ScopeField(input: Partial<CheckboxGroupProps>) {
+  return (
+    <Checkbox.Group label="May" {...input}>
+      <Group mt={8} gap="lg">
+        <Checkbox value="run" label="Run models and searches" />
+        <Checkbox value="images" label="Make images" />
+        <Checkbox value="usage" label="Read balance and usage" />
+      </Group>
+    </Checkbox.Group>
   );
 }
 

@@ -21,6 +21,7 @@ const key: Key = {
   today: spend,
   this_month: spend,
   models: ['gpt-5-mini'],
+  scopes: ['usage'],
   requests_per_minute: 0,
   tokens_per_minute: null,
   concurrent_requests: 8,
@@ -38,6 +39,7 @@ test('an unchanged form gives the same key and no changes', () => {
     daily_cap_micros: 1_234_500_000,
     monthly_cap_micros: null,
     models: ['gpt-5-mini'],
+    scopes: ['usage'],
     requests_per_minute: 0,
     tokens_per_minute: null,
     concurrent_requests: 8,
@@ -53,6 +55,7 @@ test('only changed fields are sent, and emptied fields are cleared', () => {
     ...before,
     dailyCap: '',
     models: [],
+    scopes: ['usage', 'images', 'run'],
     requestsPerMinute: '',
     addresses: [],
     expires: '',
@@ -62,6 +65,7 @@ test('only changed fields are sent, and emptied fields are cleared', () => {
     daily_cap_micros: null,
     monthly_cap_micros: 0,
     models: null,
+    scopes: null,
     requests_per_minute: null,
     allowed_addresses: null,
     expires_at: null,
@@ -77,7 +81,9 @@ test('a key needs a name, and caps must be amounts', () => {
   const problems = problemsOf({ ...emptyValues, name: ' ', dailyCap: 'five', monthlyCap: '' });
   assert.ok(problems.name && problems.dailyCap);
   assert.equal(problems.monthlyCap, null);
+  assert.ok(problemsOf({ ...emptyValues, name: 'a', scopes: [] }).scopes);
   assert.deepEqual(Object.values(problemsOf({ ...emptyValues, name: 'a' })), [
+    null,
     null,
     null,
     null,

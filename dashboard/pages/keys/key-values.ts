@@ -4,6 +4,7 @@ import { microsFromText, usdText } from '../../parts/money-text.ts';
 import { localTimeText } from '../../parts/time-text.ts';
 
 export type Key = Output<'GET /accounts/:account/keys/:key'>;
+type Scope = NonNullable<Key['scopes']>[number];
 type Controls = Body<'PATCH /accounts/:account/keys/:key'>;
 
 export type KeyValues = {
@@ -13,6 +14,7 @@ export type KeyValues = {
   readonly monthlyCap: string;
   /** Empty allows all models. */
   readonly models: readonly string[];
+  readonly scopes: readonly string[];
   /** Empty uses the default. */
   readonly requestsPerMinute: number | string;
   readonly tokensPerMinute: number | string;
@@ -29,6 +31,7 @@ export const fieldNames = {
   daily_cap_micros: 'dailyCap',
   monthly_cap_micros: 'monthlyCap',
   models: 'models',
+  scopes: 'scopes',
   requests_per_minute: 'requestsPerMinute',
   tokens_per_minute: 'tokensPerMinute',
   concurrent_requests: 'concurrentRequests',
@@ -36,11 +39,14 @@ export const fieldNames = {
   expires_at: 'expires',
 } as const;
 
+const allScopes: readonly Scope[] = ['run', 'images', 'usage'];
+
 export const emptyValues: KeyValues = {
   name: '',
   dailyCap: '',
   monthlyCap: '',
   models: [],
+  scopes: allScopes,
   requestsPerMinute: '',
   tokensPerMinute: '',
   concurrentRequests: '',
@@ -54,6 +60,7 @@ export function valuesOf(key: Key): KeyValues {
     dailyCap: capText(key.daily_cap_micros),
     monthlyCap: capText(key.monthly_cap_micros),
     models: key.models ?? [],
+    scopes: key.scopes ?? allScopes,
     requestsPerMinute: key.requests_per_minute ?? '',
     tokensPerMinute: key.tokens_per_minute ?? '',
     concurrentRequests: key.concurrent_requests ?? '',
@@ -69,6 +76,7 @@ export function controlsOf(values: KeyValues): Required<Controls> {
     daily_cap_micros: values.dailyCap.trim() === '' ? null : microsFromText(values.dailyCap),
     monthly_cap_micros: values.monthlyCap.trim() === '' ? null : microsFromText(values.monthlyCap),
     models: values.models.length === 0 ? null : [...values.models],
+    scopes: scopesOf(values.scopes),
     requests_per_minute: limitOf(values.requestsPerMinute),
     tokens_per_minute: limitOf(values.tokensPerMinute),
     concurrent_requests: limitOf(values.concurrentRequests),
@@ -92,6 +100,7 @@ export function problemsOf(values: KeyValues): Partial<Record<keyof KeyValues, s
     name: values.name.trim() === '' ? 'Give the key a name.' : null,
     dailyCap: capProblem(values.dailyCap),
     monthlyCap: capProblem(values.monthlyCap),
+    scopes: values.scopes.length === 0 ? 'Allow at least one thing.' : null,
     expires:
       values.expires !== '' && Number.isNaN(Date.parse(values.expires))
         ? 'Enter a valid date and time.'
@@ -106,6 +115,12 @@ function capText(micros: number | null): string {
 function capProblem(text: string): string | null {
   if (text.trim() === '' || microsFromText(text) !== null) return null;
   return 'Enter an amount in US dollars, such as 5 or 0.50.';
+}
+
+/** A key with all scopes has no list, and so also scopes to come. */
+function scopesOf(chosen: readonly string[]): Scope[] | null {
+  const scopes = allScopes.filter((scope) => chosen.includes(scope));
+  return scopes.length === allScopes.length ? null : scopes;
 }
 
 function limitOf(value: number | string): number | null {

@@ -31,6 +31,7 @@ import { requestHistory, requestHistoryOnPostgres } from './0024-request-history
 import { earlierKeys, earlierKeysOnPostgres } from './0025-earlier-keys.ts';
 import { tags, tagsOnPostgres } from './0027-tags.ts';
 import { activityHours, activityHoursOnPostgres } from './0028-activity-hours.ts';
+import { keyScopes } from './0031-key-scopes.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -69,6 +70,7 @@ const sqlite = {
   '0025-earlier-keys': earlierKeys,
   '0027-tags': tags,
   '0028-activity-hours': activityHours,
+  '0031-key-scopes': keyScopes,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -98,6 +100,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0025-earlier-keys': earlierKeysOnPostgres,
   '0027-tags': tagsOnPostgres,
   '0028-activity-hours': activityHoursOnPostgres,
+  '0031-key-scopes': keyScopes,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -1,5 +1,6 @@
 // An API key in the gateway's memory, with its account's settings. Only the key's digest is kept,
 // never its text.
+import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { AddressList } from '../../lib/addresses.ts';
 import type { Micros } from '../../lib/money.ts';
 
@@ -18,6 +19,8 @@ export type ApiKey = {
   readonly monthlyCapMicros: Micros | null;
   /** Catalogue model ids; null means all models. */
   readonly models: ReadonlySet<string> | null;
+  /** null means all scopes. */
+  readonly scopes: ReadonlySet<KeyScope> | null;
   readonly limits: RequestLimits;
   /** Shared by all keys of the account in this mode. */
   readonly accountLimits: RequestLimits;

@@ -3,6 +3,7 @@
 // key takes effect within about a second.
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
+import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { Database } from '../../db/database.ts';
 import type { AccountsTable, ApiKeysTable } from '../../db/schema.ts';
 import { createAddressList, type AddressList } from '../../lib/addresses.ts';
@@ -254,6 +255,7 @@ function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm'
     dailyCapMicros: row.daily_cap_micros,
     monthlyCapMicros: row.monthly_cap_micros,
     models: row.models === null ? null : new Set(JSON.parse(row.models) as string[]),
+    scopes: row.scopes === null ? null : new Set(JSON.parse(row.scopes) as KeyScope[]),
     limits: {
       requestsPerMinute: row.requests_per_minute,
       tokensPerMinute: row.tokens_per_minute,

@@ -1,6 +1,7 @@
 // Reads API keys for lists: all keys, one key, or a search.
 import type { Selectable, SqlBool } from 'kysely';
 import { sql } from 'kysely';
+import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { Database } from '../../db/database.ts';
 import type { ApiKeysTable } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
@@ -15,6 +16,8 @@ export type KeyListing = {
   readonly daily_cap_micros: Micros | null;
   readonly monthly_cap_micros: Micros | null;
   readonly models: readonly string[] | null;
+  /** null: all. */
+  readonly scopes: readonly KeyScope[] | null;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrent_requests: number | null;
@@ -144,6 +147,7 @@ export function toListing(row: Selectable<ApiKeysTable>): KeyListing {
     daily_cap_micros: row.daily_cap_micros,
     monthly_cap_micros: row.monthly_cap_micros,
     models: fromJson(row.models),
+    scopes: fromJson(row.scopes) as readonly KeyScope[] | null,
     requests_per_minute: row.requests_per_minute,
     tokens_per_minute: row.tokens_per_minute,
     concurrent_requests: row.concurrent_requests,

@@ -1,5 +1,6 @@
 // Inserts and changes the rows of API keys. src/operations/keys.ts also writes the audit rows.
 import type { Kysely, Selectable, Updateable } from 'kysely';
+import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { Database } from '../../db/database.ts';
 import type { ApiKeysTable, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
@@ -15,6 +16,7 @@ export type KeyControls = {
   readonly monthlyCapMicros?: Micros | null;
   /** Catalogue model ids, already resolved. */
   readonly models?: readonly string[] | null;
+  readonly scopes?: readonly KeyScope[] | null;
   readonly requestsPerMinute?: number | null;
   readonly tokensPerMinute?: number | null;
   readonly concurrentRequests?: number | null;
@@ -200,12 +202,13 @@ function columnsFor(
 
 function columnsOf(controls: KeyControls) {
   const { name, dailyCapMicros, monthlyCapMicros, models, requestsPerMinute } = controls;
-  const { tokensPerMinute, concurrentRequests, allowedAddresses, expiresAtMs } = controls;
+  const { scopes, tokensPerMinute, concurrentRequests, allowedAddresses, expiresAtMs } = controls;
   return {
     ...(name !== undefined && { name }),
     ...(dailyCapMicros !== undefined && { daily_cap_micros: dailyCapMicros }),
     ...(monthlyCapMicros !== undefined && { monthly_cap_micros: monthlyCapMicros }),
     ...(models !== undefined && { models: toJson(models) }),
+    ...(scopes !== undefined && { scopes: toJson(scopes) }),
     ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
     ...(tokensPerMinute !== undefined && { tokens_per_minute: tokensPerMinute }),
     ...(concurrentRequests !== undefined && { concurrent_requests: concurrentRequests }),

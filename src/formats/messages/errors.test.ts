@@ -13,6 +13,7 @@ const types: Record<ErrorCode, string> = {
   sign_in_failed: 'authentication_error',
   insufficient_balance: 'billing_error',
   model_not_allowed_for_key: 'permission_error',
+  key_scope_missing: 'permission_error',
   address_not_allowed: 'permission_error',
   account_frozen: 'permission_error',
   loss_budget_exceeded: 'permission_error',

@@ -1,6 +1,7 @@
 // Authenticates before the body is read: a stranger cannot make the gateway read 32 MB.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
+import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { keyKindOf, keyModeOf } from '../../domain/keys/key-text.ts';
 import type { KeyStore } from '../../domain/keys/key-store.ts';
@@ -13,14 +14,12 @@ import type { ServerContext } from '../context.ts';
  */
 export function authenticate({ keys, gateway, addressRates }: ServerContext) {
   const failedKeys = createFailedKeys(gateway.config.limits.failed_keys_per_minute, addressRates);
-  const lookUpAndUse = async (sent: string, request: FastifyRequest): Promise<void> =>
-    useKey(gateway, await lookUp({ keys, failedKeys }, sent, request.ip), request);
   return (
     request: FastifyRequest,
     _reply: FastifyReply,
     next: () => void,
   ): void | Promise<void> => {
-    const { auth = 'required', queryKey = false } = request.routeOptions.config;
+    const { auth = 'run', queryKey = false } = request.routeOptions.config;
     if (auth === 'none' || request.is404) return next();
     const sent = sentKey(request, queryKey);
     if (sent === null) {
@@ -30,10 +29,14 @@ export function authenticate({ keys, gateway, addressRates }: ServerContext) {
         'An API key is missing. Send it as `Authorization: Bearer <key>` or `x-api-key: <key>`.',
       );
     }
+    const use = (key: ApiKey): void => {
+      useKey(gateway, key, request);
+      if (auth !== 'optional') checkScope(key, auth);
+    };
     const known = keys.recall(sent);
     // A promise for each request costs more than the look-up.
-    if (!known) return lookUpAndUse(sent, request);
-    useKey(gateway, known, request);
+    if (!known) return lookUp({ keys, failedKeys }, sent, request.ip).then(use);
+    use(known);
     next();
   };
 }
@@ -125,6 +128,22 @@ export function addressNotAllowed(address: string): ApiError {
     `This key may not be used from ${address.slice(0, 64)}. Send from an address that it allows, or have its list changed.`,
   );
 }
+
+/** Throws ApiError 403 when the key lacks the scope. */
+export function checkScope({ scopes }: ApiKey, needed: KeyScope): void {
+  if (scopes === null || scopes.has(needed)) return;
+  throw new ApiError(
+    'key_scope_missing',
+    `This key lacks the scope \`${needed}\`: it may ${[...scopes].map((scope) => allowances[scope]).join(' and ')} only. Use another key, or have its scopes changed.`,
+    { details: { needed_scope: needed } },
+  );
+}
+
+const allowances: Readonly<Record<KeyScope, string>> = {
+  run: 'run models and searches',
+  images: 'make images',
+  usage: 'read the balance and usage',
+};
 
 /**
  * Returns the key that was sent. `Authorization` wins, because SDKs that send both headers put the

@@ -1,0 +1,174 @@
+// Scopes of API keys: every endpoint with every set of scopes, and ways around them.
+import assert from 'node:assert/strict';
+import { keyScopes, type KeyScope } from '../../src/canonical/key-scope.ts';
+import { publicOperations } from '../../src/reference/public-operations.ts';
+import { after, before, test } from '../support/both-stores.ts';
+import { signIn } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { untilNoticed } from '../support/until.ts';
+
+const messages = [{ role: 'user', content: 'Hello!' }];
+const counted = { model: 'claude-haiku-4-5', messages };
+const chat = { model: 'gpt-5-mini', messages };
+const image = { model: 'gpt-image-flare', prompt: 'a boat' };
+
+type Case = { readonly scope: KeyScope | null; readonly body?: object };
+
+/** Every endpoint that takes a key. */
+const cases: Readonly<Record<string, Case>> = {
+  'POST /v1/responses': { scope: 'run', body: { model: 'gpt-5-mini', input: 'Hello!' } },
+  'POST /v1/chat/completions': { scope: 'run', body: chat },
+  'POST /v1/messages': { scope: 'run', body: { ...chat, max_tokens: 20 } },
+  'POST /v1/web-search': { scope: 'run', body: { query: 'tides' } },
+  'POST /v1/messages/count_tokens': { scope: 'run', body: counted },
+  'POST /v1/responses/input_tokens': { scope: 'run', body: { model: 'gpt-5-mini', input: 'Hi' } },
+  'POST /v1/images/generations': { scope: 'images', body: image },
+  'POST /v1/images/edits': { scope: 'images', body: image },
+  'GET /v1/balance': { scope: 'usage' },
+  'GET /v1/usage': { scope: 'usage' },
+  'GET /v1/models': { scope: null },
+  'GET /v1/models/info': { scope: null },
+  'GET /v1/models/gpt-5-mini': { scope: null },
+};
+
+const sets: readonly (readonly KeyScope[])[] = [
+  ...keyScopes.map((scope) => [scope]),
+  ['run', 'images'],
+  ['run', 'usage'],
+  ['images', 'usage'],
+  [...keyScopes],
+];
+
+let clock: TestClock;
+let gateway: TestGateway;
+
+before(async () => {
+  clock = new TestClock();
+  gateway = await startGateway({}, { clock });
+});
+after(() => gateway.stop());
+
+function send(name: string, key: string, body = cases[name]!.body): Promise<Reply> {
+  const [method, path] = name.split(' ') as ['GET' | 'POST', string];
+  return method === 'GET' ? gateway.get(path, { key }) : gateway.post(path, { key, body });
+}
+
+test('the table has every endpoint that takes a key', () => {
+  const withKey = Object.entries(publicOperations)
+    .filter(([, { access }]) => access !== 'open')
+    .map(([name]) => name.replace('*', 'gpt-5-mini'));
+  const inTable = new Set(Object.keys(cases));
+  assert.deepEqual(
+    withKey.filter((name) => !inTable.has(name) && name.includes(' /v1/')),
+    [],
+  );
+});
+
+for (const scopes of sets) {
+  test(`a key with the scopes ${scopes.join(', ')} may call their endpoints only`, async () => {
+    const { key, account } = await gateway.makeKey({ scopes });
+    const untouched = await gateway.balance(account, 'test');
+    for (const [name, { scope }] of Object.entries(cases)) {
+      if (scope === null || scopes.includes(scope)) continue;
+      const reply = await send(name, key);
+      assert.equal(reply.status, 403, `${name}: ${reply.text}`);
+      assert.equal(reply.error.code, 'key_scope_missing');
+    }
+    assert.deepEqual(await gateway.balance(account, 'test'), untouched, 'refusals are free');
+    for (const [name, { scope }] of Object.entries(cases)) {
+      if (scope !== null && !scopes.includes(scope)) continue;
+      const reply = await send(name, key);
+      // An edit without an image is a 400: its scope was not the reason.
+      const expected = name === 'POST /v1/images/edits' ? 400 : 200;
+      assert.equal(reply.status, expected, `${name}: ${reply.text}`);
+    }
+  });
+}
+
+test('a key without a list has every scope', async () => {
+  const { key } = await gateway.makeKey();
+  for (const name of ['POST /v1/chat/completions', 'POST /v1/images/generations', 'GET /v1/usage'])
+    assert.equal((await send(name, key)).status, 200, name);
+});
+
+test('the refusal names the scope, and comes before the body is parsed', async () => {
+  const { key } = await gateway.makeKey({ scopes: ['usage'] });
+  const reply = await gateway.post('/v1/chat/completions', { key, body: '{ no JSON' });
+  assert.equal(reply.error.code, 'key_scope_missing');
+  assert.deepEqual(reply.error['details'], { needed_scope: 'run' });
+});
+
+test('other ways to send the key, and other spellings of a path, need the same scope', async () => {
+  const { key } = await gateway.makeKey({ scopes: ['usage'] });
+  const body = { model: 'gpt-5-mini', input: 'Hello!' };
+  const replies = [
+    await gateway.post(`/v1/responses?api_key=${key}`, { body }),
+    await gateway.post('/v1/responses', { headers: { 'x-api-key': key }, body }),
+    await gateway.post('/v1/responses/', { key, body }),
+    await gateway.post('//v1/responses', { key, body }),
+    await gateway.post('/v1/%72esponses', { key, body }),
+    await gateway.post('/V1/RESPONSES', { key, body }),
+  ];
+  for (const reply of replies) assert.ok([403, 404].includes(reply.status), reply.text);
+  assert.deepEqual(
+    replies.slice(0, 3).map((reply) => reply.error.code),
+    ['key_scope_missing', 'key_scope_missing', 'key_scope_missing'],
+  );
+});
+
+test('a stored answer is not replayed to a key that lost its scope', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const made = await gateway.makeKey({ account: owner.account });
+  const headers = { 'idempotency-key': 'once' };
+  const ask = () => gateway.post('/v1/chat/completions', { key: made.key, headers, body: chat });
+  assert.equal((await ask()).status, 200);
+  const path = `/accounts/${owner.account}/keys/${made.id}`;
+  const changed = await owner.send('PATCH', path, { body: { scopes: ['usage'] } });
+  assert.deepEqual(changed.json()['scopes'], ['usage'], changed.text);
+  const refused = await untilNoticed(clock, async () => {
+    const reply = await ask();
+    return reply.status === 403 && reply;
+  });
+  assert.equal(refused.error.code, 'key_scope_missing');
+});
+
+test('a rotated key has the same scopes under both texts', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const made = await gateway.makeKey({ account: owner.account, scopes: ['usage'] });
+  const rotated = await owner.post(`/accounts/${owner.account}/keys/${made.id}/rotate`, {
+    overlap_hours: 1,
+  });
+  for (const key of [made.key, rotated.json<{ secret: string }>().secret]) {
+    assert.equal((await send('GET /v1/balance', key)).status, 200);
+    assert.equal((await send('POST /v1/chat/completions', key)).error.code, 'key_scope_missing');
+  }
+});
+
+test('the playground obeys the scopes of the key', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const run = await gateway.makeKey({ account: owner.account, scopes: ['run'] });
+  const images = await gateway.makeKey({ account: owner.account, scopes: ['images'] });
+  const ask = async ({ id }: { readonly id: string }, path: string, body: object) =>
+    (await owner.post(`/accounts/${owner.account}/keys/${id}${path}`, body)).status;
+  assert.equal(await ask(run, '/v1/chat/completions', chat), 200);
+  assert.equal(await ask(run, '/v1/images/generations', image), 403);
+  assert.equal(await ask(images, '/v1/images/generations', image), 200);
+  for (const [path, body] of [
+    ['/v1/chat/completions', chat],
+    ['/v1/messages', { ...chat, max_tokens: 20 }],
+    ['/v1/responses', { model: 'gpt-5-mini', input: 'Hello!' }],
+  ] as const)
+    assert.equal(await ask(images, path, body), 403, path);
+});
+
+test('wrong scopes are a 400 that names the field', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  for (const scopes of [[], ['admin'], 'run', ['run', 'run', 'run', 'run']]) {
+    const body = { mode: 'test', name: 'Wrong', scopes };
+    const reply = await owner.post(`/accounts/${owner.account}/keys`, body);
+    assert.equal(reply.status, 400, JSON.stringify(scopes));
+    assert.match(String(reply.error['param']), /^scopes/);
+  }
+});
