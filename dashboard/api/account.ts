@@ -52,7 +52,7 @@ export function useSetMode(): (mode: Mode) => void {
 
 /** Returns true when the user's role in the chosen account is `least` or higher. */
 export function useIsAtLeast(least: Account['role']): boolean {
-  const ranks = { member: 0, admin: 1, owner: 2 };
+  const ranks = { viewer: 0, member: 1, admin: 2, owner: 3 };
   const account = useChosenAccount();
   return account !== null && ranks[account.role] >= ranks[least];
 }

@@ -14,7 +14,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { useUser } from '../api/session.ts';
 import { useChosenAccount, useMode, useSetMode } from '../api/account.ts';
 import classes from './command-palette.module.css';
-import { accountPages, docsAddress, operatorPages, type NavigationItem } from './navigation.ts';
+import {
+  accountPages,
+  accountPagesFor,
+  docsAddress,
+  operatorPages,
+  type NavigationItem,
+} from './navigation.ts';
 
 export function CommandPalette() {
   const navigate = useNavigate();
@@ -33,7 +39,9 @@ export function CommandPalette() {
     leftSection: <Icon size={20} stroke={1.6} aria-hidden />,
     onClick: () => void navigate({ to }),
   });
-  const pages = account ? accountPages : accountPages.filter(({ to }) => to === '/settings');
+  const pages = account
+    ? accountPagesFor(account.role)
+    : accountPages.filter(({ to }) => to === '/settings');
   return (
     <Spotlight
       shortcut="mod + K"

@@ -19,6 +19,7 @@ import {
   type IconProps,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
+import type { Account } from '../api/account.ts';
 
 export type NavigationItem = {
   readonly to:
@@ -107,6 +108,11 @@ export const accountPages: readonly NavigationItem[] = [
     description: 'Your profile, the account and its members',
   },
 ];
+
+/** The account's pages for a user with this role. */
+export function accountPagesFor(role: Account['role']): readonly NavigationItem[] {
+  return role === 'viewer' ? accountPages.filter(({ to }) => to !== '/playground') : accountPages;
+}
 
 export const operatorPages: readonly NavigationItem[] = [
   {

@@ -8,7 +8,7 @@ import { useChosenAccount, useMode, useSetMode } from '../api/account.ts';
 import { AccountChooser } from './account-chooser.tsx';
 import { CommandPalette, CommandPaletteButton } from './command-palette.tsx';
 import { Logo } from './logo.tsx';
-import { accountPages, operatorPages } from './navigation.ts';
+import { accountPages, accountPagesFor, operatorPages } from './navigation.ts';
 import { HelpLinks, NavigationList } from './navigation-list.tsx';
 import classes from './shell.module.css';
 import { UserMenu } from './user-menu.tsx';
@@ -72,7 +72,7 @@ export function Shell() {
             <AccountChooser />
           </AppShell.Section>
           <AppShell.Section grow component={ScrollArea} className={classes.pages}>
-            {account && <NavigationList label="Account" items={accountPages} />}
+            {account && <NavigationList label="Account" items={accountPagesFor(account.role)} />}
             {!account && (
               <NavigationList
                 label="Personal"

@@ -288,7 +288,7 @@ function addUsersCommands(program: Command): void {
     .addOption(
       users
         .createOption('--role <role>', 'role in the account')
-        .choices(['owner', 'admin', 'member'])
+        .choices(['owner', 'admin', 'member', 'viewer'])
         .default('owner'),
     )
     .action(async (email, options) => (await usersCommands()).createLinkCommand(email, options));

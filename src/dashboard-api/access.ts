@@ -59,7 +59,14 @@ async function callerOf(
   return { session, account: membershipOf(session, request, access) };
 }
 
-const ranks: Readonly<Record<Role, number>> = { member: 0, admin: 1, owner: 2 };
+const ranks: Readonly<Record<Role, number>> = { viewer: 0, member: 1, admin: 2, owner: 3 };
+
+const allowed: Readonly<Record<Role, string>> = {
+  viewer: 'a user',
+  member: 'a member, admin or owner',
+  admin: 'an admin or owner',
+  owner: 'an owner',
+};
 
 export function isAtLeast(role: Role, least: Role): boolean {
   return ranks[role] >= ranks[least];
@@ -70,10 +77,7 @@ function membershipOf(session: Session, request: FastifyRequest, least: Role): M
   const membership = session.memberships.find((candidate) => candidate.accountId === accountId);
   if (!membership) throw new ApiError('not_found', 'There is no such account, or it is not yours.');
   if (isAtLeast(membership.role, least)) return membership;
-  throw new ApiError(
-    'not_permitted',
-    `Only ${least === 'owner' ? 'an owner' : 'an admin or owner'} of the account may do this.`,
-  );
+  throw new ApiError('not_permitted', `Only ${allowed[least]} of the account may do this.`);
 }
 
 /**

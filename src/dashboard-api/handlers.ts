@@ -20,7 +20,7 @@ type Call<Name extends string, E extends Endpoint> = {
   /** null only when the endpoint is public and nobody is signed in. */
   readonly session: E['access'] extends 'public' ? Session | null : Session;
   /** The membership in the path's account. It has at least the role that the endpoint requires. */
-  readonly account: E['access'] extends 'member' | 'admin' | 'owner' ? Membership : null;
+  readonly account: E['access'] extends 'viewer' | 'member' | 'admin' | 'owner' ? Membership : null;
   /** The caller's changes. Each writes its audit row. */
   readonly changes: AuditedChanges;
   /** For what the JSON body lacks: the client's address and cookies. */

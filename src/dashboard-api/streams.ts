@@ -38,7 +38,7 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
   ...playground('/v1/images/generations', imageEndpoint, { scope: 'images', heavy: true }),
   'GET /auth/callback/oidc': { access: 'public', handler: finishProvider },
   /** All records of `GET /accounts/:account/usage` that match its filters. */
-  'GET /accounts/:account/usage.csv': { access: 'member', handler: usageFile },
+  'GET /accounts/:account/usage.csv': { access: 'viewer', handler: usageFile },
 };
 
 export function addStreams(

@@ -70,14 +70,14 @@ const Range = { mode: Mode, from: Day, to: Day };
 
 export const analyticsEndpoints = {
   'GET /accounts/:account/analytics': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Get figures of some days',
     note: 'At most 366 days, both included. Only costs, charged requests and their tokens are exact: other figures are some seconds late, and a killed gateway loses those seconds.',
     query: Type.Object({ ...Range, by: Type.Enum([...analyticsGroups]) }),
     output: Analytics,
   }),
   'GET /accounts/:account/analytics/hours': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Get requests and costs by hour of the week',
     note: 'At most 366 days. Some seconds late.',
     query: Type.Object(Range),

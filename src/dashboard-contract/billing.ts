@@ -72,13 +72,13 @@ export const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 
 export const billingEndpoints = {
   'GET /accounts/:account/billing': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Get the balance and how to pay in',
     query: Type.Object({ mode: Mode }),
     output: BillingOverview,
   }),
   'GET /accounts/:account/statement': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'List the statement',
     note: 'Newest first.',
     query: Type.Object({ ...PageQuery, mode: Mode }),
@@ -95,7 +95,7 @@ export const billingEndpoints = {
     }),
   }),
   'GET /accounts/:account/top-ups/:topUp': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Get a payment by card',
     output: TopUp,
   }),

@@ -6,7 +6,7 @@ export const Mode = Type.Enum(['live', 'test']);
 export type Mode = Static<typeof Mode>;
 
 /** Roles in an account, in rising order of rights. */
-export const RoleName = Type.Enum(['member', 'admin', 'owner']);
+export const RoleName = Type.Enum(['viewer', 'member', 'admin', 'owner']);
 
 /** A code of the authenticator app, or a backup code. */
 export const SecondFactorCode = {

@@ -8,7 +8,9 @@ export type Access =
   | 'public'
   /** Every user who is signed in. */
   | 'user'
-  /** Every member of the account in the path. */
+  /** Every user of the account in the path. */
+  | 'viewer'
+  /** A member, admin or owner of the account in the path. */
   | 'member'
   /** An admin or owner of the account in the path. */
   | 'admin'

@@ -106,7 +106,7 @@ export const keyOverlap = {
 
 export const keysEndpoints = {
   'GET /accounts/:account/keys': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'List keys',
     note: 'Newest first. `search`: a part of the name or the hint, or an id. `state`: any of these; none: in any.',
     query: Type.Object({
@@ -118,12 +118,12 @@ export const keysEndpoints = {
     output: page(Key),
   }),
   'GET /accounts/:account/keys/:key': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Get a key',
     output: Key,
   }),
   'GET /accounts/:account/key-defaults': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Get the default limits of keys',
     output: KeyDefaults,
   }),

@@ -169,7 +169,7 @@ export type ModelCatalogue = Output<typeof ModelCatalogue>;
 
 export const modelsEndpoints = {
   'GET /accounts/:account/models': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'List the models and the account’s prices',
     note: "In the catalogue's order.",
     output: ModelCatalogue,

@@ -37,7 +37,7 @@ export type Overview = Output<typeof Overview>;
 
 export const overviewEndpoints = {
   'GET /accounts/:account/overview': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Get the account at a glance',
     query: Type.Object({ mode: Mode }),
     output: Overview,

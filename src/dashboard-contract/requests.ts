@@ -121,7 +121,7 @@ export type RequestTotals = Output<typeof RequestTotals>;
 
 export const requestEndpoints = {
   'GET /accounts/:account/requests': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'List requests',
     note: 'Newest first, or in another order: the first hundred of the chosen days then, at most 31. Charged requests are complete. Others are some seconds old and kept for `history.days`, and a storm of them is sampled.',
     query: Type.Object({
@@ -132,14 +132,14 @@ export const requestEndpoints = {
     output: page(RequestRecord),
   }),
   'GET /accounts/:account/requests/totals': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Sum the requests that match a filter',
     note: 'At most 366 days; without days, the last 30.',
     query: Type.Object(RequestFilters),
     output: RequestTotals,
   }),
   'GET /accounts/:account/requests/:request': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Get a request',
     note: 'Finds a request of either mode.',
     output: RequestDetail,

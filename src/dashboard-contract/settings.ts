@@ -141,7 +141,7 @@ export const settingsEndpoints = {
   }),
 
   'GET /accounts/:account/settings': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Get the account’s settings',
     output: AccountSettings,
   }),
@@ -162,7 +162,7 @@ export const settingsEndpoints = {
     output: page(AuditEntry),
   }),
   'GET /accounts/:account/members': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'List members',
     output: closed({
       data: Type.Array(AccountMember),
@@ -180,7 +180,7 @@ export const settingsEndpoints = {
     output: Done,
   }),
   'POST /accounts/:account/leave': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Leave the account',
     output: Done,
   }),

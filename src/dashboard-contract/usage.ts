@@ -127,7 +127,7 @@ export type CacheDay = Output<typeof CacheDay>;
 
 export const usageEndpoints = {
   'GET /accounts/:account/cache-days': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'List the days with repeated answers',
     note: 'Newest first; days without any are left out. At most 366 days.',
     query: Type.Object({ mode: Mode, from: Day, to: Day }),

@@ -55,7 +55,8 @@ export type Tables = {
 
 type Mode = 'live' | 'test';
 /** Roles in an account, in ascending order: each may do everything that the previous one may. */
-export type Role = 'member' | 'admin' | 'owner';
+/** From the fewest rights to the most. */
+export type Role = 'viewer' | 'member' | 'admin' | 'owner';
 type Flag = 0 | 1;
 
 export type AccountsTable = {

@@ -95,7 +95,8 @@ function describe(
 const rights: Readonly<Record<Access, string>> = {
   public: 'Anybody may call it.',
   user: 'Every user who is signed in may call it.',
-  member: 'Every member of the account may call it.',
+  viewer: 'Every user of the account may call it.',
+  member: 'A member, admin or owner of the account may call it.',
   admin: 'An admin or owner of the account may call it.',
   owner: 'An owner of the account may call it.',
   operator: 'An operator may call it.',
@@ -106,7 +107,9 @@ function descriptionOf(access: Access, note: string | undefined): string {
 }
 
 function tagOf(access: Access): keyof typeof dashboardTags {
-  return access === 'member' || access === 'admin' || access === 'owner' ? 'account' : access;
+  return access === 'viewer' || access === 'member' || access === 'admin' || access === 'owner'
+    ? 'account'
+    : access;
 }
 
 const always: readonly ErrorCode[] = [

@@ -31,7 +31,7 @@ const rows: readonly Row[] = Object.entries<Endpoint | { readonly access: Access
   }))
   .filter(({ access }) => access !== 'public');
 
-const callers = ['nobody', 'outsider', 'operator', 'member', 'admin', 'owner'] as const;
+const callers = ['nobody', 'outsider', 'operator', 'viewer', 'member', 'admin', 'owner'] as const;
 type CallerName = (typeof callers)[number];
 
 /** Part of every name in the other account, so that a leak shows up. */
@@ -55,6 +55,7 @@ before(async () => {
     nobody: visitor(gateway),
     outsider: await signIn(gateway, { role: null, account }),
     operator: await signIn(gateway, { role: null, account, operator: true }),
+    viewer: await inAccount('viewer'),
     member: await inAccount('member'),
     admin: await inAccount('admin'),
     owner: await inAccount('owner'),
@@ -118,7 +119,7 @@ function call(
   return client.send(row.method, path + query, { body });
 }
 
-const roles: readonly Role[] = ['member', 'admin', 'owner'];
+const roles: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];
 const isRole = (access: string): access is Role => (roles as readonly string[]).includes(access);
 
 /** The status of the refusal; null when the call is permitted. */
@@ -166,6 +167,75 @@ for (const row of rows) {
     assert.deepEqual(await foreignState(), untouched);
   });
 }
+
+/** What a viewer may call in an account. A new endpoint needs a verdict here: everything else is refused. */
+const openToViewers: readonly string[] = [
+  'GET /accounts/:account/analytics',
+  'GET /accounts/:account/analytics/hours',
+  'GET /accounts/:account/billing',
+  'GET /accounts/:account/cache-days',
+  'GET /accounts/:account/key-defaults',
+  'GET /accounts/:account/keys',
+  'GET /accounts/:account/keys/:key',
+  'GET /accounts/:account/members',
+  'GET /accounts/:account/models',
+  'GET /accounts/:account/overview',
+  'GET /accounts/:account/requests',
+  'GET /accounts/:account/requests/:request',
+  'GET /accounts/:account/requests/totals',
+  'GET /accounts/:account/settings',
+  'GET /accounts/:account/statement',
+  'GET /accounts/:account/top-ups/:topUp',
+  'GET /accounts/:account/usage.csv',
+  'POST /accounts/:account/leave',
+];
+
+test('a viewer reads the account, changes nothing and spends nothing', async () => {
+  const inAccount = rows.filter(({ path }) => path.startsWith('/accounts/:account'));
+  const isOpen = ({ access }: Row) => access === 'viewer';
+  assert.deepEqual(
+    inAccount
+      .filter(isOpen)
+      .map(({ name }) => name)
+      .toSorted(),
+    openToViewers,
+  );
+  const key = await gateway.makeKey({ account, mode: 'live', creditUsd: 1 });
+  const own = { ...foreign, account, key: key.id };
+  const state = () => accountState(account);
+  const untouched = await state();
+  for (const row of inAccount.filter((candidate) => !isOpen(candidate)))
+    assert.equal((await call(clients.viewer, row, own)).status, 403, row.name);
+  assert.deepEqual(await state(), untouched);
+});
+
+test('no page of a viewer has the secret of a key', async () => {
+  const key = await gateway.makeKey({ account, name: 'theirs' });
+  const own = { ...foreign, account, key: key.id };
+  for (const row of rows.filter(({ access, method }) => access === 'viewer' && method === 'GET')) {
+    const { text } = await call(clients.viewer, row, own);
+    const [{ digest }] = (await gateway.database.read
+      .selectFrom('api_keys')
+      .select('digest')
+      .where('id', '=', key.id)
+      .execute()) as [{ readonly digest: string }];
+    assert.ok(!text.includes(key.key) && !text.includes(digest), row.name);
+  }
+});
+
+test('a member made viewer loses the rights at once, and the invitations that they sent', async () => {
+  const admin = await signIn(gateway, { account, role: 'admin' });
+  const email = 'guest-of-a-later-viewer@example.com';
+  const invited = await admin.post(`/accounts/${account}/invitations`, { email, role: 'member' });
+  assert.equal(invited.status, 200, invited.text);
+  const { owner } = clients;
+  const path = `/accounts/${account}/members/${admin.userId}`;
+  assert.equal((await owner.patch(path, { role: 'viewer' })).status, 200);
+  const create = { mode: 'test', name: 'Mine' };
+  assert.equal((await admin.post(`/accounts/${account}/keys`, create)).status, 403);
+  assert.equal((await admin.patch(path, { role: 'owner' })).status, 403);
+  assert.ok(!(await owner.get(`/accounts/${account}/invitations`)).text.includes(email));
+});
 
 for (const [name, { access, body }] of Object.entries<Endpoint>(contract)) {
   const [method, path] = name.split(' ') as [string, string];
@@ -245,8 +315,11 @@ function showsNothing({ text }: Reply, sent: Readonly<Record<string, string>>): 
 }
 
 async function foreignState(): Promise<unknown> {
+  return accountState(foreign['account']!);
+}
+
+async function accountState(of: string): Promise<unknown> {
   const { read } = gateway.database;
-  const of = foreign['account']!;
   return {
     account: await read.selectFrom('accounts').selectAll().where('id', '=', of).execute(),
     keys: await read.selectFrom('api_keys').selectAll().where('account_id', '=', of).execute(),

@@ -7,6 +7,7 @@ import type {
   ModelPrice,
   TokenPrices,
 } from '../../../src/dashboard-contract/models.ts';
+import { useIsAtLeast } from '../../api/account.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DetailDrawer } from '../../parts/detail-drawer.tsx';
 import { Fact } from '../../parts/fact.tsx';
@@ -38,6 +39,7 @@ export function ModelDrawer({
 
 function Details({ model }: { readonly model: Model }) {
   const isChat = 'context_tokens' in model;
+  const canTry = useIsAtLeast('member');
   return (
     <Stack gap="lg">
       <Stack gap={6}>
@@ -59,7 +61,7 @@ function Details({ model }: { readonly model: Model }) {
         )}
       </Stack>
       {isChat ? <ChatFacts model={model} /> : <ImageFacts model={model} />}
-      {(isChat || model.input_images.min === 0) && (
+      {canTry && (isChat || model.input_images.min === 0) && (
         <div>
           <ButtonLink
             to="/playground"

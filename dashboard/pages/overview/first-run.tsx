@@ -1,7 +1,7 @@
 // First steps of an account without requests: create a key, see the request as code, send it.
 import { Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Mode } from '../../api/account.ts';
+import { useIsAtLeast, type Mode } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -26,6 +26,7 @@ const placeholder = 'YOUR_API_KEY';
 
 export function FirstRun({ mode, created, onCreated }: Props) {
   const { public_url: baseUrl } = useSession().features;
+  const canSend = useIsAtLeast('member');
   const keys = useApi('GET /accounts/:account/keys', {
     query: { mode, state: ['active'], limit: 1 },
   });
@@ -56,14 +57,16 @@ export function FirstRun({ mode, created, onCreated }: Props) {
         <Step title="Call the API from your program">
           <CodeTabs samples={samples} />
         </Step>
-        <Step title="Or send the request from here">
-          <SendStep
-            keyId={key?.id ?? null}
-            model={model}
-            text={question}
-            isReady={!catalogue.isPending && !keys.isPending}
-          />
-        </Step>
+        {canSend && (
+          <Step title="Or send the request from here">
+            <SendStep
+              keyId={key?.id ?? null}
+              model={model}
+              text={question}
+              isReady={!catalogue.isPending && !keys.isPending}
+            />
+          </Step>
+        )}
       </ol>
     </Panel>
   );

@@ -17,6 +17,23 @@ import { Chat } from './chat.tsx';
 import { Images } from './images.tsx';
 
 export function Page() {
+  return useIsAtLeast('member') ? <Playground /> : <NotForViewers />;
+}
+
+function NotForViewers() {
+  return (
+    <>
+      <PageHeader title="Playground" />
+      <EmptyState
+        icon={IconMessages}
+        title="Viewers cannot use the playground"
+        text="Its requests are charged. An owner of the account can make you a member."
+      />
+    </>
+  );
+}
+
+function Playground() {
   const catalogue = useApi('GET /accounts/:account/models', {});
   return (
     <>

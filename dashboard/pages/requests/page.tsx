@@ -4,7 +4,7 @@ import { useLocalStorage } from '@mantine/hooks';
 import { IconActivity, IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { RequestRecord } from '../../../src/dashboard-contract/requests.ts';
-import { useAccount, useMode } from '../../api/account.ts';
+import { useAccount, useIsAtLeast, useMode } from '../../api/account.ts';
 import { apiPath, queryText } from '../../api/client.ts';
 import { useApiPages } from '../../api/use-api.ts';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -145,15 +145,18 @@ function NoMatches() {
 }
 
 function NoRequestsYet({ mode }: { readonly mode: 'live' | 'test' }) {
+  const canTry = useIsAtLeast('member');
   return (
     <EmptyState
       icon={IconActivity}
       title={`No ${mode} requests yet`}
       text="Charged requests appear here at once, all others within some seconds."
       action={
-        <ButtonLink to="/playground" variant="default">
-          Try a model
-        </ButtonLink>
+        canTry && (
+          <ButtonLink to="/playground" variant="default">
+            Try a model
+          </ButtonLink>
+        )
       }
     />
   );

@@ -23,7 +23,7 @@ export function MembersPanel() {
   return (
     <Panel
       title="Members"
-      description="Members see everything and use the playground. Admins also manage keys and invitations. Owners also pay and manage members."
+      description="Viewers see everything. Members also use the playground. Admins also manage keys and invitations. Owners also pay and manage members."
       actions={
         canInvite && (
           <Button
@@ -184,7 +184,7 @@ function RoleSelect({ member, isSelf }: { readonly member: Member; readonly isSe
 }
 
 function withArticle(role: Role): string {
-  return role === 'member' ? 'a member' : `an ${role}`;
+  return `${role === 'viewer' || role === 'member' ? 'a' : 'an'} ${role}`;
 }
 
 function RemoveButton({ member }: { readonly member: Member }) {

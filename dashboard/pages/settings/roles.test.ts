@@ -4,8 +4,8 @@ import { isLastOwner, isRole, roleOptions } from './roles.ts';
 
 test('only an owner can make owners', () => {
   const offered = (own: 'admin' | 'owner') => roleOptions(own).map(({ value }) => value);
-  assert.deepEqual(offered('admin'), ['member', 'admin']);
-  assert.deepEqual(offered('owner'), ['member', 'admin', 'owner']);
+  assert.deepEqual(offered('admin'), ['viewer', 'member', 'admin']);
+  assert.deepEqual(offered('owner'), ['viewer', 'member', 'admin', 'owner']);
   assert.deepEqual(['owner', 'operator', null].map(isRole), [true, false, false]);
 });
 

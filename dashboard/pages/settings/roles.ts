@@ -3,11 +3,17 @@ import type { Output } from '../../api/client.ts';
 
 export type Role = Output<'GET /accounts/:account/members'>['data'][number]['role'];
 
-const titles: Readonly<Record<Role, string>> = { member: 'Member', admin: 'Admin', owner: 'Owner' };
+const titles: Readonly<Record<Role, string>> = {
+  viewer: 'Viewer',
+  member: 'Member',
+  admin: 'Admin',
+  owner: 'Owner',
+};
 
 export const roleTexts: Readonly<Record<Role, string>> = {
-  member: 'Can see everything and use the playground.',
-  admin: 'Can also manage keys and invite members and admins.',
+  viewer: 'Can see everything, and changes and spends nothing.',
+  member: 'Can also use the playground.',
+  admin: 'Can also manage keys and invite anyone but owners.',
   owner: 'Can also pay, rename the account and manage its members.',
 };
 
@@ -21,7 +27,7 @@ export function isRole(text: string | null): text is Role {
 
 /** Returns the roles that a user can give to others. Only owners can make owners. */
 export function roleOptions(own: Role): { value: Role; label: string }[] {
-  const roles: Role[] = own === 'owner' ? ['member', 'admin', 'owner'] : ['member', 'admin'];
+  const roles: Role[] = ['viewer', 'member', 'admin', ...(own === 'owner' ? [own] : [])];
   return roles.map((value) => ({ value, label: titles[value] }));
 }
 

@@ -57,7 +57,7 @@ function titleOf({ account_name: name }: InvitationInfo): string {
 }
 
 function textOf({ invited_by: by, role, account_name: name }: InvitationInfo): string {
-  return `${by ?? 'The operator'} invites you to the account “${name}” as ${role === 'member' ? 'a member' : `an ${role}`}.`;
+  return `${by ?? 'The operator'} invites you to the account “${name}” as ${role === 'viewer' || role === 'member' ? 'a' : 'an'} ${role}.`;
 }
 
 function AcceptAsUser({ token, invitation }: Props) {

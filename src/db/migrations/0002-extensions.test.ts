@@ -79,6 +79,7 @@ test('a ledger of the first version still works: nothing is lost, and an open ho
   );
   connection.exec('drop table loss_days; alter table entries drop column provoked');
   connection.exec('drop table secrets; alter table api_keys drop column secret_id');
+  connection.exec('alter table api_keys drop column scopes');
   connection.exec('drop table admin_answers; drop table admin_keys');
   connection.exec('drop trigger charges_refuse_delete; drop table sealed_days; drop table sealing');
   connection.exec(

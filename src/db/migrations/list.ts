@@ -32,6 +32,7 @@ import { earlierKeys, earlierKeysOnPostgres } from './0025-earlier-keys.ts';
 import { tags, tagsOnPostgres } from './0027-tags.ts';
 import { activityHours, activityHoursOnPostgres } from './0028-activity-hours.ts';
 import { keyScopes } from './0031-key-scopes.ts';
+import { members, membersOnPostgres } from './0032-members.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -71,6 +72,7 @@ const sqlite = {
   '0027-tags': tags,
   '0028-activity-hours': activityHours,
   '0031-key-scopes': keyScopes,
+  '0032-members': members,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -101,6 +103,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0027-tags': tagsOnPostgres,
   '0028-activity-hours': activityHoursOnPostgres,
   '0031-key-scopes': keyScopes,
+  '0032-members': membersOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -19,9 +19,9 @@ export type MemberChange =
   | { readonly kind: 'no-such-member' }
   | { readonly kind: 'last-owner' };
 
-const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2 };
+const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2, viewer: 3 };
 
-/** Lists members: owners first, then admins, then members; each by join time. */
+/** Lists members: owners first, then admins, members and viewers; each by join time. */
 export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
   const rows = await database.read
     .selectFrom('account_members')

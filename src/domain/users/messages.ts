@@ -13,7 +13,7 @@ export function invitationMail(what: {
   return {
     subject: `You are invited to ${accountName}`,
     text: lines(
-      `${oneLine(what.invitedBy)} invites you to the account ${accountName} as ${what.role === 'member' ? 'a' : 'an'} ${what.role}.`,
+      `${oneLine(what.invitedBy)} invites you to the account ${accountName} as ${what.role === 'viewer' || what.role === 'member' ? 'a' : 'an'} ${what.role}.`,
       '',
       `Accept here, within seven days: ${what.link}`,
       '',

@@ -127,7 +127,7 @@ function Invite({ account }: { readonly account: Account }) {
             />
             <Select
               label="Role"
-              data={['owner', 'admin', 'member']}
+              data={['owner', 'admin', 'member', 'viewer']}
               allowDeselect={false}
               w={130}
               {...form.getInputProps('role')}
