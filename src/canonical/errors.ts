@@ -156,6 +156,14 @@ export const errorKinds = {
     remedy:
       'Lower the field that the message names; wait until running requests end, or until the next month (UTC); raise the cap; or use another key.',
   },
+  member_budget_reached: {
+    status: 429,
+    retry: false,
+    meaning:
+      "The budget of the key's owner, less what running requests of all their keys hold, does not cover the most this request can cost.",
+    remedy:
+      'Lower the field that the message names; wait until running requests end, or until `resets_at`; or have an owner of the account raise the budget.',
+  },
   rate_limit_exceeded: {
     status: 429,
     retry: true,

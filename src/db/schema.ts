@@ -25,6 +25,8 @@ export type Tables = {
   cached_responses: CachedResponsesTable;
   activity_days: ActivityDaysTable;
   earlier_keys: EarlierKeysTable;
+  key_owners: KeyOwnersTable;
+  member_budgets: MemberBudgetsTable;
   request_log: RequestLogTable;
   latency_days: LatencyDaysTable;
   activity_hours: ActivityHoursTable;
@@ -108,6 +110,25 @@ export type ApiKeysTable = {
   /** null: the key is enabled. */
   disabled_at_ms: number | null;
   revoked_at_ms: number | null;
+};
+
+/** The user to whom a key belongs: who made it, or to whom an owner gave it. */
+type KeyOwnersTable = {
+  key_id: string;
+  ledger_id: string;
+  /** Stays when the user leaves the account. */
+  user_id: string;
+};
+
+/**
+ * The most that a user's keys in an account may spend together. A budget stays when its user leaves
+ * the account, because the keys stay.
+ */
+type MemberBudgetsTable = {
+  account_id: string;
+  user_id: string;
+  daily_micros: Micros | null;
+  monthly_micros: Micros | null;
 };
 
 /** Earlier texts of rotated keys. They work until they expire. */

@@ -56,6 +56,7 @@ const charged: readonly ErrorCode[] = [
   'idempotency_body_not_retained',
   'key_daily_limit_reached',
   'key_monthly_limit_reached',
+  'member_budget_reached',
 ];
 const modelErrors: readonly ErrorCode[] = [...charged, 'context_length_exceeded'];
 

@@ -5,12 +5,26 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
 import { micros } from '../../src/lib/money.ts';
-import { availableMicrosOf, windowKey } from '../../src/domain/ledger/book.ts';
-import type { Command, LedgerId, Outcome } from '../../src/domain/ledger/commands.ts';
+import {
+  availableMicrosOf,
+  type Book,
+  memberKey,
+  windowKey,
+  windowOf,
+} from '../../src/domain/ledger/book.ts';
+import type {
+  Budget,
+  Command,
+  LedgerId,
+  Outcome,
+  Reserve,
+} from '../../src/domain/ledger/commands.ts';
 import { type Expire, runCommands } from '../../src/domain/ledger/core.ts';
 import {
+  budgetOf,
   emptyBook,
   extendOf,
+  giveKeys,
   insertAccount,
   reserveOf,
   settleOf,
@@ -32,13 +46,18 @@ const settings = {
 };
 const lastHourOf2026Ms = Date.UTC(2026, 11, 31, 23);
 
-/** Three keys on two accounts; a hold id always belongs to the same key. */
+/** Three keys on two accounts, of two members; a hold id always belongs to the same key. */
 const keys = [
-  { keyId: 'k0', ledgerId: 'a0:live' },
-  { keyId: 'k1', ledgerId: 'a0:live' },
-  { keyId: 'k2', ledgerId: 'a1:live' },
+  { keyId: 'k0', ledgerId: 'a0:live', memberId: 'm0' },
+  { keyId: 'k1', ledgerId: 'a0:live', memberId: 'm0' },
+  { keyId: 'k2', ledgerId: 'a1:live', memberId: 'm1' },
 ] as const;
+const keysOfMembers = { m0: ['k0', 'k1'], m1: ['k2'] };
 const ledgerIds = ['a0:live', 'a1:live'] as const;
+const members: Book['members'] = new Map([
+  [memberKey('a0:live', 'm0'), keysOfMembers.m0],
+  [memberKey('a1:live', 'm1'), keysOfMembers.m1],
+]);
 
 type Step = {
   readonly command: Command | Expire;
@@ -51,9 +70,13 @@ const amount = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 1, max: 60 }) },
 );
 const cap = fc.constantFrom(undefined, undefined, undefined, undefined, 0, 40, 90, 200);
-const asked = fc
-  .nat({ max: 5 })
-  .map((number) => ({ holdId: `h${number}`, ...keys[number % keys.length]! }));
+const budget = fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 0, 90, 300);
+const budgets = fc.record({ daily: budget, monthly: budget });
+/** A hold, and the budget of its key's owner at the time. */
+const asked = fc.tuple(fc.nat({ max: 5 }), budgets).map(([number, caps]) => {
+  const { memberId, ...key } = keys[number % keys.length]!;
+  return { holdId: `h${number}`, ...key, ...budgetOf(memberId, caps) };
+});
 const adjustedLedger = fc.record({
   entryId: fc.constantFrom('e0', 'e1', 'e2', 'e3'),
   ledgerId: fc.constantFrom(...ledgerIds),
@@ -113,10 +136,10 @@ const history: fc.Arbitrary<readonly Step[]> = fc.array(
 test('random histories keep every invariant of the ledger and agree with a plain model', () => {
   fc.assert(
     fc.property(history, (steps) => {
-      const model = new LedgerModel();
+      const model = new LedgerModel(keysOfMembers);
       const debited = new Set<string>();
       const answered: { step: Step; outcome: Outcome }[] = [];
-      let book = emptyBook(ledgerIds);
+      let book: Book = { ...emptyBook(ledgerIds), members };
       let nowMs = lastHourOf2026Ms;
       for (const step of steps) {
         nowMs += step.waitMs;
@@ -160,7 +183,7 @@ onEachStore((store) => {
     const failed = new Map<string, number>();
     const property = fc.asyncProperty(history, async (steps) => {
       const prefix = prefixOf((runs += 1));
-      const model = new LedgerModel();
+      const model = new LedgerModel(keysOfMembers);
       clock.nowMs = lastHourOf2026Ms;
       for (const batch of batchesOf(steps)) {
         clock.nowMs += batch[0]!.waitMs;
@@ -278,8 +301,26 @@ function assertPromises(
     assert.ok(settledMicros >= 0 && heldMicros >= 0);
     assert.equal(settledMicros + heldMicros, model.used(keyId, startsOn));
   }
-  if (last.type === 'reserve' && outcome.type === 'held' && isNew)
+  if (last.type === 'reserve' && outcome.type === 'held' && isNew) {
     assertUnderCaps(book, last.holdId);
+    if (last.budget && last.amountMicros > 0) assertUnderBudget(book, last, last.budget);
+  }
+}
+
+/** A newly granted hold leaves all keys of its member within the budget together. */
+function assertUnderBudget(book: Book, { ledgerId, holdId }: Reserve, budget: Budget): void {
+  const { day, month } = book.holds.get(holdId)!;
+  const windows = [
+    { kind: 'day', startsOn: day, mostMicros: budget.dailyMicros },
+    { kind: 'month', startsOn: month, mostMicros: budget.monthlyMicros },
+  ] as const;
+  for (const { kind, startsOn, mostMicros } of windows) {
+    const used = members
+      .get(memberKey(ledgerId, budget.memberId))!
+      .map((keyId) => windowOf(book, keyId, kind, startsOn))
+      .map(({ settledMicros, heldMicros }) => settledMicros + heldMicros);
+    assert.ok(mostMicros === null || total(used) <= mostMicros, `above the budget of a ${kind}`);
+  }
 }
 
 /** A newly granted hold leaves its key within both caps; one of 0 micros changes nothing. */
@@ -311,8 +352,15 @@ function batchesOf(steps: readonly Step[]): readonly (readonly Step[])[] {
 async function addAllAccounts(database: Database): Promise<void> {
   await database.write.transaction().execute(async (transaction) => {
     for (let run = 1; run <= settings.numRuns; run++) {
-      for (const account of ['a0', 'a1'])
-        await insertAccount(transaction, prefixOf(run) + account, keysOf(account, prefixOf(run)));
+      for (const [account, memberId] of [
+        ['a0', 'm0'],
+        ['a1', 'm1'],
+      ] as const) {
+        const id = prefixOf(run) + account;
+        const keyIds = keysOf(account, prefixOf(run));
+        await insertAccount(transaction, id, keyIds);
+        await giveKeys(transaction, { ledgerId: `${id}:live`, memberId, keyIds });
+      }
     }
   });
 }

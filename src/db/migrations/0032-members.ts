@@ -1,4 +1,5 @@
-// The role of viewers. SQLite cannot change a check, so the tables are written again.
+// The role of viewers, the owners of keys, and the budgets of members. SQLite cannot change a check,
+// so the tables of roles are written again.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -46,8 +47,43 @@ const onPostgres = ['account_members', 'invitations'].map(
     add constraint ${table}_role_check check (role in ${roles}) not valid`,
 );
 
-export const members: Migration = migration(onSqlite);
-export const membersOnPostgres: Migration = migration(onPostgres);
+const budgets = (isSqlite: boolean) => {
+  const id = isSqlite ? 'text' : 'text collate "C"';
+  const integer = isSqlite ? 'integer' : 'bigint';
+  const strict = isSqlite ? 'strict' : '';
+  return [
+    `create table key_owners (
+      key_id ${id} primary key references api_keys (id),
+      ledger_id ${id} not null references ledgers (id),
+      user_id ${id} not null
+    ) ${strict}`,
+    `create index key_owners_by_user on key_owners (ledger_id, user_id)`,
+    `create table member_budgets (
+      account_id ${id} not null references accounts (id),
+      user_id ${id} not null,
+      daily_micros ${integer} check (daily_micros >= 0),
+      monthly_micros ${integer} check (monthly_micros >= 0),
+      primary key (account_id, user_id)
+    ) ${strict}`,
+    ...['key_owners', 'member_budgets'].flatMap((table) =>
+      isSqlite
+        ? ['insert', 'update', 'delete'].map(
+            (
+              action,
+            ) => `create trigger keys_revision_after_${action}_on_${table} after ${action} on ${table} begin
+              update revisions set value = value + 1 where name = 'keys';
+            end`,
+          )
+        : [
+            `create trigger keys_revision_after_change after insert or update or delete on ${table}
+              for each row execute function raise_keys_revision()`,
+          ],
+    ),
+  ];
+};
+
+export const members: Migration = migration([...onSqlite, ...budgets(true)]);
+export const membersOnPostgres: Migration = migration([...onPostgres, ...budgets(false)]);
 
 function migration(texts: readonly string[]): Migration {
   return {

@@ -17,6 +17,12 @@ export type ApiKey = {
   readonly mode: 'live' | 'test';
   readonly dailyCapMicros: Micros | null;
   readonly monthlyCapMicros: Micros | null;
+  /** What all keys of this key's owner may spend together; null: it has no owner with a budget. */
+  readonly budget: {
+    readonly memberId: string;
+    readonly dailyMicros: Micros | null;
+    readonly monthlyMicros: Micros | null;
+  } | null;
   /** Catalogue model ids; null means all models. */
   readonly models: ReadonlySet<string> | null;
   /** null means all scopes. */

@@ -7,6 +7,7 @@ import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { Database } from '../../db/database.ts';
 import type { AccountsTable, ApiKeysTable } from '../../db/schema.ts';
 import { createAddressList, type AddressList } from '../../lib/addresses.ts';
+import type { Micros } from '../../lib/money.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import type { ApiKey } from './api-key.ts';
@@ -221,9 +222,16 @@ function selectKeys(database: Database) {
   return database.read
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .leftJoin('key_owners', 'key_owners.key_id', 'api_keys.id')
+    .leftJoin('member_budgets', (join) =>
+      join
+        .onRef('member_budgets.account_id', '=', 'api_keys.account_id')
+        .onRef('member_budgets.user_id', '=', 'key_owners.user_id'),
+    )
     .selectAll('api_keys')
     .select(accountColumns)
-    .select(accountLimitColumns);
+    .select(accountLimitColumns)
+    .select(['member_budgets.user_id as budget_of', 'daily_micros', 'monthly_micros']);
 }
 
 async function readModelMultipliers(
@@ -245,6 +253,9 @@ type KeyRow = Selectable<ApiKeysTable> &
     readonly account_tokens_per_minute: Account['tokens_per_minute'];
     readonly account_concurrent_requests: Account['concurrent_requests'];
     readonly account_allowed_addresses: Account['allowed_addresses'];
+    readonly budget_of: string | null;
+    readonly daily_micros: Micros | null;
+    readonly monthly_micros: Micros | null;
   };
 
 function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm']): ApiKey {
@@ -254,6 +265,14 @@ function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm'
     mode: row.mode,
     dailyCapMicros: row.daily_cap_micros,
     monthlyCapMicros: row.monthly_cap_micros,
+    budget:
+      row.budget_of === null
+        ? null
+        : {
+            memberId: row.budget_of,
+            dailyMicros: row.daily_micros,
+            monthlyMicros: row.monthly_micros,
+          },
     models: row.models === null ? null : new Set(JSON.parse(row.models) as string[]),
     scopes: row.scopes === null ? null : new Set(JSON.parse(row.scopes) as KeyScope[]),
     limits: {

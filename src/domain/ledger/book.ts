@@ -20,6 +20,11 @@ export type Book = {
    * settlements that store an answer.
    */
   readonly claims: ReadonlyMap<string, string>;
+  /**
+   * Indexed by `memberKey`: all keys of each member whose budget the batch names. Their windows are
+   * loaded too, because what a member has spent is the sum over these keys.
+   */
+  readonly members: ReadonlyMap<string, readonly string[]>;
 };
 
 export type LedgerState = {
@@ -119,6 +124,10 @@ export function availableMicrosOf(
 
 export function claimKey(keyId: string, keyDigest: string): string {
   return `${keyId} ${keyDigest}`;
+}
+
+export function memberKey(ledgerId: LedgerId, memberId: string): string {
+  return `${ledgerId} ${memberId}`;
 }
 
 export function windowKey(keyId: string, kind: WindowKind, startsOn: string): string {

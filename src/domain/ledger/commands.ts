@@ -25,9 +25,17 @@ export function accountIdOf(ledgerId: LedgerId): string {
 
 export type Command = Reserve | Extend | Settle | Release | Credit | Debit;
 
+/** The most that all keys of a member may spend together, in a UTC day and month of one ledger. */
+export type Budget = {
+  readonly memberId: string;
+  /** null means no budget. */
+  readonly dailyMicros: Micros | null;
+  readonly monthlyMicros: Micros | null;
+};
+
 /**
- * Holds the highest possible cost of a request against the balance and both caps of its key, in one
- * atomic step.
+ * Holds the highest possible cost of a request against the balance, both caps of its key and the
+ * budget of the key's owner, in one atomic step.
  */
 export type Reserve = {
   readonly type: 'reserve';
@@ -39,6 +47,8 @@ export type Reserve = {
   /** The key's current caps; null means no cap. */
   readonly dailyCapMicros: Micros | null;
   readonly monthlyCapMicros: Micros | null;
+  /** The current budget of the key's owner; left out when there is none, here and below. */
+  readonly budget?: Budget;
   /** The process that runs the request and renews its lease. */
   readonly owner: string;
   readonly likelyCost?: LikelyCost;
@@ -63,6 +73,7 @@ export type Extend = {
   readonly keyId: string;
   /** In addition to the amount already held. */
   readonly amountMicros: Micros;
+  readonly budget?: Budget;
 };
 
 /**
@@ -75,6 +86,8 @@ export type Settle = {
   readonly ledgerId: LedgerId;
   readonly keyId: string;
   readonly costMicros: Micros;
+  /** The budget at the time of the hold, like its caps. */
+  readonly budget?: Budget;
   /** The price terms of `costMicros`; null when they are not stored. */
   readonly price: KeptPrice | null;
   readonly record: ChargeRecord;
@@ -222,19 +235,24 @@ export type Outcome =
   | { readonly type: 'unknown-hold' }
   | { readonly type: 'unknown-ledger' };
 
-/** In order of precedence: a frozen account, the daily cap, the monthly cap, the balance. */
+/**
+ * In order of precedence: a frozen account, the daily cap, the monthly cap, the daily budget, the
+ * monthly budget, the balance.
+ */
 export type RefusedOutcome = {
   readonly type:
     | 'account-frozen'
     | 'key-daily-limit'
     | 'key-monthly-limit'
+    | 'member-daily-limit'
+    | 'member-monthly-limit'
     | 'insufficient-balance';
   /** The remaining room of the refusing limit; at least 0. */
   readonly leftMicros: Micros;
   /** The amount held by running requests against the refusing limit. */
   readonly heldMicros: Micros;
   /**
-   * The refusing cap and the amount charged in its window; null when the balance or a frozen
+   * The refusing cap or budget and the amount charged in its window; null when the balance or a frozen
    * account refuses.
    */
   readonly cap: { readonly capMicros: Micros; readonly spentMicros: Micros } | null;

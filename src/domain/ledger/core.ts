@@ -2,7 +2,8 @@
 // append). The stores only load and save.
 //
 // Invariant: after every command, available = posted − held ≥ 0 and, per key and window, settled +
-// held ≤ cap. Only an operator's debit or a lowered cap can violate it; then only free requests
+// held ≤ cap, and the same for the sum over a member's keys and the budget. Only an operator's debit
+// or a lowered cap or budget can violate it; then only free requests
 // run.
 //
 // A ledger's time never goes back, because that would reopen a day or month that has ended.
@@ -113,6 +114,7 @@ export function runCommands(
     holds: new Map(book.holds),
     entries: new Map(book.entries),
     claims: new Map(book.claims),
+    members: new Map(book.members),
   };
   const steps = commands.map((command) => {
     const step = decide(draft, command, nowMs);
@@ -174,7 +176,8 @@ function reserve(book: Book, command: Reserve, nowMs: number): Step {
     day: dayOf(createdAtMs),
     month: monthOf(createdAtMs),
   };
-  const refusal = refuseHold(book, { ledger, terms, amountMicros, nowMs: createdAtMs });
+  const { budget } = command;
+  const refusal = refuseHold(book, { ledger, terms, budget, amountMicros, nowMs: createdAtMs });
   if (refusal) return { outcome: refusal };
   const entry = newEntry(ledger, {
     ...terms,
@@ -198,8 +201,8 @@ function reserve(book: Book, command: Reserve, nowMs: number): Step {
 }
 
 /**
- * Extends a hold. Decided like a reservation of the additional amount, with the hold's windows and
- * caps.
+ * Extends a hold. Decided like a reservation of the additional amount, with the hold's windows,
+ * caps and budget.
  */
 function extend(book: Book, command: Extend, nowMs: number): Step {
   const amountMicros = amountOf(command.amountMicros);
@@ -211,7 +214,13 @@ function extend(book: Book, command: Extend, nowMs: number): Step {
   if (!matchesHold(command, hold)) return unknownHold;
   const ledger = ledgerOf(book, hold.ledgerId);
   const createdAtMs = timeOf(ledger, nowMs);
-  const refusal = refuseHold(book, { ledger, terms: hold, amountMicros, nowMs: createdAtMs });
+  const refusal = refuseHold(book, {
+    ledger,
+    terms: hold,
+    budget: command.budget,
+    amountMicros,
+    nowMs: createdAtMs,
+  });
   if (refusal) return { outcome: refusal };
   const entry = newEntry(ledger, {
     ...entryFieldsOf(hold),
@@ -229,7 +238,7 @@ function extend(book: Book, command: Extend, nowMs: number): Step {
 
 /**
  * Charges the cost up to the hold and the remaining room; the rest is the operator's loss. Uses the
- * hold's windows and caps. After an expiry the hold's amount is no longer reserved, so only the
+ * hold's windows, caps and budget. After an expiry the hold's amount is no longer reserved, so only the
  * remaining room counts. If the request has lost its Idempotency-Key, it is free, because the
  * request that holds the key now is charged.
  */
@@ -246,7 +255,8 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
     return supersede(book, hold, { command, isOpen: open !== undefined, nowMs });
   const ledger = ledgerOf(book, hold.ledgerId);
   const heldMicros = open ? open.amountMicros : zeroMicros;
-  const chargedMicros = micros(Math.min(costMicros, heldMicros + roomMicros(book, ledger, hold)));
+  const room = roomMicros(book, { ledger, terms: hold, budget: command.budget });
+  const chargedMicros = micros(Math.min(costMicros, heldMicros + room));
   const lossMicros = micros(costMicros - chargedMicros);
   const entry = newEntry(ledger, {
     ...entryFieldsOf(hold),

@@ -55,6 +55,7 @@ async function creditPlayMoney(
     holds: new Map(),
     entries: new Map(),
     claims: new Map(),
+    members: new Map(),
   };
   const { book: after, entries } = runCommands(
     book,

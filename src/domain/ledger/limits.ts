@@ -1,19 +1,29 @@
-// What can still be spent: the key's caps and the balance, each as one limit, in the order in which
-// they refuse.
+// What can still be spent: the key's caps, the budget of its owner and the balance, each as one limit,
+// in the order in which they refuse.
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import {
   availableMicrosOf,
   type Book,
   type Hold,
   type LedgerState,
+  memberKey,
   windowOf,
   type WindowKind,
 } from './book.ts';
-import type { Credit, Debit, RefusedOutcome } from './commands.ts';
+import type { Budget, Credit, Debit, RefusedOutcome } from './commands.ts';
 import { nextDayMs, nextMonthMs } from './window.ts';
 
 /** The terms of a hold: its key, windows and caps. */
-type Terms = Pick<Hold, 'keyId' | 'day' | 'month' | 'dailyCapMicros' | 'monthlyCapMicros'>;
+type Terms = Pick<
+  Hold,
+  'ledgerId' | 'keyId' | 'day' | 'month' | 'dailyCapMicros' | 'monthlyCapMicros'
+>;
+
+type Limited = {
+  readonly ledger: LedgerState;
+  readonly terms: Terms;
+  readonly budget: Budget | undefined;
+};
 
 type Limit = {
   readonly type: Exclude<RefusedOutcome['type'], 'account-frozen'>;
@@ -26,8 +36,8 @@ type Limit = {
 };
 
 /** Returns the amount that fits all limits beyond existing holds; at least 0. */
-export function roomMicros(book: Book, ledger: LedgerState, terms: Terms): Micros {
-  return smallestRoom(limitsOf(book, ledger, terms));
+export function roomMicros(book: Book, limited: Limited): Micros {
+  return smallestRoom(limitsOf(book, limited));
 }
 
 /**
@@ -36,13 +46,9 @@ export function roomMicros(book: Book, ledger: LedgerState, terms: Terms): Micro
  */
 export function refuseHold(
   book: Book,
-  {
-    ledger,
-    terms,
-    amountMicros,
-    nowMs,
-  }: { ledger: LedgerState; terms: Terms; amountMicros: Micros; nowMs: number },
+  { amountMicros, nowMs, ...limited }: Limited & { amountMicros: Micros; nowMs: number },
 ): RefusedOutcome | null {
+  const { ledger } = limited;
   if (ledger.isFrozen) {
     const nothing = {
       leftMicros: zeroMicros,
@@ -52,7 +58,7 @@ export function refuseHold(
     };
     return { type: 'account-frozen', ...nothing, heldMicros: ledger.heldMicros };
   }
-  const limits = limitsOf(book, ledger, terms);
+  const limits = limitsOf(book, limited);
   const refusing = limits.find((limit) => limit.allowsNothing || amountMicros > roomOf(limit));
   if (!refusing) return null;
   const { type, heldMicros, cap } = refusing;
@@ -83,41 +89,80 @@ export function adjustableMicros(
   return micros(Math.min(Math.max(left, 0), balanceMaxMicros));
 }
 
-function limitsOf(book: Book, ledger: LedgerState, terms: Terms): readonly Limit[] {
-  const balance: Limit = {
+function limitsOf(book: Book, { ledger, terms, budget }: Limited): readonly Limit[] {
+  const limits: Limit[] = [];
+  const { day, month, dailyCapMicros, monthlyCapMicros } = terms;
+  if (dailyCapMicros !== null || monthlyCapMicros !== null) {
+    const keyIds = [terms.keyId];
+    limits.push(
+      ...capLimit(book, 'key-daily-limit', { keyIds, startsOn: day, capMicros: dailyCapMicros }),
+      ...capLimit(book, 'key-monthly-limit', {
+        keyIds,
+        startsOn: month,
+        capMicros: monthlyCapMicros,
+      }),
+    );
+  }
+  if (budget) {
+    const keyIds = book.members.get(memberKey(terms.ledgerId, budget.memberId)) ?? [];
+    const { dailyMicros, monthlyMicros } = budget;
+    limits.push(
+      ...capLimit(book, 'member-daily-limit', { keyIds, startsOn: day, capMicros: dailyMicros }),
+      ...capLimit(book, 'member-monthly-limit', {
+        keyIds,
+        startsOn: month,
+        capMicros: monthlyMicros,
+      }),
+    );
+  }
+  limits.push({
     type: 'insufficient-balance',
     leftMicros: availableMicrosOf(ledger),
     heldMicros: ledger.heldMicros,
     cap: null,
     allowsNothing: false,
-  };
-  const day = capLimit(book, terms, 'day');
-  const month = capLimit(book, terms, 'month');
-  return [day, month, balance].filter((limit) => limit !== null);
+  });
+  return limits;
 }
 
-function capLimit(book: Book, terms: Terms, kind: WindowKind): Limit | null {
-  const isDay = kind === 'day';
-  const capMicros = isDay ? terms.dailyCapMicros : terms.monthlyCapMicros;
-  if (capMicros === null) return null;
-  const { settledMicros, heldMicros } = windowOf(
-    book,
-    terms.keyId,
-    kind,
-    isDay ? terms.day : terms.month,
-  );
-  return {
-    type: isDay ? 'key-daily-limit' : 'key-monthly-limit',
-    leftMicros: capMicros - settledMicros - heldMicros,
+type Cap = {
+  /** Their spending is summed. */
+  readonly keyIds: readonly string[];
+  readonly startsOn: string;
+  /** null: no cap. */
+  readonly capMicros: Micros | null;
+};
+
+function capLimit(
+  book: Book,
+  type: Exclude<Limit['type'], 'insufficient-balance'>,
+  { keyIds, startsOn, capMicros }: Cap,
+): readonly Limit[] {
+  if (capMicros === null) return [];
+  const windows = keyIds.map((keyId) => windowOf(book, keyId, kindOf(type), startsOn));
+  const spentMicros = sumOf(windows.map(({ settledMicros }) => settledMicros));
+  const heldMicros = sumOf(windows.map((window) => window.heldMicros));
+  const limit = {
+    type,
+    leftMicros: capMicros - spentMicros - heldMicros,
     heldMicros,
-    cap: { capMicros, spentMicros: settledMicros },
+    cap: { capMicros, spentMicros },
     allowsNothing: capMicros === 0,
   };
+  return [limit];
+}
+
+function kindOf(type: Exclude<Limit['type'], 'insufficient-balance'>): WindowKind {
+  return type === 'key-daily-limit' || type === 'member-daily-limit' ? 'day' : 'month';
+}
+
+function sumOf(amounts: readonly Micros[]): Micros {
+  return micros(amounts.reduce((sum, amount) => sum + amount, 0));
 }
 
 function resetsAtMs(type: Limit['type'], nowMs: number): number | null {
   if (type === 'insufficient-balance') return null;
-  return type === 'key-daily-limit' ? nextDayMs(nowMs) : nextMonthMs(nowMs);
+  return kindOf(type) === 'day' ? nextDayMs(nowMs) : nextMonthMs(nowMs);
 }
 
 function roomOf(limit: Limit): Micros {

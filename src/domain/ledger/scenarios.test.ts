@@ -1,16 +1,19 @@
 // The ledger's rules as tables: a command on the left, its result on the right. Each table runs on
-// the core alone and on SQLite. One account, `acc`, with the keys `k` and `k2`; amounts in
-// microdollars; the clock starts on 2026-11-21 at 12:00 UTC.
+// the core alone and on SQLite. One account, `acc`, with the keys `k` and `k2` of the member `m` and
+// `k3` of nobody; `b-day` and `b-month` are the member's budgets; amounts in microdollars; the clock starts on 2026-11-21 at 12:00 UTC.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { connectSqlite } from '../../db/sqlite-connection.ts';
 import { type Database, sqlitePathOf } from '../../db/database.ts';
 import { micros } from '../../lib/money.ts';
+import { type Book, memberKey } from './book.ts';
 import type { Command } from './commands.ts';
 import { type Expire, runCommands } from './core.ts';
 import {
   addAccount,
+  budgetOf,
   emptyBook,
+  giveKeys,
   openTestDatabase,
   reserveOf,
   settleOf,
@@ -291,6 +294,64 @@ const scenarios: Readonly<Record<string, string>> = {
     debit d3 1           | balance-too-large left=0
     credit c4 1          | credited available=-8999999999999999`,
 
+  'all keys of a member share its budget, what they hold and what they spent': `
+    credit c1 1000       | credited available=1000
+    reserve a 60 b-day=100 | held available=940
+    reserve b 41 b-day=100 key=k2 | member-daily-limit left=40 held=60 affordable=40 resets=2026-11-22T00:00
+    reserve b 40 b-day=100 key=k2 | held available=900
+    settle a 10 b-day=100  | charged 10 loss=0 available=950
+    reserve c 51 b-day=100 | member-daily-limit left=50 held=40 affordable=50 resets=2026-11-22T00:00
+    reserve d 900 key=k3   | held available=50`,
+
+  'the caps of the key refuse before the budget, the daily budget before the monthly, then the balance': `
+    credit c1 10         | credited available=10
+    reserve a 50 day=20 b-day=15 b-month=12 | key-daily-limit left=20 held=0 affordable=10 resets=2026-11-22T00:00
+    reserve a 50 day=60 b-day=15 b-month=12 | member-daily-limit left=15 held=0 affordable=10 resets=2026-11-22T00:00
+    reserve a 50 day=60 b-day=60 b-month=12 | member-monthly-limit left=12 held=0 affordable=10 resets=2026-12-01T00:00
+    reserve a 50 b-day=60 b-month=60 | insufficient-balance left=10 held=0 affordable=10`,
+
+  'a budget of 0 allows nothing, not even a free request': `
+    credit c1 10         | credited available=10
+    reserve a 0 b-month=0  | member-monthly-limit left=0 held=0 affordable=0 resets=2026-12-01T00:00`,
+
+  'a lowered budget stops new holds, and a running request is charged in full': `
+    credit c1 1000       | credited available=1000
+    reserve a 60 b-day=100 | held available=940
+    reserve b 1 b-day=20 key=k2 | member-daily-limit left=0 held=60 affordable=0 resets=2026-11-22T00:00
+    settle a 60 b-day=100  | charged 60 loss=0 available=940`,
+
+  'what a key spent before its member had a budget counts': `
+    credit c1 1000       | credited available=1000
+    reserve a 60         | held available=940
+    settle a 60          | charged 60 loss=0 available=940
+    reserve b 41 b-day=100 key=k2 | member-daily-limit left=40 held=0 affordable=40 resets=2026-11-22T00:00`,
+
+  'an extension is held within the budget, in the windows of its hold': `
+    credit c1 1000       | credited available=1000
+    clock 2026-11-30T23:59:00.000Z
+    reserve a 60 b-day=100 b-month=100 | held available=940
+    clock 2026-12-01T00:01:00.000Z
+    reserve b 90 b-day=100 b-month=100 key=k2 | held available=850
+    extend a 1 41 b-day=100 b-month=100 | member-daily-limit left=40 held=60 affordable=40 resets=2026-12-02T00:00
+    extend a 1 40 b-day=100 b-month=100 | held available=810`,
+
+  'a settlement after the expiry takes only what the budget has left': `
+    credit c1 1000       | credited available=1000
+    reserve a 60 b-day=100 | held available=940
+    expire a             | released
+    reserve b 90 b-day=100 key=k2 | held available=910
+    settle a 60 b-day=100  | charged 10 loss=50 available=900`,
+
+  'a budget resets at 00:00 UTC and on the first day, and a clock that goes back reopens no day': `
+    credit c1 1000       | credited available=1000
+    clock 2026-11-30T23:59:59.999Z
+    reserve a 50 b-day=50 b-month=70 | held available=950
+    settle a 50 b-day=50 b-month=70  | charged 50 loss=0 available=950
+    clock 2026-12-01T00:00:00.000Z
+    reserve b 50 b-day=50 b-month=70 key=k2 | held available=900
+    clock 2026-11-30T23:59:59.000Z
+    reserve c 1 b-day=50 b-month=70  | member-daily-limit left=0 held=50 affordable=0 resets=2026-12-02T00:00`,
+
   'a ledger that does not exist is reported as unknown': `
     credit c1 5 ledger=nobody:live  | unknown-ledger
     debit d1 5 ledger=nobody:live   | unknown-ledger
@@ -328,7 +389,8 @@ function parseCommand(text: string): Command | Expire {
     string
   >;
   const ledgerId = (options['ledger'] ?? 'acc:live') as `${string}:live`;
-  const asked = { holdId: id, ledgerId, keyId: options['key'] ?? 'k' };
+  const budgets = { daily: numberOf(options['b-day']), monthly: numberOf(options['b-month']) };
+  const asked = { holdId: id, ledgerId, keyId: options['key'] ?? 'k', ...budgetOf('m', budgets) };
   const caps = { daily: numberOf(options['day']), monthly: numberOf(options['month']) };
   switch (type) {
     case 'reserve':
@@ -377,7 +439,8 @@ function describe(outcome: { readonly type: string }): string {
 }
 
 function memoryStore(): Store {
-  let book = emptyBook(['acc:live']);
+  const members = new Map([[memberKey('acc:live', 'm'), ['k', 'k2']]]);
+  let book: Book = { ...emptyBook(['acc:live']), members };
   return {
     run: (command, nowMs) => {
       const decision = runCommands(book, [command], nowMs);
@@ -395,7 +458,8 @@ function memoryStore(): Store {
 
 async function sqliteStore(t: TestContext): Promise<Store & { readonly database: Database }> {
   const database = await openTestDatabase(t);
-  await addAccount(database, 'acc', ['k', 'k2']);
+  await addAccount(database, 'acc', ['k', 'k2', 'k3']);
+  await giveKeys(database.write, { ledgerId: 'acc:live', memberId: 'm', keyIds: ['k', 'k2'] });
   const connection = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
   t.after(() => connection.close());
   let clockMs = 0;

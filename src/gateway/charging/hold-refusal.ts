@@ -28,16 +28,8 @@ export function refuseHold(outcome: RefusedOutcome, wanted: Wanted): ApiError {
       return new ApiError('insufficient_balance', balanceMessage(outcome, wanted), {
         details: detailsOf('balance', outcome, wanted),
       });
-    case 'key-daily-limit':
-      return capError('key_daily_limit_reached', capMessage(outcome, wanted, 'daily'), {
-        details: detailsOf('daily_cap', outcome, wanted),
-        retryAfterSeconds: secondsUntilReset(outcome, wanted),
-      });
-    case 'key-monthly-limit':
-      return capError('key_monthly_limit_reached', capMessage(outcome, wanted, 'monthly'), {
-        details: detailsOf('monthly_cap', outcome, wanted),
-        retryAfterSeconds: secondsUntilReset(outcome, wanted),
-      });
+    default:
+      return capError(outcome, outcome.type, wanted);
   }
 }
 
@@ -68,15 +60,39 @@ export function refusal(
 
 type RefusalFacts = Pick<Wanted, 'amountMicros' | 'nowMs'> & { readonly affordable: number };
 
-type CapErrorCode = 'key_daily_limit_reached' | 'key_monthly_limit_reached';
-type CapErrorOptions = {
-  readonly details: Readonly<Record<string, unknown>>;
-  readonly retryAfterSeconds: number | null;
-};
+type CapType = Exclude<RefusedOutcome['type'], 'account-frozen' | 'insufficient-balance'>;
+
+const caps = {
+  'key-daily-limit': {
+    code: 'key_daily_limit_reached',
+    limit: 'daily_cap',
+    words: ["This key's daily cap", 'cap'],
+  },
+  'key-monthly-limit': {
+    code: 'key_monthly_limit_reached',
+    limit: 'monthly_cap',
+    words: ["This key's monthly cap", 'cap'],
+  },
+  'member-daily-limit': {
+    code: 'member_budget_reached',
+    limit: 'daily_budget',
+    words: ["The daily budget of this key's owner", 'budget'],
+  },
+  'member-monthly-limit': {
+    code: 'member_budget_reached',
+    limit: 'monthly_budget',
+    words: ["The monthly budget of this key's owner", 'budget'],
+  },
+} as const satisfies Record<CapType, object>;
 
 /** SDKs retry a 429 at once, but a cap does not change within seconds. */
-function capError(code: CapErrorCode, message: string, options: CapErrorOptions): ApiError {
-  return new ApiError(code, message, { ...options, headers: { 'x-should-retry': 'false' } });
+function capError(outcome: RefusedOutcome, type: CapType, wanted: Wanted): ApiError {
+  const { code, limit, words } = caps[type];
+  return new ApiError(code, capMessage(outcome, wanted, words), {
+    details: detailsOf(limit, outcome, wanted),
+    retryAfterSeconds: secondsUntilReset(outcome, wanted),
+    headers: { 'x-should-retry': 'false' },
+  });
 }
 
 function detailsOf(
@@ -118,19 +134,19 @@ function balanceMessage(
 }
 
 /**
- * Writes the message for a key's cap. It shows the sums, because a hold is the most that a request
+ * Writes the message for a key's cap or a member's budget. It shows the sums, because a hold is the most that a request
  * can cost, and usually fails before the cap is reached.
  */
 function capMessage(
   outcome: RefusedOutcome,
   { amountMicros, costPart, fitsPart }: Wanted,
-  name: 'daily' | 'monthly',
+  [name, kind]: readonly [name: string, kind: string],
 ): string {
   const { capMicros, spentMicros } = outcome.cap!;
-  const cap = `This key's ${name} cap of $${formatUsd(capMicros)}`;
+  const cap = `${name} of $${formatUsd(capMicros)}`;
   const spent = `$${formatUsd(spentMicros)} is spent`;
   const cost = `request can cost up to $${formatUsd(amountMicros)}${costPart}`;
-  const resets = ` The cap starts anew at ${resetTime(outcome)}.`;
+  const resets = ` The ${kind} starts anew at ${resetTime(outcome)}.`;
   if (spentMicros >= capMicros) return `${cap} is reached: ${spent}. This ${cost}.${resets}`;
   const held = outcome.heldMicros > 0 ? `, and ${heldPart(outcome)}` : '';
   const left = `$${formatUsd(outcome.leftMicros)} is left`;

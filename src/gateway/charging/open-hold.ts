@@ -66,6 +66,7 @@ export async function reserve(
     ...amounts,
     dailyCapMicros: key.dailyCapMicros,
     monthlyCapMicros: key.monthlyCapMicros,
+    ...budgetOf(key),
     owner: books.owner,
   });
   const outcome = await (span ? submitted.finally(() => span.end()) : submitted);
@@ -77,10 +78,17 @@ export async function reserve(
     case 'insufficient-balance':
     case 'key-daily-limit':
     case 'key-monthly-limit':
+    case 'member-daily-limit':
+    case 'member-monthly-limit':
       return outcome;
     default:
       throw new Error(`the ledger answered a reservation with ${outcome.type}`);
   }
+}
+
+/** A request keeps the key, and so the budget, with which it began. */
+function budgetOf({ budget }: ApiKey): Pick<Reserve, 'budget'> {
+  return budget ? { budget } : {};
 }
 
 export class OpenHold {
@@ -118,6 +126,7 @@ export class OpenHold {
         ledgerId: this.#ledgerId,
         keyId: key.id,
         amountMicros: micros(amountMicros - this.#amountMicros),
+        ...budgetOf(key),
       });
       if (outcome.type !== 'held') return 'refused';
     } catch (err) {
@@ -150,6 +159,7 @@ export class OpenHold {
       ledgerId: this.#ledgerId,
       keyId: key.id,
       costMicros,
+      ...budgetOf(key),
       price: keepPrice(terms),
       record,
       ...(tags && { tags }),

@@ -1,7 +1,7 @@
 // A second, simple ledger that the real one is compared with. It stores every command and
 // recomputes all sums for each answer. It shares no code with the core, so a mistake in either
 // shows as a difference.
-import type { Command, LikelyCost, Outcome } from '../../../src/domain/ledger/commands.ts';
+import type { Budget, Command, LikelyCost, Outcome } from '../../../src/domain/ledger/commands.ts';
 import type { Expire } from '../../../src/domain/ledger/core.ts';
 
 type ModelHold = {
@@ -26,9 +26,15 @@ type ModelHold = {
 
 export class LedgerModel {
   readonly holds = new Map<string, ModelHold>();
+  /** The keys of each member. */
+  readonly #members: Readonly<Record<string, readonly string[]>>;
   /** A ledger's time never goes backwards. */
   readonly #timesMs = new Map<string, number>();
   readonly #adjustments = new Map<string, { ledger: string; amount: number; outcome: Outcome }>();
+
+  constructor(members: Readonly<Record<string, readonly string[]>> = {}) {
+    this.#members = members;
+  }
 
   run(command: Command | Expire, nowMs: number): Outcome {
     if (command.type === 'credit' || command.type === 'debit') return this.#adjust(command, nowMs);
@@ -43,8 +49,7 @@ export class LedgerModel {
     const wasOpen = hold.isOpen;
     hold.end = {
       by: command.type,
-      outcome:
-        command.type === 'settle' ? this.#settle(hold, command.costMicros) : { type: 'released' },
+      outcome: command.type === 'settle' ? this.#settle(hold, command) : { type: 'released' },
     };
     const loss = command.type === 'settle' ? command.costMicros - hold.charged : command.lossMicros;
     hold.failed = command.type === 'settle' ? 0 : loss;
@@ -75,6 +80,11 @@ export class LedgerModel {
     for (const { provoked } of this.#of((hold) => hold.ledger === ledger))
       if (provoked) days[provoked.day] = (days[provoked.day] ?? 0) + provoked.loss;
     return days;
+  }
+
+  /** Spent and held by all keys of a member. */
+  usedBy(member: string, window: string): number {
+    return sum(this.#members[member]!.map((key) => this.used(key, window)));
   }
 
   /** Spent and held by a key in a day (`2026-11-21`) or a month (`2026-11`). */
@@ -122,7 +132,8 @@ export class LedgerModel {
     const now = this.#timeOf(ledger, nowMs);
     const windows = [now.slice(0, 10), now.slice(0, 7)];
     const caps = [command.dailyCapMicros, command.monthlyCapMicros];
-    const refusal = this.#refuse({ ledger, key, amount, windows, caps }, now);
+    const { budget } = command;
+    const refusal = this.#refuse({ ledger, key, amount, windows, caps, budget }, now);
     if (refusal) return refusal;
     this.#pass(ledger, nowMs);
     const held: Outcome = {
@@ -151,13 +162,13 @@ export class LedgerModel {
 
   #extend(
     hold: ModelHold,
-    { part, amountMicros: amount }: Extract<Command, { type: 'extend' }>,
+    { part, amountMicros: amount, budget }: Extract<Command, { type: 'extend' }>,
     nowMs: number,
   ): Outcome {
     const earlier = hold.extensions.get(part);
     if (earlier) return earlier;
     if (!hold.isOpen) return { type: 'already-resolved' };
-    const refusal = this.#refuse({ ...hold, amount }, this.#timeOf(hold.ledger, nowMs));
+    const refusal = this.#refuse({ ...hold, amount, budget }, this.#timeOf(hold.ledger, nowMs));
     if (refusal) return refusal;
     this.#pass(hold.ledger, nowMs);
     hold.amount += amount;
@@ -166,38 +177,39 @@ export class LedgerModel {
     return held;
   }
 
-  #refuse(
-    asked: Pick<ModelHold, 'ledger' | 'key' | 'amount' | 'windows' | 'caps'>,
-    now: string,
-  ): Outcome | null {
-    const { ledger, key, amount, windows, caps } = asked;
-    const rooms = [...this.#capRooms(key, windows, caps), Math.max(0, this.available(ledger))];
-    const refusing = rooms.findIndex((room, index) => amount > room || caps[index] === 0);
-    if (refusing < 0) return null;
-    const window = windows[refusing];
+  #refuse(asked: Asked, now: string): Outcome | null {
+    const { ledger, amount } = asked;
+    const limits = this.#limitsOf(asked);
+    const refusing = limits.find(({ room, cap }) => amount > room || cap === 0);
+    if (!refusing) return null;
+    const { type, room, keys, window, cap } = refusing;
     const holds = this.#of((hold) =>
-      window ? hold.key === key && hold.windows.includes(window) : hold.ledger === ledger,
+      window ? keys.includes(hold.key) && hold.windows.includes(window) : hold.ledger === ledger,
     );
     const [day, month] = [now.slice(0, 10), now.slice(0, 7)];
     const nextDay = Date.parse(day) + 24 * 3_600_000;
     const [year = 0, monthNumber = 0] = month.split('-').map(Number);
+    const nextMonth = Date.UTC(year, monthNumber, 1);
     return {
-      type: (['key-daily-limit', 'key-monthly-limit', 'insufficient-balance'] as const)[refusing]!,
-      leftMicros: rooms[refusing] as never,
+      type,
+      leftMicros: room as never,
       heldMicros: sum(holds.filter((hold) => hold.isOpen).map((hold) => hold.amount)) as never,
       cap: window
-        ? ({ capMicros: caps[refusing], spentMicros: this.charged(key, window) } as never)
+        ? ({
+            capMicros: cap,
+            spentMicros: sum(keys.map((key) => this.charged(key, window))),
+          } as never)
         : null,
-      affordableMicros: Math.min(...rooms) as never,
-      resetsAtMs: [nextDay, Date.UTC(year, monthNumber, 1), null][refusing]!,
+      affordableMicros: Math.min(...limits.map((limit) => limit.room)) as never,
+      resetsAtMs: window ? (window.length === 10 ? nextDay : nextMonth) : null,
     };
   }
 
-  #settle(hold: ModelHold, cost: number): Outcome {
-    const rooms = [
-      ...this.#capRooms(hold.key, hold.windows, hold.caps),
-      Math.max(0, this.available(hold.ledger)),
-    ];
+  #settle(
+    hold: ModelHold,
+    { costMicros: cost, budget }: Extract<Command, { type: 'settle' }>,
+  ): Outcome {
+    const rooms = this.#limitsOf({ ...hold, budget }).map(({ room }) => room);
     hold.charged = Math.min(cost, (hold.isOpen ? hold.amount : 0) + Math.min(...rooms));
     hold.isOpen = false;
     const availableMicros = this.available(hold.ledger) as never;
@@ -221,17 +233,42 @@ export class LedgerModel {
     return { type: hold.hasExpired ? 'released' : 'already-resolved' };
   }
 
-  #capRooms(key: string, windows: readonly string[], caps: readonly (number | null)[]): number[] {
-    return windows.map((window, index) => {
-      const cap = caps[index] ?? null;
-      return cap === null ? Infinity : Math.max(0, cap - this.used(key, window));
+  #limitsOf({ ledger, key, windows, caps, budget }: Omit<Asked, 'amount'>) {
+    const owned = budget ? this.#members[budget.memberId]! : [];
+    const budgets = [budget?.dailyMicros ?? null, budget?.monthlyMicros ?? null];
+    const all = [
+      ...windows.map((window, index) => ({ keys: [key], window, cap: caps[index] ?? null })),
+      ...windows.map((window, index) => ({ keys: owned, window, cap: budgets[index] ?? null })),
+    ].map(({ keys, window, cap }, index) => {
+      const used = sum(keys.map((one) => this.used(one, window)));
+      const room = cap === null ? Infinity : Math.max(0, cap - used);
+      return { type: limitTypes[index]!, keys, window, cap, room };
     });
+    const balance = {
+      type: 'insufficient-balance',
+      keys: [],
+      window: null,
+      cap: null,
+      room: Math.max(0, this.available(ledger)),
+    } as const;
+    return [...all, balance];
   }
 
   #of(isWanted: (hold: ModelHold) => boolean): ModelHold[] {
     return [...this.holds.values()].filter(isWanted);
   }
 }
+
+type Asked = Pick<ModelHold, 'ledger' | 'key' | 'amount' | 'windows' | 'caps'> & {
+  readonly budget: Budget | undefined;
+};
+
+const limitTypes = [
+  'key-daily-limit',
+  'key-monthly-limit',
+  'member-daily-limit',
+  'member-monthly-limit',
+] as const;
 
 function weight(hold: ModelHold): number {
   return hold.charged + (hold.isOpen ? hold.amount : 0);

@@ -10,6 +10,7 @@ import { noUsage } from '../../../src/canonical/usage.ts';
 import { type Micros, micros } from '../../../src/lib/money.ts';
 import type { Book } from '../../../src/domain/ledger/book.ts';
 import type {
+  Budget,
   ChargeRecord,
   Credit,
   Extend,
@@ -91,7 +92,38 @@ export function emptyBook(ledgerIds: readonly LedgerId[]): Book {
     lastEntryAtMs: 0,
   };
   const ledgers = new Map(ledgerIds.map((id) => [id, empty]));
-  return { ledgers, windows: new Map(), holds: new Map(), entries: new Map(), claims: new Map() };
+  return {
+    ledgers,
+    windows: new Map(),
+    holds: new Map(),
+    entries: new Map(),
+    claims: new Map(),
+    members: new Map(),
+  };
+}
+
+/** Gives keys to a member. */
+export async function giveKeys(
+  transaction: Kysely<Tables>,
+  {
+    ledgerId,
+    memberId,
+    keyIds,
+  }: { ledgerId: LedgerId; memberId: string; keyIds: readonly string[] },
+): Promise<void> {
+  const rows = keyIds.map((key_id) => ({ key_id, ledger_id: ledgerId, user_id: memberId }));
+  await transaction.insertInto('key_owners').values(rows).execute();
+}
+
+/** Left out: no budget of this kind. */
+export function budgetOf(
+  memberId: string,
+  { daily, monthly }: { daily?: number | undefined; monthly?: number | undefined },
+): { budget?: Budget } {
+  if (daily === undefined && monthly === undefined) return {};
+  const dailyMicros = (daily ?? null) as Micros | null;
+  const monthlyMicros = (monthly ?? null) as Micros | null;
+  return { budget: { memberId, dailyMicros, monthlyMicros } };
 }
 
 /** A record of 100 input and 10 output tokens. */

@@ -15,14 +15,35 @@ const keysOnPostgres = [
 testMutations(watchers, {
   'a reservation does not check the limits': {
     file: core,
-    guard: 'const refusal = refuseHold(book, { ledger, terms, amountMicros, nowMs: createdAtMs });',
+    guard:
+      'const refusal = refuseHold(book, { ledger, terms, budget, amountMicros, nowMs: createdAtMs });',
     without: 'const refusal = null as ReturnType<typeof refuseHold>;',
   },
   'an extension does not check the limits': {
     file: core,
     guard:
-      'const refusal = refuseHold(book, { ledger, terms: hold, amountMicros, nowMs: createdAtMs });',
-    without: 'const refusal = null as ReturnType<typeof refuseHold>;',
+      'if (refusal) return { outcome: refusal };\n  const entry = newEntry(ledger, {\n    ...entryFieldsOf(hold),',
+    without: 'const entry = newEntry(ledger, {\n    ...entryFieldsOf(hold),',
+  },
+  'a reservation does not check the budget': {
+    file: core,
+    guard: 'const { budget } = command;',
+    without: 'const budget = undefined;',
+  },
+  'an extension does not check the budget': {
+    file: core,
+    guard: 'terms: hold,\n    budget: command.budget,',
+    without: 'terms: hold,\n    budget: undefined,',
+  },
+  'a settlement does not check the budget': {
+    file: core,
+    guard: '{ ledger, terms: hold, budget: command.budget }',
+    without: '{ ledger, terms: hold, budget: undefined }',
+  },
+  'a budget counts one key only': {
+    file: limits,
+    guard: 'book.members.get(memberKey(terms.ledgerId, budget.memberId)) ?? []',
+    without: '[terms.keyId]',
   },
   'a repeated reservation is made again': {
     file: core,
@@ -77,7 +98,7 @@ testMutations(watchers, {
   },
   'a settlement takes more than the balance': {
     file: core,
-    guard: 'Math.min(costMicros, heldMicros + roomMicros(book, ledger, hold))',
+    guard: 'Math.min(costMicros, heldMicros + room)',
     without: 'costMicros',
   },
   'an expired hold is settled from the released amount': {

@@ -1,6 +1,6 @@
 // The ids of everything that a batch of commands touches, so that a store can load all of it at
 // once.
-import { extensionId } from '../book.ts';
+import { extensionId, memberKey } from '../book.ts';
 import type { Command, LedgerId } from '../commands.ts';
 import type { Expire } from '../core.ts';
 
@@ -17,8 +17,11 @@ export type BatchIds = {
   readonly keyIds: readonly string[];
   /** Idempotency-Keys of settlements. */
   readonly claims: readonly ClaimName[];
+  /** Members whose budgets the commands name. */
+  readonly members: readonly MemberName[];
 };
 
+type MemberName = { readonly ledgerId: LedgerId; readonly memberId: string };
 type ClaimName = { readonly keyId: string; readonly keyDigest: string };
 
 export function batchIdsOf(commands: readonly (Command | Expire)[]): BatchIds {
@@ -30,12 +33,17 @@ export function batchIdsOf(commands: readonly (Command | Expire)[]): BatchIds {
     new Set<string>(),
   ];
   const claims: ClaimName[] = [];
+  const members = new Map<string, MemberName>();
   for (const command of commands) {
     if ('ledgerId' in command) ledgerIds.add(command.ledgerId);
     else holdIdsWithoutLedger.add(command.holdId);
     if ('entryId' in command) {
       entryIds.add(command.entryId);
       continue;
+    }
+    if ('budget' in command && command.budget) {
+      const name = { ledgerId: command.ledgerId, memberId: command.budget.memberId };
+      members.set(memberKey(name.ledgerId, name.memberId), name);
     }
     if (command.type === 'reserve') keyIds.add(command.keyId);
     else holdIds.add(command.holdId);
@@ -53,5 +61,6 @@ export function batchIdsOf(commands: readonly (Command | Expire)[]): BatchIds {
     entryIds: [...entryIds],
     keyIds: [...keyIds],
     claims,
+    members: [...members.values()],
   };
 }

@@ -1,14 +1,26 @@
 // Builds the core's book from the rows that a batch loads.
-import { type Book, type Entry, type LedgerState, type Window, windowKey } from '../book.ts';
+import {
+  type Book,
+  type Entry,
+  type LedgerState,
+  memberKey,
+  type Window,
+  windowKey,
+} from '../book.ts';
 import type { LedgerId } from '../commands.ts';
-import type { LedgerRow, LoadedRows, WindowRow } from './statements.ts';
+import type { LedgerRow, LoadedMembers, LoadedRows, WindowRow } from './statements.ts';
 import { entryOfRow, holdOfRow } from '../rows.ts';
 
-export function bookOf(
-  ledgers: readonly LedgerRow[],
-  { holds, entries, windows }: LoadedRows,
-  claims: Book['claims'],
-): Book {
+type Loaded = {
+  readonly ledgers: readonly LedgerRow[];
+  readonly loaded: LoadedRows;
+  readonly claims: Book['claims'];
+  readonly members: LoadedMembers;
+};
+
+export function bookOf({ ledgers, loaded, claims, members }: Loaded): Book {
+  const { holds, entries } = loaded;
+  const windows = [...loaded.windows, ...members.windows];
   const entriesById = new Map<string, Entry[]>();
   for (const row of entries) {
     const known = entriesById.get(row.id);
@@ -23,7 +35,13 @@ export function bookOf(
       windows.map((row) => [windowKey(row.key_id, row.kind, row.starts_on), windowOfRow(row)]),
     ),
     claims,
+    members: keysByMember(members.owners),
   };
+}
+
+function keysByMember(owners: LoadedMembers['owners']): Book['members'] {
+  const byMember = Map.groupBy(owners, (row) => memberKey(row.ledger_id, row.user_id));
+  return new Map([...byMember].map(([member, rows]) => [member, rows.map((row) => row.key_id)]));
 }
 
 function ledgerOfRow(row: LedgerRow): LedgerState {

@@ -5,6 +5,7 @@ import type { ClientBase } from 'pg';
 import type { Selectable } from 'kysely';
 import type { IdempotentResponsesTable, Tables } from '../../../db/schema.ts';
 import { claimKey } from '../book.ts';
+import type { LedgerId } from '../commands.ts';
 import type { BatchIds } from './batch-ids.ts';
 import type { EntryRow, HoldRow } from '../rows.ts';
 
@@ -90,6 +91,31 @@ select json_build_object(
   'windows', ${listOf('touched_windows')}
 ) as loaded`;
 
+/** The keys of members, and their windows since the earliest that a command can need. */
+const loadMembersText = `
+with moment as materialized (select ${nowMs('$4')} as ms),
+owned as materialized (
+  select key_owners.* from unnest($1::text[], $2::text[]) as named (ledger_id, user_id), lateral (
+    select * from key_owners
+    where key_owners.ledger_id = named.ledger_id and key_owners.user_id = named.user_id
+  ) as key_owners
+),
+begun as materialized (
+  select day, month from holds where id = any($3::text[])
+  union select day, month from entries where kind = 'reserve' and id = any($3::text[])
+)
+select json_build_object(
+  'owners', ${listOf('owned')},
+  'windows', ${listOf(`(
+    select found.* from (select distinct key_id from owned) as keys, lateral (
+      select * from key_windows where key_id = keys.key_id and kind = 'day'
+        and starts_on >= least(${startOf('YYYY-MM-DD')} collate "C", (select min(day) from begun))
+      union all select * from key_windows where key_id = keys.key_id and kind = 'month'
+        and starts_on >= least(${startOf('YYYY-MM')} collate "C", (select min(month) from begun))
+    ) as found
+  )`)}
+) as loaded`;
+
 const loadEndedText = `
 with known as materialized (select * from entries where id = any($1::text[]))
 select json_build_object(
@@ -152,6 +178,32 @@ export async function loadRows(
   const { rows } = await client.query<{ loaded: LoadedRows }>({
     name: 'ledger-load',
     text: loadText,
+    values,
+  });
+  return rows[0]!.loaded;
+}
+
+export type LoadedMembers = {
+  readonly owners: readonly { readonly key_id: string; ledger_id: LedgerId; user_id: string }[];
+  readonly windows: readonly WindowRow[];
+};
+
+/** Loads the keys and spending of members with a budget; a statement of its own, as few have one. */
+export async function loadMembers(
+  client: ClientBase,
+  { members, holdIds }: BatchIds,
+  clockMs: number | null,
+): Promise<LoadedMembers> {
+  if (members.length === 0) return { owners: [], windows: [] };
+  const values = [
+    members.map(({ ledgerId }) => ledgerId),
+    members.map(({ memberId }) => memberId),
+    holdIds,
+    clockMs,
+  ];
+  const { rows } = await client.query<{ loaded: LoadedMembers }>({
+    name: 'ledger-load-members',
+    text: loadMembersText,
     values,
   });
   return rows[0]!.loaded;

@@ -16,7 +16,9 @@ import { saveChanges } from './save.ts';
 import {
   type LedgerRow,
   type LoadedRows,
+  type LoadedMembers,
   loadEnded,
+  loadMembers,
   loadRows,
   lockClaims,
   lockLedgers,
@@ -121,18 +123,20 @@ export class PostgresStore {
     commands: readonly (Command | Expire)[],
   ): Promise<readonly Outcome[]> {
     const ids = batchIdsOf(commands);
-    const [, ledgers, claims, open] = await Promise.all([
+    const clockMs = this.#clock?.() ?? null;
+    const [, ledgers, claims, open, members] = await Promise.all([
       client.query('begin'),
       lockLedgers(client, ids),
       lockClaims(client, ids),
       loadRows(client, ids, {
-        clockMs: this.#clock?.() ?? null,
+        clockMs,
         owner: this.#lease?.owner ?? null,
       }),
+      loadMembers(client, ids, clockMs),
     ]);
     const loaded = await loadEnded(client, ids, open);
     assertLocked(ledgers, ids, loaded);
-    const decision = decide(commands, { ledgers, loaded, claims });
+    const decision = decide(commands, { ledgers, loaded, claims, members });
     const [end] = (
       await Promise.all([...this.#save(client, loaded, decision), client.query('commit')])
     ).slice(-1);
@@ -164,16 +168,17 @@ type Loaded = {
   readonly ledgers: readonly LedgerRow[];
   readonly loaded: LoadedRows;
   readonly claims: Book['claims'];
+  readonly members: LoadedMembers;
 };
 
 function decide(
   commands: readonly (Command | Expire)[],
-  { ledgers, loaded, claims }: Loaded,
+  { ledgers, loaded, claims, members }: Loaded,
 ): Decision {
   try {
     // Nothing is dated into a closed day, even if the clock went back.
     const nowMs = Math.max(loaded.now_ms, loaded.closed_until_ms);
-    return runCommands(bookOf(ledgers, loaded, claims), commands, nowMs);
+    return runCommands(bookOf({ ledgers, loaded, claims, members }), commands, nowMs);
   } catch (error) {
     throw new CommandFault((error as Error).message, { cause: error });
   }

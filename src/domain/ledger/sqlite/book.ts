@@ -6,11 +6,12 @@ import {
   extensionId,
   type Hold,
   type LedgerState,
+  memberKey,
   type Window,
   windowKey,
 } from '../book.ts';
 import { changesOf } from '../changes.ts';
-import type { Command, LedgerId } from '../commands.ts';
+import type { Command, LedgerId, Reserve } from '../commands.ts';
 import { type Decision, type Expire, timeOf } from '../core.ts';
 import { findReserved } from '../journal.ts';
 import type { LedgerStatements } from './statements.ts';
@@ -30,19 +31,23 @@ export function loadBook(
     holds: new Map<string, Hold>(),
     entries: new Map<string, readonly Entry[]>(),
     claims: new Map<string, string>(),
+    members: new Map<string, readonly string[]>(),
   };
   for (const command of commands) {
     if (command.type === 'reserve') {
       loadEntries(command.holdId);
-      const ledger = loadLedger(command.ledgerId);
-      const timeMs = ledger ? timeOf(ledger, nowMs) : nowMs;
-      loadLedgerAndWindows({ ...command, day: dayOf(timeMs), month: monthOf(timeMs) });
+      const windows = currentWindows(command.ledgerId);
+      loadLedgerAndWindows({ ...command, ...windows });
+      loadMember(command, windows);
     } else if (command.type === 'credit' || command.type === 'debit') {
       loadEntries(command.entryId);
       loadLedger(command.ledgerId);
     } else {
       const hold = loadHold(command.holdId);
       if (hold) loadLedgerAndWindows(hold);
+      // A hold that opens in this batch is in the current windows.
+      if (command.type === 'extend' || command.type === 'settle')
+        loadMember(command, hold ?? currentWindows(command.ledgerId));
       // Commands on an ended hold are decided by its reservation, even if it ended in the same
       // batch.
       if (command.type === 'expire' || command.type === 'extend') loadEntries(command.holdId);
@@ -52,6 +57,12 @@ export function loadBook(
     }
   }
   return book;
+
+  function currentWindows(ledgerId: LedgerId): Pick<Booking, 'day' | 'month'> {
+    const ledger = loadLedger(ledgerId);
+    const timeMs = ledger ? timeOf(ledger, nowMs) : nowMs;
+    return { day: dayOf(timeMs), month: monthOf(timeMs) };
+  }
 
   /** An open hold is sufficient; for any other, the journal is loaded. */
   function loadHold(id: string): Booking | null {
@@ -78,6 +89,21 @@ export function loadBook(
     if (book.windows.has(key)) return;
     const window = statements.loadWindow(keyId, kind, startsOn);
     if (window) book.windows.set(key, window);
+  }
+
+  /** Loads what all keys of the member have spent and hold in the windows. */
+  function loadMember(
+    { ledgerId, budget }: Pick<Reserve, 'ledgerId' | 'budget'>,
+    { day, month }: Pick<Booking, 'day' | 'month'>,
+  ): void {
+    if (!budget) return;
+    const name = memberKey(ledgerId, budget.memberId);
+    const keyIds = book.members.get(name) ?? statements.loadOwnedKeys(ledgerId, budget.memberId);
+    book.members.set(name, keyIds);
+    for (const keyId of keyIds) {
+      loadWindow(keyId, 'day', day);
+      loadWindow(keyId, 'month', month);
+    }
   }
 
   function loadClaim(keyId: string, keyDigest: string): void {

@@ -84,6 +84,9 @@ function prepareLoads(connection: DatabaseSync) {
   const claim = connection.prepare(
     'select request_id from idempotent_responses where key_id = ? and key_digest = ?',
   );
+  const owned = connection.prepare(
+    'select key_id from key_owners where ledger_id = ? and user_id = ?',
+  );
   const closed = connection.prepare('select closed_until_ms from sealing');
   return {
     /** The end of the closed days, in Unix milliseconds; 0 without one. */
@@ -107,6 +110,8 @@ function prepareLoads(connection: DatabaseSync) {
         ? { keyId, kind, startsOn, settledMicros: row.settled_micros, heldMicros: row.held_micros }
         : null;
     },
+    loadOwnedKeys: (ledgerId: LedgerId, memberId: string): readonly string[] =>
+      (owned.all(ledgerId, memberId) as { key_id: string }[]).map((row) => row.key_id),
     loadHold: (id: string): Hold | null => {
       const row = hold.get(id) as HoldRow | undefined;
       return row ? holdOfRow(row) : null;
