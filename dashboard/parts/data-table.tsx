@@ -58,6 +58,8 @@ type Props<Row> = Source<Row> & {
   readonly onSort?: (sort: string | undefined) => void;
   /** Less space between the columns, for tables with many. */
   readonly dense?: boolean;
+  /** Shows only the first rows of the reader's order. */
+  readonly rowsMax?: number | undefined;
 };
 
 /** Sorting a paged list loads this many rows. */
@@ -84,7 +86,8 @@ export function DataTable<Row>(props: Props<Row>) {
   }
   if (given?.length === 0) return empty;
   const valueOf = columns.find(({ title }) => title === order?.title)?.value;
-  const rows = given && order && valueOf ? sortRows(given, valueOf, order.isUp) : given;
+  const sorted = given && order && valueOf ? sortRows(given, valueOf, order.isUp) : given;
+  const rows = sorted?.slice(0, props.rowsMax);
   const View = isPhone ? TableCards : TableRows;
   return (
     <div

@@ -10,6 +10,7 @@ import type { BodyOf } from '../dashboard-contract/endpoint.ts';
 import type { Key, keysEndpoints } from '../dashboard-contract/keys.ts';
 import {
   findKey,
+  findLastUsedKey,
   keyStateOf,
   searchKeys,
   type KeyListing,
@@ -54,6 +55,15 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     });
     if (!listing) throw noSuchKey();
     return toKey(context, listing);
+  },
+
+  'GET /accounts/:account/key-last-used': async ({ context, account, query: { mode } }) => {
+    const listing = await findLastUsedKey(context.database, {
+      accountId: account.accountId,
+      mode,
+      nowMs: context.gateway.clock.nowMs(),
+    });
+    return { key: listing && (await toKey(context, listing)) };
   },
 
   'GET /accounts/:account/key-defaults': async ({ context: { gateway } }) => {

@@ -1,4 +1,7 @@
 // The catalogue for the dashboard: every model with an account's current and future prices.
+import { errorKinds, type ErrorCode } from '../canonical/errors.ts';
+import type { Latency } from '../domain/activity/latency.ts';
+import { readModelLatencies, sumActivity } from '../domain/activity/queries.ts';
 import { readTerms } from '../domain/accounts/manage-accounts.ts';
 import type { ImageModel, PicosByTier } from '../canonical/image-model.ts';
 import { searchModelId } from '../canonical/web-search.ts';
@@ -8,10 +11,14 @@ import { readBuiltInImageCatalog } from '../domain/catalog/load-image-catalog.ts
 import type { Model, PriceVersion, TokenPrices } from '../domain/catalog/model.ts';
 import { listPrices, priceAt, scaleByFactor, type PriceFactor } from '../domain/catalog/price.ts';
 import { highestSearchPicos } from '../domain/catalog/search-price.ts';
+import { ledgerIdOf } from '../domain/ledger/commands.ts';
+import { sumRange } from '../domain/ledger/reports/daily-sums.ts';
 import type { Config } from '../config/schema.ts';
 import { shownSearchPrices } from '../gateway/search/search-prices.ts';
 import type * as Contract from '../dashboard-contract/models.ts';
 import type { Picos } from '../lib/money.ts';
+import type { DashboardContext } from './context.ts';
+import { lastDays } from './daily-costs.ts';
 import type { Handlers } from './handlers.ts';
 
 export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
@@ -27,7 +34,60 @@ export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
       nowMs: clock.nowMs(),
     });
   },
+
+  'GET /accounts/:account/models/measured': async ({ context, account, query: { mode } }) => ({
+    days: daysMeasured,
+    data: await measureModels(context, account.accountId, mode),
+  }),
 };
+
+const daysMeasured = 30;
+
+async function measureModels(
+  { database, gateway }: DashboardContext,
+  accountId: string,
+  mode: 'live' | 'test',
+): Promise<readonly Contract.MeasuredModel[]> {
+  const days = lastDays(gateway.clock.nowMs(), daysMeasured);
+  const range = { fromDay: days[0]!, toDay: days.at(-1)! };
+  const [charged, uncharged, latencies] = await Promise.all([
+    sumRange(database.read, {
+      of: { ledgerId: ledgerIdOf(accountId, mode) },
+      ...range,
+      by: 'model',
+    }),
+    sumActivity(database.read, { accountId, mode, ...range, by: 'model' }),
+    readModelLatencies(database.read, { accountId, mode, ...range }),
+  ]);
+  const sums = new Map(charged.map((sum) => [sum.group, sum]));
+  const failures = new Map<string, number>();
+  for (const { group, outcome, requests } of uncharged)
+    if (isOutage(outcome)) failures.set(group, (failures.get(group) ?? 0) + requests);
+  const ids = new Set([...sums.keys(), ...failures.keys()]);
+  ids.delete('');
+  return [...ids].toSorted().map((id) => {
+    const { requests = 0, outputTokens = 0 } = sums.get(id) ?? {};
+    const { first = null, whole = null, meanWholeMs = null } = latencies.get(id) ?? {};
+    const isMeasured = meanWholeMs !== null && meanWholeMs > 0 && outputTokens > 0;
+    return {
+      id,
+      answered: requests,
+      failed: failures.get(id) ?? 0,
+      first_token: first && describeLatency(first),
+      whole: whole && describeLatency(whole),
+      tokens_per_second: isMeasured ? outputTokens / requests / (meanWholeMs / 1_000) : null,
+    };
+  });
+}
+
+/** Errors of the client say nothing about the model. */
+function isOutage(outcome: string): boolean {
+  return Object.hasOwn(errorKinds, outcome) && errorKinds[outcome as ErrorCode].status >= 500;
+}
+
+function describeLatency({ p50Ms, p95Ms }: Latency) {
+  return { p50_ms: p50Ms, p95_ms: p95Ms };
+}
 
 export type CatalogueView = {
   readonly catalog: Catalog;

@@ -122,6 +122,13 @@ export const keysEndpoints = {
     summary: 'Get a key',
     output: Key,
   }),
+  'GET /accounts/:account/key-last-used': endpoint({
+    access: 'member',
+    summary: 'Get the active key that was used last',
+    note: 'To within seconds. The newest active key if none was used.',
+    query: Type.Object({ mode: Mode }),
+    output: closed({ key: orNull(Key, 'null: no key is active.') }),
+  }),
   'GET /accounts/:account/key-defaults': endpoint({
     access: 'viewer',
     summary: 'Get the default limits of keys',

@@ -1,7 +1,7 @@
 // The models that an account can call, and its prices.
 import { Type } from 'typebox';
 import { imageFamilies, imageModes, type ImageTier } from '../canonical/image-model.ts';
-import { closed, orNull } from './common.ts';
+import { closed, Mode, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
 /** In microdollars for a million tokens. */
@@ -167,11 +167,36 @@ export const ModelCatalogue = closed({
 });
 export type ModelCatalogue = Output<typeof ModelCatalogue>;
 
+/** In milliseconds. */
+const Latency = closed({ p50_ms: Type.Integer(), p95_ms: Type.Integer() });
+
+export const MeasuredModel = closed({
+  id: Type.String(),
+  answered: Type.Integer({ description: 'Charged requests.' }),
+  failed: Type.Integer({
+    description: 'Requests that failed through no fault of the client: with a status from 500.',
+  }),
+  first_token: orNull(Latency, 'To the first piece of streams; null: none was measured.'),
+  whole: orNull(Latency, 'To the end of the answer; null: none was measured.'),
+  tokens_per_second: orNull(
+    Type.Number(),
+    'Output tokens for a second of a whole request, with the time to the first token; null: none were measured.',
+  ),
+});
+export type MeasuredModel = Output<typeof MeasuredModel>;
+
 export const modelsEndpoints = {
   'GET /accounts/:account/models': endpoint({
     access: 'viewer',
     summary: 'List the models and the account’s prices',
     note: "In the catalogue's order.",
     output: ModelCatalogue,
+  }),
+  'GET /accounts/:account/models/measured': endpoint({
+    access: 'viewer',
+    summary: 'Get the measured speed and uptime of the models that the account used',
+    note: 'Over the last 30 UTC days, with today. Some seconds old, and exact to within 10 %. Models without requests are missing.',
+    query: Type.Object({ mode: Mode }),
+    output: closed({ days: Type.Integer(), data: Type.Array(MeasuredModel) }),
   }),
 };

@@ -6,15 +6,18 @@ import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import {
   checkAccessibility,
   checkLooks,
+  countClicks,
   openBrowser,
+  phone,
   takePicture,
   type TestBrowser,
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 
-let gateway: TestGateway;
+let gateway: TestGateway<RunningApp>;
 let browser: TestBrowser;
 let member: DashboardClient;
 before(async () => {
@@ -42,6 +45,8 @@ const rowsOf = (page: Page) =>
 test('models are found by alias, vendor and ability', async () => {
   await visit('/models', async (page) => {
     await rowsOf(page).first().waitFor();
+    assert.equal(await rowsOf(page).count(), 30);
+    await page.getByRole('button', { name: /^Show all \d+ models$/ }).click();
     assert.ok((await rowsOf(page).count()) > 50);
     await checkAccessibility(page);
     await takePicture(page, 'models');
@@ -89,4 +94,71 @@ test('image models show their modes and prices', async () => {
     await checkAccessibility(page);
     await takePicture(page, 'models-image-open');
   });
+});
+
+test('speed and uptime of the account are in the list, and a line of code in the model', async () => {
+  const { key } = await gateway.makeKey({ account: member.account });
+  const ask = (input: string) =>
+    gateway.post('/v1/responses', { key, body: { model: 'gpt-5-mini', input } });
+  assert.equal((await ask('Hello')).status, 200);
+  assert.equal((await ask('sandbox: status=500')).status, 502);
+  await gateway.program.app.gateway.activity.flush();
+  await visit('/models?mode=test&q=gpt-5-mini', async (page) => {
+    await rowsOf(page).getByText('50%', { exact: true }).waitFor();
+    await rowsOf(page)
+      .getByRole('button', { name: /gpt-5-mini/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('2 requests in the last 30 days').waitFor();
+    const line = (await dialog.getByRole('region', { name: 'With curl' }).textContent())!;
+    assert.ok(line.startsWith(`curl ${gateway.url}/v1/responses `), line);
+    assert.match(line, /"model":"gpt-5-mini"/);
+    await checkLooks(page, 'models-measured');
+  });
+});
+
+test('two models are compared in three clicks, the differences marked', async () => {
+  await visit('/models?mode=test', async (page) => {
+    const clicks = await countClicks(page);
+    await page.getByRole('checkbox', { name: 'Compare GPT-5.5', exact: true }).click();
+    await page.getByRole('checkbox', { name: 'Compare GPT-5.5 Pro', exact: true }).click();
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+    const table = page.getByRole('table', { name: 'Comparison' });
+    await table.getByRole('row', { name: /^Output \(differs\)/ }).waitFor();
+    assert.equal(await clicks(), 3);
+    await checkLooks(page, 'models-compare');
+    const rows = await table.getByRole('row').count();
+    await page.getByRole('switch', { name: 'Only differences' }).check({ force: true });
+    assert.ok((await table.getByRole('row').count()) < rows);
+    await page.getByRole('link', { name: 'Try side by side' }).click();
+    await page.waitForURL(/\/playground\?.*model=gpt-5\.5%2Cgpt-5\.5-pro/);
+  });
+});
+
+test('on a phone the whole catalogue is a few screens long, and models can be compared', async () => {
+  await browser.withPage(
+    { baseUrl: gateway.url, cookie: member.cookie, viewport: phone },
+    async (page) => {
+      await page.goto('/models?mode=test');
+      const list = page.getByRole('list', { name: 'Language models' });
+      await list.waitFor();
+      const height = () =>
+        page.evaluate('document.documentElement.scrollHeight') as Promise<number>;
+      assert.ok((await height()) < 4_000, `${await height()} pixels`);
+      await checkLooks(page, 'models-list');
+      await page.setViewportSize(phone);
+      await page.getByRole('button', { name: /^Show all \d+ models$/ }).click();
+      assert.ok((await list.getByRole('listitem').count()) > 50);
+      assert.ok((await height()) < 9_000, `${await height()} pixels`);
+      for (const box of await list
+        .getByRole('checkbox')
+        .all()
+        .then((all) => all.slice(0, 4)))
+        await box.click();
+      assert.ok(await list.getByRole('checkbox').nth(5).isDisabled());
+      await page.getByRole('button', { name: 'Compare', exact: true }).click();
+      await page.getByRole('heading', { name: 'Prices per million tokens' }).waitFor();
+    },
+  );
 });

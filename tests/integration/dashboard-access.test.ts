@@ -179,6 +179,7 @@ const openToViewers: readonly string[] = [
   'GET /accounts/:account/keys/:key',
   'GET /accounts/:account/members',
   'GET /accounts/:account/models',
+  'GET /accounts/:account/models/measured',
   'GET /accounts/:account/overview',
   'GET /accounts/:account/requests',
   'GET /accounts/:account/requests/:request',

@@ -7,13 +7,14 @@ import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
 
 let clock: TestClock;
-let gateway: TestGateway;
+let gateway: TestGateway<RunningApp>;
 let owner: DashboardClient;
 
 before(async () => {
@@ -156,6 +157,38 @@ test('a cap and a model list apply to the next request and can be removed', asyn
       last_used_at: null,
     },
   );
+});
+
+test('the key used last is the active one with the newest request, else the newest key', async () => {
+  const member = await signIn(gateway, { role: 'member' });
+  const { account } = member;
+  const lastUsed = async (mode: string) =>
+    (await member.get(`/accounts/${account}/key-last-used?mode=${mode}`)).json<{
+      readonly key: Key | null;
+    }>().key?.name;
+  const use = async ({ key }: { readonly key: string }) => {
+    await clock.advance(1_000);
+    assert.equal((await ask(key)).status, 200);
+    await gateway.program.app.gateway.activity.flush();
+  };
+  assert.equal(await lastUsed('test'), undefined);
+  const old = await gateway.makeKey({ account, name: 'Old' });
+  await clock.advance(1_000);
+  const busy = await gateway.makeKey({
+    account,
+    name: 'Busy',
+    expiresAtMs: clock.nowMs() + 60_000,
+  });
+  await clock.advance(1_000);
+  await gateway.makeKey({ account, name: 'New' });
+  assert.equal(await lastUsed('test'), 'New');
+  await use(old);
+  assert.equal(await lastUsed('test'), 'Old');
+  await use(busy);
+  assert.equal(await lastUsed('test'), 'Busy');
+  await clock.advance(60_000);
+  assert.equal(await lastUsed('test'), 'Old', 'the other has expired');
+  assert.equal(await lastUsed('live'), undefined);
 });
 
 test('a disabled key gets 401 within five seconds until it is enabled; a revoked key never works again', async () => {

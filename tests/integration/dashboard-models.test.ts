@@ -1,14 +1,19 @@
 // The dashboard's catalogue for an account.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
-import type { ModelCatalogue } from '../../src/dashboard-contract/models.ts';
+import type { MeasuredModel, ModelCatalogue } from '../../src/dashboard-contract/models.ts';
+import { after, before, test } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
 
-let gateway: TestGateway;
+let clock: TestClock;
+let gateway: TestGateway<RunningApp>;
 before(async () => {
-  gateway = await startGateway({ pricing: { markup: 1.1 } });
+  clock = new TestClock();
+  gateway = await startGateway({ pricing: { markup: 1.1 } }, { clock });
 });
 after(() => gateway.stop());
 
@@ -58,3 +63,65 @@ test('the catalogue of another account is not found', async () => {
   const [one, other] = [await signIn(gateway), await signIn(gateway)];
   assert.equal((await one.get(`/accounts/${other.account}/models`)).status, 404);
 });
+
+test('speed and uptime are those of the account’s own requests in the mode', async () => {
+  const member = await signIn(gateway, { role: 'member' });
+  const { key } = await gateway.makeKey({ account: member.account });
+  const stranger = await gateway.makeKey();
+  const ask = (content: string, { by = key, model = 'gpt-5-mini' } = {}) =>
+    whileClockRuns(
+      gateway.post('/v1/chat/completions', {
+        key: by,
+        body: { model, stream: true, messages: [{ role: 'user', content }] },
+      }),
+    );
+  for (const _ of [1, 2, 3]) await ask('sandbox: tokens=300\nsandbox: delay_ms=4000\nHello');
+  await ask('sandbox: status=503\nHello');
+  await ask('sandbox: status=400\nHello');
+  await ask('sandbox: status=529\nHello', { model: 'gpt-4o' });
+  await ask('Hello', { by: stranger.key, model: 'claude-haiku-4-5' });
+  await gateway.program.app.gateway.activity.flush();
+  const read = async (mode: string, reader = member) =>
+    (await reader.get(`/accounts/${member.account}/models/measured?mode=${mode}`)).json<{
+      readonly days: number;
+      readonly data: readonly MeasuredModel[];
+    }>();
+
+  const { days, data } = await read('test');
+  assert.equal(days, 30);
+  const [failing, used, ...others] = data;
+  assert.deepEqual(others, []);
+  assert.deepEqual(failing, {
+    id: 'gpt-4o',
+    answered: 0,
+    failed: 1,
+    first_token: null,
+    whole: null,
+    tokens_per_second: null,
+  });
+  assert.ok(used?.first_token && used.whole, JSON.stringify(used));
+  assert.deepEqual([used.id, used.answered, used.failed], ['gpt-5-mini', 3, 1]);
+  // Within ten percent of the four seconds that the sandbox waits, or later.
+  assert.ok(used.whole.p50_ms >= 3_600, JSON.stringify(used));
+  assert.ok(used.first_token.p95_ms <= used.whole.p95_ms, JSON.stringify(used));
+  assert.ok(used.tokens_per_second! > 0 && used.tokens_per_second! <= 300 / 3.6);
+  assert.deepEqual((await read('live')).data, []);
+
+  await clock.advance(31 * 86_400_000);
+  const later = await signIn(gateway, { role: 'member', account: member.account });
+  assert.deepEqual((await read('test', later)).data, []);
+});
+
+/** Moves the clock fast enough for the sandbox's delays. */
+async function whileClockRuns<Value>(promise: Promise<Value>): Promise<Value> {
+  let isSettled = false;
+  const settle = () => {
+    isSettled = true;
+  };
+  promise.then(settle, settle);
+  await until(async () => {
+    await clock.advance(50);
+    return isSettled;
+  });
+  return promise;
+}

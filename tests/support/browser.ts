@@ -123,6 +123,14 @@ async function launchOwn(): Promise<Browser> {
   });
 }
 
+/** Counts the reader's clicks and taps from now on, until the page is loaded afresh. */
+export async function countClicks(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(
+    "window.clicks = 0; addEventListener('pointerdown', () => { window.clicks += 1; }, true)",
+  );
+  return () => page.evaluate('window.clicks');
+}
+
 /** After a filter changes, old rows stay until the new ones arrive. */
 export async function untilThereAre(rows: Locator, count: number): Promise<void> {
   await until(async () => (await rows.count()) === count);

@@ -2,14 +2,8 @@ import { Group, ThemeIcon, Tooltip } from '@mantine/core';
 import { IconBrain, IconEye, IconTool, IconWorldSearch, type IconProps } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import type { ChatModel } from '../../../src/dashboard-contract/models.ts';
+import { abilityNames } from './comparison.ts';
 import { abilities, hasAbility, type Ability } from './model-filters.ts';
-
-export const abilityNames: Readonly<Record<Ability, string>> = {
-  vision: 'Vision',
-  thinking: 'Reasoning',
-  tools: 'Tools',
-  search: 'Web search',
-};
 
 const icons: Readonly<Record<Ability, ComponentType<IconProps>>> = {
   vision: IconEye,

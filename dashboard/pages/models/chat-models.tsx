@@ -1,41 +1,124 @@
-import { Badge, Group, Text, Tooltip } from '@mantine/core';
+import { Badge, Button, Center, Checkbox, Group, Text, Tooltip } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconCalendarDollar } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
-import type { ChatModel } from '../../../src/dashboard-contract/models.ts';
+import { useState, type ReactNode } from 'react';
+import type { ChatModel, MeasuredModel } from '../../../src/dashboard-contract/models.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { Money } from '../../parts/money.tsx';
 import { countText, shortCountText } from '../../parts/number-text.ts';
 import { dayText } from '../../parts/time-text.ts';
 import { AbilityList } from './ability-list.tsx';
-import { CopyId, ModelName } from './model-name.tsx';
+import { comparedMax } from './comparison.ts';
+import { speedText, uptimeText, type Measurements } from './measured.ts';
+import { CopyCode, ModelName } from './model-name.tsx';
+import { PhoneModels } from './phone-models.tsx';
 
 type Props = {
   readonly models: readonly ChatModel[];
+  readonly measured: Measurements;
   readonly onOpen: (id: string) => void;
+  /** Ids of the models to compare. */
+  readonly compared: readonly string[];
+  readonly onToggleCompared: (id: string) => void;
   readonly empty: ReactNode;
 };
 
-export function ChatModels({ models, onOpen, empty }: Props) {
-  return (
-    <DataTable
-      label="Language models"
-      rows={models}
-      columns={columns}
-      rowKey={({ id }) => id}
-      onOpen={({ id }) => onOpen(id)}
-      empty={empty}
+/** Models shown before the reader asks for all: a long page is hard to scroll on a phone. */
+const shownFirst = 30;
+
+export function ChatModels(props: Props) {
+  const { models, measured, onOpen, compared, onToggleCompared, empty } = props;
+  const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const [showsAll, setShowsAll] = useState(false);
+  const rowsMax = showsAll ? undefined : shownFirst;
+  const checkbox = ({ id, name }: ChatModel) => (
+    <Checkbox
+      aria-label={`Compare ${name}`}
+      checked={compared.includes(id)}
+      disabled={compared.length >= comparedMax && !compared.includes(id)}
+      onChange={() => onToggleCompared(id)}
     />
+  );
+  return (
+    <>
+      {isPhone && models.length > 0 ? (
+        <PhoneModels models={models.slice(0, rowsMax)} onOpen={onOpen} checkbox={checkbox} />
+      ) : (
+        <DataTable
+          label="Language models"
+          rows={models}
+          rowsMax={rowsMax}
+          columns={[
+            modelColumn,
+            { title: 'Compare', width: 44, render: checkbox },
+            { title: 'Code', width: 44, render: (model) => <CopyCode model={model} /> },
+            ...columns,
+            // A desktop has room for one of them; the model's details have both.
+            ...(models.some(({ id }) => measured.has(id))
+              ? measuredColumns(measured)
+              : [cachedInputColumn]),
+          ]}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => onOpen(id)}
+          empty={empty}
+          dense
+        />
+      )}
+      {rowsMax !== undefined && rowsMax < models.length && (
+        <Center p="md">
+          <Button variant="default" onClick={() => setShowsAll(true)}>
+            Show all {countText(models.length)} models
+          </Button>
+        </Center>
+      )}
+    </>
   );
 }
 
+const modelColumn: Column<ChatModel> = {
+  title: 'Model',
+  value: ({ name }) => name,
+  width: 220,
+  render: (model) => <ModelName model={model} />,
+};
+
+const cachedInputColumn: Column<ChatModel> = {
+  title: 'Cached input',
+  kind: 'money',
+  value: ({ price }) => price?.base.cache_read_micros,
+  align: 'right',
+  render: ({ price }) => <Money micros={price?.base.cache_read_micros} />,
+};
+
+/** The account's own measurements. */
+function measuredColumns(measured: Measurements): readonly Column<ChatModel>[] {
+  const column = (
+    title: string,
+    textOf: (model: MeasuredModel) => string | null,
+    valueOf: (model: MeasuredModel) => number | null,
+  ) => ({
+    title,
+    value: ({ id }: ChatModel) => {
+      const known = measured.get(id);
+      return known && valueOf(known);
+    },
+    align: 'right' as const,
+    render: ({ id }: ChatModel) => {
+      const known = measured.get(id);
+      return (
+        <Text span inherit style={{ whiteSpace: 'nowrap' }}>
+          {(known && textOf(known)) ?? '–'}
+        </Text>
+      );
+    },
+  });
+  return [
+    column('Speed', speedText, ({ tokens_per_second: speed }) => speed),
+    column('Uptime', uptimeText, ({ answered, failed }) => answered / (answered + failed)),
+  ];
+}
+
 const columns: readonly Column<ChatModel>[] = [
-  {
-    title: 'Model',
-    value: ({ name }) => name,
-    phone: 'title',
-    render: (model) => <ModelName model={model} />,
-  },
-  { title: '', width: 44, phone: 'hidden', render: ({ id }) => <CopyId id={id} /> },
   { title: 'Abilities', render: (model) => <AbilityList model={model} /> },
   {
     title: 'Context',
@@ -49,14 +132,6 @@ const columns: readonly Column<ChatModel>[] = [
     value: ({ price }) => price?.base.input_micros,
     align: 'right',
     render: (model) => <Price model={model} micros={model.price?.base.input_micros} showsMarks />,
-  },
-  {
-    title: 'Cached input',
-    kind: 'money',
-    value: ({ price }) => price?.base.cache_read_micros,
-    align: 'right',
-    phone: 'hidden',
-    render: ({ price }) => <Money micros={price?.base.cache_read_micros} />,
   },
   {
     title: 'Output',

@@ -4,7 +4,7 @@ import type { Search } from '../../parts/url-state.ts';
 import { vendorName } from '../../parts/model-text.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import classes from '../../parts/filter-bar.module.css';
-import { abilityNames } from './ability-list.tsx';
+import { abilityNames } from './comparison.ts';
 import { abilities, type View } from './model-filters.ts';
 
 type Props = {

@@ -9,7 +9,7 @@ import {
   tierName,
   vendorName,
 } from '../../parts/model-text.ts';
-import { CopyId, ModelName } from './model-name.tsx';
+import { CopyCode, ModelName } from './model-name.tsx';
 
 type Props = {
   readonly models: readonly ImageModelEntry[];
@@ -37,7 +37,7 @@ const columns: readonly Column<ImageModelEntry>[] = [
     phone: 'title',
     render: (model) => <ModelName model={model} />,
   },
-  { title: '', width: 44, phone: 'hidden', render: ({ id }) => <CopyId id={id} /> },
+  { title: 'Code', width: 44, render: (model) => <CopyCode model={model} /> },
   {
     title: 'Vendor',
     value: ({ vendor }) => vendorName(vendor),

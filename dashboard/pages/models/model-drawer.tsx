@@ -4,42 +4,52 @@ import { IconMessages } from '@tabler/icons-react';
 import type {
   ChatModel,
   ImageModelEntry,
+  MeasuredModel,
   ModelPrice,
   TokenPrices,
 } from '../../../src/dashboard-contract/models.ts';
 import { useIsAtLeast } from '../../api/account.ts';
+import { useSession } from '../../api/session.ts';
+import { CodeTabs } from '../../parts/code-block.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DetailDrawer } from '../../parts/detail-drawer.tsx';
 import { Fact } from '../../parts/fact.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
 import { imageUsd, imageModeNames, tierName, vendorName } from '../../parts/model-text.ts';
 import { Money } from '../../parts/money.tsx';
-import { countText } from '../../parts/number-text.ts';
+import { countText, durationText } from '../../parts/number-text.ts';
 import { dayText } from '../../parts/time-text.ts';
-import { abilityNames } from './ability-list.tsx';
+import { abilityNames } from './comparison.ts';
+import { firstTokenText, speedText, uptimeText, type Measurements } from './measured.ts';
 import { abilities, hasAbility } from './model-filters.ts';
 import { NotLive, PriceBadge } from './model-name.tsx';
+import { codeLines } from './one-line.ts';
 
 type Model = ChatModel | ImageModelEntry;
 
 /** A null `model` closes the drawer. */
 export function ModelDrawer({
   model,
+  measured,
   onClose,
 }: {
   readonly model: Model | null;
+  readonly measured: Measurements;
   readonly onClose: () => void;
 }) {
   return (
     <DetailDrawer item={model} onClose={onClose} title={({ name }) => name}>
-      {(shown) => <Details model={shown} />}
+      {(shown) => <Details model={shown} measured={measured.get(shown.id)} />}
     </DetailDrawer>
   );
 }
 
-function Details({ model }: { readonly model: Model }) {
+type DetailsProps = { readonly model: Model; readonly measured: MeasuredModel | undefined };
+
+function Details({ model, measured }: DetailsProps) {
   const isChat = 'context_tokens' in model;
   const canTry = useIsAtLeast('member');
+  const { public_url: baseUrl } = useSession().features;
   return (
     <Stack gap="lg">
       <Stack gap={6}>
@@ -61,6 +71,16 @@ function Details({ model }: { readonly model: Model }) {
         )}
       </Stack>
       {isChat ? <ChatFacts model={model} /> : <ImageFacts model={model} />}
+      {measured && <MeasuredFacts measured={measured} />}
+      <section>
+        <Title order={3} mb="xs">
+          One line of code
+        </Title>
+        <CodeTabs samples={codeLines(model, baseUrl)} />
+        <Text size="sm" c="dimmed" mt="xs">
+          Set the environment variable API_KEY to your key.
+        </Text>
+      </section>
       {canTry && (isChat || model.input_images.min === 0) && (
         <div>
           <ButtonLink
@@ -78,6 +98,24 @@ function Details({ model }: { readonly model: Model }) {
         </div>
       )}
     </Stack>
+  );
+}
+
+function MeasuredFacts({ measured }: { readonly measured: MeasuredModel }) {
+  const { answered, failed, whole } = measured;
+  return (
+    <section>
+      <Title order={3}>Measured by this account</Title>
+      <Text size="sm" c="dimmed" mb="xs">
+        {countText(answered + failed)} requests in the last 30 days
+      </Text>
+      <SimpleGrid cols={2} spacing="md" verticalSpacing="md">
+        <Fact name="Uptime">{uptimeText(measured)}</Fact>
+        <Fact name="Speed">{speedText(measured) ?? '–'}</Fact>
+        <Fact name="First token, median">{firstTokenText(measured) ?? '–'}</Fact>
+        <Fact name="Whole answer, median">{whole ? durationText(whole.p50_ms) : '–'}</Fact>
+      </SimpleGrid>
+    </section>
   );
 }
 

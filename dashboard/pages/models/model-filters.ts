@@ -25,6 +25,9 @@ export type View = ModelFilters & {
   readonly order: Order;
   readonly tab: 'chat' | 'images';
   readonly open: string | null;
+  /** Ids of the models that are selected for the comparison. */
+  readonly compared: readonly string[];
+  readonly isComparing: boolean;
 };
 
 type Named = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'vendor' | 'aliases' | 'is_live'>;

@@ -1,6 +1,8 @@
 import { Badge, Box, Group, Text, Tooltip } from '@mantine/core';
 import type { ChatModel, ImageModelEntry } from '../../../src/dashboard-contract/models.ts';
+import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { curlLine } from './one-line.ts';
 
 type Model = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'is_live' | 'multiplier_ppm'>;
 
@@ -29,9 +31,10 @@ export function ModelName({ model }: { readonly model: Model }) {
   );
 }
 
-/** Copies the id. Needs a column of its own: the name's column is already a button. */
-export function CopyId({ id }: { readonly id: string }) {
-  return <CopyButton text={id} label={`Copy ID ${id}`} />;
+/** Copies a request to the model. Needs a column of its own: the name's column is already a button. */
+export function CopyCode({ model }: { readonly model: ChatModel | ImageModelEntry }) {
+  const { public_url: baseUrl } = useSession().features;
+  return <CopyButton text={curlLine(model, baseUrl)} label={`Copy a request to ${model.name}`} />;
 }
 
 export function NotLive() {

@@ -2,6 +2,7 @@
 import { Badge, Group, Skeleton, Tabs, Text } from '@mantine/core';
 import { IconCube } from '@tabler/icons-react';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
+import { useMode } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useUrlState, type Search } from '../../parts/url-state.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -11,8 +12,12 @@ import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { dayText } from '../../parts/time-text.ts';
 import { ChatModels } from './chat-models.tsx';
+import { CompareBar } from './compare-bar.tsx';
+import { CompareDialog } from './compare-dialog.tsx';
+import { comparedMax, comparedMin, toggleCompared } from './comparison.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { ImageModels } from './image-models.tsx';
+import type { Measurements } from './measured.ts';
 import {
   abilities,
   chatModelMatches,
@@ -42,6 +47,7 @@ export function Page() {
 
 function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
   const [view, setView] = useUrlState(readView);
+  const measured = useMeasurements();
   const chat = inOrder(
     catalogue.chat.filter((model) => chatModelMatches(view, model)),
     view.order,
@@ -50,6 +56,10 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
   const opened =
     [...catalogue.chat, ...catalogue.images].find(({ id }) => id === view.open) ?? null;
   const open = (id: string) => setView({ open: id }, { push: true });
+  const compared = view.compared.flatMap(
+    (id) => catalogue.chat.find((each) => each.id === id) ?? [],
+  );
+  const setCompared = (ids: readonly string[]) => setView({ compare: ids.join(',') });
   const empty = (
     <EmptyState
       icon={IconCube}
@@ -75,13 +85,25 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
         <FilterBar catalogue={catalogue} view={view} setView={setView} />
         <Tabs.Panel value="chat">
           <Panel flush>
-            <ChatModels models={chat} onOpen={open} empty={empty} />
+            <ChatModels
+              models={chat}
+              measured={measured}
+              onOpen={open}
+              compared={view.compared}
+              onToggleCompared={(id) => setCompared(toggleCompared(view.compared, id))}
+              empty={empty}
+            />
           </Panel>
           <Text size="sm" c="dimmed" mt="xs">
             US dollars per million tokens, at the lowest price tier. Open a model to see all its
             prices. List prices are of {dayText(catalogue.as_of.chat)}, unless the operator has set
-            others.
+            others. Speed and uptime are of this account’s own requests in the last 30 days.
           </Text>
+          <CompareBar
+            count={compared.length}
+            onCompare={() => setView({ comparing: 'yes' }, { push: true })}
+            onClear={() => setCompared([])}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="images">
           <Panel flush>
@@ -94,9 +116,24 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
         </Tabs.Panel>
       </Tabs>
       <WebSearchPanel search={catalogue.web_search} />
-      <ModelDrawer model={opened} onClose={() => setView({ open: undefined })} />
+      <ModelDrawer
+        model={opened}
+        measured={measured}
+        onClose={() => setView({ open: undefined })}
+      />
+      <CompareDialog
+        models={view.isComparing && compared.length >= comparedMin ? compared : null}
+        measured={measured}
+        onClose={() => setView({ comparing: undefined })}
+      />
     </>
   );
+}
+
+/** Empty while they load, or when they cannot be read: the catalogue is useful without them. */
+function useMeasurements(): Measurements {
+  const { data } = useApi('GET /accounts/:account/models/measured', { query: { mode: useMode() } });
+  return new Map(data?.data.map((model) => [model.id, model]));
 }
 
 function Count({ shown }: { readonly shown: number }) {
@@ -121,5 +158,7 @@ function readView(search: Search): View {
     onlyLive: search.live === 'yes',
     order: orders.find((order) => order === search.order) ?? 'catalogue',
     open: search.open ?? null,
+    compared: (search.compare ?? '').split(',').filter(Boolean).slice(0, comparedMax),
+    isComparing: search.comparing === 'yes',
   };
 }

@@ -22,6 +22,11 @@ export type Latency = {
   readonly p95Ms: number;
 };
 
+/** Sums the durations of calls by bucket, to within 10 %, in milliseconds. */
+export function totalMsOf(callsByBucket: ReadonlyMap<number, number>): number {
+  return [...callsByBucket].reduce((sum, [bucket, calls]) => sum + calls * middleOf(bucket), 0);
+}
+
 /** Computes quantiles from calls by bucket; null for no calls. */
 export function latencyOf(callsByBucket: ReadonlyMap<number, number>): Latency | null {
   const buckets = [...callsByBucket].toSorted(([one], [other]) => one - other);

@@ -6,7 +6,7 @@ import { isSqlite } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { type Micros, micros } from '../../lib/money.ts';
 import type { RequestRow } from './activity-rows.ts';
-import { type Latency, latencyOf } from './latency.ts';
+import { type Latency, latencyOf, totalMsOf } from './latency.ts';
 import { readNotes, type RequestNotes } from './request-notes.ts';
 
 type Mode = 'live' | 'test';
@@ -280,6 +280,49 @@ export async function readProviders(
       whole: latency('whole'),
     };
   });
+}
+
+export type ModelLatency = {
+  /** Time to the first piece of charged streams; null when there were none. */
+  readonly first: Latency | null;
+  /** Time to the end of all charged requests; null when there were none. */
+  readonly whole: Latency | null;
+  /** Mean time to the end in milliseconds, to within 10 %. */
+  readonly meanWholeMs: number | null;
+};
+
+/** Returns an account's latencies by model id. Days are UTC and inclusive. */
+export async function readModelLatencies(
+  db: Kysely<Tables>,
+  { accountId, mode, fromDay, toDay }: Omit<ActivityQuery, 'by'> & { readonly accountId: string },
+): Promise<ReadonlyMap<string, ModelLatency>> {
+  const rows = await db
+    .selectFrom('latency_days')
+    .select(({ fn }) => [
+      'model_id',
+      'kind',
+      'latency_bucket',
+      fn.sum<number | string>('requests').as('requests'),
+    ])
+    .where('account_id', '=', accountId)
+    .where('mode', '=', mode)
+    .where('day', '>=', fromDay)
+    .where('day', '<=', toDay)
+    .groupBy(['model_id', 'kind', 'latency_bucket'])
+    .execute();
+  return new Map(
+    [...Map.groupBy(rows, (row) => row.model_id)].map(([modelId, own]) => {
+      const buckets = (kind: 'first' | 'whole') =>
+        new Map(
+          own
+            .filter((row) => row.kind === kind)
+            .map((row) => [row.latency_bucket, Number(row.requests)]),
+        );
+      const whole = latencyOf(buckets('whole'));
+      const meanWholeMs = whole && totalMsOf(buckets('whole')) / whole.calls;
+      return [modelId, { first: latencyOf(buckets('first')), whole, meanWholeMs }];
+    }),
+  );
 }
 
 /**

@@ -64,6 +64,26 @@ export async function findKey(
   return row ? toListing(row) : null;
 }
 
+/** Returns the active key that was used last, else the newest; null when no key is active. */
+export async function findLastUsedKey(
+  database: Database,
+  { accountId, mode, nowMs }: Required<Pick<KeySearch, 'accountId' | 'mode' | 'nowMs'>>,
+): Promise<KeyListing | null> {
+  const row = await database.read
+    .selectFrom('api_keys')
+    .leftJoin('key_uses', 'key_uses.key_id', 'api_keys.id')
+    .selectAll('api_keys')
+    .where('account_id', '=', accountId)
+    .where('mode', '=', mode)
+    .where(inState('active', nowMs))
+    .orderBy(sql`coalesce(last_used_at_ms, 0)`, 'desc')
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ? toListing(row) : null;
+}
+
 export type KeySearch = {
   /** Absent: all accounts. */
   readonly accountId?: string;

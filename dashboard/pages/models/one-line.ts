@@ -1,0 +1,40 @@
+// A request to a model in one line, for pasting.
+import type { ChatModel, ImageModelEntry } from '../../../src/dashboard-contract/models.ts';
+
+type Model = ChatModel | ImageModelEntry;
+
+/** The line for a shell, with the key in the environment variable API_KEY. */
+export function curlLine(model: Model, baseUrl: string): string {
+  const [path, body] = requestTo(model);
+  return `curl ${baseUrl}${path} -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
+}
+
+/** The lines for a shell and, for language models, for OpenAI's SDKs. */
+export function codeLines(model: Model, baseUrl: string) {
+  const id = JSON.stringify(model.id);
+  const curl = { language: 'curl', label: 'With curl', code: curlLine(model, baseUrl) };
+  if (!isChat(model)) return [curl];
+  return [
+    curl,
+    {
+      language: 'Python',
+      label: 'With Python',
+      code: `OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"]).responses.create(model=${id}, input="Hello!").output_text`,
+    },
+    {
+      language: 'TypeScript',
+      label: 'With TypeScript',
+      code: `(await new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.API_KEY }).responses.create({ model: ${id}, input: 'Hello!' })).output_text`,
+    },
+  ];
+}
+
+function requestTo(model: Model): readonly [path: string, body: object] {
+  if (isChat(model)) return ['/v1/responses', { model: model.id, input: 'Hello!' }];
+  const images = model.input_images.min > 0 && { images: ['https://example.com/photo.jpg'] };
+  return ['/v1/images/generations', { model: model.id, prompt: 'A lighthouse', ...images }];
+}
+
+function isChat(model: Model): model is ChatModel {
+  return 'context_tokens' in model;
+}
