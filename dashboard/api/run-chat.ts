@@ -1,25 +1,19 @@
-// Runs one turn of a chat and reports the answer as it arrives.
+// Runs one request of a chat and reports the answer as it arrives.
 import { callWithKey, type KeyCall } from './call-with-key.ts';
 import { ApiError } from './api-error.ts';
 import { readEventStream } from './event-stream.ts';
-import {
-  applyDelta,
-  isReadable,
-  type AnswerDelta,
-  type ChatFormat,
-  type ChatRequest,
-} from './chat-formats.ts';
+import { noAnswer, type Answer, type ChatFormat, type ChatRequest } from './chat-formats/types.ts';
 
 export type Progress = {
-  readonly answer: AnswerDelta;
+  readonly answer: Answer;
   readonly requestId: string | null;
-  /** Time from sending the request to the first text or reasoning. */
+  /** Time from sending the request to the first text, reasoning or call. */
   readonly firstTokenMs: number | null;
   readonly elapsedMs: number;
 };
 
 export const noProgress: Progress = {
-  answer: {},
+  answer: noAnswer,
   requestId: null,
   firstTokenMs: null,
   elapsedMs: 0,
@@ -39,21 +33,17 @@ export async function runChat(
   onProgress: (progress: Progress) => void,
 ): Promise<void> {
   const startMs = performance.now();
-  const elapsedMs = () => performance.now() - startMs;
   const response = await callWithKey({
     ...call,
     path: format.path,
     body: format.writeBody(request),
   });
   let progress: Progress = { ...noProgress, requestId: response.headers.get('x-request-id') };
-  const report = (delta: AnswerDelta) => {
-    const isFirst = progress.firstTokenMs === null && isReadable(delta);
-    progress = {
-      ...progress,
-      answer: applyDelta(progress.answer, delta),
-      firstTokenMs: isFirst ? elapsedMs() : progress.firstTokenMs,
-      elapsedMs: elapsedMs(),
-    };
+  const report = (answer: Answer) => {
+    const elapsedMs = performance.now() - startMs;
+    const isFirst = progress.firstTokenMs === null && hasTokens(answer);
+    const firstTokenMs = isFirst ? elapsedMs : progress.firstTokenMs;
+    progress = { ...progress, answer, firstTokenMs, elapsedMs };
     onProgress(progress);
   };
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
@@ -62,7 +52,7 @@ export async function runChat(
   }
   for await (const event of readEventStream(response.body!)) {
     if (event.data !== '[DONE]')
-      report(format.readEvent(event.event ?? '', JSON.parse(event.data)));
+      report(format.readEvent(progress.answer, event.event ?? '', JSON.parse(event.data)));
     const { error } = progress.answer;
     if (error) throw new ApiError({ status: 200, ...error, requestId: progress.requestId });
   }
@@ -73,4 +63,9 @@ export async function runChat(
       message: 'The connection was lost before the answer was complete.',
       requestId: progress.requestId,
     });
+}
+
+/** Returns true when the answer has something from the model. */
+export function hasTokens({ text, reasoning, calls }: Answer): boolean {
+  return text !== '' || reasoning !== '' || calls.length > 0;
 }

@@ -1,5 +1,6 @@
 // The signed-in user and the features of this installation. Loaded once, before any page.
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { removeKept } from './browser-store.ts';
 import { api, type Output } from './client.ts';
 import { discardDrafts } from './draft-store.ts';
 
@@ -44,10 +45,11 @@ export function signInAgain(): void {
 
 const signedOutName = 'tollgate.signed-out';
 
-/** Call it after signing out: all tabs of this browser leave their pages. */
-export function leaveAllTabs(): void {
+/** Call it after signing out: all tabs of this browser leave their pages, and nothing is kept. */
+export async function leaveAllTabs(): Promise<void> {
   discardDrafts();
   localStorage.setItem(signedOutName, new Date().toISOString());
+  await removeKept();
   goToSignIn();
 }
 

@@ -47,7 +47,7 @@ export function UserMenu() {
   const signOut = async () => {
     try {
       await api('POST /auth/sign-out', {});
-      leaveAllTabs();
+      await leaveAllTabs();
     } catch (error) {
       showError(error);
     }

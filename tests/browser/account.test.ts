@@ -4,3 +4,4 @@ import './keys.ts';
 import './requests.ts';
 import './models.ts';
 import './playground.ts';
+import './playground-journeys.ts';

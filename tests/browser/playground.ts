@@ -11,8 +11,10 @@ import {
 } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { until } from '../support/until.ts';
 
-let gateway: TestGateway;
+let gateway: TestGateway<RunningApp>;
 let browser: TestBrowser;
 let member: DashboardClient;
 before(async () => {
@@ -53,6 +55,7 @@ for (const format of ['responses', 'chat', 'messages']) {
       await answer.getByText(/\d+ output tokens/).waitFor();
       await answer.getByText('Reasoning').click();
       await answer.getByText('They greet me.', { exact: true }).waitFor();
+      await answer.getByText(/\d+ tokens\/s/).waitFor();
       await say(page, 'And now <b>this</b>');
       await page
         .getByRole('article', { name: 'Turn 2' })
@@ -114,7 +117,7 @@ test('settings apply to the request and to its code', async () => {
     await page.getByRole('switch', { name: 'Stream the answer' }).uncheck({ force: true });
     await say(page, 'Hello, how are you today? I am well.');
     await page.getByText('stopped at the token limit').waitFor();
-    await page.getByRole('button', { name: 'View code' }).click();
+    await page.getByRole('button', { name: 'Copy as code' }).first().click();
     const code = page.getByRole('region', { name: 'With curl' });
     const text = (await code.textContent())!;
     assert.match(text, /\/v1\/chat\/completions/);
@@ -127,6 +130,133 @@ test('settings apply to the request and to its code', async () => {
     await page.getByText("import OpenAI from 'openai';").waitFor();
   });
 });
+
+test('Markdown is formatted, and loads nothing', async () => {
+  await visit('/playground?mode=test&model=gpt-5-mini', async (page) => {
+    await say(
+      page,
+      'Look\n\n- **one**\n- ![cat](https://example.com/cat.png)\n\n```js\nlet a = 1;\n```',
+    );
+    const answer = page.getByTestId('answer');
+    await answer.locator('li strong', { hasText: 'one' }).waitFor();
+    await answer.getByRole('link', { name: 'cat' }).waitFor();
+    await answer.getByRole('region', { name: 'Code in js' }).waitFor();
+    assert.equal(await answer.locator('img').count(), 0);
+    await checkLooks(page, 'playground-markdown');
+  });
+});
+
+test('tools and a schema are checked as they are typed, and the answer is shown as JSON', async () => {
+  await visit('/playground?mode=test&model=gpt-5-mini&format=chat', async (page) => {
+    await page.getByRole('button', { name: /^Output schema/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Output schema' });
+    await dialog.getByLabel('JSON Schema').fill('{"type":');
+    await dialog.getByText(/^This is not JSON/).waitFor();
+    assert.ok(await dialog.getByRole('button', { name: 'Save' }).isDisabled());
+    await dialog.getByRole('button', { name: 'Insert example' }).click();
+    await checkAccessibility(page);
+    await takePicture(page, 'playground-schema');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await say(page, 'How sure are you?');
+    const json = page.getByRole('region', { name: 'Answer as JSON' });
+    await json.waitFor();
+    assert.match(
+      (await json.textContent())!,
+      /^\{\n {2}"answer": "text",\n {2}"confidence": 0\n\}$/,
+    );
+    await page.getByRole('button', { name: 'Copy as code' }).first().click();
+    const code = page.getByRole('region', { name: 'With curl' });
+    assert.match((await code.textContent())!, /"response_format"[^]*"confidence"/);
+  });
+});
+
+test('prompts are saved under a name, used again and deleted', async () => {
+  await visit('/playground?mode=test&model=gpt-5-mini', async (page) => {
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await message.fill('Summarize this:');
+    await page.getByLabel('System prompt').fill('Be brief.');
+    const menu = page.getByRole('button', { name: 'Saved prompts' });
+    await menu.click();
+    await page.getByRole('textbox', { name: 'Name of this prompt' }).fill('Summary');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await checkAccessibility(page);
+    await takePicture(page, 'playground-prompts');
+    await page.reload();
+    await message.fill('');
+    await page.getByLabel('System prompt').fill('');
+    await menu.click();
+    await page.getByRole('button', { name: 'Summary', exact: true }).click();
+    assert.equal(await message.inputValue(), 'Summarize this:');
+    assert.equal(await page.getByLabel('System prompt').inputValue(), 'Be brief.');
+    await menu.click();
+    await page.getByRole('button', { name: 'Delete Summary' }).click();
+    await page.getByRole('button', { name: 'Summary', exact: true }).waitFor({ state: 'detached' });
+  });
+});
+
+test('a conversation survives a reload, in its mode only, and sign-out removes it', async () => {
+  const other = await signIn(gateway, { role: 'member', account: member.account });
+  await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {
+    await page.goto('/playground?mode=test&model=gpt-5-mini,gpt-5-nano&format=messages');
+    await say(page, 'Remember me');
+    await page
+      .getByText(/output tokens/)
+      .nth(1)
+      .waitFor();
+    await until(async () => (await keptTurns(page)) === 1);
+    // The address names neither the models nor the format.
+    await page.goto('/playground?mode=test');
+    const answers = page.getByText('You said: Remember me');
+    await answers.nth(1).waitFor();
+    assert.equal((await page.getByText('Messages', { exact: true }).count()) > 0, true);
+    await say(page, 'Again');
+    await page.getByText('You said: Again').nth(1).waitFor();
+    await page.goto('/playground?mode=live');
+    await page.getByText('You need a live key to try a model').waitFor();
+    await page.getByRole('button', { name: /^User menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL(/\/sign-in/);
+    assert.equal(await keptTurns(page), null);
+  });
+});
+
+test('the key used last is offered first', async () => {
+  const other = await signIn(gateway, { role: 'member' });
+  const old = await gateway.makeKey({ account: other.account, name: 'Old' });
+  await gateway.makeKey({ account: other.account, name: 'New' });
+  await gateway.post('/v1/responses', {
+    key: old.key,
+    body: { model: 'gpt-5-mini', input: 'Hello' },
+  });
+  await gateway.program.app.gateway.activity.flush();
+  await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {
+    const key = page.getByRole('combobox', { name: 'Key' });
+    const isShown = (name: string) => until(async () => (await key.inputValue()) === name);
+    await page.goto('/playground?mode=test');
+    await isShown('Old');
+    await key.click();
+    await page.getByRole('option', { name: 'New' }).click();
+    await say(page, 'Hello');
+    await page.getByText(/output tokens/).waitFor();
+    await page.goto('/playground?mode=test');
+    await isShown('New');
+  });
+});
+
+/** The turns of the first conversation that the browser keeps; null: it keeps none. */
+function keptTurns(page: Page): Promise<number | null> {
+  return page.evaluate(`new Promise((resolve) => {
+    const opening = indexedDB.open('tollgate', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('values');
+    opening.onsuccess = () => {
+      const reading = opening.result.transaction('values').objectStore('values').getAll();
+      reading.onsuccess = () => {
+        opening.result.close();
+        resolve(reading.result[0]?.turns.length ?? null);
+      };
+    };
+  })`);
+}
 
 test('an image is generated and shown with its cost', async () => {
   await visit('/playground?mode=test&tab=images&model=flux-2', async (page) => {

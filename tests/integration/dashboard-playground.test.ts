@@ -1,10 +1,18 @@
 // The playground's endpoints: the public ones for signed-in users, with the account's key that the
 // path names.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
 import { readEventStream } from '../../dashboard/api/event-stream.ts';
-import { applyDelta, chatFormats, type AnswerDelta } from '../../dashboard/api/chat-formats.ts';
+import { chatFormats } from '../../dashboard/api/chat-formats/registry.ts';
+import {
+  defaultSettings,
+  noAnswer,
+  type Answer,
+  type ChatFormat,
+  type ChatRequest,
+  type Message,
+} from '../../dashboard/api/chat-formats/types.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
+import { after, before, describe, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -109,54 +117,141 @@ test('a key in the header changes nothing', async () => {
 });
 
 describe('the fields that the page reads', () => {
-  const ask = {
+  const ask: ChatRequest = {
+    ...defaultSettings,
     model: 'gpt-5-mini',
     messages: [{ role: 'user', text: 'sandbox: think=Let me see.\nHello, "you"!' }],
     system: 'Be brief.',
     maxTokens: 300,
-    temperature: null,
     effort: 'low',
+  };
+  const weather = {
+    name: 'get_weather',
+    description: 'Weather.',
+    parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  };
+  const picture = {
+    kind: 'image',
+    name: 'dot.png',
+    mediaType: 'image/png',
+    data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   } as const;
+
   for (const format of Object.values(chatFormats)) {
     test(`${format.name}: whole and streamed answers have the same reasoning, tokens and cost`, async () => {
-      const key = await gateway.makeKey({ account: member.account });
-      const whole = await member.post(
-        pathOf(key, format.path),
-        format.writeBody({ ...ask, stream: false }),
-      );
-      assert.equal(whole.status, 200, whole.text);
-      const streamed = await member.post(
-        pathOf(key, format.path),
-        format.writeBody({ ...ask, stream: true }),
-      );
-      let answer: AnswerDelta = {};
-      for await (const { event = '', data } of readEventStream(new Response(streamed.text).body!)) {
-        if (data !== '[DONE]')
-          answer = applyDelta(answer, format.readEvent(event, JSON.parse(data)));
+      const whole = await answerTo(format, { ...ask, stream: false });
+      const streamed = await answerTo(format, ask);
+      for (const answer of [whole, streamed]) {
+        assert.match(answer.text, /You said: Hello, "you"!/);
+        assert.equal(answer.reasoning, 'Let me see.');
+        assert.ok(answer.inputTokens! > 0 && answer.outputTokens! > 0 && answer.costMicros! > 0);
       }
-      assert.deepEqual(answer, { ...answer, ...applyDelta({}, format.readAnswer(whole.json())) });
-      assert.match(answer.text!, /You said: Hello, "you"!/);
-      assert.equal(answer.reasoning, 'Let me see.');
-      assert.ok(answer.inputTokens! > 0 && answer.outputTokens! > 0);
-      assert.equal(answer.costMicros, whole.costMicros);
+      assert.deepEqual({ ...streamed, echo: [] }, { ...whole, echo: [] });
+    });
+
+    test(`${format.name}: parallel calls are answered by their results, streamed or not`, async () => {
+      const question = [
+        'Weather?',
+        'sandbox: tool=get_weather {"city":"Paris"}',
+        'sandbox: tool=get_weather {"city":"Oslo"}',
+      ].join('\n');
+      for (const stream of [true, false]) {
+        const asked = { role: 'user', text: question } as const;
+        const settings = { ...ask, stream, tools: [weather] };
+        const called = await answerTo(format, { ...settings, messages: [asked] });
+        assert.deepEqual(
+          called.calls.map(({ name, arguments: text }) => [name, JSON.parse(text)]),
+          [
+            ['get_weather', { city: 'Paris' }],
+            ['get_weather', { city: 'Oslo' }],
+          ],
+        );
+        const history: readonly Message[] = [
+          asked,
+          { role: 'assistant', format: format.name, ...called },
+          {
+            role: 'tool',
+            results: called.calls.map(({ id }, index) => ({ callId: id, output: `${index} °C` })),
+          },
+        ];
+        const answered = await answerTo(format, { ...settings, messages: history });
+        assert.match(answered.text, /get_weather returned: 0 °C[^]*1 °C/);
+        // The history of one format is understood by the others.
+        for (const other of Object.values(chatFormats)) {
+          const next = { role: 'user', text: 'Thank you' } as const;
+          const messages = [
+            ...history,
+            { role: 'assistant', format: format.name, ...answered },
+            next,
+          ] as const;
+          assert.match((await answerTo(other, { ...settings, messages })).text, /Thank you/);
+        }
+      }
+    });
+
+    test(`${format.name}: images and text files are sent, and a schema shapes the answer`, async () => {
+      const attachments = [picture, { kind: 'text', name: 'a.txt', text: 'the content' }] as const;
+      const seen = await answerTo(format, {
+        ...ask,
+        messages: [{ role: 'user', text: 'What is this?', attachments }],
+      });
+      assert.match(seen.text, /the content[^]*with 1 image/);
+      const schema = {
+        type: 'object',
+        properties: { city: { type: 'string' } },
+        required: ['city'],
+        additionalProperties: false,
+      };
+      const shaped = await answerTo(format, {
+        ...ask,
+        messages: [{ role: 'user', text: 'A city, please' }],
+        schema: { name: 'place', schema, strict: true },
+      });
+      assert.deepEqual(JSON.parse(shaped.text), { city: 'text' });
+      const forced = await answerTo(format, {
+        ...ask,
+        messages: [{ role: 'user', text: 'Hello' }],
+        tools: [weather],
+        toolChoice: { name: 'get_weather' },
+      });
+      assert.equal(forced.calls[0]?.name, 'get_weather');
     });
 
     test(`${format.name}: a stream that fails in the middle says why`, async () => {
-      const key = await gateway.makeKey({ account: member.account });
       const messages = [{ role: 'user', text: 'sandbox: cut_after=2\nHello, you there!' }] as const;
-      const reply = await member.post(
-        pathOf(key, format.path),
-        format.writeBody({ ...ask, messages, stream: true }),
-      );
-      let answer: AnswerDelta = {};
-      for await (const { event = '', data } of readEventStream(new Response(reply.text).body!)) {
-        if (data !== '[DONE]')
-          answer = applyDelta(answer, format.readEvent(event, JSON.parse(data)));
-      }
-      assert.ok(answer.error, reply.text);
-      assert.match(answer.error.message, /\w/);
+      const { error } = await answerTo(format, { ...ask, messages });
+      assert.match(error!.message, /\w/);
     });
   }
+
+  async function answerTo(format: ChatFormat, request: ChatRequest): Promise<Answer> {
+    const key = await gateway.makeKey({ account: member.account });
+    const reply = await member.post(pathOf(key, format.path), format.writeBody(request));
+    assert.equal(reply.status, 200, reply.text);
+    if (!request.stream) return format.readAnswer(reply.json());
+    let answer = noAnswer;
+    for await (const { event = '', data } of readEventStream(new Response(reply.text).body!))
+      if (data !== '[DONE]') answer = format.readEvent(answer, event, JSON.parse(data));
+    return answer;
+  }
+});
+
+test('a large image in a message is not too large for the playground', async () => {
+  const key = await gateway.makeKey({ account: member.account });
+  const data = Buffer.alloc(8 * 1024 * 1024, 1).toString('base64');
+  const body = {
+    model: 'gpt-5-mini',
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_file', filename: 'a.txt', file_data: `data:text/plain;base64,${data}` },
+        ],
+      },
+    ],
+  };
+  const reply = await member.post(pathOf(key, '/v1/responses'), body);
+  assert.notEqual(reply.status, 413, reply.text.slice(0, 500));
 });
 
 function withoutIds({ text, requestId }: Reply): string {

@@ -8,7 +8,8 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
 import { countText, durationText } from '../../parts/number-text.ts';
-import { chatFormats } from '../../api/chat-formats.ts';
+import { chatFormats } from '../../api/chat-formats/registry.ts';
+import { defaultSettings } from '../../api/chat-formats/types.ts';
 import { noProgress, runChat, type Progress } from '../../api/run-chat.ts';
 import classes from './first-run.module.css';
 
@@ -37,14 +38,11 @@ export function SendStep({ keyId, model, text, isReady }: Props) {
     setRunning(controller);
     setError(null);
     setProgress(noProgress);
-    const settings = {
-      system: '',
-      maxTokens: null,
-      temperature: null,
-      effort: null,
-      stream: true,
+    const request = {
+      ...defaultSettings,
+      model: modelId,
+      messages: [{ role: 'user', text }],
     } as const;
-    const request = { ...settings, model: modelId, messages: [{ role: 'user', text }] } as const;
     try {
       await runChat(
         { account, key, format: chatFormats.chat, request, signal: controller.signal },

@@ -1,7 +1,8 @@
 // Builds a request for images, with the parameters of the model's family.
 import type { ImageModelEntry, SizeRule } from '../../../src/dashboard-contract/models.ts';
 import { usdText } from '../../parts/money-text.ts';
-import type { Json } from '../../api/chat-formats.ts';
+import type { Json } from '../../api/chat-formats/types.ts';
+import { dataUrlOf } from './chat/attachments.ts';
 
 /** Empty fields use the model's default. */
 export type ImageChoices = {
@@ -84,15 +85,4 @@ export async function readInputImages(files: readonly File[]): Promise<readonly 
   const large = files.find(({ size }) => size > bytesMax);
   if (large) throw new Error(`${large.name} is larger than 8 MB. Choose a smaller image.`);
   return Promise.all(files.map(async (file) => ({ name: file.name, url: await dataUrlOf(file) })));
-}
-
-function dataUrlOf(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener('load', () => resolve(reader.result as string));
-    reader.addEventListener('error', () =>
-      reject(new Error(`${file.name} could not be read.`, { cause: reader.error })),
-    );
-    reader.readAsDataURL(file);
-  });
 }

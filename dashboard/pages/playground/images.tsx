@@ -30,9 +30,8 @@ import { imageModeNames, imagePriceUnit } from '../../parts/model-text.ts';
 import { usdText } from '../../parts/money-text.ts';
 import { durationText } from '../../parts/number-text.ts';
 import { showError } from '../../parts/notify.ts';
-import { KeyField } from './chat-settings.tsx';
-import classes from './chat.module.css';
-import { CodeDialog } from './code-dialog.tsx';
+import classes from './chat/chat.module.css';
+import { CodeDialog } from './code/code-dialog.tsx';
 import {
   defaultChoices,
   priceRange,
@@ -42,9 +41,12 @@ import {
   type ImageChoices,
   type InputImage,
 } from './image-request.ts';
+import { KeyField } from './key-field.tsx';
+import { rememberLastKey } from './last-key.ts';
 import { findModel, imageChoices } from './model-choices.ts';
 import { ModelSelect } from './model-select.tsx';
 import { SettingsButton, SettingsDrawer } from './settings-drawer.tsx';
+import { useScope } from './use-chosen-key.ts';
 import { useImageRuns, type ImageRun } from './use-image-runs.ts';
 
 type Props = {
@@ -54,6 +56,7 @@ type Props = {
 };
 
 export function Images({ catalogue, chosenKey, setKey }: Props) {
+  const scope = useScope();
   const [requestedId, setView] = useUrlState((search) => search.model ?? null);
   const [prompt, setPrompt] = useState('');
   const [choices, setChoices] = useState<ImageChoices>(defaultChoices);
@@ -83,14 +86,16 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
   };
 
   return (
-    <div className={classes.layout}>
+    <div className={classes.layout} data-wide>
       <Paper className={classes.talk} component="section" aria-label="Images" h="auto">
         <form
           className={classes.compose}
           style={{ borderTop: 'none' }}
           onSubmit={(event) => {
             event.preventDefault();
-            if (isReady) start({ key: chosenKey.id, prompt, model: model.name, body });
+            if (!isReady) return;
+            rememberLastKey(scope, chosenKey.id);
+            start({ key: chosenKey.id, prompt, model: model.name, body });
           }}
         >
           <Textarea
@@ -113,13 +118,13 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
           )}
           <Group justify="space-between" mt="sm">
             <Group gap="xs">
-              <SettingsButton onClick={() => setSettingsOpen(true)} />
+              <SettingsButton hiddenFrom="md" onClick={() => setSettingsOpen(true)} />
               <Button
                 variant="default"
                 leftSection={<IconCode size={16} aria-hidden />}
                 onClick={() => setCodeOpen(true)}
               >
-                View code
+                Copy as code
               </Button>
             </Group>
             {isRunning ? (
@@ -182,6 +187,7 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
         onClose={() => setCodeOpen(false)}
         path="/v1/images/generations"
         body={body}
+        files={inputs.map(({ name, url }) => ({ name, data: url.slice(url.indexOf(',') + 1) }))}
       />
     </div>
   );

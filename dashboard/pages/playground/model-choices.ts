@@ -31,10 +31,21 @@ export function findModel<Model extends Named>(
   );
 }
 
+/** Returns the models with these ids that the key may use, else the default model. */
+export function chosenModels(
+  choices: readonly ChatModel[],
+  requestedIds: readonly string[],
+): readonly ChatModel[] {
+  const found = requestedIds.flatMap((id) => findModel(choices, id) ?? []);
+  if (found.length > 0) return found;
+  const usual = defaultModel(choices);
+  return usual ? [usual] : [];
+}
+
 const affordableOutputMicros = 5_000_000;
 
 /** Returns the first affordable model, else the first model; null when there is none. */
-export function defaultModel(choices: readonly ChatModel[]): ChatModel | null {
+function defaultModel(choices: readonly ChatModel[]): ChatModel | null {
   return (
     choices.find(({ price }) => price!.base.output_micros <= affordableOutputMicros) ??
     choices[0] ??

@@ -6,6 +6,9 @@ import { vendorName } from '../../parts/model-text.ts';
 type Model = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'vendor'>;
 
 type Props<M extends Model> = {
+  readonly label?: string;
+  /** Only screen readers get the label. */
+  readonly isLabelHidden?: boolean;
   readonly choices: readonly M[];
   readonly model: M | null;
   readonly setModel: (id: string) => void;
@@ -14,12 +17,20 @@ type Props<M extends Model> = {
 };
 
 /** Select field for a model, grouped by vendor and searchable. */
-export function ModelSelect<M extends Model>({ choices, model, setModel, hint }: Props<M>) {
+export function ModelSelect<M extends Model>({
+  label = 'Model',
+  isLabelHidden = false,
+  choices,
+  model,
+  setModel,
+  hint,
+}: Props<M>) {
   const byId = new Map(choices.map((each) => [each.id, each]));
   const vendors = [...new Set(choices.map(({ vendor }) => vendor))];
   return (
     <Select
-      label="Model"
+      label={isLabelHidden ? undefined : label}
+      aria-label={isLabelHidden ? label : undefined}
       data={vendors.map((vendor) => ({
         group: vendorName(vendor),
         items: choices

@@ -1,10 +1,7 @@
 // Tries models: as a chat in each of the three formats, and for images.
 import { Skeleton, Tabs } from '@mantine/core';
 import { IconKey, IconMessages, IconPhoto } from '@tabler/icons-react';
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
-import type { ApiError } from '../../api/api-error.ts';
-import type { Output } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useIsAtLeast, useMode } from '../../api/account.ts';
 import { useUrlState } from '../../parts/url-state.ts';
@@ -13,8 +10,9 @@ import type { Key } from '../../parts/key-select.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { Chat } from './chat.tsx';
+import { Chat } from './chat/chat.tsx';
 import { Images } from './images.tsx';
+import { useChosenKey } from './use-chosen-key.ts';
 
 export function Page() {
   return useIsAtLeast('member') ? <Playground /> : <NotForViewers />;
@@ -61,36 +59,6 @@ function PlaygroundWithKey({ catalogue }: { readonly catalogue: ModelCatalogue }
       }
     </QueryView>
   );
-}
-
-type Keys = Output<'GET /accounts/:account/keys'>;
-
-type ChosenKey = {
-  readonly query: UseQueryResult<Keys, ApiError>;
-  /** Null when no key can be used. */
-  readonly key: Key | null;
-  readonly setKey: (key: Key | null) => void;
-};
-
-/**
- * Returns the key in the address if it is active and of this mode, else the account's newest active
- * key.
- */
-function useChosenKey(): ChosenKey {
-  const mode = useMode();
-  const [requestedId, setView] = useUrlState((search) => search.key ?? null);
-  const newest = useApi('GET /accounts/:account/keys', {
-    query: { mode, state: ['active'], limit: 1 },
-  });
-  const requested = useApi(
-    'GET /accounts/:account/keys/:key',
-    { params: { key: requestedId ?? '' } },
-    { enabled: requestedId !== null },
-  );
-  const isUsable =
-    requestedId !== null && requested.data?.mode === mode && requested.data.state === 'active';
-  const key = isUsable ? requested.data! : (newest.data?.data[0] ?? null);
-  return { query: newest, key, setKey: (chosen) => setView({ key: chosen?.id }) };
 }
 
 type Props = {

@@ -1,19 +1,21 @@
 // Settings: beside the content on a wide screen, in a drawer on a small one.
-import { Button, Drawer } from '@mantine/core';
+import { Button, Drawer, type MantineBreakpoint } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Panel } from '../../parts/panel.tsx';
 
 type Props = {
+  /** False: in a drawer, whatever the width. */
+  readonly isBeside?: boolean;
   readonly opened: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
 };
 
-export function SettingsDrawer({ opened, onClose, children }: Props) {
+export function SettingsDrawer({ isBeside = true, opened, onClose, children }: Props) {
   const isWide = useMediaQuery('(min-width: 62em)', undefined, { getInitialValueInEffect: false });
-  if (isWide) return <Panel>{children}</Panel>;
+  if (isWide && isBeside) return <Panel>{children}</Panel>;
   return (
     <Drawer
       opened={opened}
@@ -28,12 +30,18 @@ export function SettingsDrawer({ opened, onClose, children }: Props) {
   );
 }
 
-/** Opens the drawer. Hidden on wide screens. */
-export function SettingsButton({ onClick }: { readonly onClick: () => void }) {
+type ButtonProps = {
+  /** The width from which the settings are beside the content. */
+  readonly hiddenFrom?: MantineBreakpoint;
+  readonly onClick: () => void;
+};
+
+/** Opens the drawer. */
+export function SettingsButton({ hiddenFrom, onClick }: ButtonProps) {
   return (
     <Button
       variant="default"
-      hiddenFrom="md"
+      hiddenFrom={hiddenFrom}
       leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
       onClick={onClick}
     >

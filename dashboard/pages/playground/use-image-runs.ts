@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { toApiError, type ApiError } from '../../api/api-error.ts';
 import { callWithKey, costFromHeaders } from '../../api/call-with-key.ts';
 import { useAccount } from '../../api/account.ts';
-import type { Json } from '../../api/chat-formats.ts';
+import type { Json } from '../../api/chat-formats/types.ts';
 
 export type ImageRun = {
   readonly id: number;

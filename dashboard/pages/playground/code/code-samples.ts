@@ -1,11 +1,16 @@
-// The playground's request as code.
-import type { Json } from '../../api/chat-formats.ts';
+// The playground's request as code. Files are not in the code: it reads them, so that it stays short
+// and still runs.
+import type { Json } from '../../../api/chat-formats/types.ts';
+
+/** `data`: base64. */
+export type SampleFile = { readonly name: string; readonly data: string };
 
 type SampleRequest = {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly path: string;
   readonly body: Json;
+  readonly files: readonly SampleFile[];
 };
 
 type Sample = { readonly language: string; readonly label: string; readonly code: string };
@@ -19,15 +24,38 @@ export function codeSamples(request: SampleRequest): readonly Sample[] {
   ];
 }
 
-function curl({ baseUrl, path, body }: SampleRequest): string {
-  const text = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`);
+function curl({ baseUrl, path, body, files }: SampleRequest): string {
   const unbuffered = body['stream'] === true ? ' -N' : '';
-  return [
+  const head = [
     `curl${unbuffered} ${baseUrl}${path} \\`,
     `  -H "Authorization: Bearer $API_KEY" \\`,
     `  -H "Content-Type: application/json" \\`,
-    `  -d '${text}'`,
-  ].join('\n');
+  ];
+  const text = JSON.stringify(body, null, 2);
+  if (!hasFile(body, files)) return [...head, `  -d ${shellQuote(text)}`].join('\n');
+  // The shell puts the files into a here-document, whose size has no limit.
+  const escaped = text.replaceAll(/[\\$`]/g, String.raw`\$&`);
+  const filled = files.reduce(
+    (code, { name, data }) =>
+      code.replaceAll(data, () => `$(base64 < ${shellQuote(name)} | tr -d '\\n')`),
+    escaped,
+  );
+  return [...head, '  -d @- <<JSON', filled, 'JSON'].join('\n');
+}
+
+function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function hasFile(value: unknown, files: readonly SampleFile[]): boolean {
+  if (typeof value === 'string') return findFile(value, files) !== undefined;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((member) => hasFile(member, files));
+}
+
+/** Finds the file that a text of the body consists of, after the start of a data URL, if any. */
+function findFile(text: string, files: readonly SampleFile[]): SampleFile | undefined {
+  return files.find(({ data }) => data !== '' && text.endsWith(data));
 }
 
 /** How an SDK calls a path, and where the text is in an event and in a whole answer. */
@@ -95,21 +123,33 @@ const calls: Readonly<Record<string, Call>> = {
   },
 };
 
-function python({ baseUrl, path, body }: SampleRequest): string {
+function python({ baseUrl, path, body, files }: SampleRequest): string {
   const { sdk, method, eventText, answerText } = calls[path]!;
   const { known, extra } = splitFields(path, body);
   const values = Object.entries(known).map(
-    ([name, value]) => `    ${name}=${pythonValue(value, 1)},`,
+    ([name, value]) => `    ${name}=${pythonValue(value, 1, files)},`,
   );
-  const more = Object.keys(extra).length === 0 ? [] : [`    extra_body=${pythonValue(extra, 1)},`];
+  const more =
+    Object.keys(extra).length === 0 ? [] : [`    extra_body=${pythonValue(extra, 1, files)},`];
   const isStream = body['stream'] === true;
+  const readsFiles = hasFile(body, files);
   return [
+    ...(readsFiles ? ['import base64'] : []),
     'import os',
     sdk === 'openai' ? 'from openai import OpenAI' : 'from anthropic import Anthropic',
     '',
     sdk === 'openai'
       ? `client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"])`
       : `client = Anthropic(base_url="${baseUrl}", api_key=os.environ["API_KEY"])`,
+    ...(readsFiles
+      ? [
+          '',
+          'def read_file(name):',
+          '    with open(name, "rb") as file:',
+          '        return base64.b64encode(file.read()).decode()',
+          '',
+        ]
+      : []),
     `${isStream ? 'stream' : 'answer'} = client.${method}(`,
     ...values,
     ...more,
@@ -120,13 +160,15 @@ function python({ baseUrl, path, body }: SampleRequest): string {
   ].join('\n');
 }
 
-function typescript({ baseUrl, path, body }: SampleRequest): string {
+function typescript({ baseUrl, path, body, files }: SampleRequest): string {
   const { sdk, method, eventText, answerText } = calls[path]!;
   const { extra } = splitFields(path, body);
   // The SDK sends the gateway's own fields, but its types do not know them.
   const cast = Object.keys(extra).length === 0 ? '' : ' as OpenAI.ImageGenerateParamsNonStreaming';
   const isStream = body['stream'] === true;
+  const readsFiles = hasFile(body, files);
   return [
+    ...(readsFiles ? ["import { readFileSync } from 'node:fs';"] : []),
     sdk === 'openai'
       ? "import OpenAI from 'openai';"
       : "import Anthropic from '@anthropic-ai/sdk';",
@@ -134,7 +176,8 @@ function typescript({ baseUrl, path, body }: SampleRequest): string {
     sdk === 'openai'
       ? `const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.API_KEY });`
       : `const client = new Anthropic({ baseURL: '${baseUrl}', apiKey: process.env.API_KEY });`,
-    `const ${isStream ? 'stream' : 'answer'} = await client.${method}(${typescriptValue(body)}${cast});`,
+    ...(readsFiles ? ["const readFile = (name: string) => readFileSync(name, 'base64');"] : []),
+    `const ${isStream ? 'stream' : 'answer'} = await client.${method}(${typescriptValue(body, files)}${cast});`,
     ...(isStream
       ? [
           'for await (const event of stream) {',
@@ -156,32 +199,50 @@ function splitFields(path: string, body: Json): { readonly known: Json; readonly
 }
 
 /** Formats a Python literal: `{"role": "user"}`, `True`. */
-function pythonValue(value: unknown, depth: number): string {
+function pythonValue(value: unknown, depth: number, files: readonly SampleFile[]): string {
+  const file = typeof value === 'string' && findFile(value, files);
+  if (file) return fileExpression(value, file, { read: 'read_file', quote: JSON.stringify });
   if (value === true) return 'True';
   if (value === false) return 'False';
   if (value === null || value === undefined) return 'None';
   if (typeof value !== 'object') return JSON.stringify(value);
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const parts = Array.isArray(value)
-    ? value.map((member) => pythonValue(member, depth + 1))
+    ? value.map((member) => pythonValue(member, depth + 1, files))
     : Object.entries(value).map(
-        ([name, member]) => `${JSON.stringify(name)}: ${pythonValue(member, depth + 1)}`,
+        ([name, member]) => `${JSON.stringify(name)}: ${pythonValue(member, depth + 1, files)}`,
       );
   return layOut({ open: open!, close: close!, parts, depth, indent: 4 });
 }
 
 /** Formats a TypeScript literal, with unquoted keys. */
-function typescriptValue(value: unknown, depth = 0): string {
+function typescriptValue(value: unknown, files: readonly SampleFile[], depth = 0): string {
+  const file = typeof value === 'string' && findFile(value, files);
+  if (file) return fileExpression(value, file, { read: 'readFile', quote });
   if (typeof value !== 'object' || value === null)
     return typeof value === 'string' ? quote(value) : JSON.stringify(value);
   if (Array.isArray(value)) {
-    const parts = value.map((member) => typescriptValue(member, depth + 1));
+    const parts = value.map((member) => typescriptValue(member, files, depth + 1));
     return layOut({ open: '[', close: ']', parts, depth, indent: 2 });
   }
   const parts = Object.entries(value).map(
-    ([name, member]) => `${name}: ${typescriptValue(member, depth + 1)}`,
+    ([name, member]) => `${propertyName(name)}: ${typescriptValue(member, files, depth + 1)}`,
   );
   return layOut({ open: '{ ', close: ' }', parts, depth, indent: 2, isSpread: depth === 0 });
+}
+
+/** Names of a schema's properties may be any text. */
+function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name);
+}
+
+type FileCode = { readonly read: string; readonly quote: (text: string) => string };
+
+/** `"data:image/png;base64," + read_file("cat.png")` */
+function fileExpression(text: string, file: SampleFile, { read, quote: quoted }: FileCode): string {
+  const start = text.slice(0, text.length - file.data.length);
+  const call = `${read}(${quoted(file.name)})`;
+  return start === '' ? call : `${quoted(start)} + ${call}`;
 }
 
 function quote(text: string): string {

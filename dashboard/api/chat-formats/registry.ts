@@ -1,0 +1,7 @@
+// The three wire formats that clients speak.
+import { chat } from './chat.ts';
+import { messages } from './messages.ts';
+import { responses } from './responses.ts';
+import type { ChatFormat, FormatName } from './types.ts';
+
+export const chatFormats: Readonly<Record<FormatName, ChatFormat>> = { responses, chat, messages };
