@@ -12,13 +12,13 @@ import type { Model, PriceVersion, TokenPrices } from '../domain/catalog/model.t
 import { listPrices, priceAt, scaleByFactor, type PriceFactor } from '../domain/catalog/price.ts';
 import { highestSearchPicos } from '../domain/catalog/search-price.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
+import { dayOf } from '../domain/ledger/window.ts';
 import { sumRange } from '../domain/ledger/reports/daily-sums.ts';
 import type { Config } from '../config/schema.ts';
 import { shownSearchPrices } from '../gateway/search/search-prices.ts';
 import type * as Contract from '../dashboard-contract/models.ts';
 import type { Picos } from '../lib/money.ts';
 import type { DashboardContext } from './context.ts';
-import { lastDays } from './daily-costs.ts';
 import type { Handlers } from './handlers.ts';
 
 export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
@@ -42,14 +42,15 @@ export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
 };
 
 const daysMeasured = 30;
+const dayMs = 86_400_000;
 
 async function measureModels(
   { database, gateway }: DashboardContext,
   accountId: string,
   mode: 'live' | 'test',
 ): Promise<readonly Contract.MeasuredModel[]> {
-  const days = lastDays(gateway.clock.nowMs(), daysMeasured);
-  const range = { fromDay: days[0]!, toDay: days.at(-1)! };
+  const nowMs = gateway.clock.nowMs();
+  const range = { fromDay: dayOf(nowMs - (daysMeasured - 1) * dayMs), toDay: dayOf(nowMs) };
   const [charged, uncharged, latencies] = await Promise.all([
     sumRange(database.read, {
       of: { ledgerId: ledgerIdOf(accountId, mode) },
