@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import type { Access } from '../dashboard-contract/endpoint.ts';
 import type { Role } from '../db/schema.ts';
+import { readKeyOwners } from '../domain/keys/key-owners.ts';
+import { readBudgets } from '../domain/users/budgets.ts';
 import type { Membership, Session } from '../domain/users/session.ts';
 import type { DashboardContext } from './context.ts';
 import { clientOf, setCookies } from './client.ts';
@@ -100,6 +102,30 @@ export async function requireProof(
   throw new ApiError(
     'not_permitted',
     'Confirm your e-mail address first: open the link that was sent to it.',
+  );
+}
+
+/**
+ * Refuses what would let a user with a budget spend outside of it: another's key (`keyId`), or
+ * another user (`keyId` null). Owners may lift their own budget, so they are not refused. Throws
+ * ApiError 403.
+ */
+export async function requireWithinBudget(
+  { database }: Pick<DashboardContext, 'database'>,
+  { accountId, role }: Membership,
+  { userId, keyId }: { readonly userId: string; readonly keyId: string | null },
+): Promise<void> {
+  if (role === 'owner') return;
+  if (!(await readBudgets(database, accountId)).has(userId)) return;
+  if (keyId === null)
+    throw new ApiError(
+      'not_permitted',
+      'You have a budget, so you may not invite anybody. Ask an owner of the account.',
+    );
+  if ((await readKeyOwners(database, [keyId])).get(keyId)?.userId === userId) return;
+  throw new ApiError(
+    'not_permitted',
+    'You have a budget, so you may use only your own keys here. Ask an owner of the account to give you this one.',
   );
 }
 

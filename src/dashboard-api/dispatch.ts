@@ -12,6 +12,7 @@ import { analyticsHandlers } from './analytics.ts';
 import { authHandlers } from './auth.ts';
 import { admitCaller, checkOrigin } from './access.ts';
 import type { AnyHandler, Changed, Handlers } from './handlers.ts';
+import { budgetsHandlers } from './budgets.ts';
 import { billingHandlers } from './billing.ts';
 import { compressJson } from './compress.ts';
 import type { DashboardContext } from './context.ts';
@@ -38,6 +39,7 @@ const bodyBytesMax = 64 * 1024;
 const handlers: Handlers<typeof contract> = {
   ...analyticsHandlers,
   ...billingHandlers,
+  ...budgetsHandlers,
   ...keysHandlers,
   ...modelsHandlers,
   ...authHandlers,

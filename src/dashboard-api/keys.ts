@@ -8,6 +8,7 @@ import type { Catalog } from '../domain/catalog/catalog.ts';
 import { resolveKeyModels } from '../domain/catalog/resolve-key-model.ts';
 import type { BodyOf } from '../dashboard-contract/endpoint.ts';
 import type { Key, keysEndpoints } from '../dashboard-contract/keys.ts';
+import { type KeyOwner, readKeyOwners } from '../domain/keys/key-owners.ts';
 import {
   findKey,
   findLastUsedKey,
@@ -24,7 +25,7 @@ import { parseZonedTime } from '../lib/iso-time.ts';
 import { micros } from '../lib/money.ts';
 import { changeKey, createKey, rotateKey } from '../operations/keys.ts';
 import type { DashboardContext } from './context.ts';
-import { requireProof } from './access.ts';
+import { requireProof, requireWithinBudget } from './access.ts';
 import { audited, type Handlers } from './handlers.ts';
 
 const pageRows = 50;
@@ -83,6 +84,7 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     const made = await createKey(changes, context.secrets[0], {
       accountId,
       mode,
+      ownerId: userId,
       ...readControls(context, fields),
     });
     if (!made) throw new ApiError('not_found', 'There is no such account.');
@@ -105,6 +107,7 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     changes,
   }) => {
     await requireProof(context, { userId, accountId: account.accountId });
+    await requireWithinBudget(context, account, { userId, keyId: params.key });
     const made = await rotateKeyOrThrow(changes, context.secrets[0], {
       ...placeOf(account, params),
       overlapMs: body.overlap_hours * hourMs,
@@ -165,7 +168,7 @@ function revokedForGood(): ApiError {
   return new ApiError('conflict', 'This key is revoked for good. Create another.');
 }
 
-function noSuchKey(): ApiError {
+export function noSuchKey(): ApiError {
   return new ApiError('not_found', 'There is no such key in this account.');
 }
 
@@ -233,7 +236,7 @@ export function readExpiry(text: string, nowMs: number): number {
   return timeMs;
 }
 
-async function toKey(context: DashboardContext, listing: KeyListing): Promise<Key> {
+export async function toKey(context: DashboardContext, listing: KeyListing): Promise<Key> {
   const [key] = await toKeys(context, [listing]);
   return key!;
 }
@@ -244,21 +247,23 @@ export async function toKeys(
 ): Promise<readonly Key[]> {
   const nowMs = gateway.clock.nowMs();
   const ids = listings.map(({ id }) => id);
-  const [spend, uses] = [
+  const [spend, uses, owners] = [
     await readKeySpending(database.read, ids, nowMs),
     await readKeyUses(database, ids),
+    await readKeyOwners(database, ids),
   ];
   return listings.map(({ account_id: _account, ...listing }) => ({
     ...listing,
     state: keyStateOf(listing, nowMs),
     ...spendOf(spend.get(listing.id), nowMs),
     last_used_at: isoOf(uses.get(listing.id)),
+    owner: ownerOf(owners.get(listing.id)),
   }));
 }
 
 /** A key without spend or holds this month has no row. */
-function spendOf(
-  spending: KeySpending | undefined,
+export function spendOf(
+  spending: Omit<KeySpending, 'keyId'> | undefined,
   nowMs: number,
 ): Pick<Key, 'today' | 'this_month'> {
   return {
@@ -273,6 +278,10 @@ function spendOf(
       resets_at: new Date(nextMonthMs(nowMs)).toISOString(),
     },
   };
+}
+
+function ownerOf(owner: KeyOwner | undefined): Key['owner'] {
+  return owner ? { user_id: owner.userId, name: owner.name } : null;
 }
 
 function isoOf(timeMs: number | undefined): string | null {

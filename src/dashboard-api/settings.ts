@@ -22,7 +22,7 @@ import {
   type InvitationOutcome,
 } from '../operations/members.ts';
 import type { DashboardContext } from './context.ts';
-import { isAtLeast, requireProof } from './access.ts';
+import { isAtLeast, requireProof, requireWithinBudget } from './access.ts';
 import { listAccountChanges } from './account-audit.ts';
 import { audited, type Changed, type Handlers } from './handlers.ts';
 import { linkTo } from './links.ts';
@@ -119,6 +119,7 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     const email = checkEmail(body.email);
     const { role } = body;
     await requireProof(context, { userId: session.userId, accountId });
+    await requireWithinBudget(context, account, { userId: session.userId, keyId: null });
     if (!isAtLeast(account.role, role))
       throw new ApiError('not_permitted', 'Only an owner of the account may invite owners.');
     await users.attempts.take(request.ip, { kind: 'invitation', of: `${accountId} ${email}` });

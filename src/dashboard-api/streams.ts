@@ -16,7 +16,7 @@ import type { DashboardContext } from './context.ts';
 import { checkScope, useKey } from '../server/middleware/authenticate.ts';
 import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
-import { admitCaller, checkOrigin } from './access.ts';
+import { admitCaller, checkOrigin, requireWithinBudget } from './access.ts';
 import { finishProvider } from './auth.ts';
 import { queryReader } from './read-input.ts';
 import { sendUsageFile } from './usage-file.ts';
@@ -99,7 +99,8 @@ function playground(
  * Throws ApiError: 404 when the account has no such key, and the same errors as a request with the
  * key itself.
  */
-function useKeyOfPath({ gateway, keys }: DashboardContext, scope: KeyScope) {
+function useKeyOfPath(context: DashboardContext, scope: KeyScope) {
+  const { gateway, keys } = context;
   return async (request: FastifyRequest): Promise<void> => {
     const { account, key: keyId } = request.params as {
       readonly account: string;
@@ -110,6 +111,8 @@ function useKeyOfPath({ gateway, keys }: DashboardContext, scope: KeyScope) {
     if (key === 'revoked')
       throw new ApiError('invalid_api_key', 'This API key was revoked. Use another.');
     useKey(gateway, key, request);
+    const { session, account: membership } = request.caller!;
+    await requireWithinBudget(context, membership!, { userId: session!.userId, keyId });
     checkScope(key, scope);
   };
 }

@@ -1,5 +1,6 @@
 // Every endpoint of the dashboard's API.
 import { analyticsEndpoints } from './analytics.ts';
+import { budgetsEndpoints } from './budgets.ts';
 import { billingEndpoints } from './billing.ts';
 import { keysEndpoints } from './keys.ts';
 import { modelsEndpoints } from './models.ts';
@@ -20,6 +21,7 @@ import { usageEndpoints } from './usage.ts';
 export const contract = {
   ...analyticsEndpoints,
   ...billingEndpoints,
+  ...budgetsEndpoints,
   ...keysEndpoints,
   ...modelsEndpoints,
   ...authEndpoints,

@@ -11,7 +11,7 @@ export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
 const KeyScope = Type.Enum([...keyScopes]);
 
 /** Spend of a UTC day or month. */
-const KeySpend = closed({
+export const KeySpend = closed({
   spent_micros: Type.Integer(),
   held_micros: Type.Integer({
     description: 'By requests that run; it counts against the cap as well.',
@@ -48,6 +48,10 @@ export const Key = closed({
     'Addresses and CIDR ranges; null: from anywhere.',
   ),
   expires_at: orNull(Type.String()),
+  owner: orNull(
+    closed({ user_id: Type.String(), name: Type.String() }),
+    'The user in whose budget it counts; null: nobody.',
+  ),
   created_at: Type.String(),
   last_used_at: orNull(
     Type.String(),

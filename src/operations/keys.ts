@@ -2,10 +2,12 @@
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { changedFields } from '../domain/audit/changed-fields.ts';
 import { digestKeyFrom } from '../domain/keys/key-text.ts';
-import type { KeyLocator } from '../domain/keys/list-keys.ts';
+import { readKeyOwners, writeKeyOwner } from '../domain/keys/key-owners.ts';
+import { type KeyListing, type KeyLocator, toListing } from '../domain/keys/list-keys.ts';
 import {
   alterKey,
   insertKey,
+  lockKey,
   type KeyChange,
   type KeyOrder,
   type KeyOutcome,
@@ -13,6 +15,7 @@ import {
   replaceKeyText,
   type Rotation,
 } from '../domain/keys/manage-keys.ts';
+import { lockMembers } from '../domain/users/members.ts';
 import type { Secret } from '../lib/secrets.ts';
 
 /**
@@ -27,7 +30,9 @@ export function createKey(
   return changes.commit(async (database) => {
     const made = await insertKey(database, digestKeyFrom(secret), order, changes.clock.nowMs());
     if (!made) return { result: null, change: null };
-    const { id: subject, listing: after } = made;
+    const { id: subject, listing } = made;
+    const { ownerId } = order;
+    const after = ownerId === undefined ? listing : { ...listing, owner: ownerId };
     return {
       result: made,
       change: { action: 'key.create', subject, accountId: order.accountId, before: null, after },
@@ -59,6 +64,41 @@ export function rotateKey(
         before: { hint: before.hint },
         after: { hint: made.listing.hint, earlier_key_works_until: overlapEndsAt },
       },
+    };
+  });
+}
+
+export type Assignment =
+  | { readonly kind: 'assigned'; readonly key: KeyListing }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'no-such-member' };
+
+/**
+ * Gives a key to a member of its account, or to nobody. What it has spent in this day and month
+ * counts in the budget of its new owner at once. Running gateways follow within seconds.
+ */
+export function assignKey(
+  changes: AuditedChanges,
+  {
+    keyId,
+    accountId,
+    userId,
+  }: { readonly keyId: string; readonly accountId: string; readonly userId: string | null },
+): Promise<Assignment> {
+  return changes.commit<Assignment>(async (database) => {
+    const row = await lockKey(database.write, { keyId, accountId });
+    if (!row) return { result: { kind: 'unknown' }, change: null };
+    const members = await lockMembers(database.write, accountId);
+    if (userId !== null && !members.some((member) => member.user_id === userId))
+      return { result: { kind: 'no-such-member' }, change: null };
+    const owners = await readKeyOwners({ read: database.write }, [keyId]);
+    const before = { owner: owners.get(keyId)?.userId ?? null };
+    await writeKeyOwner(database.write, { keyId, accountId, mode: row.mode, userId });
+    const fields = changedFields(before, { owner: userId });
+    const about = { action: 'key.assign', subject: keyId, accountId } as const;
+    return {
+      result: { kind: 'assigned', key: toListing(row) },
+      change: fields && { ...about, ...fields },
     };
   });
 }

@@ -2,6 +2,7 @@
 // row are one transaction.
 import type { Change } from '../domain/audit/audit-log.ts';
 import { findAccounts } from '../domain/accounts/manage-accounts.ts';
+import { changedFields } from '../domain/audit/changed-fields.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import {
   invite,
@@ -9,7 +10,13 @@ import {
   type InvitationLinks,
   type NewInvitation,
 } from '../domain/users/invitations.ts';
-import { changeMember, listMembers, type MemberChange } from '../domain/users/members.ts';
+import { type BudgetTerms, readBudgets, writeBudget } from '../domain/users/budgets.ts';
+import {
+  changeMember,
+  listMembers,
+  lockMembers,
+  type MemberChange,
+} from '../domain/users/members.ts';
 import type { Role } from '../db/schema.ts';
 
 export type InvitationOutcome =
@@ -75,6 +82,27 @@ export function setRole(
 
 export function removeMember(changes: AuditedChanges, member: MemberRef): Promise<MemberChange> {
   return commitMember(changes, 'member.remove', { ...member, role: null });
+}
+
+/** Returns false when there is neither such a member nor such a budget. Two nulls remove a budget. */
+export function setBudget(
+  changes: AuditedChanges,
+  { accountId, userId }: MemberRef,
+  terms: BudgetTerms,
+): Promise<boolean> {
+  return changes.commit(async (database) => {
+    const members = await lockMembers(database.write, accountId);
+    const budgets = await readBudgets({ read: database.write }, accountId);
+    const earlier = budgets.get(userId);
+    // Who has left may still have keys, and so a budget.
+    if (!earlier && !members.some((member) => member.user_id === userId))
+      return { result: false, change: null };
+    await writeBudget(database, { accountId, userId }, terms);
+    const before = earlier ?? { daily_micros: null, monthly_micros: null };
+    const fields = changedFields(before, terms);
+    const about = { action: 'member.budget', subject: userId, accountId } as const;
+    return { result: true, change: fields && { ...about, ...fields } };
+  });
 }
 
 /** Removes a member who leaves on their own. */

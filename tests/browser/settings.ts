@@ -322,6 +322,50 @@ test('an owner makes another owner, gives up the role and leaves', async () => {
   });
 });
 
+test('an owner gives a member a budget, which everybody in the account can read', async () => {
+  const owner = await join({ role: 'owner', name: 'Grace Hopper' });
+  const member = await join({ account: owner.account, role: 'member', name: 'Alan Turing' });
+  const members = '/settings?tab=members';
+  await visit(owner, members, async (page) => {
+    const row = rowOf(page, 'Members', 'Alan Turing');
+    await row.getByRole('button', { name: 'Set a budget of Alan Turing' }).click();
+    await fillIn(page, { 'Daily budget': 'five', 'Monthly budget': '50' });
+    await dialog(page, 'Budget of Alan Turing').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Enter an amount in US dollars').waitFor();
+    await fillIn(page, { 'Daily budget': '' });
+    await checkAccessibility(page);
+    await takePicture(page, 'settings-budget');
+    await dialog(page, 'Budget of Alan Turing').getByRole('button', { name: 'Save' }).click();
+    await row.getByText('$0.00 of $50.00 this month').waitFor();
+    await checkLooks(page, 'settings-members-budget');
+  });
+  await visit(member, members, async (page) => {
+    await rowOf(page, 'Members', 'Alan Turing').getByText('$0.00 of $50.00 this month').waitFor();
+    assert.equal(await button(page, /budget/i).count(), 0);
+  });
+});
+
+test('a viewer reads the pages of the account, and is offered nothing that changes or spends', async () => {
+  const owner = await join({ role: 'owner' });
+  await gateway.makeKey({ account: owner.account, name: 'Server' });
+  const viewer = await join({ account: owner.account, role: 'viewer' });
+  await visit(viewer, '/keys?mode=test', async (page) => {
+    await page.getByText('Server').waitFor();
+    assert.equal(await button(page, 'Create key').count(), 0);
+    const navigation = page.getByRole('navigation', { name: 'Account' });
+    assert.equal(await navigation.getByRole('link', { name: 'Playground' }).count(), 0);
+    assert.equal(await navigation.getByRole('link', { name: 'Requests' }).count(), 1);
+  });
+  await visit(viewer, '/playground', async (page) => {
+    await page.getByText('Viewers cannot use the playground').waitFor();
+    await checkAccessibility(page);
+  });
+  await visit(viewer, '/billing', async (page) => {
+    await heading(page, 'Billing').waitFor();
+    assert.equal(await button(page, /top up/i).count(), 0);
+  });
+});
+
 test('a withdrawn invitation stops working', async () => {
   const owner = await join({});
   const { account } = owner;

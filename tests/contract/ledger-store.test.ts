@@ -6,8 +6,10 @@ import { type Micros, micros, zeroMicros } from '../../src/lib/money.ts';
 import type { Expire } from '../../src/domain/ledger/core.ts';
 import {
   addAccount,
+  budgetOf,
   creditOf,
   extendOf,
+  giveKeys,
   reserveOf,
   settleOf,
   startMs,
@@ -39,6 +41,33 @@ onEachStore((store) => {
       ['credited', 'held', 'rejected', 'rejected', 'rejected', 'balance-too-large', 'charged'],
     );
     assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 80);
+    assert.equal((await verify(database.read)).ok, true);
+  });
+
+  test('several gateways at once hold no more than the budget of a member', async (t) => {
+    const { database, open } = await openBooks(t, store);
+    await giveKeys(database.write, { ledgerId, memberId: 'm', keyIds: ['k', 'k2'] });
+    const gateways = ['run_1', 'run_2', 'run_3'].map(open);
+    await gateways[0]!.run([creditOf(ledgerId, 100_000)]);
+    const budget = budgetOf('m', { daily: 500, monthly: 400 });
+    const placed = await Promise.all(
+      gateways.map(async (books, gateway) => {
+        let held = 0;
+        for (let batch = 0; batch < 20; batch++) {
+          const replies = await books.run(
+            ['k', 'k2', 'k'].map((keyId, index) => ({
+              ...reserveOf({ ...hold(`${gateway}-${batch}-${index}`), keyId }, 7),
+              ...budget,
+              owner: `run_${gateway + 1}`,
+            })),
+          );
+          held += replies.filter(({ type }) => type === 'held').length;
+        }
+        return held;
+      }),
+    );
+    const held = placed.reduce((sum, count) => sum + count, 0);
+    assert.equal(held, Math.floor(400 / 7), 'as many as fit, and not one more');
     assert.equal((await verify(database.read)).ok, true);
   });
 
@@ -321,7 +350,7 @@ function hold(id: string) {
 
 async function openBooks(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
-  await addAccount(database, 'acc', ['k']);
+  await addAccount(database, 'acc', ['k', 'k2']);
   const clock = { nowMs: startMs };
   return {
     database,

@@ -216,6 +216,18 @@ const changes: Readonly<Record<Changing, Prepare>> = {
     const { userId } = await signIn(gateway, { account: by.account, role: 'member' });
     return { by, path: `/accounts/${by.account}/members/${userId}`, body: { role: 'admin' } };
   },
+  'PATCH /accounts/:account/members/:user/budget': async () => {
+    const by = await owner();
+    const { userId } = await signIn(gateway, { account: by.account, role: 'member' });
+    const body = { daily_micros: null, monthly_micros: 5_000_000 };
+    return { by, path: `/accounts/${by.account}/members/${userId}/budget`, body };
+  },
+  'PATCH /accounts/:account/keys/:key/owner': async () => {
+    const by = await owner();
+    const { id } = await gateway.makeKey({ account: by.account });
+    const path = `/accounts/${by.account}/keys/${id}/owner`;
+    return { by, path, body: { user_id: by.userId } };
+  },
   'DELETE /accounts/:account/members/:user': async () => {
     const by = await owner();
     const { userId } = await signIn(gateway, { account: by.account, role: 'member' });

@@ -173,6 +173,7 @@ const openToViewers: readonly string[] = [
   'GET /accounts/:account/analytics',
   'GET /accounts/:account/analytics/hours',
   'GET /accounts/:account/billing',
+  'GET /accounts/:account/budgets',
   'GET /accounts/:account/cache-days',
   'GET /accounts/:account/key-defaults',
   'GET /accounts/:account/keys',

@@ -60,6 +60,7 @@ test('a key is created with every control, shown once, and works', async () => {
     allowed_addresses: ['127.0.0.0/8', '::1'],
     expires_at: '2099-01-31T16:00:00.000Z',
     last_used_at: null,
+    owner: { user_id: owner.userId, name: 'Test User' },
     disabled_at: null,
     revoked_at: null,
   });

@@ -13,6 +13,7 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime, TimeAgo } from '../../parts/time-ago.tsx';
 import { CapBar } from './cap-bar.tsx';
 import { useKeyActions } from './key-actions.tsx';
+import { KeyOwner } from './key-owner.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { KeyState } from '../../parts/key-state.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
@@ -62,6 +63,7 @@ function KeyBody({ row, onClose }: { readonly row: Key; readonly onClose: () => 
   return (
     <Stack gap="lg">
       <Status row={row} />
+      <KeyOwner row={row} />
       <Divider />
       <EditForm
         key={row.id}

@@ -29,6 +29,7 @@ const key: Key = {
   expires_at: '2027-01-31T18:00:00.000Z',
   created_at: '2026-11-22T00:00:00.000Z',
   last_used_at: null,
+  owner: null,
   disabled_at: null,
   revoked_at: null,
 };

@@ -12,6 +12,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { showSuccess, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
+import { BudgetCell } from './budget-cell.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { isLastOwner, isRole, roleOptions, roleTexts, roleTitle, type Role } from './roles.ts';
 
@@ -44,6 +45,8 @@ export function MembersPanel() {
 
 function Members() {
   const members = useApi('GET /accounts/:account/members', {});
+  const budgets = useApi('GET /accounts/:account/budgets', {});
+  const budgetsByUser = new Map(budgets.data?.data.map((budget) => [budget.user_id, budget]));
   const isOwner = useIsAtLeast('owner');
   const user = useUser();
   const all = members.data?.data ?? [];
@@ -74,6 +77,11 @@ function Members() {
       ),
     },
     {
+      title: 'Budget',
+      width: 190,
+      render: (member) => <BudgetCell member={member} budget={budgetsByUser.get(member.user_id)} />,
+    },
+    { title: 'Joined', render: ({ joined_at: at }) => <TimeAgo at={at} /> },
       title: 'Joined',
       kind: 'time',
       value: ({ joined_at: at }) => at,
@@ -195,7 +203,7 @@ function RemoveButton({ member }: { readonly member: Member }) {
   const ask = () =>
     confirm({
       title: `Remove ${member.name}?`,
-      text: `${member.email} loses access to ${accountName} immediately. Keys that ${member.name} created keep working.`,
+      text: `${member.email} loses access to ${accountName} immediately. Keys that ${member.name} created keep working, within the budget if there is one.`,
       action: 'Remove',
       danger: true,
       run: async () => {

@@ -48,6 +48,8 @@ test('a ledger of the first version still works: nothing is lost, and an open ho
   for (const table of [
     'charge_days',
     'earlier_keys',
+    'key_owners',
+    'member_budgets',
     'activity_days',
     'recent_errors',
     'request_log',

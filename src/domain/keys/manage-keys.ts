@@ -7,6 +7,7 @@ import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { Micros } from '../../lib/money.ts';
 import { type DigestKey, generateKeyText, keyDigest, keyHintOf } from './key-text.ts';
+import { writeKeyOwner } from './key-owners.ts';
 import { toListing, type KeyListing, type KeyLocator } from './list-keys.ts';
 
 /** Settings of a key. In a change, an absent field keeps its value and null clears it. */
@@ -32,13 +33,18 @@ export type NewKey = {
   readonly listing: KeyListing;
 };
 
-export type KeyOrder = KeyControls & { readonly accountId: string; readonly mode: 'live' | 'test' };
+export type KeyOrder = KeyControls & {
+  readonly accountId: string;
+  readonly mode: 'live' | 'test';
+  /** The user to whom it belongs; left out: nobody. */
+  readonly ownerId?: string;
+};
 
 /** Creates a key. Returns null when the account does not exist. */
 export async function insertKey(
   database: Database,
   digestKey: DigestKey,
-  { accountId, mode, ...controls }: KeyOrder,
+  { accountId, mode, ownerId, ...controls }: KeyOrder,
   nowMs: number,
 ): Promise<NewKey | null> {
   const account = await database.write
@@ -64,6 +70,8 @@ export async function insertKey(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+  if (ownerId !== undefined)
+    await writeKeyOwner(database.write, { keyId: id, accountId, mode, userId: ownerId });
   return { id, key, listing: toListing(row) };
 }
 
@@ -171,7 +179,7 @@ export async function alterKey(
  * Locks a key by an update that changes nothing, which works on both databases, and returns the
  * state that a change replaces.
  */
-function lockKey(
+export function lockKey(
   transaction: Kysely<Tables>,
   { keyId, accountId }: KeyLocator,
 ): Promise<Row | undefined> {

@@ -87,6 +87,35 @@ export async function readKeySpending(
   return spending;
 }
 
+/** What all keys of a user have spent in the day and month of a ledger, and hold, by user id. */
+export async function readMemberSpending(
+  db: Kysely<Tables>,
+  ledgerId: LedgerId,
+  nowMs: number,
+): Promise<ReadonlyMap<string, Omit<KeySpending, 'keyId'>>> {
+  const owners = await db
+    .selectFrom('key_owners')
+    .selectAll()
+    .where('ledger_id', '=', ledgerId)
+    .execute();
+  const byKey = await readKeySpending(
+    db,
+    owners.map(({ key_id: keyId }) => keyId),
+    nowMs,
+  );
+  const spending = new Map<string, Omit<KeySpending, 'keyId'>>();
+  for (const { key_id: keyId, user_id: userId } of owners) {
+    const [sum, key] = [spending.get(userId) ?? nothing, byKey.get(keyId) ?? nothing];
+    spending.set(userId, {
+      dayMicros: micros(sum.dayMicros + key.dayMicros),
+      dayHeldMicros: micros(sum.dayHeldMicros + key.dayHeldMicros),
+      monthMicros: micros(sum.monthMicros + key.monthMicros),
+      monthHeldMicros: micros(sum.monthHeldMicros + key.monthHeldMicros),
+    });
+  }
+  return spending;
+}
+
 const nothing = {
   dayMicros: zeroMicros,
   dayHeldMicros: zeroMicros,

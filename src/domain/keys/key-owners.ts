@@ -1,0 +1,40 @@
+// The users to whom keys belong: who made a key, or to whom an owner of the account gave it. All keys
+// of a user in an account and mode share the user's budget. src/operations/keys.ts writes audit rows.
+import type { Kysely } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+
+export type KeyOwner = { readonly userId: string; readonly name: string };
+
+/** Returns the owners by key id; keys of nobody are missing. */
+export async function readKeyOwners(
+  { read }: Pick<Database, 'read'>,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, KeyOwner>> {
+  if (keyIds.length === 0) return new Map();
+  const rows = await read
+    .selectFrom('key_owners')
+    .leftJoin('users', 'users.id', 'key_owners.user_id')
+    .select(['key_id', 'user_id', 'users.name'])
+    .where('key_id', 'in', keyIds)
+    .execute();
+  return new Map(rows.map((row) => [row.key_id, { userId: row.user_id, name: row.name ?? '' }]));
+}
+
+type Owned = {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly mode: 'live' | 'test';
+  /** null: nobody. */
+  readonly userId: string | null;
+};
+
+export async function writeKeyOwner(
+  db: Kysely<Tables>,
+  { keyId, accountId, mode, userId }: Owned,
+): Promise<void> {
+  await db.deleteFrom('key_owners').where('key_id', '=', keyId).execute();
+  if (userId === null) return;
+  const row = { key_id: keyId, ledger_id: `${accountId}:${mode}`, user_id: userId };
+  await db.insertInto('key_owners').values(row).execute();
+}
