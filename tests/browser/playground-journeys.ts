@@ -62,6 +62,10 @@ test('two models answer one question side by side, in at most four clicks', asyn
       await page.getByText(figure).nth(1).waitFor();
     assert.ok((await clicks()) <= 4, `${await clicks()} clicks`);
     assert.equal(await page.getByText('You said: Which is faster?').count(), 2);
+    // The models are still chosen after a look at the images.
+    await page.getByRole('tab', { name: 'Images' }).click();
+    await page.getByRole('tab', { name: 'Chat' }).click();
+    await page.getByRole('combobox', { name: 'Model 2' }).waitFor();
     await checkLooks(page, 'playground-two');
   });
 });
@@ -116,14 +120,18 @@ test('an image is pasted or chosen, seen by the model, and in the code as a file
     await page.getByRole('img', { name: 'dot.png' }).waitFor();
     await page.evaluate(pasteImage(png.toString('base64')));
     await page.getByRole('img', { name: 'pasted.png' }).waitFor();
+    await page.evaluate(dropText);
+    await page.getByText('dropped.md').waitFor();
     await checkLooks(page, 'playground-files');
+    await page.getByRole('button', { name: 'Remove dropped.md' }).click();
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText(/my notes[^]*\(with 2 images\)/).waitFor();
     await page.getByRole('article').getByRole('button', { name: 'Copy as code' }).click();
     const code = (await page.getByRole('region', { name: 'With curl' }).textContent())!;
     assert.match(code, /data:image\/png;base64,\$\(base64 < 'dot\.png' \| tr -d '\\n'\)/);
     await page.getByRole('tab', { name: 'Python' }).click();
-    await page.getByText('read_file("pasted.png")').waitFor();
+    const python = page.getByRole('region', { name: 'With Python' });
+    assert.match((await python.textContent())!, /base64," \+ read_file\("dot\.png"\)/);
     await page.keyboard.press('Escape');
     const refused = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Add files' }).click();
@@ -175,7 +183,10 @@ test('on a phone one model is shown at a time, and the answers of all are there'
       await say(page, 'Hello there');
       await page.getByText(/output tokens/).waitFor();
       assert.equal(await page.getByTestId('answer').count(), 1);
-      await page.getByRole('radio', { name: 'Claude Haiku 4.5' }).check({ force: true });
+      await page
+        .getByRole('radiogroup', { name: 'Model shown' })
+        .getByText('Claude Haiku 4.5')
+        .click();
       await page.getByRole('region', { name: 'Answer of Claude Haiku 4.5' }).waitFor();
       await checkAccessibility(page);
       const overflow = await page.evaluate(
@@ -203,3 +214,12 @@ function pasteImage(base64: string): string {
     );
   }`;
 }
+
+/** Drops a text file on the message. */
+const dropText = `{
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File(['dropped'], 'dropped.md', { type: 'text/markdown' }));
+  document.querySelector('textarea[aria-label=Message]').dispatchEvent(
+    new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }),
+  );
+}`;

@@ -118,7 +118,7 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
           )}
           <Group justify="space-between" mt="sm">
             <Group gap="xs">
-              <SettingsButton hiddenFrom="md" onClick={() => setSettingsOpen(true)} />
+              <SettingsButton onClick={() => setSettingsOpen(true)} />
               <Button
                 variant="default"
                 leftSection={<IconCode size={16} aria-hidden />}

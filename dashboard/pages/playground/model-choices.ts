@@ -42,15 +42,28 @@ export function chosenModels(
   return usual ? [usual] : [];
 }
 
+/** Returns a model to compare with, affordable and of another vendor if there is one. */
+export function nextModel(
+  choices: readonly ChatModel[],
+  chosen: readonly ChatModel[],
+): ChatModel | null {
+  const others = choices.filter((choice) => !chosen.includes(choice));
+  const vendors = chosen.map(({ vendor }) => vendor);
+  return (
+    others.find((model) => isAffordable(model) && !vendors.includes(model.vendor)) ??
+    defaultModel(others)
+  );
+}
+
 const affordableOutputMicros = 5_000_000;
+
+function isAffordable({ price }: ChatModel): boolean {
+  return price !== null && price.base.output_micros <= affordableOutputMicros;
+}
 
 /** Returns the first affordable model, else the first model; null when there is none. */
 function defaultModel(choices: readonly ChatModel[]): ChatModel | null {
-  return (
-    choices.find(({ price }) => price!.base.output_micros <= affordableOutputMicros) ??
-    choices[0] ??
-    null
-  );
+  return choices.find(isAffordable) ?? choices[0] ?? null;
 }
 
 /**

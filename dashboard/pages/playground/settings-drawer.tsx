@@ -1,5 +1,5 @@
 // Settings: beside the content on a wide screen, in a drawer on a small one.
-import { Button, Drawer, type MantineBreakpoint } from '@mantine/core';
+import { Button, Drawer } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -30,18 +30,12 @@ export function SettingsDrawer({ isBeside = true, opened, onClose, children }: P
   );
 }
 
-type ButtonProps = {
-  /** The width from which the settings are beside the content. */
-  readonly hiddenFrom?: MantineBreakpoint;
-  readonly onClick: () => void;
-};
-
-/** Opens the drawer. */
-export function SettingsButton({ hiddenFrom, onClick }: ButtonProps) {
+/** Opens the drawer. Hidden on wide screens. */
+export function SettingsButton({ onClick }: { readonly onClick: () => void }) {
   return (
     <Button
       variant="default"
-      hiddenFrom={hiddenFrom}
+      hiddenFrom="md"
       leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
       onClick={onClick}
     >

@@ -81,7 +81,7 @@ function Members() {
       width: 190,
       render: (member) => <BudgetCell member={member} budget={budgetsByUser.get(member.user_id)} />,
     },
-    { title: 'Joined', render: ({ joined_at: at }) => <TimeAgo at={at} /> },
+    {
       title: 'Joined',
       kind: 'time',
       value: ({ joined_at: at }) => at,

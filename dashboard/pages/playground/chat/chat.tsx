@@ -1,6 +1,6 @@
 import { ActionIcon, Paper, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconCode, IconMessages, IconTrash } from '@tabler/icons-react';
+import { IconAdjustmentsHorizontal, IconCode, IconMessages, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ChatModel, ModelCatalogue } from '../../../../src/dashboard-contract/models.ts';
 import { chatFormats } from '../../../api/chat-formats/registry.ts';
@@ -10,8 +10,8 @@ import type { Key } from '../../../parts/key-select.tsx';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { CodeDialog } from '../code/code-dialog.tsx';
 import { rememberLastKey } from '../last-key.ts';
-import { chatChoices, chosenModels } from '../model-choices.ts';
-import { SettingsButton, SettingsDrawer } from '../settings-drawer.tsx';
+import { chatChoices, chosenModels, findModel } from '../model-choices.ts';
+import { SettingsDrawer } from '../settings-drawer.tsx';
 import { useScope } from '../use-chosen-key.ts';
 import { ChatSettingsForm } from './chat-settings.tsx';
 import classes from './chat.module.css';
@@ -42,8 +42,10 @@ export function Chat(props: Props) {
 type ChatProps = Props & { readonly scope: string; readonly kept: KeptChat | null };
 
 function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
+  // Without models in the address, as after a look at the images, those used last.
+  const [lastModels, setLastModels] = useState(kept?.models.join(',') ?? '');
   const [view, setView] = useUrlState((search) => ({
-    models: search.model?.split(',') ?? kept?.models ?? [],
+    models: search.model?.split(',') ?? null,
     format: readFormat(search.format) ?? kept?.format ?? 'responses',
   }));
   const [draft, setDraft] = useState(kept?.draft ?? emptyDraft);
@@ -58,7 +60,11 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
   const log = useStickToBottom();
 
   const choices = chatChoices(catalogue.chat, chosenKey);
-  const models = chosenModels(choices, view.models).slice(0, columnsMax);
+  const models = chosenModels(choices, view.models ?? lastModels.split(',')).slice(0, columnsMax);
+  const modelIds = models.map(({ id }) => id);
+  const modelText = modelIds.join(',');
+  const isAsked = view.models?.some((id) => findModel(choices, id) !== null) ?? false;
+  if (isAsked && modelText !== lastModels) setLastModels(modelText);
   const format = chatFormats[view.format];
   const shownColumn = isWide ? null : Math.min(column, models.length - 1);
   const read = readDraft(draft);
@@ -75,19 +81,14 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
     !isRunning &&
     problem === null;
   const settings = 'settings' in read ? read.settings : null;
-  useKeepChat(
-    scope,
-    { models: models.map(({ id }) => id), format: format.name, draft, turns },
-    isRunning,
-  );
+  useKeepChat(scope, { models: modelIds, format: format.name, draft, turns }, isRunning);
 
   const setModels = (next: readonly ChatModel[]) =>
     setView({ model: next.map(({ id }) => id).join(',') });
   const send = () => {
     rememberLastKey(scope, chosenKey.id);
-    const ids = models.map(({ id }) => id);
     const question = { text, attachments, key: chosenKey.id, format: format.name };
-    conversation.send({ ...question, models: ids, settings: settings! });
+    conversation.send({ ...question, models: modelIds, settings: settings! });
     setText('');
     setAttachments([]);
   };
@@ -186,7 +187,13 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
               </ActionIcon>
             </Tooltip>
           )}
-          {!hasRoomForSettings && <SettingsButton onClick={() => setSettingsOpen(true)} />}
+          {!hasRoomForSettings && (
+            <Tooltip label="Settings">
+              <ActionIcon size="lg" aria-label="Settings" onClick={() => setSettingsOpen(true)}>
+                <IconAdjustmentsHorizontal size={18} stroke={1.6} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
         </Compose>
       </Paper>
       <SettingsDrawer

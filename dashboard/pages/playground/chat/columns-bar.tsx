@@ -3,6 +3,7 @@ import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import type { ChatModel } from '../../../../src/dashboard-contract/models.ts';
 import { usdText } from '../../../parts/money-text.ts';
+import { nextModel } from '../model-choices.ts';
 import { ModelSelect } from '../model-select.tsx';
 import classes from './chat.module.css';
 import { columnsMax } from './conversation.ts';
@@ -20,7 +21,7 @@ type Props = {
 export function ColumnsBar(props: Props) {
   const { choices, models, setModels, onRemove, shownColumn, setShownColumn } = props;
   const add = () => {
-    const next = choices.find((choice) => !models.includes(choice)) ?? choices[0];
+    const next = nextModel(choices, models);
     if (!next) return;
     setModels([...models, next]);
     setShownColumn(models.length);
@@ -62,16 +63,22 @@ export function ColumnsBar(props: Props) {
             </div>
           ),
         )}
-        {models.length < columnsMax && choices.length > 0 && (
-          <Button
-            variant="default"
-            leftSection={<IconPlus size={16} aria-hidden />}
-            onClick={add}
-            style={{ flex: 'none' }}
-          >
-            Add model
-          </Button>
-        )}
+        {models.length < columnsMax &&
+          models.length < choices.length &&
+          (shownColumn !== null && models.length > 1 ? (
+            <ActionIcon variant="default" size="lg" aria-label="Add model" onClick={add}>
+              <IconPlus size={16} aria-hidden />
+            </ActionIcon>
+          ) : (
+            <Button
+              variant="default"
+              leftSection={<IconPlus size={16} aria-hidden />}
+              onClick={add}
+              style={{ flex: 'none' }}
+            >
+              Add model
+            </Button>
+          ))}
       </div>
     </div>
   );

@@ -1,5 +1,5 @@
 // The one field for the next question, with its files.
-import { ActionIcon, Button, FileButton, Group, Text, Textarea, Tooltip } from '@mantine/core';
+import { ActionIcon, Box, Button, FileButton, Group, Text, Textarea, Tooltip } from '@mantine/core';
 import { IconPaperclip, IconPlayerStopFilled, IconSend2 } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import type { Attachment } from '../../../api/chat-formats/types.ts';
@@ -36,7 +36,8 @@ export function Compose(props: Props) {
     }
   };
   return (
-    <form
+    <Box
+      component="form"
       className={classes.compose}
       data-over={isOver || undefined}
       onSubmit={(event) => {
@@ -44,11 +45,13 @@ export function Compose(props: Props) {
         if (isReady) props.onSend();
       }}
       onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes('Files')) return;
         event.preventDefault();
         setOver(true);
       }}
       onDragLeave={() => setOver(false)}
       onDrop={(event) => {
+        if (!event.dataTransfer.types.includes('Files')) return;
         event.preventDefault();
         setOver(false);
         void add([...event.dataTransfer.files]);
@@ -60,7 +63,7 @@ export function Compose(props: Props) {
       />
       <Textarea
         aria-label="Message"
-        placeholder="Write a message, or paste or drop files. Enter sends, Shift+Enter starts a new line."
+        placeholder="Write a message, or paste or drop files"
         autosize
         minRows={2}
         maxRows={10}
@@ -115,6 +118,6 @@ export function Compose(props: Props) {
           </Button>
         )}
       </Group>
-    </form>
+    </Box>
   );
 }

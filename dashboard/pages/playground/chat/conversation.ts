@@ -181,11 +181,17 @@ export function toKept(turns: readonly Turn[], max = keptMax): readonly Turn[] {
     kept.unshift(
       mapSteps(turn, ({ error, ...step }) => ({
         ...step,
-        error: error && { ...error, message: error.message },
+        error: error && fieldsOf(error),
       })),
     );
   }
   return kept;
+}
+
+/** The browser's storage keeps of an error object only its message. */
+function fieldsOf({ name, status, code, message, param, requestId, ...rest }: ApiError): ApiError {
+  const { details, retryAfterSeconds } = rest;
+  return { name, status, code, message, param, requestId, details, retryAfterSeconds };
 }
 
 export function fromKept(turns: readonly Turn[]): readonly Turn[] {

@@ -21,13 +21,11 @@ export function useKeptChat(scope: string): KeptChat | null | undefined {
   const [kept, setKept] = useState<{ readonly scope: string; readonly chat: KeptChat | null }>();
   useEffect(() => {
     let isCurrent = true;
-    void readKept(nameOf(scope)).then((value) => {
-      const chat = (value as KeptChat | null) && {
-        ...(value as KeptChat),
-        turns: fromKept((value as KeptChat).turns),
-      };
-      if (isCurrent) setKept({ scope, chat });
-    });
+    const read = async () => {
+      const value = (await readKept(nameOf(scope))) as KeptChat | null;
+      if (isCurrent) setKept({ scope, chat: value && { ...value, turns: fromKept(value.turns) } });
+    };
+    void read();
     return () => {
       isCurrent = false;
     };

@@ -22,7 +22,7 @@ import {
   type Turn,
 } from './conversation.ts';
 
-export type Question = {
+type Question = {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly key: string;
