@@ -27,7 +27,7 @@ export function CostChart({ costs, height }: { readonly costs: Costs; readonly h
       withLegend={false}
       strokeDasharray="3 3"
       xAxisProps={{ tickFormatter: tickText, minTickGap: 24 }}
-      yAxisProps={{ width: 72, tickFormatter: shortUsdText, allowDecimals: false }}
+      yAxisProps={{ width: 72, tickFormatter: usdText, allowDecimals: false }}
       tooltipProps={{ labelFormatter: (day) => (typeof day === 'string' ? tickText(day) : day) }}
       tooltipAnimationDuration={80}
       barProps={{ maxBarSize: 28, isAnimationActive: false }}

@@ -1,4 +1,4 @@
-// The rows of a `DataTable` on a phone: a card for each.
+// The rows of a `DataTable` on a phone or tablet: a card for each.
 import { NativeSelect, Skeleton } from '@mantine/core';
 import { digitsOf } from './column-digits.ts';
 import { OpenButton } from './data-table-button.tsx';

@@ -1,4 +1,4 @@
-// A list of rows: a table on a desktop, cards on a phone, with loading, empty and error states.
+// A list of rows: a table on a desktop, cards on a phone or tablet, with loading, empty and error states.
 import { Button, Center, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, type ReactNode } from 'react';
@@ -26,7 +26,7 @@ export type Column<Row, Sort extends string = string> = {
   /** `right` for numbers. */
   readonly align?: 'left' | 'right';
   readonly width?: number | string;
-  /** On a phone, `title` becomes the card's heading and `hidden` is left out. */
+  /** On a phone or tablet, `title` becomes the card's heading and `hidden` is left out. */
   readonly phone?: 'title' | 'hidden';
   /** The order of the whole list, in the gateway, that its heading switches on and off. */
   readonly sort?: Sort;
@@ -68,7 +68,9 @@ const sortedRowsMax = 1_000;
 /** `<DataTable label="API keys" rows={keys.data?.data} columns={columns} rowKey={(key) => key.id} empty={<EmptyState … />} />` */
 export function DataTable<Row>(props: Props<Row>) {
   const { pages, empty, columns } = props;
-  const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const isNarrow = useMediaQuery('(max-width: 62em)', undefined, {
+    getInitialValueInEffect: false,
+  });
   const [order, setOrder] = useOrder(props);
   const given = pages ? pages.rows : props.rows;
   const error = pages ? pages.error : props.error;
@@ -88,7 +90,7 @@ export function DataTable<Row>(props: Props<Row>) {
   const valueOf = columns.find(({ title }) => title === order?.title)?.value;
   const sorted = given && order && valueOf ? sortRows(given, valueOf, order.isUp) : given;
   const rows = sorted?.slice(0, props.rowsMax);
-  const View = isPhone ? TableCards : TableRows;
+  const View = isNarrow ? TableCards : TableRows;
   return (
     <div
       className={classes.rows}

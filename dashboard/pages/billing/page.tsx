@@ -78,7 +78,7 @@ export function Page() {
         {isLive && overview && <LowBalance overview={overview} />}
         <Panel
           title="Statement"
-          description="Charges are totalled per UTC day. Usage lists each request."
+          description="Charges are summed by UTC day. The Requests page lists each one."
           flush
         >
           <StatementTable

@@ -1,7 +1,7 @@
 // How much of its cap a key has spent, and how much running requests hold.
 import { Box, Progress, Text } from '@mantine/core';
 import { Money } from '../../parts/money.tsx';
-import { shortUsdText } from '../../parts/money-text.ts';
+import { usdText } from '../../parts/money-text.ts';
 import { shareText } from '../../parts/number-text.ts';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import type { Key } from './key-values.ts';
@@ -23,7 +23,7 @@ export function CapBar({ label, spend, capMicros, detailed = false }: Props) {
       <Text component="div" size="sm">
         <Money short micros={spent} />{' '}
         <Text span inherit c="dimmed">
-          {capMicros === null ? (detailed ? 'no cap' : '') : `of ${shortUsdText(capMicros)}`}
+          {capMicros === null ? (detailed ? 'no cap' : '') : `of ${usdText(capMicros)}`}
         </Text>
       </Text>
       {capMicros !== null && <Bar label={label} spent={spent} held={held} capMicros={capMicros} />}

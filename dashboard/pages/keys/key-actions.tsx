@@ -48,7 +48,7 @@ export function useKeyActions() {
     revoke: (key: Key) =>
       confirm({
         title: `Revoke the key “${key.name}”?`,
-        text: `${key.hint} stops working within seconds. This cannot be undone. Its past requests stay in your usage.`,
+        text: `${key.hint} stops working within seconds. This cannot be undone. Its past requests stay listed.`,
         action: 'Revoke',
         danger: true,
         run: async () => {

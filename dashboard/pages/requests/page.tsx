@@ -150,7 +150,7 @@ function NoRequestsYet({ mode }: { readonly mode: 'live' | 'test' }) {
     <EmptyState
       icon={IconActivity}
       title={`No ${mode} requests yet`}
-      text="Charged requests appear here at once, all others within some seconds."
+      text="Charged requests appear here at once, all others within a few seconds."
       action={
         canTry && (
           <ButtonLink to="/playground" variant="default">

@@ -1,5 +1,15 @@
 // The account's name and its storage of answers. Only owners can change them.
-import { Button, Code, Group, Input, Stack, Switch, Text, TextInput } from '@mantine/core';
+import {
+  Button,
+  Code,
+  Group,
+  SimpleGrid,
+  Input,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { useIsAtLeast } from '../../api/account.ts';
@@ -30,7 +40,7 @@ export function AccountPanel() {
     >
       <QueryView query={settings}>
         {(data) => (
-          <Stack gap="lg" maw={520}>
+          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="lg">
             {isOwner ? (
               <NameForm key={data.name} settings={data} />
             ) : (
@@ -52,7 +62,7 @@ export function AccountPanel() {
             <Fact label="Created">
               <DateTime at={data.created_at} zoned />
             </Fact>
-          </Stack>
+          </SimpleGrid>
         )}
       </QueryView>
     </Panel>

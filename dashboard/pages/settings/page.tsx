@@ -1,5 +1,5 @@
 // Settings of the user and of the chosen account.
-import { Stack, Tabs } from '@mantine/core';
+import { SimpleGrid, Stack, Tabs } from '@mantine/core';
 import { useChosenAccount } from '../../api/account.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -35,10 +35,10 @@ export function Page() {
           ))}
         </Tabs.List>
         <Tabs.Panel value="profile">
-          <Stack gap="lg">
+          <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
             <ProfilePanel />
             <PasswordPanel />
-          </Stack>
+          </SimpleGrid>
         </Tabs.Panel>
         <Tabs.Panel value="security">
           <Stack gap="lg">

@@ -112,7 +112,7 @@ function CreateForm({ onClose, onCreated }: FormProps) {
         />
         <Checkbox.Group
           label="Scopes"
-          description="Choose what the program needs, no more."
+          description="Choose only what the program needs."
           withAsterisk
           {...form.getInputProps('scopes')}
           value={[...form.values.scopes]}
