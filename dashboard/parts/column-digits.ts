@@ -1,5 +1,5 @@
 import { columnDigits } from './money-text.ts';
-import type { Column } from './data-table.tsx';
+import type { Column } from './data-table-types.ts';
 
 /** Returns the decimals of each column of money; undefined for the other columns. */
 export function digitsOf<Row>(

@@ -3,7 +3,7 @@ import { NativeSelect, Skeleton } from '@mantine/core';
 import { digitsOf } from './column-digits.ts';
 import { OpenButton } from './data-table-button.tsx';
 import { ColumnZone } from './data-table-heading.tsx';
-import type { ViewProps } from './data-table.tsx';
+import type { ViewProps } from './data-table-types.ts';
 import classes from './data-table.module.css';
 import { Digits } from './money.tsx';
 import { firstOrder } from './sort-rows.ts';

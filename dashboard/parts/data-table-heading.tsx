@@ -1,7 +1,7 @@
 // The heading of a column: its title, the time zone, and the order of the rows.
 import { Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
-import type { Column, ViewProps } from './data-table.tsx';
+import type { Column, ViewProps } from './data-table-types.ts';
 import classes from './data-table.module.css';
 import { firstOrder } from './sort-rows.ts';
 import { useZone, zoneName } from './zone.ts';

@@ -2,7 +2,7 @@
 import { Skeleton, Table } from '@mantine/core';
 import { OpenButton } from './data-table-button.tsx';
 import { SortHeading } from './data-table-heading.tsx';
-import type { ViewProps } from './data-table.tsx';
+import type { ViewProps } from './data-table-types.ts';
 import classes from './data-table.module.css';
 import { Digits } from './money.tsx';
 import { digitsOf } from './column-digits.ts';

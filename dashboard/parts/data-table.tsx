@@ -1,66 +1,16 @@
 // A list of rows: a table on a desktop, cards on a phone or tablet, with loading, empty and error states.
 import { Button, Center, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useEffect, type ReactNode } from 'react';
-import type { ApiError } from '../api/api-error.ts';
-import type { Pages } from '../api/use-api.ts';
+import { useEffect } from 'react';
 import { TableCards } from './data-table-cards.tsx';
 import { TableRows } from './data-table-rows.tsx';
+import type { Column, Props } from './data-table-types.ts';
 import classes from './data-table.module.css';
 import { ErrorNotice } from './error-notice.tsx';
-import { orderText, readOrder, sortRows, type Order, type SortValue } from './sort-rows.ts';
+import { orderText, readOrder, sortRows, type Order } from './sort-rows.ts';
 import { useUrlState } from './url-state.ts';
 
-/** `Sort`: names of the orders that the list knows. */
-export type Column<Row, Sort extends string = string> = {
-  /** Heading of the column, and label on a phone. Empty for a column of buttons. */
-  readonly title: string;
-  readonly render: (row: Row) => ReactNode;
-  /** What the column sorts by. Columns without it, and without `sort`, do not sort. */
-  readonly value?: (row: Row) => SortValue;
-  /**
-   * `money`: `value` is in microdollars, and all rows show the same number of decimals. `time`: the
-   * heading names the page's time zone. `day`: the rows are UTC days.
-   */
-  readonly kind?: 'money' | 'time' | 'day';
-  /** `right` for numbers. */
-  readonly align?: 'left' | 'right';
-  readonly width?: number | string;
-  /** On a phone or tablet, `title` becomes the card's heading and `hidden` is left out. */
-  readonly phone?: 'title' | 'hidden';
-  /** The order of the whole list, in the gateway, that its heading switches on and off. */
-  readonly sort?: Sort;
-};
-
-type Source<Row> =
-  /** `rows` is undefined while loading. */
-  | {
-      readonly rows: readonly Row[] | undefined;
-      readonly error?: ApiError | null;
-      readonly onRetry?: () => void;
-      readonly pages?: undefined;
-    }
-  /** From `useApiPages`. */
-  | { readonly pages: Pages<Row>; readonly rows?: undefined };
-
-type Props<Row> = Source<Row> & {
-  /** Label for screen readers: `API keys`. */
-  readonly label: string;
-  readonly columns: readonly Column<Row>[];
-  readonly rowKey: (row: Row) => string;
-  /** Shown when there are no rows: an `EmptyState`. */
-  readonly empty: ReactNode;
-  /** Makes rows clickable. For the keyboard, the first column becomes a button. */
-  readonly onOpen?: (row: Row) => void;
-  /** The order of the rows, highest first; undefined: the list's own. */
-  readonly sorted?: string | undefined;
-  /** With it, only columns with a `sort` sort: a part of a long list would mislead. */
-  readonly onSort?: (sort: string | undefined) => void;
-  /** Less space between the columns, for tables with many. */
-  readonly dense?: boolean;
-  /** Shows only the first rows of the reader's order. */
-  readonly rowsMax?: number | undefined;
-};
+export type { Column };
 
 /** Sorting a paged list loads this many rows. */
 const sortedRowsMax = 1_000;
@@ -118,15 +68,6 @@ export function DataTable<Row>(props: Props<Row>) {
     </div>
   );
 }
-
-export type ViewProps<Row> = Pick<
-  Props<Row>,
-  'label' | 'columns' | 'rowKey' | 'onOpen' | 'sorted' | 'onSort' | 'dense'
-> & {
-  readonly rows: readonly Row[] | undefined;
-  readonly order: Order | null;
-  readonly setOrder: (order: Order | null) => void;
-};
 
 /** The order that the reader chose. It is in the address, for one table of a page at a time. */
 function useOrder<Row>({ label, columns, onSort }: Props<Row>) {

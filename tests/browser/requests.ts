@@ -144,7 +144,7 @@ test('two clicks on the overview show why a request failed', async () => {
         const recent = page.getByRole('viewport' in options ? 'list' : 'table', {
           name: 'Recent errors',
         });
-        await recent.getByRole('button').first().click();
+        await recent.locator('td, li').getByRole('button').first().click();
         const dialog = page.getByRole('dialog');
         await dialog
           .getByText(/gpt-5-minni/)
