@@ -112,7 +112,11 @@ function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
       }
     >
       {notice && (
-        <Alert color={notice.color} variant="light">
+        <Alert
+          color={notice.color}
+          variant="light"
+          role={notice.color === 'red' ? 'alert' : 'status'}
+        >
           {notice.text}
         </Alert>
       )}
