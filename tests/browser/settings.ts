@@ -241,7 +241,7 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
     // The only owner can neither leave nor be removed.
     await rowOf(page, 'Members', 'You').waitFor();
     assert.equal(await rowOf(page, 'Members', 'You').getByRole('button').count(), 0);
-    await button(page, 'Invite').click();
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await fillIn(page, { 'E-mail': 'newcomer' });
     await dialog(page, 'Invite someone').getByRole('button', { name: 'Invite' }).click();
     await page.getByText('Enter an e-mail address.').waitFor();
@@ -271,7 +271,7 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
       await ofOwner.getByText('Newcomer is now an admin.').waitFor();
     });
     await page.reload();
-    await button(page, 'Invite').click();
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByRole('combobox', { name: 'Role' }).click();
     await page.getByRole('option', { name: 'Admin' }).waitFor();
     assert.equal(
