@@ -6,9 +6,12 @@ import type { Output } from '../api/client.ts';
 import { seriesColor, seriesLabel, totalMicros } from './chart-rows.ts';
 import classes from './cost-figure.module.css';
 import { EmptyState } from './empty-state.tsx';
+import { loadAgain } from './load-again.ts';
 import { Money } from './money.tsx';
 
-const CostChart = lazy(async () => ({ default: (await import('./cost-chart.tsx')).CostChart }));
+const CostChart = lazy(
+  loadAgain(async () => ({ default: (await import('./cost-chart.tsx')).CostChart })),
+);
 
 type Costs = Output<'GET /accounts/:account/analytics'>;
 

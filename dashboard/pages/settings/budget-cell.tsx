@@ -10,7 +10,7 @@ import { microsFromText, shortUsdText, usdText } from '../../parts/money-text.ts
 import { showSuccess } from '../../parts/notify.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 
-export type Budget = Output<'GET /accounts/:account/budgets'>['data'][number];
+type Budget = Output<'GET /accounts/:account/budgets'>['data'][number];
 
 type Props = {
   readonly member: { readonly user_id: string; readonly name: string };

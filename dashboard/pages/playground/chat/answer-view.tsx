@@ -7,6 +7,7 @@ import { CopyButton } from '../../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { AppLink } from '../../../parts/link.tsx';
 import { usdText } from '../../../parts/money-text.ts';
+import { loadAgain } from '../../../parts/load-again.ts';
 import { countText, durationText } from '../../../parts/number-text.ts';
 import classes from './chat.module.css';
 import type { Step } from './conversation.ts';
@@ -14,8 +15,8 @@ import { prettyJson } from './definitions.ts';
 import { tokensPerSecond } from './speed.ts';
 import { ToolCalls } from './tool-calls.tsx';
 
-const Markdown = lazy(() =>
-  import('./markdown.tsx').then(({ Markdown: component }) => ({ default: component })),
+const Markdown = lazy(
+  loadAgain(async () => ({ default: (await import('./markdown.tsx')).Markdown })),
 );
 
 type Props = {
