@@ -8,7 +8,14 @@ import { shortUsdText, usdText } from './money-text.ts';
 
 type Costs = Output<'GET /accounts/:account/analytics'>;
 
-export function CostChart({ costs, height }: { readonly costs: Costs; readonly height: number }) {
+type Props = {
+  readonly costs: Costs;
+  readonly height: number;
+  /** The series overlap, so they stand side by side. */
+  readonly overlap: boolean;
+};
+
+export function CostChart({ costs, height, overlap }: Props) {
   const series = costs.series.map((one, index) => ({
     name: `s${index}`,
     label: seriesLabel(one),
@@ -17,7 +24,7 @@ export function CostChart({ costs, height }: { readonly costs: Costs; readonly h
   return (
     <BarChart
       h={height}
-      type="stacked"
+      type={overlap ? 'default' : 'stacked'}
       data={chartRows(costs)}
       dataKey="day"
       series={series}

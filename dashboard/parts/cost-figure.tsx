@@ -18,9 +18,12 @@ type Costs = Output<'GET /accounts/:account/analytics'>;
 export function CostFigure({
   costs,
   height = 260,
+  overlap = false,
 }: {
   readonly costs: Costs;
   readonly height?: number;
+  /** A cost is in several series, as with tags. */
+  readonly overlap?: boolean;
 }) {
   if (costs.series.length === 0)
     return (
@@ -34,7 +37,7 @@ export function CostFigure({
     <>
       <Suspense fallback={<Skeleton h={height} />}>
         <Box role="figure" aria-label="Cost by day">
-          <CostChart costs={costs} height={height} />
+          <CostChart costs={costs} height={height} overlap={overlap} />
         </Box>
       </Suspense>
       <ul className={classes.legend} aria-label="Cost of the days">

@@ -1,9 +1,6 @@
 // Chooses the days of a page: the last ones with one click, or any range.
-import { Group, SegmentedControl } from '@mantine/core';
-import { DatePickerInput } from '@mantine/dates';
-import '@mantine/dates/styles.layer.css';
-import { IconCalendar } from '@tabler/icons-react';
-import { useState } from 'react';
+import { Group, SegmentedControl, Skeleton } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
 import { useUrlState } from './url-state.ts';
 import { lastDays, presetDays, readRange, type DayRange } from './utc-days.ts';
 
@@ -39,13 +36,11 @@ const labels: Readonly<Record<(typeof presetDays)[number], string>> = {
   365: '1 year',
 };
 
-function RangePicker({ range, preset, today, onPreset, onRange }: Props) {
-  // The address gets a range only when both ends are chosen.
-  const [start, setStart] = useState<string | null>(null);
-  const change = ([from, to]: readonly [string | null, string | null]) => {
-    setStart(from !== null && to === null ? from : null);
-    if (from !== null && to !== null) onRange({ from, to });
-  };
+const AnyDaysField = lazy(async () => ({
+  default: (await import('./any-days-field.tsx')).AnyDaysField,
+}));
+
+function RangePicker({ preset, onPreset, ...field }: Props) {
   return (
     <Group gap="xs">
       <SegmentedControl
@@ -55,17 +50,9 @@ function RangePicker({ range, preset, today, onPreset, onRange }: Props) {
         onChange={(days) => onPreset(Number(days))}
         data={presetDays.map((days) => ({ value: String(days), label: labels[days] }))}
       />
-      <DatePickerInput
-        type="range"
-        size="xs"
-        leftSection={<IconCalendar size={16} aria-hidden />}
-        valueFormat="D MMM YYYY"
-        value={start === null ? [range.from, range.to] : [start, null]}
-        onChange={change}
-        allowSingleDateInRange
-        maxDate={today}
-        w={220}
-      />
+      <Suspense fallback={<Skeleton h={30} w={220} />}>
+        <AnyDaysField {...field} />
+      </Suspense>
     </Group>
   );
 }

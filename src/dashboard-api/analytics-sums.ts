@@ -124,7 +124,7 @@ function toQuantiles(histogram: Histogram): AnalyticsFigures['duration'] {
   return latency && { p50_ms: latency.p50Ms, p95_ms: latency.p95Ms };
 }
 
-type DayCost = { readonly day: string; readonly group: string; readonly costMicros: number };
+export type DayCost = { readonly day: string; readonly group: string; readonly costMicros: number };
 type CostSeries = {
   readonly id: string | null;
   readonly isRest: boolean;

@@ -22,10 +22,12 @@ import { sumTags } from '../domain/ledger/reports/tag-sums.ts';
 import {
   addToBucket,
   addUncharged,
+  type DayCost,
   daysBetween,
   GroupSums,
   isRepeat,
   rangeBefore,
+  type Sums,
   toFigures,
   toSeries,
 } from './analytics-sums.ts';
@@ -51,12 +53,11 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
     const makers =
       by === 'member' ? await readKeyMakers(context.database.read, account.accountId) : null;
     const memberOf = (key: string) => makers?.get(key)?.id ?? '';
-    const [sums, sumsBefore, errors, costs] = await Promise.all([
-      sumGroups(context, now, by),
-      sumGroups(context, earlier, by),
-      sumActivity(context.database.read, { ...now, by: 'none' }),
-      costsByDay(context, now, by),
+    const [sums, sumsBefore] = await Promise.all([
+      sumGroups(context, { range: now, by, isCompared: false }),
+      sumGroups(context, { range: earlier, by, isCompared: true }),
     ]);
+    const { costs, uncharged } = sums;
     const isMember = by === 'member';
     const groups = isMember ? sums.groups.regrouped(memberOf) : sums.groups;
     const groupsBefore = isMember ? sumsBefore.groups.regrouped(memberOf) : sumsBefore.groups;
@@ -92,7 +93,7 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
           before: { cost_micros: costMicros, requests },
         };
       }),
-      errors: toErrors(errors),
+      errors: toErrors(uncharged),
     };
   },
 
@@ -112,110 +113,130 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
   },
 };
 
+type Wanted = {
+  readonly range: ActivityRange;
+  readonly by: Group;
+  /** True: nothing by day, and only the total has latencies. */
+  readonly isCompared: boolean;
+};
+
+type Read = {
+  readonly groups: GroupSums;
+  readonly total: Sums;
+  /** By day, unless the sums are only compared. */
+  readonly costs: readonly DayCost[];
+  readonly uncharged: readonly ActivitySum[];
+};
+
 /** Sums by model, key, provider or tag. A member's are those of the keys. */
-async function sumGroups(
+async function sumGroups(context: DashboardContext, wanted: Wanted): Promise<Read> {
+  const { range, by, isCompared } = wanted;
+  const { read } = context.database;
+  const column = by === 'member' ? 'key' : by;
+  const overall = addLatencies(new GroupSums(), await sumLatencies(read, { ...range, by: 'none' }));
+  const { groups, total, costs, uncharged } =
+    column === 'provider' || column === 'tag'
+      ? await sumBeside(context, wanted, column)
+      : await sumByColumn(context, wanted, column);
+  if (!isCompared && column !== 'tag')
+    addLatencies(groups, await sumLatencies(read, { ...range, by: column }));
+  return { groups, total: { ...total, ...latenciesOf(overall) }, costs, uncharged };
+}
+
+/** The ledger has no sums by provider, and those by tag overlap: the total is read by itself. */
+async function sumBeside(
   context: DashboardContext,
-  range: ActivityRange,
-  by: Group,
-): Promise<{ readonly groups: GroupSums; readonly total: ReturnType<() => GroupSums['total']> }> {
-  if (by === 'provider' || by === 'tag') {
-    const [groups, all] = await Promise.all([
-      by === 'tag' ? sumByTag(context, range) : sumByProvider(context, range),
-      sumByColumn(context, range, 'none'),
-    ]);
-    return { groups, total: all.total };
-  }
-  const groups = await sumByColumn(context, range, by === 'member' ? 'key' : by);
-  return { groups, total: groups.total };
+  wanted: Wanted,
+  column: 'provider' | 'tag',
+): Promise<Read> {
+  const [{ groups, costs }, { total, uncharged }] = await Promise.all([
+    column === 'tag' ? sumByTag(context, wanted) : sumByProvider(context, wanted),
+    sumByColumn(context, { ...wanted, isCompared: true }, 'none'),
+  ]);
+  return { groups, total, costs, uncharged };
+}
+
+type Latencies = Awaited<ReturnType<typeof sumLatencies>>;
+
+function addLatencies(groups: GroupSums, latencies: Latencies): GroupSums {
+  for (const { group, kind, bucket, requests } of latencies)
+    addToBucket(groups.of(group)[kind], bucket, requests);
+  return groups;
+}
+
+function latenciesOf(groups: GroupSums): Pick<Sums, 'first' | 'whole'> {
+  const { first, whole } = groups.of('');
+  return { first, whole };
 }
 
 async function sumByColumn(
   { database: { read } }: DashboardContext,
-  range: ActivityRange,
+  { range, isCompared }: Wanted,
   by: 'none' | 'model' | 'key',
-): Promise<GroupSums> {
+): Promise<Read> {
   const { accountId, mode, fromDay, toDay } = range;
-  const [charged, uncharged, latencies] = await Promise.all([
-    sumRange(read, { of: { ledgerId: ledgerIdOf(accountId, mode) }, fromDay, toDay, by }),
+  const query = { of: { ledgerId: ledgerIdOf(accountId, mode) }, fromDay, toDay, by };
+  const [costs, uncharged] = await Promise.all([
+    isCompared
+      ? sumRange(read, query).then((sums) => sums.map((sum) => ({ ...sum, day: '' })))
+      : sumDays(read, query),
     sumActivity(read, { ...range, by }),
-    sumLatencies(read, { ...range, by }),
   ]);
-  const groups = new GroupSums();
-  for (const sum of charged) {
-    const sums = groups.of(sum.group);
-    sums.costMicros += sum.costMicros;
-    sums.requests += sum.requests;
-    sums.inputTokens += sum.inputTokens;
-    sums.outputTokens += sum.outputTokens;
+  const groups = addCharged(costs);
+  const { total } = groups;
+  for (const sum of uncharged) {
+    addUncharged(groups.of(sum.group), sum);
+    addUncharged(total, sum);
   }
-  for (const sum of uncharged) addUncharged(groups.of(sum.group), sum);
-  for (const { group, kind, bucket, requests } of latencies)
-    addToBucket(groups.of(group)[kind], bucket, requests);
+  return { groups, total, costs, uncharged };
+}
+
+type ChargedSum = DayCost & {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+};
+
+function addCharged(rows: readonly ChargedSum[]): GroupSums {
+  const groups = new GroupSums();
+  for (const row of rows) {
+    const sums = groups.of(row.group);
+    sums.costMicros += row.costMicros;
+    sums.requests += row.requests;
+    sums.inputTokens += row.inputTokens;
+    sums.outputTokens += row.outputTokens;
+  }
   return groups;
 }
 
+type OfGroups = Pick<Read, 'groups' | 'costs'>;
+
 async function sumByProvider(
   { database: { read } }: DashboardContext,
-  range: ActivityRange,
-): Promise<GroupSums> {
-  const [days, latencies] = await Promise.all([
-    sumProviderDays(read, range),
-    sumLatencies(read, { ...range, by: 'provider' }),
-  ]);
-  const groups = new GroupSums();
-  for (const { provider, ...sum } of days) {
-    const sums = groups.of(provider);
-    sums.costMicros += sum.costMicros;
-    sums.requests += sum.requests;
-    sums.inputTokens += sum.inputTokens;
-    sums.outputTokens += sum.outputTokens;
-    sums.errors += sum.errors;
-  }
-  for (const { group, kind, bucket, requests } of latencies)
-    addToBucket(groups.of(group)[kind], bucket, requests);
-  return groups;
+  { range }: Wanted,
+): Promise<OfGroups> {
+  const days = await sumProviderDays(read, range);
+  const costs = days.map((sum) => ({ ...sum, group: sum.provider }));
+  const groups = addCharged(costs);
+  for (const { group, errors } of costs) groups.of(group).errors += errors;
+  return { groups, costs };
 }
 
 async function sumByTag(
   { database: { read } }: DashboardContext,
-  range: ActivityRange,
-): Promise<GroupSums> {
-  const { accountId, mode, fromDay, toDay } = range;
-  const [charged, uncharged] = await Promise.all([
-    sumTags(read, { ledgerId: ledgerIdOf(accountId, mode), fromDay, toDay, by: 'tag' }),
-    sumUnchargedTags(read, range),
-  ]);
-  const groups = new GroupSums();
-  for (const { tag, costMicros, requests, inputTokens, outputTokens } of charged) {
-    const sums = groups.of(tag);
-    Object.assign(sums, { costMicros: Number(costMicros), requests, inputTokens, outputTokens });
-  }
-  for (const sum of uncharged) addUncharged(groups.of(sum.group), sum);
-  return groups;
-}
-
-/** By key for members. */
-async function costsByDay(
-  { database: { read } }: DashboardContext,
-  range: ActivityRange,
-  by: Group,
-) {
+  { range, isCompared }: Wanted,
+): Promise<OfGroups> {
   const { accountId, mode, fromDay, toDay } = range;
   const ledgerId = ledgerIdOf(accountId, mode);
-  if (by === 'tag') {
-    const sums = await sumTags(read, { ledgerId, fromDay, toDay, by: 'day-and-tag' });
-    return sums.map((sum) => ({ ...sum, group: sum.tag }));
-  }
-  if (by === 'provider') {
-    const sums = await sumProviderDays(read, range);
-    return sums.map((sum) => ({ ...sum, group: sum.provider }));
-  }
-  return sumDays(read, {
-    of: { ledgerId },
-    fromDay,
-    toDay,
-    by: by === 'member' ? 'key' : by,
-  });
+  const by = isCompared ? 'tag' : 'day-and-tag';
+  const [sums, uncharged] = await Promise.all([
+    sumTags(read, { ledgerId, fromDay, toDay, by }),
+    sumUnchargedTags(read, range),
+  ]);
+  const costs = sums.map((sum) => ({ ...sum, group: sum.tag }));
+  const groups = addCharged(costs);
+  for (const sum of uncharged) addUncharged(groups.of(sum.group), sum);
+  return { groups, costs };
 }
 
 /** Providers and tags are their own names. */
@@ -233,8 +254,10 @@ function nameOf(names: Names, id: string | null): string | null {
 }
 
 function toErrors(sums: readonly ActivitySum[]): Analytics['errors'] {
-  return sums
-    .filter(({ outcome }) => !isRepeat(outcome))
-    .map(({ outcome, requests }) => ({ code: outcome, requests }))
+  const errors = new Map<string, number>();
+  for (const { outcome, requests } of sums)
+    if (!isRepeat(outcome)) errors.set(outcome, (errors.get(outcome) ?? 0) + requests);
+  return [...errors]
+    .map(([code, requests]) => ({ code, requests }))
     .toSorted((one, other) => other.requests - one.requests);
 }

@@ -28,7 +28,7 @@ export const Overview = closed({
   }),
   runway_days: orNull(
     Type.Integer(),
-    'How many days the balance lasts at the cost of the last seven days; null: they cost nothing.',
+    'How many days the balance lasts at the cost of the seven days before today; null: they cost nothing.',
   ),
   has_charges: Type.Boolean({ description: 'False: no request of this mode was ever charged.' }),
   recent_errors: Type.Array(RecentError, { description: 'The last ten.' }),

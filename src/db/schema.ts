@@ -28,7 +28,7 @@ export type Tables = {
   key_owners: KeyOwnersTable;
   member_budgets: MemberBudgetsTable;
   request_log: RequestLogTable;
-  latency_days: LatencyDaysTable;
+  latency_sums: LatencySumsTable;
   activity_hours: ActivityHoursTable;
   activity_tag_days: ActivityTagDaysTable;
   key_uses: KeyUsesTable;
@@ -495,14 +495,18 @@ export type RequestLogTable = {
   tags: string | null;
 };
 
-/** Latency histograms of charged requests by UTC day; domain/activity/latency.ts has the buckets. */
-export type LatencyDaysTable = {
+/**
+ * Latency histograms of charged requests; domain/activity/latency.ts has the buckets. Each request
+ * counts in its day and its month, and in each way to group, so that a year is read as a few months.
+ */
+export type LatencySumsTable = {
   account_id: string;
   mode: Mode;
-  day: string;
-  key_id: string;
-  model_id: string;
-  provider: string;
+  grouped_by: 'none' | 'model' | 'key' | 'provider';
+  /** A UTC day, `2026-11-21`, or a month, `2026-11`. */
+  period: string;
+  /** The id of the model or key, or the provider; '' without a breakdown. */
+  group_id: string;
   /** `first`: to the first piece of a stream. `whole`: to the end of any request. */
   kind: 'first' | 'whole';
   latency_bucket: number;

@@ -404,16 +404,16 @@ export const publicOperations = {
         schema: Type.String(),
       },
       {
-        name: 'key',
-        in: 'query',
-        description: 'The id of a key.',
-        schema: Type.String({ pattern: '^key_\\w{1,64}$' }),
-      },
-      {
         name: 'tag',
         in: 'query',
         description: 'A whole tag: `project=alpha`.',
         schema: Type.String(),
+      },
+      {
+        name: 'key',
+        in: 'query',
+        description: 'The id of a key.',
+        schema: Type.String({ pattern: '^key_\\w{1,64}$' }),
       },
     ],
     answers: { 200: { description: 'A page of charges.', content: json(answers.UsagePage) } },

@@ -83,7 +83,7 @@ test('recent errors are shown, also on a phone in dark mode', async () => {
   } as const;
   await browser.withPage(options, async (page) => {
     await page.goto('/?mode=test');
-    await page.getByRole('list', { name: 'Errors' }).getByText('model_not_found').waitFor();
+    await page.getByRole('link', { name: 'model_not_found' }).waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'overview-phone');
   });

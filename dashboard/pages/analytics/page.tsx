@@ -48,7 +48,7 @@ export function Page() {
           }
         >
           <QueryView query={query} skeleton={<Skeleton h={260} />}>
-            {(costs) => <CostFigure costs={costs} />}
+            {(costs) => <CostFigure costs={costs} overlap={by === 'tag'} />}
           </QueryView>
         </Panel>
         <Panel title={titleOf(by)} description={groupNames[by].note} flush>

@@ -35,8 +35,22 @@ export function RecentErrors({ errors }: { readonly errors: readonly RecentError
 const columns: readonly Column<RecentError>[] = [
   { title: 'When', render: (error) => <TimeAgo at={error.created_at} /> },
   { title: 'Error', phone: 'title', render: (error) => error.code },
-  { title: 'Model', render: (error) => error.model ?? <Text c="dimmed">–</Text> },
-  { title: 'Key', render: (error) => error.key.name || error.key.id },
+  {
+    title: 'Model',
+    render: ({ model }) => (
+      <Text span inherit c={model === null ? 'dimmed' : undefined} style={{ whiteSpace: 'nowrap' }}>
+        {model ?? '–'}
+      </Text>
+    ),
+  },
+  {
+    title: 'Key',
+    render: ({ key }) => (
+      <Text span inherit truncate display="inline-block" maw={180} title={key.name || key.id}>
+        {key.name || key.id}
+      </Text>
+    ),
+  },
   { title: 'Endpoint', phone: 'hidden', render: (error) => error.path },
   {
     title: 'Request ID',

@@ -49,7 +49,7 @@ export function SendStep({ keyId, model, text, isReady }: Props) {
         setProgress,
       );
       await client.invalidateQueries({ queryKey: ['GET /accounts/:account/overview'] });
-      await client.invalidateQueries({ queryKey: ['GET /accounts/:account/overview/costs'] });
+      await client.invalidateQueries({ queryKey: ['GET /accounts/:account/analytics'] });
     } catch (thrown) {
       if (!controller.signal.aborted) setError(toApiError(thrown));
     } finally {

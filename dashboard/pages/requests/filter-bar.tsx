@@ -101,7 +101,7 @@ function TagField({
   return (
     <TextInput
       aria-label="Tag"
-      placeholder="Tag, such as project=alpha"
+      placeholder="Any tag"
       value={typed}
       onChange={({ currentTarget: { value: next } }) => setTyped(next)}
       onKeyDown={({ key }) => key === 'Enter' && apply()}

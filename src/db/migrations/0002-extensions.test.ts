@@ -54,6 +54,11 @@ test('a ledger of the first version still works: nothing is lost, and an open ho
     'recent_errors',
     'request_log',
     'latency_days',
+    'latency_sums',
+    'activity_hours',
+    'activity_tag_days',
+    'charge_tags',
+    'tag_days',
     'key_uses',
     'provider_hours',
   ]) {

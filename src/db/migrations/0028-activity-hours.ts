@@ -1,5 +1,7 @@
-// Counts for analytics that the ledger does not book: requests by hour and provider, and requests
-// by tag that were not charged. Buffered in memory like other activity.
+// Counts for analytics that the ledger does not book: requests by hour and provider, uncharged
+// requests by tag, and latencies by day and month. They are buffered in memory like other activity.
+// The latencies so far are copied from a table that is no longer used; a gateway of the version
+// before may still write it.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -32,8 +34,30 @@ const statements = (isSqlite: boolean) => {
       primary key (account_id, mode, day, tag, outcome)
     ) ${end}`,
     `create index activity_tag_days_by_day on activity_tag_days (day)`,
+    `create table latency_sums (
+      account_id ${id} not null,
+      mode ${id} not null check (mode = 'live' or mode = 'test'),
+      grouped_by ${id} not null check (grouped_by in ('none', 'model', 'key', 'provider')),
+      period ${id} not null,
+      group_id ${id} not null,
+      kind ${id} not null check (kind = 'first' or kind = 'whole'),
+      latency_bucket ${integer} not null,
+      requests ${integer} not null,
+      primary key (account_id, mode, grouped_by, period, group_id, kind, latency_bucket)
+    ) ${end}`,
+    `create index latency_sums_by_period on latency_sums (period)`,
+    ...Object.entries(groups).flatMap(([name, column]) =>
+      ['day', 'substr(day, 1, 7)'].map(
+        (period) => `insert into latency_sums
+          select account_id, mode, '${name}', ${period}, ${column}, kind, latency_bucket, sum(requests)
+          from latency_days
+          group by account_id, mode, ${[period, ...(name === 'none' ? [] : [column])].join(', ')}, kind, latency_bucket`,
+      ),
+    ),
   ];
 };
+
+const groups = { none: `''`, model: 'model_id', key: 'key_id', provider: 'provider' };
 
 export const activityHours: Migration = migration(statements(true));
 export const activityHoursOnPostgres: Migration = migration(statements(false));

@@ -7,14 +7,14 @@ import type {
   ActivityDaysTable,
   ActivityHoursTable,
   ActivityTagDaysTable,
-  LatencyDaysTable,
+  LatencySumsTable,
   ProviderHoursTable,
   RequestLogTable,
 } from '../../db/schema.ts';
 
 export type ActivityRow = Selectable<ActivityDaysTable>;
 export type RequestRow = Selectable<RequestLogTable>;
-export type LatencyRow = Selectable<LatencyDaysTable>;
+export type LatencySumRow = Selectable<LatencySumsTable>;
 export type HourRow = Selectable<ActivityHoursTable>;
 export type TagDayRow = Selectable<ActivityTagDaysTable>;
 export type ProviderRow = Selectable<ProviderHoursTable>;
@@ -70,26 +70,25 @@ export function addRequests(
 
 export function addLatencies(
   database: Database,
-  rows: Named<LatencyRow>,
-  unwritten: Unwritten<LatencyRow>,
+  rows: Named<LatencySumRow>,
+  unwritten: Unwritten<LatencySumRow>,
 ): Promise<void> {
   return inSteps(rows, unwritten, async (step) => {
     await database.transient
-      .insertInto('latency_days')
+      .insertInto('latency_sums')
       .values(step.map(([, row]) => row))
       .onConflict((conflict) =>
         conflict
           .columns([
             'account_id',
             'mode',
-            'day',
-            'key_id',
-            'model_id',
-            'provider',
+            'grouped_by',
+            'period',
+            'group_id',
             'kind',
             'latency_bucket',
           ])
-          .doUpdateSet({ requests: sql<number>`latency_days.requests + excluded.requests` }),
+          .doUpdateSet({ requests: sql<number>`latency_sums.requests + excluded.requests` }),
       )
       .execute();
   });
@@ -218,9 +217,9 @@ export async function removeOutdated(
       where,
     })),
     {
-      table: 'latency_days',
-      key: 'account_id, mode, day, key_id, model_id, provider, kind, latency_bucket',
-      where: sql`day < ${day}`,
+      table: 'latency_sums',
+      key: 'account_id, mode, grouped_by, period, group_id, kind, latency_bucket',
+      where: sql`period < ${day}`,
     },
     {
       table: 'activity_days',

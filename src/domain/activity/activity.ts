@@ -15,12 +15,13 @@ import {
   addTagDays,
   type ActivityRow,
   type HourRow,
-  type LatencyRow,
+  type LatencySumRow,
   type ProviderRow,
   removeOutdated,
   type RequestRow,
   type TagDayRow,
 } from './activity-rows.ts';
+import { latencySumsOf, type MeasuredDay } from './latency-sums.ts';
 import { bucketOf } from './latency.ts';
 import { type RequestNotes, writeNotes } from './request-notes.ts';
 
@@ -92,7 +93,8 @@ export class Activity {
   readonly #sums = new Map<string, ActivityRow>();
   readonly #requests = new Map<string, RequestRow>();
   readonly #unchargedOf = new Map<string, number>();
-  readonly #latencies = new Map<string, LatencyRow>();
+  readonly #latencies = new Map<string, MeasuredDay>();
+  readonly #latencySums = new Map<string, LatencySumRow>();
   readonly #hours = new Map<string, HourRow>();
   readonly #tagDays = new Map<string, TagDayRow>();
   readonly #uses = new Map<string, number>();
@@ -212,7 +214,7 @@ export class Activity {
   }
 
   #measure(
-    names: Omit<LatencyRow, 'kind' | 'latency_bucket' | 'requests'>,
+    names: Omit<MeasuredDay, 'kind' | 'latency_bucket' | 'requests'>,
     { firstByteMs }: EndedRequest,
     { tookMs }: Ending,
   ): void {
@@ -247,10 +249,12 @@ export class Activity {
   /** Writes each kind separately, so that one failure does not lose the others. */
   async #write(): Promise<void> {
     const { database } = this.#options;
+    for (const [, row] of take(this.#latencies))
+      for (const [name, sum] of latencySumsOf(row)) add(this.#latencySums, name, sum, ['requests']);
     const [sums, requests, latencies, hours, tagDays, uses, calls] = [
       take(this.#sums),
       take(this.#requests),
-      take(this.#latencies),
+      take(this.#latencySums),
       take(this.#hours),
       take(this.#tagDays),
       take(this.#uses),
@@ -263,7 +267,7 @@ export class Activity {
       ),
       addRequests(database, requests, (rest) => rest.forEach(([, row]) => this.#keepAgain(row))),
       addLatencies(database, latencies, (rest) =>
-        rest.forEach(([name, row]) => add(this.#latencies, name, row, ['requests'])),
+        rest.forEach(([name, row]) => add(this.#latencySums, name, row, ['requests'])),
       ),
       addHours(database, hours, (rest) =>
         rest.forEach(([name, row]) => add(this.#hours, name, row, hourly)),

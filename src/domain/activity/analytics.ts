@@ -1,6 +1,7 @@
 // Sums for analytics: latencies, hours, providers and tags. Some seconds late.
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
+import type { LatencySumsTable, Tables } from '../../db/schema.ts';
+import { periodsOf } from './latency-sums.ts';
 
 type Mode = 'live' | 'test';
 
@@ -20,37 +21,36 @@ type LatencySum = {
   readonly requests: number;
 };
 
-const latencyGroups = {
-  none: sql<string>`''`,
-  model: sql<string>`model_id`,
-  key: sql<string>`key_id`,
-  provider: sql<string>`provider`,
-};
-
 /** Returns histograms of charged requests; latency.ts has the buckets. */
 export async function sumLatencies(
   db: Kysely<Tables>,
-  { by, ...range }: ActivityRange & { readonly by: keyof typeof latencyGroups },
+  {
+    by,
+    accountId,
+    mode,
+    fromDay,
+    toDay,
+  }: ActivityRange & { readonly by: LatencySumsTable['grouped_by'] },
 ): Promise<readonly LatencySum[]> {
   const rows = await db
-    .selectFrom('latency_days')
+    .selectFrom('latency_sums')
     .select(({ fn }) => [
-      latencyGroups[by].as('group'),
+      'group_id',
       'kind',
       'latency_bucket',
       fn.sum<number | string>('requests').as('requests'),
     ])
-    .where('account_id', '=', range.accountId)
-    .where('mode', '=', range.mode)
-    .where('day', '>=', range.fromDay)
-    .where('day', '<=', range.toDay)
-    .groupBy(['group', 'kind', 'latency_bucket'])
+    .where('account_id', '=', accountId)
+    .where('mode', '=', mode)
+    .where('grouped_by', '=', by)
+    .where('period', 'in', periodsOf(fromDay, toDay))
+    .groupBy(['group_id', 'kind', 'latency_bucket'])
     .execute();
-  return rows.map(({ group, kind, latency_bucket: bucket, requests }) => ({
-    group,
-    kind,
-    bucket,
-    requests: Number(requests),
+  return rows.map((row) => ({
+    group: row.group_id,
+    kind: row.kind,
+    bucket: row.latency_bucket,
+    requests: Number(row.requests),
   }));
 }
 

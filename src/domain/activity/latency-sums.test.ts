@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from '../../../tests/support/property.ts';
+import { latencySumsOf, periodsOf } from './latency-sums.ts';
+
+test('a range is made of whole months and days', () => {
+  assert.deepEqual(periodsOf('2026-01-30', '2026-03-02'), [
+    '2026-01-30',
+    '2026-01-31',
+    '2026-02',
+    '2026-03-01',
+    '2026-03-02',
+  ]);
+  assert.deepEqual(periodsOf('2024-02-01', '2024-02-29'), ['2024-02']);
+  assert.equal(periodsOf('2026-01-01', '2026-12-31').length, 12);
+});
+
+test('the sums of the periods are those of the days, in every group and any range', () => {
+  const dayOf = (number: number) =>
+    new Date(Date.UTC(2026, 0, 1) + number * 86_400_000).toISOString().slice(0, 10);
+  const day = fc.nat({ max: 400 }).map(dayOf);
+  const measured = fc.record({
+    day,
+    key_id: fc.constantFrom('k0', 'k1'),
+    model_id: fc.constantFrom('m0', 'm1'),
+    provider: fc.constantFrom('p0', ''),
+    requests: fc.integer({ min: 1, max: 9 }),
+  });
+  fc.assert(
+    fc.property(fc.array(measured), fc.tuple(day, day), (rows, ends) => {
+      const [from, to] = ends.toSorted() as [string, string];
+      const same = { account_id: 'a', mode: 'live', kind: 'first', latency_bucket: 7 } as const;
+      const sums = rows.flatMap((row) => latencySumsOf({ ...same, ...row }).map(([, sum]) => sum));
+      const within = rows.filter((row) => from <= row.day && row.day <= to);
+      const periods = new Set(periodsOf(from, to));
+      for (const [by, column] of [
+        ['model', 'model_id'],
+        ['key', 'key_id'],
+        ['provider', 'provider'],
+        ['none', null],
+      ] as const)
+        for (const group of ['', 'k0', 'm1', 'p0']) {
+          const total = (found: readonly { readonly requests: number }[]) =>
+            found.reduce((sum, { requests }) => sum + requests, 0);
+          assert.equal(
+            total(
+              sums.filter(
+                (sum) => sum.grouped_by === by && sum.group_id === group && periods.has(sum.period),
+              ),
+            ),
+            total(within.filter((row) => (column === null ? '' : row[column]) === group)),
+          );
+        }
+    }),
+  );
+});
