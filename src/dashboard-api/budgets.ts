@@ -7,7 +7,6 @@ import { readBudgets } from '../domain/users/budgets.ts';
 import { micros } from '../lib/money.ts';
 import { assignKey } from '../operations/keys.ts';
 import { setBudget } from '../operations/members.ts';
-import type { DashboardContext } from './context.ts';
 import { audited, type Handlers } from './handlers.ts';
 import { noSuchKey, spendOf, toKey } from './keys.ts';
 

@@ -70,8 +70,8 @@ const amount = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 1, max: 60 }) },
 );
 const cap = fc.constantFrom(undefined, undefined, undefined, undefined, 0, 40, 90, 200);
-const budget = fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 0, 90, 300);
-const budgets = fc.record({ daily: budget, monthly: budget });
+const most = fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 0, 90, 300);
+const budgets = fc.record({ daily: most, monthly: most });
 /** A hold, and the budget of its key's owner at the time. */
 const asked = fc.tuple(fc.nat({ max: 5 }), budgets).map(([number, caps]) => {
   const { memberId, ...key } = keys[number % keys.length]!;

@@ -45,7 +45,6 @@ const notCompared = [
   'activity_days',
   'recent_errors',
   'request_log',
-  'latency_days',
   'latency_sums',
   'activity_hours',
   'activity_tag_days',

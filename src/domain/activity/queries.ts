@@ -6,6 +6,7 @@ import { isSqlite } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { type Micros, micros } from '../../lib/money.ts';
 import type { RequestRow } from './activity-rows.ts';
+import { type ActivityRange, sumLatencies } from './analytics.ts';
 import { type Latency, latencyOf, totalMsOf } from './latency.ts';
 import { readNotes, type RequestNotes } from './request-notes.ts';
 
@@ -294,29 +295,14 @@ export type ModelLatency = {
 /** Returns an account's latencies by model id. Days are UTC and inclusive. */
 export async function readModelLatencies(
   db: Kysely<Tables>,
-  { accountId, mode, fromDay, toDay }: Omit<ActivityQuery, 'by'> & { readonly accountId: string },
+  query: ActivityRange,
 ): Promise<ReadonlyMap<string, ModelLatency>> {
-  const rows = await db
-    .selectFrom('latency_days')
-    .select(({ fn }) => [
-      'model_id',
-      'kind',
-      'latency_bucket',
-      fn.sum<number | string>('requests').as('requests'),
-    ])
-    .where('account_id', '=', accountId)
-    .where('mode', '=', mode)
-    .where('day', '>=', fromDay)
-    .where('day', '<=', toDay)
-    .groupBy(['model_id', 'kind', 'latency_bucket'])
-    .execute();
+  const sums = await sumLatencies(db, { by: 'model', ...query });
   return new Map(
-    [...Map.groupBy(rows, (row) => row.model_id)].map(([modelId, own]) => {
+    [...Map.groupBy(sums, ({ group }) => group)].map(([modelId, own]) => {
       const buckets = (kind: 'first' | 'whole') =>
         new Map(
-          own
-            .filter((row) => row.kind === kind)
-            .map((row) => [row.latency_bucket, Number(row.requests)]),
+          own.filter((sum) => sum.kind === kind).map(({ bucket, requests }) => [bucket, requests]),
         );
       const whole = latencyOf(buckets('whole'));
       const meanWholeMs = whole && totalMsOf(buckets('whole')) / whole.calls;
