@@ -168,7 +168,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
     const total = series.flatMap(({ cost_micros: daily }) => daily).reduce((a, b) => a + b, 0);
     assert.equal(total, spent);
   }
-  assert.deepEqual((await analyticsOf(owner, 'key', 'live')).series, []);
+  assert.deepEqual((await analyticsOf(owner, 'key', { mode: 'live' })).series, []);
 
   const reply = await owner.get(
     `/accounts/${account}/analytics/hours?mode=test&${rangeText(clock.nowMs(), 7)}`,
@@ -181,12 +181,24 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   assert.deepEqual([total(hours.requests), total(hours.cost_micros)], [5, spent]);
   assert.ok(hours.requests[hour]! > 0);
 
-  // A week later, these are the days before.
-  await clock.advance(7 * 86_400_000);
-  const later = await analyticsOf(owner, 'key');
+  // To the days that follow, these are the days before.
+  const later = await analyticsOf(owner, 'key', { nowMs: clock.nowMs() + 7 * 86_400_000 });
   assert.deepEqual([later.now.requests, later.before.cost_micros], [0, spent]);
+  assert.equal(later.before.requests, 7);
+
+  // The runway does not count today.
+  assert.equal((await overviewOf(owner, 'test')).runway_days, null);
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  const dateCharges = (on: string) =>
+    gateway.database.write
+      .updateTable('charge_days')
+      .set({ day: on })
+      .where('ledger_id', '=', `${account}:test`)
+      .execute();
+  await dateCharges(day(clock.nowMs() - 86_400_000));
   const { runway_days: runway } = await overviewOf(owner, 'test');
   assert.equal(runway, Math.floor(((1_000_000_000 - spent) * 7) / spent));
+  await dateCharges(day(clock.nowMs()));
 
   // The list also shows when each key was last used.
   const keys = (await owner.get(`/accounts/${account}/keys?mode=test`)).json<{
@@ -242,14 +254,14 @@ async function overviewOf(client: DashboardClient, mode: 'live' | 'test'): Promi
   return reply.json();
 }
 
-/** The last seven days. */
+/** The seven days up to `nowMs`. */
 async function analyticsOf(
   client: DashboardClient,
   by: string,
-  mode: 'live' | 'test' = 'test',
+  { mode = 'test', nowMs = clock.nowMs() }: { mode?: 'live' | 'test'; nowMs?: number } = {},
 ): Promise<Analytics> {
   const reply = await client.get(
-    `/accounts/${client.account}/analytics?mode=${mode}&by=${by}&${rangeText(clock.nowMs(), 7)}`,
+    `/accounts/${client.account}/analytics?mode=${mode}&by=${by}&${rangeText(nowMs, 7)}`,
   );
   assert.equal(reply.status, 200, reply.text);
   return reply.json();
