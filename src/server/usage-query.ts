@@ -6,7 +6,7 @@ import type { ChargeQuery } from '../domain/ledger/reports/queries.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
 import { decodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 
-const names = ['limit', 'cursor', 'request_id', 'from', 'to', 'model', 'key', 'tag'] as const;
+const names = ['limit', 'cursor', 'request_id', 'from', 'to', 'model', 'tag', 'key'] as const;
 type Name = (typeof names)[number];
 type Values = Readonly<Partial<Record<Name, string>>>;
 

@@ -180,7 +180,7 @@ for (const [query, param] of refused) {
 
 test('the error for an unknown parameter lists the known ones', async () => {
   const { message } = (await ask('models=gpt-5-mini')).error;
-  assert.match(message, /`limit`, `cursor`, `request_id`, `from`, `to`, `model`, `key`/);
+  assert.match(message, /`limit`, `cursor`, `request_id`, `from`, `to`, `model`, `tag`, `key`/);
   const long = 'x'.repeat(5_000);
   assert.ok((await ask(`${long}=1`)).text.length < 1_000);
 });
