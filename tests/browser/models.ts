@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
+import { sumActivity } from '../../src/domain/activity/queries.ts';
 import {
   checkAccessibility,
   checkLooks,
@@ -16,6 +17,7 @@ import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
 
 let gateway: TestGateway<RunningApp>;
 let browser: TestBrowser;
@@ -102,7 +104,12 @@ test('speed and uptime of the account are in the list, and a line of code in the
     gateway.post('/v1/responses', { key, body: { model: 'gpt-5-mini', input } });
   assert.equal((await ask('Hello')).status, 200);
   assert.equal((await ask('sandbox: status=500')).status, 502);
-  await gateway.program.app.gateway.activity.flush();
+  await until(async () => {
+    await gateway.program.app.gateway.activity.flush();
+    const day = { fromDay: '2000-01-01', toDay: '2100-01-01' };
+    const query = { ...day, accountId: member.account, mode: 'test', by: 'none' } as const;
+    return (await sumActivity(gateway.database.read, query)).length === 1;
+  });
   await visit('/models?mode=test&q=gpt-5-mini', async (page) => {
     await rowsOf(page).getByText('50%', { exact: true }).waitFor();
     await rowsOf(page)

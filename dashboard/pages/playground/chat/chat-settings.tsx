@@ -7,19 +7,17 @@ import {
   Stack,
   Switch,
   Textarea,
-  TextInput,
 } from '@mantine/core';
 import { IconBraces, IconTool } from '@tabler/icons-react';
-import { useState } from 'react';
 import type { ChatModel } from '../../../../src/dashboard-contract/models.ts';
 import { chatFormats } from '../../../api/chat-formats/registry.ts';
 import type { ChatFormat, FormatName } from '../../../api/chat-formats/types.ts';
 import type { Key } from '../../../parts/key-select.tsx';
 import { countText } from '../../../parts/number-text.ts';
 import { KeyField } from '../key-field.tsx';
-import { parseSchema, parseTools, schemaExample, toolsExample } from './definitions.ts';
+import type { Definition } from './definition-dialogs.tsx';
+import { parseTools } from './definitions.ts';
 import type { Draft } from './draft.ts';
-import { JsonDialog } from './json-dialog.tsx';
 
 type Props = {
   readonly chosenKey: Key;
@@ -29,11 +27,13 @@ type Props = {
   readonly setFormat: (name: FormatName) => void;
   readonly draft: Draft;
   readonly setDraft: (patch: Partial<Draft>) => void;
+  readonly onEdit: (definition: Definition) => void;
 };
 
 /** Settings of the next request, for all models. Empty fields are not sent. */
 export function ChatSettingsForm(props: Props) {
-  const { chosenKey, setKey, models, format, setFormat, draft, setDraft } = props;
+  const { chosenKey, setKey, models, format, setFormat, draft, setDraft, onEdit } = props;
+  const tools = parseTools(draft.toolsText).value ?? [];
   const outputMax = Math.min(...models.map((model) => model.max_output_tokens));
   const canThink = models.some(({ abilities }) => abilities.thinking);
   return (
@@ -60,8 +60,37 @@ export function ChatSettingsForm(props: Props) {
         value={draft.system}
         onChange={(event) => setDraft({ system: event.currentTarget.value })}
       />
-      <ToolSettings draft={draft} setDraft={setDraft} />
-      <SchemaSettings draft={draft} setDraft={setDraft} />
+      <Button
+        variant="default"
+        fullWidth
+        justify="start"
+        leftSection={<IconTool size={16} aria-hidden />}
+        onClick={() => onEdit('tools')}
+      >
+        Tools: {tools.length === 0 ? 'none' : tools.map(({ name }) => name).join(', ')}
+      </Button>
+      {tools.length > 0 && (
+        <Select
+          label="Tool choice"
+          data={[
+            { value: 'auto', label: 'The model decides' },
+            { value: 'required', label: 'Any tool must be called' },
+            ...tools.map(({ name }) => ({ value: `tool:${name}`, label: name })),
+          ]}
+          value={draft.toolChoice}
+          onChange={(choice) => choice !== null && setDraft({ toolChoice: choice })}
+          allowDeselect={false}
+        />
+      )}
+      <Button
+        variant="default"
+        fullWidth
+        justify="start"
+        leftSection={<IconBraces size={16} aria-hidden />}
+        onClick={() => onEdit('schema')}
+      >
+        Output schema: {draft.schemaText === '' ? 'none' : draft.schemaName}
+      </Button>
       <NumberInput
         label="Max output tokens"
         description={Number.isFinite(outputMax) ? `Up to ${countText(outputMax)}` : undefined}
@@ -99,94 +128,6 @@ export function ChatSettingsForm(props: Props) {
         onChange={(event) => setDraft({ stream: event.currentTarget.checked })}
       />
     </Stack>
-  );
-}
-
-type DraftProps = Pick<Props, 'draft' | 'setDraft'>;
-
-function ToolSettings({ draft, setDraft }: DraftProps) {
-  const [isOpen, setOpen] = useState(false);
-  const tools = parseTools(draft.toolsText).value ?? [];
-  return (
-    <>
-      <Button
-        variant="default"
-        fullWidth
-        justify="start"
-        leftSection={<IconTool size={16} aria-hidden />}
-        onClick={() => setOpen(true)}
-      >
-        Tools: {tools.length === 0 ? 'none' : tools.map(({ name }) => name).join(', ')}
-      </Button>
-      {tools.length > 0 && (
-        <Select
-          label="Tool choice"
-          data={[
-            { value: 'auto', label: 'The model decides' },
-            { value: 'required', label: 'Any tool must be called' },
-            ...tools.map(({ name }) => ({ value: `tool:${name}`, label: name })),
-          ]}
-          value={draft.toolChoice}
-          onChange={(choice) => choice !== null && setDraft({ toolChoice: choice })}
-          allowDeselect={false}
-        />
-      )}
-      <JsonDialog
-        opened={isOpen}
-        onClose={() => setOpen(false)}
-        title="Tools"
-        label="Function definitions"
-        description="A list of functions with a name, a description and the JSON Schema of their parameters. The definitions of any format can be pasted."
-        example={toolsExample}
-        text={draft.toolsText}
-        onSave={(toolsText) => setDraft({ toolsText, toolChoice: 'auto' })}
-        parse={parseTools}
-      />
-    </>
-  );
-}
-
-function SchemaSettings({ draft, setDraft }: DraftProps) {
-  const [isOpen, setOpen] = useState(false);
-  const options = { name: draft.schemaName, strict: draft.isSchemaStrict };
-  return (
-    <>
-      <Button
-        variant="default"
-        fullWidth
-        justify="start"
-        leftSection={<IconBraces size={16} aria-hidden />}
-        onClick={() => setOpen(true)}
-      >
-        Output schema: {draft.schemaText === '' ? 'none' : draft.schemaName}
-      </Button>
-      <JsonDialog
-        opened={isOpen}
-        onClose={() => setOpen(false)}
-        title="Output schema"
-        label="JSON Schema"
-        description="The answer is JSON that follows this schema."
-        example={schemaExample}
-        text={draft.schemaText}
-        onSave={(schemaText) => setDraft({ schemaText })}
-        parse={(text) => parseSchema(text, options)}
-      >
-        <TextInput
-          label="Name"
-          maxLength={64}
-          value={draft.schemaName}
-          onChange={(event) =>
-            setDraft({ schemaName: event.currentTarget.value.replaceAll(/[^\w-]/g, '_') })
-          }
-        />
-        <Switch
-          label="Strict"
-          description="Every property must be required, and no others allowed. Messages is always strict."
-          checked={draft.isSchemaStrict}
-          onChange={(event) => setDraft({ isSchemaStrict: event.currentTarget.checked })}
-        />
-      </JsonDialog>
-    </>
   );
 }
 

@@ -18,7 +18,8 @@ import classes from './chat.module.css';
 import { ColumnsBar } from './columns-bar.tsx';
 import { Compose } from './compose.tsx';
 import { columnsMax, messagesOf, questionOf, requestOf, type StepPlace } from './conversation.ts';
-import { emptyDraft, readDraft } from './draft.ts';
+import { DefinitionDialogs, type Definition } from './definition-dialogs.tsx';
+import { emptyDraft, readDraft, type Draft } from './draft.ts';
 import { useKeepChat, useKeptChat, type KeptChat } from './kept-chat.ts';
 import { SavedPrompts } from './saved-prompts.tsx';
 import { TurnView } from './turn-view.tsx';
@@ -52,6 +53,8 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
   const [text, setText] = useState('');
   const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
   const [code, setCode] = useState<{ format: FormatName; request: ChatRequest } | null>(null);
+  const changeDraft = (patch: Partial<Draft>) => setDraft((before) => ({ ...before, ...patch }));
+  const [edited, setEdited] = useState<Definition | null>(null);
   const [areSettingsOpen, setSettingsOpen] = useState(false);
   const [column, setColumn] = useState(0);
   const conversation = useConversation(kept?.turns ?? []);
@@ -208,9 +211,16 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
           format={format}
           setFormat={(name) => setView({ format: name })}
           draft={draft}
-          setDraft={(patch) => setDraft({ ...draft, ...patch })}
+          setDraft={changeDraft}
+          onEdit={setEdited}
         />
       </SettingsDrawer>
+      <DefinitionDialogs
+        edited={edited}
+        onClose={() => setEdited(null)}
+        draft={draft}
+        setDraft={changeDraft}
+      />
       <CodeDialog
         opened={code !== null}
         onClose={() => setCode(null)}
