@@ -34,7 +34,7 @@ export function BudgetCell({ member, budget }: Props) {
       ))}
       {lines.length === 0 && !isOwner && <Text inherit>None</Text>}
       {isOwner && (
-        <Button variant="subtle" size="compact-sm" onClick={() => setOpen(true)}>
+        <Button variant="subtle" size="compact-sm" px={0} onClick={() => setOpen(true)}>
           {lines.length === 0 ? 'Set a budget' : 'Change'}
           <VisuallyHidden> of {member.name}</VisuallyHidden>
         </Button>
