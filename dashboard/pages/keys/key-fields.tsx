@@ -110,7 +110,7 @@ export function KeyFields({ form, readOnly = false }: Props) {
 
 function ScopeField(input: Partial<CheckboxGroupProps>) {
   return (
-    <Checkbox.Group label="May" {...input}>
+    <Checkbox.Group label="This key may" {...input}>
       <Group mt={8} gap="lg">
         <Checkbox value="run" label="Run models and searches" />
         <Checkbox value="images" label="Make images" />
