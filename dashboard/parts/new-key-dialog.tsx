@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { CodeBlock } from './code-block.tsx';
 import { CopyButton } from './copy-button.tsx';
 
@@ -11,10 +12,12 @@ type Props = {
   readonly onClose: () => void;
   /** What was done to the key. */
   readonly verb?: 'created' | 'rotated';
+  /** Shown below the key: how to use it. */
+  readonly children?: ReactNode;
 };
 
 /** Shows the secret of a new key, once. A click outside does not close the dialog. */
-export function NewKeyDialog({ created, power, onClose, verb = 'created' }: Props) {
+export function NewKeyDialog({ created, power, onClose, verb = 'created', children }: Props) {
   return (
     <Modal
       opened={created !== null}
@@ -33,6 +36,7 @@ export function NewKeyDialog({ created, power, onClose, verb = 'created' }: Prop
               Copy it now. It is shown only once. Keep it secret: anyone who has it can {power}.
             </Text>
           </Alert>
+          {children}
           <Group justify="flex-end">
             <CopyButton text={created.secret} label="Copy key" wide />
             <Button onClick={onClose}>Done</Button>

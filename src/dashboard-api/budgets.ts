@@ -19,7 +19,7 @@ export const budgetsHandlers: Handlers<typeof budgetsEndpoints> = {
     const budgets = await readBudgets(database, accountId);
     const spending = await readMemberSpending(database.read, ledgerIdOf(accountId, 'live'), nowMs);
     const data = [...budgets].map(([user_id, terms]) => {
-      return { user_id, ...terms, ...spendOf(spending.get(user_id), nowMs) };
+      return { user_id, ...terms, ...spendOf(spending.get(user_id), { createdAtMs: 0, nowMs }) };
     });
     return { data };
   },

@@ -14,12 +14,14 @@ import {
   findLastUsedKey,
   keyStateOf,
   searchKeys,
+  sortKeys,
   type KeyListing,
   type KeyLocator,
 } from '../domain/keys/list-keys.ts';
 import type { KeyChange, KeyControls, NewKey } from '../domain/keys/manage-keys.ts';
 import { readKeySpending, type KeySpending } from '../domain/ledger/reports/spending.ts';
-import { nextDayMs, nextMonthMs } from '../domain/ledger/window.ts';
+import { forecastMicros } from '../domain/ledger/forecast.ts';
+import { dayStartMs, monthStartMs, nextDayMs, nextMonthMs } from '../domain/ledger/window.ts';
 import { isAddressRange } from '../lib/addresses.ts';
 import { parseZonedTime } from '../lib/iso-time.ts';
 import { micros } from '../lib/money.ts';
@@ -29,13 +31,27 @@ import { requireProof, requireWithinBudget } from './access.ts';
 import { audited, type Handlers } from './handlers.ts';
 
 const pageRows = 50;
+/** Rows of a list in another order, which has one page. */
+const sortedRows = 100;
 export const hourMs = 3_600_000;
 
 export const keysHandlers: Handlers<typeof keysEndpoints> = {
   'GET /accounts/:account/keys': async ({ context, account, query }) => {
-    const { mode, search: text, state: states, limit = pageRows, cursor = null } = query;
+    const { mode, search: text, state: states, sort, limit = pageRows, cursor = null } = query;
     const nowMs = context.gateway.clock.nowMs();
     const { accountId } = account;
+    if (sort !== undefined) {
+      const keys = await sortKeys(context.database, {
+        accountId,
+        mode,
+        text,
+        states,
+        nowMs,
+        order: sort,
+        limit: sortedRows,
+      });
+      return { data: await toKeys(context, keys), next_cursor: null };
+    }
     const page = await searchKeys(context.database, {
       accountId,
       mode,
@@ -255,27 +271,36 @@ export async function toKeys(
   return listings.map(({ account_id: _account, ...listing }) => ({
     ...listing,
     state: keyStateOf(listing, nowMs),
-    ...spendOf(spend.get(listing.id), nowMs),
+    ...spendOf(spend.get(listing.id), { createdAtMs: Date.parse(listing.created_at), nowMs }),
     last_used_at: isoOf(uses.get(listing.id)),
     owner: ownerOf(owners.get(listing.id)),
   }));
 }
 
-/** A key without spend or holds this month has no row. */
+/**
+ * A key without spend or holds this month has no row. `createdAtMs`: since when it could be used, for
+ * the forecast.
+ */
 export function spendOf(
   spending: Omit<KeySpending, 'keyId'> | undefined,
-  nowMs: number,
+  { createdAtMs, nowMs }: { readonly createdAtMs: number; readonly nowMs: number },
 ): Pick<Key, 'today' | 'this_month'> {
+  const created = { createdAtMs, nowMs };
+  const today = { startMs: dayStartMs(nowMs), endMs: nextDayMs(nowMs) };
+  const month = { startMs: monthStartMs(nowMs), endMs: nextMonthMs(nowMs) };
+  const [spentToday, spentMonth] = [spending?.dayMicros ?? 0, spending?.monthMicros ?? 0];
   return {
     today: {
-      spent_micros: spending?.dayMicros ?? 0,
+      spent_micros: spentToday,
       held_micros: spending?.dayHeldMicros ?? 0,
-      resets_at: new Date(nextDayMs(nowMs)).toISOString(),
+      resets_at: new Date(today.endMs).toISOString(),
+      forecast_micros: forecastMicros({ spentMicros: spentToday, ...today, ...created }),
     },
     this_month: {
-      spent_micros: spending?.monthMicros ?? 0,
+      spent_micros: spentMonth,
       held_micros: spending?.monthHeldMicros ?? 0,
-      resets_at: new Date(nextMonthMs(nowMs)).toISOString(),
+      resets_at: new Date(month.endMs).toISOString(),
+      forecast_micros: forecastMicros({ spentMicros: spentMonth, ...month, ...created }),
     },
   };
 }

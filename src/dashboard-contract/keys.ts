@@ -17,6 +17,10 @@ export const KeySpend = closed({
     description: 'By requests that run; it counts against the cap as well.',
   }),
   resets_at: Type.String(),
+  forecast_micros: orNull(
+    Type.Integer(),
+    'The spend at the reset: what is spent, plus the average since the start of the window (or the creation of the key) for the rest of it. null: nothing is spent, or less than an eighth of the window is over.',
+  ),
 });
 
 export const Key = closed({
@@ -108,14 +112,18 @@ export const keyOverlap = {
   overlap_hours: Type.Integer({ minimum: 0, maximum: 720 }),
 };
 
+/** Highest spend, or newest use, first. */
+const KeySort = Type.Enum(['spent-today', 'spent-this-month', 'last-used']);
+
 export const keysEndpoints = {
   'GET /accounts/:account/keys': endpoint({
     access: 'viewer',
     summary: 'List keys',
-    note: 'Newest first. `search`: a part of the name or the hint, or an id. `state`: any of these; none: in any.',
+    note: 'Newest first, or in another order: the first hundred then. `search`: a part of the name or the hint, or an id. `state`: any of these; none: in any.',
     query: Type.Object({
       ...PageQuery,
       mode: Mode,
+      sort: Type.Optional(KeySort),
       search: Type.Optional(Type.String({ maxLength: 200 })),
       state: Type.Optional(Type.Array(KeyState, { maxItems: 4 })),
     }),

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import {
   checkAccessibility,
+  checkLooks,
   openBrowser,
   phone,
   takePicture,
@@ -16,6 +17,9 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
+import { usdText } from '../../dashboard/parts/money-text.ts';
+import { nextDayMs } from '../../src/domain/ledger/window.ts';
+import { micros } from '../../src/lib/money.ts';
 
 const chat = endpoint('chat');
 
@@ -54,7 +58,16 @@ test('a new key is shown once, and its changes and revocation apply to the next 
 
     const secret = await page.getByRole('region', { name: 'The new key' }).innerText();
     assert.match(secret, /^tg_test_\w{38}$/);
-    await checkAccessibility(page);
+    await page.getByText(`${gateway.url}/v1`, { exact: true }).waitFor();
+    for (const name of ['OpenAI Python', 'Anthropic SDK', 'Claude Code', 'Codex']) {
+      await page.getByRole('tab', { name }).click();
+      const code = page.getByRole('region', { name: `Code for ${name}` });
+      await code.getByText(gateway.url).waitFor();
+      await code.getByText('gpt-5-mini').first().waitFor();
+      const guide = await page.getByRole('link', { name: `Guide: ${name}` }).getAttribute('href');
+      assert.equal((await gateway.get(guide!)).status, 200);
+    }
+    await checkLooks(page, 'keys-created');
     await page.getByRole('button', { name: 'Done' }).click();
     const first = await ask(secret);
     assert.equal(first.status, 200);
@@ -113,27 +126,65 @@ test('a new key is shown once, and its changes and revocation apply to the next 
   });
 });
 
-test('three clicks rotate a key, and the text before works until the overlap ends', async () => {
-  const { key } = await gateway.makeKey({ account: owner.account, name: 'Rotated' });
-  await withKeys({}, async (page) => {
-    await page.getByRole('button', { name: 'Actions for Rotated' }).click();
-    await page.getByRole('menuitem', { name: 'Rotate' }).click();
-    const dialog = page.getByRole('dialog', { name: /^Rotate the key/ });
-    await dialog
-      .getByText('Works for 24 hours more')
-      .or(dialog.getByRole('combobox'))
+test('a duplicate begins with the caps and limits of its key', async () => {
+  const client = await signIn(gateway, { role: 'owner' });
+  const made = await client.post(`/accounts/${client.account}/keys`, {
+    mode: 'test',
+    name: 'Original',
+    daily_cap_micros: 5_500_000,
+    requests_per_minute: 60,
+    models: ['gpt-5-mini'],
+  });
+  assert.equal(made.status, 200, made.text);
+  await withKeys({ client }, async (page) => {
+    await page.getByRole('button', { name: 'Actions for Original' }).click();
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click();
+    const form = page.getByRole('dialog', { name: /^Duplicate the key/ });
+    assert.equal(await form.getByLabel('Name').inputValue(), 'Original (copy)');
+    assert.equal(await form.getByLabel('Daily cap').inputValue(), '5.50');
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('region', { name: 'The new key' }).waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('row', { name: /Original \(copy\)/ }).waitFor();
+  });
+  const { data } = (await client.get(`/accounts/${client.account}/keys?mode=test`)).json<{
+    data: Record<string, unknown>[];
+  }>();
+  const [copy, original] = data as [Record<string, unknown>, Record<string, unknown>];
+  for (const field of ['daily_cap_micros', 'requests_per_minute', 'models'])
+    assert.deepEqual(copy[field], original[field]);
+});
+
+test('a cap is a budget with a forecast for its reset, once enough of the day is over', async () => {
+  const client = await signIn(gateway, { role: 'owner' });
+  clock.jumpTo(nextDayMs(clock.nowMs()));
+  const { key } = await gateway.makeKey({
+    account: client.account,
+    name: 'Budget',
+    dailyCapMicros: micros(100_000),
+  });
+  const { costMicros } = await ask(key);
+  await withKeys({ client }, async (page) => {
+    await page
+      .getByRole('row', { name: /Budget/ })
+      .getByText('of $0.10')
       .first()
       .waitFor();
-    await checkAccessibility(page);
-    await takePicture(page, 'keys-rotate');
-    await dialog.getByRole('button', { name: 'Rotate key' }).click();
-    const secret = await page.getByRole('region', { name: 'The new key' }).innerText();
-    assert.match(secret, /^tg_test_\w{38}$/);
-    await page.getByRole('button', { name: 'Done' }).click();
-    for (const text of [secret, key]) assert.equal((await ask(text)).status, 200);
-    clock.jumpTo(clock.nowMs() + 24 * 3_600_000);
-    assert.equal((await askUntil(key, (reply) => reply.status !== 200)).status, 401);
-    assert.equal((await ask(secret)).status, 200);
+    assert.equal(await page.getByText(/^forecast/).count(), 0, 'the day has just begun');
+  });
+  clock.jumpTo(clock.nowMs() + 6 * 3_600_000);
+  await withKeys({ client }, async (page) => {
+    await page
+      .getByText(`forecast ${usdText(4 * costMicros!)}`)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: /^Budget/ }).click();
+    await page
+      .getByRole('dialog', { name: 'Budget' })
+      .getByText(/^The average spend since/)
+      .first()
+      .waitFor();
+    await checkLooks(page, 'keys-budget');
   });
 });
 

@@ -396,3 +396,39 @@ async function within5s(key: string, isExpected: (reply: Reply) => boolean): Pro
     return isExpected(reply) && reply;
   });
 }
+
+test('keys are sorted by spend of the UTC day and month, and by last use', async () => {
+  const client = await signIn(gateway);
+  const { account } = client;
+  const [one, two, idle] = [
+    await gateway.makeKey({ account, name: 'One' }),
+    await gateway.makeKey({ account, name: 'Two' }),
+    await gateway.makeKey({ account, name: 'Idle' }),
+  ];
+  await gateway.makeKey({ name: 'Of another account' });
+  const spend = async (key: string, model: string) =>
+    (await gateway.post(chat.path, { key, body: chat.body({ model }) })).costMicros!;
+  // A month that has another day to come.
+  clock.jumpTo(Date.UTC(2027, 2, 10, 12));
+  const dear = await spend(one.key, 'gpt-4o');
+  clock.jumpTo(Date.UTC(2027, 2, 11, 12));
+  const cheap = await spend(two.key, 'gpt-5-mini');
+  assert.ok(cheap < dear);
+  const sorted = async (sort: string) => {
+    const reply = await client.get(`/accounts/${account}/keys?mode=test&sort=${sort}`);
+    assert.equal(reply.status, 200, reply.text);
+    return reply.json<{ data: Key[] }>().data;
+  };
+  const namesBy = async (sort: string) => (await sorted(sort)).map(({ name }) => name);
+  assert.deepEqual(await namesBy('spent-today'), ['Two', 'Idle', 'One']);
+  assert.deepEqual(await namesBy('spent-this-month'), ['One', 'Two', 'Idle']);
+  await until(async () => {
+    await clock.advance(10_000);
+    return (await namesBy('last-used')).join() === 'Two,One,Idle';
+  });
+  const [top] = await sorted('spent-today');
+  assert.equal(top!.id, two.id);
+  assert.equal(top!.today.forecast_micros! >= 2 * cheap - 1, true);
+  assert.equal((await sorted('spent-this-month')).at(-1)!.id, idle.id);
+  assert.equal((await client.get(`/accounts/${account}/keys?mode=test&sort=name`)).status, 400);
+});

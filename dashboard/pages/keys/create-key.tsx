@@ -9,17 +9,38 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { NewKeyDialog } from '../../parts/new-key-dialog.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { KeyFields } from './key-fields.tsx';
-import { controlsOf, emptyValues, fieldNames, problemsOf, type KeyValues } from './key-values.ts';
+import { KeyCode } from './key-code.tsx';
+import {
+  controlsOf,
+  copiedValues,
+  emptyValues,
+  fieldNames,
+  problemsOf,
+  type Key,
+  type KeyValues,
+} from './key-values.ts';
 
-type Props = { readonly opened: boolean; readonly onClose: () => void };
+type Props = {
+  readonly opened: boolean;
+  /** The key whose caps and limits the new one begins with. */
+  readonly copied: Key | null;
+  readonly onClose: () => void;
+};
 
 /** Creates a key, then shows its secret once. */
-export function CreateKey({ opened, onClose }: Props) {
+export function CreateKey({ opened, copied, onClose }: Props) {
   const [created, setCreated] = useState<Output<'POST /accounts/:account/keys'> | null>(null);
   return (
     <>
-      <Drawer opened={opened} onClose={onClose} title="Create a key" position="right" size="lg">
+      <Drawer
+        opened={opened}
+        onClose={onClose}
+        title={copied ? `Duplicate the key “${copied.name}”` : 'Create a key'}
+        position="right"
+        size="lg"
+      >
         <CreateKeyForm
+          copied={copied}
           onClose={onClose}
           onCreated={(key) => {
             setCreated(key);
@@ -27,24 +48,30 @@ export function CreateKey({ opened, onClose }: Props) {
           }}
         />
       </Drawer>
-      <NewKeyDialog created={created} power="spend your balance" onClose={() => setCreated(null)} />
+      <NewKeyDialog created={created} power="spend your balance" onClose={() => setCreated(null)}>
+        {created && <KeyCode row={created.key} secret={created.secret} />}
+      </NewKeyDialog>
     </>
   );
 }
 
 type FormProps = {
+  readonly copied: Key | null;
   readonly onClose: () => void;
   readonly onCreated: (key: Output<'POST /accounts/:account/keys'>) => void;
 };
 
-function CreateKeyForm({ onClose, onCreated }: FormProps) {
+function CreateKeyForm({ copied, onClose, onCreated }: FormProps) {
   const { test_mode: hasTestMode } = useSession().features;
   const [mode, setMode] = useState<Mode>(useMode());
   const showMode = useSetMode();
   const create = useChange('POST /accounts/:account/keys', {
     invalidates: ['GET /accounts/:account/keys'],
   });
-  const form = useForm<KeyValues>({ initialValues: emptyValues, validate: problemsOf });
+  const form = useForm<KeyValues>({
+    initialValues: copied ? copiedValues(copied) : emptyValues,
+    validate: problemsOf,
+  });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async (values) => {

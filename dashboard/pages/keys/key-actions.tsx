@@ -2,6 +2,7 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import {
   IconBan,
+  IconCopy,
   IconDots,
   IconPencil,
   IconPlayerPause,
@@ -63,10 +64,11 @@ type Props = {
   readonly row: Key;
   readonly onEdit: () => void;
   readonly onRotate: () => void;
+  readonly onDuplicate: () => void;
 };
 
 /** The menu at the end of a row. */
-export function KeyMenu({ row, onEdit, onRotate }: Props) {
+export function KeyMenu({ row, onEdit, onRotate, onDuplicate }: Props) {
   const actions = useKeyActions();
   if (row.state === 'revoked') return null;
   return (
@@ -82,6 +84,9 @@ export function KeyMenu({ row, onEdit, onRotate }: Props) {
         </Menu.Item>
         <Menu.Item leftSection={<IconRefresh size={16} aria-hidden />} onClick={onRotate}>
           Rotate
+        </Menu.Item>
+        <Menu.Item leftSection={<IconCopy size={16} aria-hidden />} onClick={onDuplicate}>
+          Duplicate
         </Menu.Item>
         {row.disabled_at === null ? (
           <Menu.Item

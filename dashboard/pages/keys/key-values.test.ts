@@ -3,13 +3,19 @@ import { test } from 'node:test';
 import {
   changedControls,
   controlsOf,
+  copiedValues,
   emptyValues,
   problemsOf,
   valuesOf,
   type Key,
 } from './key-values.ts';
 
-const spend = { spent_micros: 0, held_micros: 0, resets_at: '2026-11-23T00:00:00.000Z' };
+const spend = {
+  spent_micros: 0,
+  held_micros: 0,
+  resets_at: '2026-11-23T00:00:00.000Z',
+  forecast_micros: null,
+};
 const key: Key = {
   id: 'key_1',
   mode: 'live',
@@ -90,4 +96,12 @@ test('a key needs a name, and caps must be amounts', () => {
     null,
     null,
   ]);
+});
+
+test('a duplicate has the caps and limits of its key, another name, and no past expiry', () => {
+  assert.deepEqual(copiedValues(key), { ...valuesOf(key), name: 'build (copy)' });
+  const expired = copiedValues({ ...key, name: 'n'.repeat(200), state: 'expired' });
+  assert.equal(expired.expires, '');
+  assert.equal(expired.name.length, 200);
+  assert.deepEqual(problemsOf(expired).name, null);
 });

@@ -69,6 +69,19 @@ export function valuesOf(key: Key): KeyValues {
   };
 }
 
+/** Returns the values of a duplicate. An expiry that has passed is left out. */
+export function copiedValues(key: Key): KeyValues {
+  const { name, expires, ...values } = valuesOf(key);
+  return {
+    ...values,
+    name: `${name.slice(0, nameCharsMax - copySuffix.length)}${copySuffix}`,
+    expires: key.state === 'expired' ? '' : expires,
+  };
+}
+
+const nameCharsMax = 200;
+const copySuffix = ' (copy)';
+
 /** Expects values without problems (`problemsOf`). */
 export function controlsOf(values: KeyValues): Required<Controls> {
   return {

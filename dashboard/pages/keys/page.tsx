@@ -33,19 +33,31 @@ function isFilter(name: string | undefined): name is keyof typeof filters {
   return name !== undefined && Object.hasOwn(filters, name);
 }
 
+const sorts = {
+  'spent-today': 'Spent today',
+  'spent-this-month': 'Spent this month',
+  'last-used': 'Last used',
+} as const;
+
+function isSort(name: string | undefined): name is keyof typeof sorts {
+  return name !== undefined && Object.hasOwn(sorts, name);
+}
+
 export function Page() {
   const mode = useMode();
   const canChange = useIsAtLeast('admin');
-  const [state, setState] = useUrlState(({ q = '', state: name, key, create }) => ({
+  const [state, setState] = useUrlState(({ q = '', state: name, key, create, sort }) => ({
     search: q,
+    sort: isSort(sort) ? sort : undefined,
     filter: isFilter(name) ? name : ('current' as const),
     keyId: key ?? null,
     isCreating: create === 'yes',
   }));
-  const { search, filter, keyId, isCreating } = state;
+  const { search, filter, sort, keyId, isCreating } = state;
   const [rotating, setRotating] = useState<Key | null>(null);
+  const [copied, setCopied] = useState<Key | null>(null);
   const pages = useApiPages('GET /accounts/:account/keys', {
-    query: { mode, search, state: [...filters[filter].states] },
+    query: { mode, search, sort, state: [...filters[filter].states] },
   });
   const isFiltered = search !== '' || filter !== 'current';
   const create = (
@@ -87,6 +99,19 @@ export function Page() {
             allowDeselect={false}
             w={150}
           />
+          {/* On a phone the list has no headings to sort by. */}
+          <Select
+            hiddenFrom="sm"
+            aria-label="Order"
+            data={[
+              { value: '', label: 'Newest first' },
+              ...Object.entries(sorts).map(([value, label]) => ({ value, label })),
+            ]}
+            value={sort ?? ''}
+            onChange={(value) => setState({ sort: value || undefined })}
+            allowDeselect={false}
+            w={190}
+          />
         </Group>
         <Panel flush>
           <DataTable
@@ -94,11 +119,16 @@ export function Page() {
             pages={pages}
             columns={
               canChange
-                ? [...columns, menuColumn({ onEdit: open, onRotate: setRotating })]
+                ? [
+                    ...columns,
+                    menuColumn({ onEdit: open, onRotate: setRotating, onDuplicate: setCopied }),
+                  ]
                 : columns
             }
             rowKey={(key) => key.id}
             onOpen={open}
+            sorted={sort}
+            onSort={(order) => setState({ sort: order })}
             empty={
               isFiltered ? (
                 <EmptyState
@@ -130,7 +160,14 @@ export function Page() {
           />
         </Panel>
       </Stack>
-      <CreateKey opened={isCreating && canChange} onClose={() => setState({ create: undefined })} />
+      <CreateKey
+        opened={(isCreating || copied !== null) && canChange}
+        copied={copied}
+        onClose={() => {
+          setCopied(null);
+          setState({ create: undefined });
+        }}
+      />
       <RotateKey row={rotating} onClose={() => setRotating(null)} />
       <KeyDrawer keyId={keyId} onClose={() => setState({ key: undefined })} />
     </>
@@ -140,7 +177,6 @@ export function Page() {
 const columns: readonly Column<Key>[] = [
   {
     title: 'Key',
-    value: (key) => key.name,
     phone: 'title',
     render: (key) => <KeyName row={key} />,
   },
@@ -149,6 +185,7 @@ const columns: readonly Column<Key>[] = [
     kind: 'money',
     value: (key) => key.today.spent_micros,
     width: 170,
+    sort: 'spent-today',
     render: (key) => (
       <CapBar label="Spent today" spend={key.today} capMicros={key.daily_cap_micros} />
     ),
@@ -158,19 +195,16 @@ const columns: readonly Column<Key>[] = [
     kind: 'money',
     value: (key) => key.this_month.spent_micros,
     width: 170,
+    sort: 'spent-this-month',
     render: (key) => (
       <CapBar label="Spent this month" spend={key.this_month} capMicros={key.monthly_cap_micros} />
     ),
   },
-  {
-    title: 'Models',
-    value: (key) => key.models?.length,
-    render: (key) => <Models ids={key.models} />,
-  },
+  { title: 'Models', render: (key) => <Models ids={key.models} /> },
   {
     title: 'Last used',
     kind: 'time',
-    value: (key) => key.last_used_at,
+    sort: 'last-used',
     render: (key) => <TimeAgo at={key.last_used_at} never="Never" />,
   },
 ];
@@ -178,7 +212,8 @@ const columns: readonly Column<Key>[] = [
 function menuColumn({
   onEdit,
   onRotate,
-}: Readonly<Record<'onEdit' | 'onRotate', (key: Key) => void>>): Column<Key> {
+  onDuplicate,
+}: Readonly<Record<'onEdit' | 'onRotate' | 'onDuplicate', (key: Key) => void>>): Column<Key> {
   // On a phone, opening the key offers the same actions.
   return {
     title: '',
@@ -186,7 +221,12 @@ function menuColumn({
     align: 'right',
     phone: 'hidden',
     render: (key) => (
-      <KeyMenu row={key} onEdit={() => onEdit(key)} onRotate={() => onRotate(key)} />
+      <KeyMenu
+        row={key}
+        onEdit={() => onEdit(key)}
+        onRotate={() => onRotate(key)}
+        onDuplicate={() => onDuplicate(key)}
+      />
     ),
   };
 }

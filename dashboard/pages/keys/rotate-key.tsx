@@ -5,6 +5,7 @@ import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { NewKeyDialog } from '../../parts/new-key-dialog.tsx';
+import { KeyCode } from './key-code.tsx';
 import type { Key } from './key-values.ts';
 
 const overlaps = [
@@ -69,7 +70,9 @@ export function RotateKey({ row, onClose }: Props) {
         power="spend your balance"
         verb="rotated"
         onClose={() => setMade(null)}
-      />
+      >
+        {made && <KeyCode row={made.key} secret={made.secret} />}
+      </NewKeyDialog>
     </>
   );
 }

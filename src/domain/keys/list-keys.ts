@@ -1,9 +1,9 @@
 // Reads API keys for lists: all keys, one key, or a search.
-import type { Selectable, SqlBool } from 'kysely';
+import type { Selectable, SelectQueryBuilder, SqlBool } from 'kysely';
 import { sql } from 'kysely';
 import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { Database } from '../../db/database.ts';
-import type { ApiKeysTable } from '../../db/schema.ts';
+import type { ApiKeysTable, Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 
 /** A key as it is listed. Only `createKey` returns the key itself. */
@@ -108,12 +108,7 @@ export async function searchKeys(
 ): Promise<{ readonly keys: readonly KeyListing[]; readonly next: string | null } | null> {
   const after = cursor === null ? null : readCursor(cursor);
   if (cursor !== null && !after) return null;
-  let query = newestFirst(database);
-  if (accountId !== undefined) query = query.where('account_id', '=', accountId);
-  if (mode !== undefined) query = query.where('mode', '=', mode);
-  if (text !== undefined) query = query.where(containsText(text));
-  if (states !== undefined)
-    query = query.where((eb) => eb.or(states.map((state) => inState(state, nowMs))));
+  let query = matching(newestFirst(database), { accountId, mode, text, states, nowMs });
   if (after)
     query = query.where((eb) =>
       eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(after.createdAtMs, after.id)),
@@ -127,12 +122,54 @@ export async function searchKeys(
   };
 }
 
+type SortedKeys = Omit<KeySearch, 'cursor'> & {
+  readonly order: 'spent-today' | 'spent-this-month' | 'last-used';
+};
+
+/** Returns the keys with the highest spend or the newest use; the newest key first among equals. */
+export async function sortKeys(
+  database: Database,
+  { order, limit, ...filters }: SortedKeys,
+): Promise<readonly KeyListing[]> {
+  const measure = order === 'last-used' ? lastUse : spentIn(order, filters.nowMs);
+  const rows = await matching(database.read.selectFrom('api_keys').selectAll(), filters)
+    .orderBy(sql`coalesce(${measure}, 0)`, 'desc')
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(toListing);
+}
+
+const lastUse = sql<number>`(select last_used_at_ms from key_uses where key_uses.key_id = api_keys.id)`;
+
+/** The days are those of `domain/ledger/window.ts`. */
+function spentIn(order: 'spent-today' | 'spent-this-month', nowMs: number) {
+  const day = new Date(nowMs).toISOString().slice(0, 10);
+  const [kind, startsOn] = order === 'spent-today' ? ['day', day] : ['month', day.slice(0, 7)];
+  return sql<number>`(select settled_micros from key_windows
+    where key_windows.key_id = api_keys.id and kind = ${kind} and starts_on = ${startsOn})`;
+}
+
 function newestFirst(database: Database) {
   return database.read
     .selectFrom('api_keys')
     .selectAll()
     .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc');
+}
+
+function matching<Output>(
+  keys: SelectQueryBuilder<Tables, 'api_keys', Output>,
+  { accountId, mode, text, states, nowMs }: Omit<KeySearch, 'cursor' | 'limit'>,
+) {
+  let query = keys;
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId);
+  if (mode !== undefined) query = query.where('mode', '=', mode);
+  if (text !== undefined) query = query.where(containsText(text));
+  if (states !== undefined)
+    query = query.where((eb) => eb.or(states.map((state) => inState(state, nowMs))));
+  return query;
 }
 
 function containsText(text: string) {

@@ -20,6 +20,16 @@ function isoOf(timeMs: number): string {
   return last.iso;
 }
 
+/** The first millisecond of the UTC day. */
+export function dayStartMs(timeMs: number): number {
+  return Date.parse(dayOf(timeMs));
+}
+
+/** The first millisecond of the UTC month. */
+export function monthStartMs(timeMs: number): number {
+  return Date.parse(`${monthOf(timeMs)}-01`);
+}
+
 /** The first millisecond of the next UTC day. */
 export function nextDayMs(timeMs: number): number {
   const time = new Date(timeMs);

@@ -1,0 +1,105 @@
+// What people do with keys in a few clicks, in a real browser and on both databases.
+import assert from 'node:assert/strict';
+import type { Locator, Page } from 'playwright-core';
+import { after, before, test } from '../support/both-stores.ts';
+import {
+  checkAccessibility,
+  openBrowser,
+  takePicture,
+  type TestBrowser,
+} from '../support/browser.ts';
+import { signIn } from '../support/dashboard.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until, untilNoticed } from '../support/until.ts';
+
+const chat = endpoint('chat');
+
+let clock: TestClock;
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+before(async () => {
+  clock = new TestClock();
+  [gateway, browser] = await Promise.all([startGateway({}, { clock }), openBrowser()]);
+});
+after(() => gateway.stop());
+
+test('three clicks rotate a key, and the text before works until the overlap ends', async () => {
+  const owner = await signIn(gateway);
+  const { key } = await gateway.makeKey({ account: owner.account, name: 'Rotated' });
+  await withKeys(owner.cookie, async (page, clicks) => {
+    await clicks.on(page.getByRole('button', { name: 'Actions for Rotated' }));
+    await clicks.on(page.getByRole('menuitem', { name: 'Rotate' }));
+    const dialog = page.getByRole('dialog', { name: /^Rotate the key/ });
+    await dialog.getByRole('combobox').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'keys-rotate');
+    await clicks.on(dialog.getByRole('button', { name: 'Rotate key' }));
+    const secret = await page.getByRole('region', { name: 'The new key' }).innerText();
+    assert.match(secret, /^tg_test_\w{38}$/);
+    assert.equal(clicks.count, 3);
+    await page.getByRole('button', { name: 'Done' }).click();
+    for (const text of [secret, key]) assert.equal((await ask(text)).status, 200);
+    clock.jumpTo(clock.nowMs() + 24 * 3_600_000);
+    const ended = await untilNoticed(clock, async () => {
+      const reply = await ask(key);
+      return reply.status !== 200 && reply;
+    });
+    assert.equal(ended.status, 401);
+    assert.equal((await ask(secret)).status, 200);
+  });
+});
+
+test('one click on a heading shows the key that spends most', async () => {
+  const owner = await signIn(gateway);
+  const keys = new Map<string, string>();
+  for (const name of ['Cheap', 'Dear', 'Idle', 'Middle'])
+    keys.set(name, (await gateway.makeKey({ account: owner.account, name })).key);
+  for (const [name, model] of [
+    ['Dear', 'gpt-4o'],
+    ['Middle', 'gpt-5-mini'],
+    ['Middle', 'gpt-5-mini'],
+    ['Cheap', 'gpt-5-mini'],
+  ] as const)
+    assert.equal((await ask(keys.get(name)!, model)).status, 200);
+  await withKeys(owner.cookie, async (page, clicks) => {
+    const rows = page.getByRole('table', { name: 'API keys' }).getByRole('row');
+    const names = async () =>
+      (await rows.allInnerTexts()).slice(1).map((text) => /^\w+/.exec(text.trim())?.[0]);
+    await rows.filter({ hasText: 'Middle' }).waitFor();
+    assert.deepEqual(await names(), ['Middle', 'Idle', 'Dear', 'Cheap'], 'the newest first');
+    await clicks.on(page.getByRole('button', { name: 'This month' }));
+    await until(async () => (await names())[0] === 'Dear');
+    assert.deepEqual(await names(), ['Dear', 'Middle', 'Cheap', 'Idle']);
+    assert.equal(clicks.count, 1);
+    assert.equal(new URL(page.url()).searchParams.get('sort'), 'spent-this-month');
+    await checkAccessibility(page);
+  });
+});
+
+/** Counts the clicks of a journey. */
+class Clicks {
+  count = 0;
+
+  async on(target: Locator): Promise<void> {
+    this.count += 1;
+    await target.click();
+  }
+}
+
+async function withKeys(
+  cookie: string,
+  visit: (page: Page, clicks: Clicks) => Promise<void>,
+): Promise<void> {
+  await browser.withPage({ baseUrl: gateway.url, cookie }, async (page) => {
+    await page.goto('/keys?mode=test');
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await visit(page, new Clicks());
+  });
+}
+
+function ask(key: string, model = 'gpt-5-mini') {
+  return gateway.post(chat.path, { key, body: chat.body({ model }) });
+}
