@@ -1,5 +1,5 @@
 // An account's statement, newest first: each credit and debit, and the charges of each day.
-import { Badge, Text } from '@mantine/core';
+import { Anchor, Badge, Text } from '@mantine/core';
 import { IconReceipt } from '@tabler/icons-react';
 import type { Output } from '../api/client.ts';
 import type { Pages } from '../api/use-api.ts';
@@ -15,14 +15,16 @@ type Props = {
   readonly pages: Pages<Line>;
   /** Shown when the statement is empty. */
   readonly emptyText: string;
+  /** Returns the address of a credit's receipt; null: it has none. Absent: no column for them. */
+  readonly receiptOf?: (line: Line) => string | null;
 };
 
-export function StatementTable({ pages, emptyText }: Props) {
+export function StatementTable({ pages, emptyText, receiptOf }: Props) {
   return (
     <DataTable
       label="Statement"
       pages={pages}
-      columns={columns}
+      columns={receiptOf ? [...columns, receiptColumn(receiptOf)] : columns}
       rowKey={(line) => (line.kind === 'charges' ? line.day : line.id)}
       empty={<EmptyState icon={IconReceipt} title="No entries yet" text={emptyText} />}
     />
@@ -69,6 +71,23 @@ const columns: readonly Column<Line>[] = [
     ),
   },
 ];
+
+function receiptColumn(receiptOf: (line: Line) => string | null): Column<Line> {
+  return {
+    title: 'Receipt',
+    align: 'right',
+    render: (line) => {
+      const address = receiptOf(line);
+      return (
+        address !== null && (
+          <Anchor href={address} download size="sm">
+            PDF
+          </Anchor>
+        )
+      );
+    },
+  };
+}
 
 function Entry({ line }: { readonly line: Line }) {
   if (line.kind === 'charges') {

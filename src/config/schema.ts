@@ -687,6 +687,17 @@ export const ConfigFile = Type.Object(
           description:
             'Whom account owners ask for credit if they cannot top up themselves: an e-mail address, a web address or some words. `null`: the page names no contact.',
         }),
+        seller: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+          maxItems: 8,
+          default: [],
+          description:
+            'Your name and address on receipts, line by line, with a tax number if you have one. Empty: `service.name`. Letters other than Western European ones are written in Latin letters.',
+        }),
+        receipt_note: Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Null()], {
+          default: null,
+          description:
+            'A sentence at the end of every receipt, such as your tax line. No tax is computed. `null`: none.',
+        }),
       },
       section,
     ),

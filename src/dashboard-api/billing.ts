@@ -8,6 +8,7 @@ import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import type { billingEndpoints } from '../dashboard-contract/billing.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { readBalance } from '../domain/ledger/reports/queries.ts';
+import { daysLeft, readPace } from '../domain/ledger/reports/runway.ts';
 import { formatUsd, type Micros, micros, microsFromUsd, microsPerCent } from '../lib/money.ts';
 import { baseUrlOf } from '../server/server-url.ts';
 import { setLowBalanceThreshold } from '../operations/accounts.ts';
@@ -18,13 +19,20 @@ import { readStatement } from './statement.ts';
 export const billingHandlers: Handlers<typeof billingEndpoints> = {
   'GET /accounts/:account/billing': async ({ context, account, query }) => {
     const { database, gateway, billing } = context;
-    const balance = (await readBalance(database.read, ledgerIdOf(account.accountId, query.mode)))!;
+    const ledgerId = ledgerIdOf(account.accountId, query.mode);
+    const balance = (await readBalance(database.read, ledgerId))!;
+    const pace = await readPace(database.read, ledgerId, gateway.clock.nowMs());
     return {
       posted_micros: balance.postedMicros,
       held_micros: balance.heldMicros,
       available_micros: balance.availableMicros,
       top_up: topUpBounds(context),
       contact: gateway.config.billing.contact,
+      runway: pace && {
+        days_left: daysLeft(balance.availableMicros, pace),
+        daily_micros: pace.dailyMicros,
+        days: pace.days,
+      },
       low_balance: {
         threshold_micros: await readThreshold(database.read, account.accountId),
         can_mail: billing.canWarn,

@@ -5,7 +5,9 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fast
 import { ApiError } from '../canonical/errors.ts';
 import type { KeyScope } from '../canonical/key-scope.ts';
 import type { Access, EndpointName } from '../dashboard-contract/endpoint.ts';
+import { ReceiptQuery, StatementFileQuery } from '../dashboard-contract/billing.ts';
 import { UsageExportQuery } from '../dashboard-contract/usage.ts';
+import { findAccount } from '../domain/accounts/search-accounts.ts';
 import { clientFormats } from '../formats/registry.ts';
 import { imageEndpoint } from '../gateway/images/image-work.ts';
 import { modelEndpoint } from '../gateway/models/model-work.ts';
@@ -18,7 +20,10 @@ import { checkContentType } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
 import { admitCaller, checkOrigin, requireWithinBudget } from './access.ts';
 import { finishProvider } from './auth.ts';
+import { noSuchAccount } from './operator-accounts.ts';
 import { queryReader } from './read-input.ts';
+import { sendReceipt } from './receipt-file.ts';
+import { sendStatementFile } from './statement-file.ts';
 import { sendUsageFile } from './usage-file.ts';
 
 type Stream = {
@@ -39,6 +44,9 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
   'GET /auth/callback/oidc': { access: 'public', handler: finishProvider },
   /** All records of `GET /accounts/:account/usage` that match its filters. */
   'GET /accounts/:account/usage.csv': { access: 'viewer', handler: usageFile },
+  'GET /accounts/:account/statement.csv': { access: 'viewer', handler: statementFile },
+  'GET /operator/accounts/:account/statement.csv': { access: 'operator', handler: statementFile },
+  'GET /accounts/:account/receipt.pdf': { access: 'viewer', handler: receiptFile },
 };
 
 export function addStreams(
@@ -72,6 +80,26 @@ function usageFile(context: DashboardContext): Handler {
       accountId,
       query: readQuery(request) as UsageExportQuery,
     });
+  };
+}
+
+function statementFile(context: DashboardContext): Handler {
+  const readQuery = queryReader(StatementFileQuery);
+  return async (request, reply) => {
+    const { account: accountId } = request.params as { readonly account: string };
+    // An operator's path may name an account that does not exist.
+    if (!(await findAccount(context.database, accountId))) throw noSuchAccount();
+    const query = readQuery(request) as StatementFileQuery;
+    return sendStatementFile(context, reply, { accountId, query });
+  };
+}
+
+function receiptFile(context: DashboardContext): Handler {
+  const readQuery = queryReader(ReceiptQuery);
+  return async (request, reply) => {
+    const { accountId } = request.caller!.account!;
+    const { entry: entryId } = readQuery(request) as ReceiptQuery;
+    return sendReceipt(context, reply, { accountId, entryId });
   };
 }
 

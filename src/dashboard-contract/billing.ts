@@ -1,7 +1,8 @@
 // An account's balance, payments and warnings.
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { closed, orNull, page, Mode, PageQuery } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
+import { Day } from './usage.ts';
 
 const BillingOverview = closed({
   posted_micros: Type.Integer(),
@@ -26,6 +27,14 @@ const BillingOverview = closed({
   contact: orNull(
     Type.String(),
     'Where to ask for credit: an e-mail address, a web address or a text. null: not configured.',
+  ),
+  runway: orNull(
+    closed({
+      days_left: Type.Integer({ description: 'Whole days that the available balance lasts.' }),
+      daily_micros: Type.Integer({ description: 'The average spend of a day.' }),
+      days: Type.Integer({ description: 'The number of days that it is the average of.' }),
+    }),
+    'At the average spend of the last seven complete UTC days, from the first charge in them on. null: nothing was spent.',
   ),
   low_balance: closed({
     threshold_micros: orNull(
@@ -69,6 +78,21 @@ export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
 
 /** At most a billion dollars; more is a typing error. */
 export const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
+
+/**
+ * The query of `GET /accounts/:account/statement.csv`, a stream. UTC days, both inclusive; without
+ * them, everything until today.
+ */
+export const StatementFileQuery = Type.Object({
+  mode: Mode,
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+});
+export type StatementFileQuery = Static<typeof StatementFileQuery>;
+
+/** The query of `GET /accounts/:account/receipt.pdf`: the id of a credit in the statement. */
+export const ReceiptQuery = Type.Object({ entry: Type.String({ minLength: 1, maxLength: 300 }) });
+export type ReceiptQuery = Static<typeof ReceiptQuery>;
 
 export const billingEndpoints = {
   'GET /accounts/:account/billing': endpoint({

@@ -1,10 +1,11 @@
 // Describes the dashboard's API from its contract, which also validates its requests and types its
 // answers. What is no JSON of the contract stands at the end.
-import { Type, type TSchema } from 'typebox';
+import { Type, type TObject, type TSchema } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
 import { Done } from '../dashboard-contract/common.ts';
 import { contract } from '../dashboard-contract/contract.ts';
 import type { Access, Endpoint } from '../dashboard-contract/endpoint.ts';
+import { ReceiptQuery, StatementFileQuery } from '../dashboard-contract/billing.ts';
 import { UsageExportQuery } from '../dashboard-contract/usage.ts';
 import * as analytics from '../dashboard-contract/analytics.ts';
 import * as billing from '../dashboard-contract/billing.ts';
@@ -171,20 +172,53 @@ function others(): [string, Operation][] {
       errors: ['invalid_request', 'not_found', 'internal_error', 'upstream_unavailable'],
       errorShape: 'problem',
     }),
-    withPrefix('GET /accounts/:account/usage.csv', {
+    file('/accounts/:account/usage.csv', {
       id: 'exportUsage',
-      tag: 'account',
       summary: 'Export the charges that match the filters',
-      access: 'session',
-      parameters: [
-        ...pathParameters('/accounts/:account/usage.csv'),
-        ...queryParameters(UsageExportQuery),
-      ],
-      answers: {
-        200: { description: 'A CSV file.', content: { 'text/csv': Type.String() } },
-      },
-      errors: errorsOf('GET'),
-      errorShape: 'problem',
+      query: UsageExportQuery,
+      type: 'text/csv',
+    }),
+    file('/accounts/:account/statement.csv', {
+      id: 'exportStatement',
+      summary: 'Export the statement of a range of days',
+      query: StatementFileQuery,
+      type: 'text/csv',
+    }),
+    file('/operator/accounts/:account/statement.csv', {
+      id: 'exportStatementOfAccount',
+      summary: 'Export an account’s statement of a range of days',
+      query: StatementFileQuery,
+      type: 'text/csv',
+    }),
+    file('/accounts/:account/receipt.pdf', {
+      id: 'getReceipt',
+      summary: 'Get the receipt of a live credit',
+      query: ReceiptQuery,
+      type: 'application/pdf',
     }),
   ];
+}
+
+type FileOperation = {
+  readonly id: string;
+  readonly summary: string;
+  readonly query: TObject;
+  readonly type: 'text/csv' | 'application/pdf';
+};
+
+function file(
+  path: `/${string}`,
+  { id, summary, query, type }: FileOperation,
+): [string, Operation] {
+  const isOperators = path.startsWith('/operator');
+  return withPrefix(`GET ${path}`, {
+    id,
+    tag: isOperators ? 'operator' : 'account',
+    summary,
+    access: 'session',
+    parameters: [...pathParameters(path), ...queryParameters(query)],
+    answers: { 200: { description: 'A file.', content: { [type]: Type.String() } } },
+    errors: errorsOf('GET'),
+    errorShape: 'problem',
+  });
 }

@@ -1,5 +1,6 @@
 // Billing and the operator's pages in a real browser, with a local Stripe.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import {
@@ -96,6 +97,22 @@ test('an owner tops up by card and is credited once, however often and in whatev
     assert.equal(await credit.count(), 1);
     const { postedMicros, availableMicros } = await gateway.balance(owner.account);
     assert.deepEqual([postedMicros, availableMicros], [25_000_000, 25_000_000]);
+
+    const [receipt] = await Promise.all([
+      page.waitForEvent('download'),
+      credit.getByRole('link', { name: 'PDF' }).click(),
+    ]);
+    assert.match(receipt.suggestedFilename(), /^receipt-.*\.pdf$/);
+    assert.match(readFileSync(await receipt.path(), 'latin1'), /^%PDF-/);
+    await page.getByRole('button', { name: 'Export' }).click();
+    await checkAccessibility(page);
+    const [statement] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download CSV' }).click(),
+    ]);
+    assert.match(readFileSync(await statement.path(), 'utf8'), /,credit,[^\r]*,25,25\r\n/);
+    await page.keyboard.press('Escape');
+    await figure(page, 'Runway').getByText('Nothing was spent in the last 7').waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'billing');
   });
@@ -166,3 +183,26 @@ function fieldsOf(cents: number) {
     'line_items[0][price_data][currency]': 'usd',
   };
 }
+
+test('without Stripe, an operator learns how to credit an account, and others whom to ask', async () => {
+  const plain = await startGateway({ billing: { contact: 'billing@example.com' } });
+  try {
+    const both = await signIn(plain, { operator: true, name: 'Grace Hopper' });
+    const other = await signIn(plain, { account: both.account });
+    await browser.withPage({ baseUrl: plain.url, cookie: both.cookie }, async (page) => {
+      await page.goto('/billing');
+      await page.getByText(`tollgate accounts credit ${both.account} --usd 25`).waitFor();
+      await checkLooks(page, 'billing-operator');
+      await page.getByRole('link', { name: 'Credit this account' }).click();
+      await page.getByRole('dialog', { name: /^Credit/ }).waitFor();
+    });
+    await browser.withPage({ baseUrl: plain.url, cookie: other.cookie }, async (page) => {
+      await page.goto('/billing');
+      await page.getByRole('link', { name: 'billing@example.com' }).waitFor();
+      assert.equal(await page.getByText('tollgate accounts credit').count(), 0);
+      await checkAccessibility(page);
+    });
+  } finally {
+    await plain.stop();
+  }
+});

@@ -1,7 +1,8 @@
 // Balance, statement and top-ups.
-import { Anchor, Button, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, SimpleGrid, Stack } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useAccount, useIsAtLeast, useMode } from '../../api/account.ts';
+import { apiPath } from '../../api/client.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import type { Output } from '../../api/client.ts';
 import { useApi, useApiPages } from '../../api/use-api.ts';
@@ -11,13 +12,18 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Stat } from '../../parts/stat.tsx';
 import { StatementTable } from '../../parts/statement-table.tsx';
+import { AvailableHint } from './available-hint.tsx';
+import { HowToPay } from './how-to-pay.tsx';
 import { LowBalance } from './low-balance.tsx';
+import { RunwayStat } from './runway.tsx';
+import { StatementExport } from './statement-export.tsx';
 import { TopUpDialog } from './top-up-dialog.tsx';
 import { TopUpResult } from './top-up-result.tsx';
 
-type Overview = Output<'GET /accounts/:account/billing'>;
+type Line = Output<'GET /accounts/:account/statement'>['data'][number];
 
 export function Page() {
+  const { id: account } = useAccount();
   const mode = useMode();
   const isOwner = useIsAtLeast('owner');
   const [{ topUpId, isPaying }, setState] = useUrlState(({ top_up: id, pay }) => ({
@@ -62,7 +68,7 @@ export function Page() {
         {billing.error && (
           <ErrorNotice error={billing.error} onRetry={() => void billing.refetch()} />
         )}
-        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <SimpleGrid cols={{ base: 1, sm: 3 }}>
           <Stat
             label="Available"
             value={overview && <Money micros={overview.available_micros} />}
@@ -73,16 +79,19 @@ export function Page() {
             value={overview && <Money micros={overview.held_micros} />}
             hint="The most they can cost. What they do not use is returned."
           />
+          <RunwayStat overview={overview} />
         </SimpleGrid>
         {isLive && overview && !(isOwner && bounds) && <HowToPay overview={overview} />}
         {isLive && overview && <LowBalance overview={overview} />}
         <Panel
           title="Statement"
           description="Charges are summed by UTC day. The Requests page lists each one."
+          actions={<StatementExport account={account} mode={mode} />}
           flush
         >
           <StatementTable
             pages={pages}
+            {...(isLive && { receiptOf: (line: Line) => receiptOf(account, line) })}
             emptyText={
               isLive
                 ? 'Top-ups, adjustments and charges appear here.'
@@ -102,56 +111,9 @@ export function Page() {
   );
 }
 
-function AvailableHint({ overview }: { readonly overview: Overview }) {
-  if (overview.posted_micros < 0) return 'Paid requests are refused until this is above zero.';
-  if (overview.held_micros === 0) return 'Nothing is held.';
-  return (
-    <>
-      of <Money micros={overview.posted_micros} />; the rest is held
-    </>
-  );
-}
-
-/** For users who cannot top up here. */
-function HowToPay({ overview }: { readonly overview: Overview }) {
-  return (
-    <Panel title="Add credit">
-      <Text>
-        {overview.top_up ? (
-          'Only owners can top up this account. Ask one of them.'
-        ) : overview.contact === null ? (
-          'Ask the operator of this service to add credit.'
-        ) : (
-          <>
-            To add credit, contact <Contact text={overview.contact} />.
-          </>
-        )}
-      </Text>
-      <Text size="sm" c="dimmed" mt={4}>
-        Mention your account ID: <AccountId />
-      </Text>
-    </Panel>
-  );
-}
-
-function AccountId() {
-  return (
-    <Text span inherit ff="monospace">
-      {useAccount().id}
-    </Text>
-  );
-}
-
-/** Links e-mail and web addresses. */
-function Contact({ text }: { readonly text: string }) {
-  if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text))
-    return <Anchor href={`mailto:${text}`}>{text}</Anchor>;
-  if (/^https?:\/\/\S+$/.test(text)) {
-    return (
-      <Anchor href={text} rel="noreferrer">
-        {text}
-      </Anchor>
-    );
-  }
-  return text;
+/** Credits at sign-up were not paid. */
+function receiptOf(account: string, line: Line): string | null {
+  if (line.kind !== 'credit' || line.id === `signup-${account}`) return null;
+  const query = new URLSearchParams({ entry: line.id });
+  return `${apiPath}/accounts/${account}/receipt.pdf?${query}`;
 }

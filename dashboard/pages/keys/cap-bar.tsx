@@ -2,7 +2,7 @@
 // the end of the window.
 import { Box, Progress, Text, Tooltip } from '@mantine/core';
 import { Money } from '../../parts/money.tsx';
-import { usdText } from '../../parts/money-text.ts';
+import { shortUsdText, usdText } from '../../parts/money-text.ts';
 import { shareText } from '../../parts/number-text.ts';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import type { Key } from './key-values.ts';

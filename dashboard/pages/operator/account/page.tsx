@@ -1,6 +1,7 @@
 // One account, with everything an operator can do for it.
 import {
   Alert,
+  Anchor,
   Badge,
   Button,
   Group,
@@ -19,7 +20,8 @@ import {
 } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useUrlState } from '../../../parts/url-state.ts';
-import type { Output } from '../../../api/client.ts';
+import { apiPath, type Output } from '../../../api/client.ts';
+import { useSession } from '../../../api/session.ts';
 import { useApi, useApiPages, useChange } from '../../../api/use-api.ts';
 import { confirm } from '../../../parts/confirm.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
@@ -68,6 +70,7 @@ function AccountPage({ account }: { readonly account: Account }) {
       adjust === 'credit' ? ('credit' as const) : adjust === 'debit' ? ('debit' as const) : null,
   }));
   const balance = account[mode];
+  const { stripe: hasStripe } = useSession().features;
   return (
     <>
       <PageHeader
@@ -126,6 +129,15 @@ function AccountPage({ account }: { readonly account: Account }) {
             onChange={(value) => setState({ ledger: value === 'test' ? value : undefined })}
           />
         </Group>
+        {!hasStripe && (
+          <Text size="sm" c="dimmed">
+            Card payments are not set up, so only operators add credit: here, or with{' '}
+            <code>tollgate accounts credit {account.id} --usd 25</code>.{' '}
+            <Anchor href="/docs/billing" underline="always">
+              Set up Stripe
+            </Anchor>
+          </Text>
+        )}
         <SimpleGrid cols={{ base: 1, sm: 3 }}>
           <Stat
             label="Available"
@@ -196,7 +208,19 @@ function Statement({
     query: { mode },
   });
   return (
-    <Panel flush>
+    <Panel
+      title="Statement"
+      actions={
+        <Anchor
+          size="sm"
+          download
+          href={`${apiPath}/operator/accounts/${accountId}/statement.csv?mode=${mode}`}
+        >
+          Download CSV
+        </Anchor>
+      }
+      flush
+    >
       <StatementTable pages={pages} emptyText="Credits, debits and charges appear here." />
     </Panel>
   );

@@ -318,6 +318,27 @@ export async function findAdjustment(
   return row ? { amountMicros: micros(Math.abs(row.posted_delta_micros)), note: row.note } : null;
 }
 
+/** Returns a credit of the ledger; null when there is none with this id. */
+export async function findCredit(
+  db: Kysely<Tables>,
+  { ledgerId, entryId }: { readonly ledgerId: LedgerId; readonly entryId: string },
+): Promise<{
+  readonly amountMicros: Micros;
+  readonly note: string | null;
+  readonly createdAtMs: number;
+} | null> {
+  const row = await db
+    .selectFrom('entries')
+    .select(['posted_delta_micros', 'note', 'created_at_ms'])
+    .where('id', '=', entryId)
+    .where('kind', '=', 'credit')
+    .where('ledger_id', '=', ledgerId)
+    .executeTakeFirst();
+  return row
+    ? { amountMicros: row.posted_delta_micros, note: row.note, createdAtMs: row.created_at_ms }
+    : null;
+}
+
 /**
  * Returns true when the ledger was ever credited more than a sign-up credit, by a payment or an
  * operator.

@@ -1,0 +1,159 @@
+// A statement of a range of days for a file: oldest first, with the balance after each line. The
+// charges of a day are at its end. Opening balance and lines add up to the closing balance.
+import { setImmediate } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../../db/schema.ts';
+import { type Micros, micros } from '../../../lib/money.ts';
+import type { LedgerId } from '../commands.ts';
+import { dayOf, nextDayMs } from '../window.ts';
+import type { StatementLine } from './statement.ts';
+
+export type RangeLine =
+  | {
+      readonly kind: 'opening' | 'closing';
+      readonly timeMs: number;
+      readonly balanceMicros: Micros;
+    }
+  | (StatementLine & { readonly timeMs: number; readonly balanceMicros: Micros });
+
+type RangeQuery = {
+  readonly ledgerId: LedgerId;
+  /** Starts of UTC days in Unix milliseconds; `toMs` is exclusive. */
+  readonly fromMs: number;
+  readonly toMs: number;
+};
+
+const daysAtOnce = 100;
+const rowsAtOnce = 500;
+
+/**
+ * Yields the lines as they are read. What is booked meanwhile may be missing, but the lines that are
+ * there add up.
+ */
+export async function* statementOf(
+  db: Kysely<Tables>,
+  query: RangeQuery,
+): AsyncGenerator<RangeLine, void> {
+  let balance = await balanceAt(db, query);
+  yield { kind: 'opening', timeMs: query.fromMs, balanceMicros: micros(balance) };
+  for await (const { timeMs, line } of linesOf(db, query)) {
+    balance += line.amountMicros;
+    yield { ...line, timeMs, balanceMicros: micros(balance) };
+  }
+  yield { kind: 'closing', timeMs: query.toMs - 1, balanceMicros: micros(balance) };
+}
+
+type TimedLine = { readonly timeMs: number; readonly line: StatementLine };
+
+async function* linesOf(db: Kysely<Tables>, query: RangeQuery): AsyncGenerator<TimedLine, void> {
+  let fromMs = query.fromMs;
+  while (fromMs < query.toMs) {
+    const days = await readDays(db, { ...query, fromMs });
+    // The lines up to the last of these days; all that are left when there are no more days.
+    const isLast = days.length < daysAtOnce;
+    const toMs = isLast ? query.toMs : nextDayMs(days.at(-1)!.timeMs);
+    yield* merge(days, adjustmentsOf(db, { ...query, fromMs, toMs }));
+    fromMs = toMs;
+    // SQLite is read in this thread, so waiting work gets a turn here.
+    await setImmediate();
+  }
+}
+
+/** Merges two lists that are in order of time. */
+async function* merge(
+  days: readonly TimedLine[],
+  adjustments: AsyncGenerator<TimedLine, void>,
+): AsyncGenerator<TimedLine, void> {
+  let next = 0;
+  for await (const adjustment of adjustments) {
+    while (next < days.length && days[next]!.timeMs < adjustment.timeMs) yield days[next++]!;
+    yield adjustment;
+  }
+  yield* days.slice(next);
+}
+
+async function* adjustmentsOf(
+  db: Kysely<Tables>,
+  { ledgerId, fromMs, toMs }: RangeQuery,
+): AsyncGenerator<TimedLine, void> {
+  let after = { timeMs: fromMs, seq: -1 };
+  for (;;) {
+    const rows = await db
+      .selectFrom('entries')
+      .selectAll()
+      .where('ledger_id', '=', ledgerId)
+      // Only credits and debits have no key.
+      .where('key_id', 'is', null)
+      .where((eb) =>
+        eb(eb.refTuple('created_at_ms', 'seq'), '>', eb.tuple(after.timeMs, after.seq)),
+      )
+      .where('created_at_ms', '<', toMs)
+      .orderBy('created_at_ms')
+      .orderBy('seq')
+      .limit(rowsAtOnce)
+      .execute();
+    for (const row of rows) {
+      yield {
+        timeMs: row.created_at_ms,
+        line: {
+          kind: row.kind === 'credit' ? 'credit' : 'debit',
+          id: row.id,
+          amountMicros: row.posted_delta_micros,
+          note: row.note,
+          availableMicros: row.available_micros,
+          createdAtMs: row.created_at_ms,
+        },
+      };
+    }
+    const last = rows.at(-1);
+    if (rows.length < rowsAtOnce || !last) return;
+    after = { timeMs: last.created_at_ms, seq: last.seq };
+  }
+}
+
+async function readDays(
+  db: Kysely<Tables>,
+  { ledgerId, fromMs, toMs }: RangeQuery,
+): Promise<readonly TimedLine[]> {
+  const rows = await db
+    .selectFrom('charge_days')
+    .select(({ fn }) => [
+      'day',
+      fn.sum<number | string>('requests').as('requests'),
+      fn.sum<number | string>('cost_micros').as('cost'),
+    ])
+    .where('ledger_id', '=', ledgerId)
+    .where('day', '>=', dayOf(fromMs))
+    .where('day', '<=', dayOf(toMs - 1))
+    .groupBy('day')
+    .orderBy('day')
+    .limit(daysAtOnce)
+    .execute();
+  return rows.map(({ day, requests, cost }) => ({
+    timeMs: nextDayMs(Date.parse(day)) - 1,
+    line: {
+      kind: 'charges',
+      day,
+      requests: Number(requests),
+      amountMicros: micros(0 - Number(cost)),
+    },
+  }));
+}
+
+/** Returns the posted balance at the start of the range. */
+async function balanceAt(db: Kysely<Tables>, { ledgerId, fromMs }: RangeQuery): Promise<number> {
+  const adjusted = await db
+    .selectFrom('entries')
+    .select(({ fn }) => fn.sum<number | string | null>('posted_delta_micros').as('sum'))
+    .where('ledger_id', '=', ledgerId)
+    .where('key_id', 'is', null)
+    .where('created_at_ms', '<', fromMs)
+    .executeTakeFirstOrThrow();
+  const charged = await db
+    .selectFrom('charge_days')
+    .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('sum'))
+    .where('ledger_id', '=', ledgerId)
+    .where('day', '<', dayOf(fromMs))
+    .executeTakeFirstOrThrow();
+  return Number(adjusted.sum) - Number(charged.sum);
+}
