@@ -24,7 +24,7 @@ export function NavigationList({ label, showsLabel = false, items }: Props) {
           <li key={to}>
             <Link
               to={to}
-              activeOptions={{ exact: to === '/', includeSearch: false }}
+              activeOptions={{ exact: to === '/' || to === '/operator', includeSearch: false }}
               className={classes.link}
             >
               <Icon size={18} stroke={1.6} aria-hidden />

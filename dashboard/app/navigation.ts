@@ -8,6 +8,7 @@ import {
   IconClipboardList,
   IconCreditCard,
   IconCube,
+  IconHome,
   IconKey,
   IconLayoutDashboard,
   IconMessages,
@@ -31,6 +32,7 @@ export type NavigationItem = {
     | '/playground'
     | '/billing'
     | '/settings'
+    | '/operator'
     | '/operator/accounts'
     | '/operator/keys'
     | '/operator/admin-keys'
@@ -115,6 +117,13 @@ export function accountPagesFor(role: Account['role']): readonly NavigationItem[
 }
 
 export const operatorPages: readonly NavigationItem[] = [
+  {
+    to: '/operator',
+    label: 'Home',
+    icon: IconHome,
+    keywords: 'operator revenue cost margin losses report backup',
+    description: 'Revenue, cost and what needs attention',
+  },
   {
     to: '/operator/accounts',
     label: 'Accounts',

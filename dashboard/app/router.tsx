@@ -66,13 +66,7 @@ const accountChildren = [
 const settings = page(app, '/settings', () => import('../pages/settings/page.tsx'));
 
 const operatorChildren = [
-  createRoute({
-    getParentRoute: () => operator,
-    path: '/',
-    beforeLoad: () => {
-      throw redirect({ to: '/operator/accounts' });
-    },
-  }),
+  page(operator, '/', () => import('../pages/operator/home/page.tsx')),
   page(operator, '/accounts', () => import('../pages/operator/accounts/page.tsx')),
   page(operator, '/accounts/$accountId', () => import('../pages/operator/account/page.tsx')),
   page(operator, '/keys', () => import('../pages/operator/keys/page.tsx')),

@@ -11,7 +11,8 @@ export type AuditKind =
   | 'user'
   | 'session'
   | 'secret'
-  | 'admin-key';
+  | 'admin-key'
+  | 'backup';
 
 /** The kind of object and what happened to it, such as `key.update`. */
 export type AuditAction = `${AuditKind}.${string}`;

@@ -2,7 +2,7 @@
 // models is free of charge.
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Finding } from './doctor-finding.ts';
+import { examineSwitchedOn, type Finding } from '../operations/set-up-findings.ts';
 
 type Provider = Config['providers'][string];
 
@@ -17,13 +17,7 @@ export async function examineProviders(
   const withoutKey = all.filter(([, { enabled, api_key: key }]) => !enabled && key === null);
   const answers = online ? await Promise.all(on.map(([name, each]) => ask(name, each))) : [];
   return [
-    on.length === 0
-      ? finding(
-          'warning',
-          'No provider is switched on.',
-          'Set a key such as OPENAI_API_KEY; live keys have no models until then.',
-        )
-      : finding('ok', `Switched on: ${on.map(([name]) => name).join(', ')}.`, null),
+    examineSwitchedOn({ providers }),
     ...withoutKey.map(([name]) =>
       finding(
         'warning',

@@ -39,13 +39,7 @@ export async function withInstallation(
     isShared: isPostgresUrl(config.database.url),
   });
   const database = openDatabase(config.database.url, { noQueryTimeout: true });
-  const actor = {
-    kind: 'command',
-    id: command,
-    name: `tollgate ${command}`,
-    address: null,
-  } as const;
-  const changes = new AuditedChanges({ database, actorOf: () => actor, clock: systemClock });
+  const changes = changesOfCommand(database, command);
   try {
     await database.migrate();
     if (!mayLackSecrets) await requireSecrets(database, secrets);
@@ -55,6 +49,17 @@ export async function withInstallation(
   } finally {
     await database.close();
   }
+}
+
+/** The audited changes of a command. */
+export function changesOfCommand(database: Database, command: string): AuditedChanges {
+  const actor = {
+    kind: 'command',
+    id: command,
+    name: `tollgate ${command}`,
+    address: null,
+  } as const;
+  return new AuditedChanges({ database, actorOf: () => actor, clock: systemClock });
 }
 
 /** Resolves names and aliases to model ids. */

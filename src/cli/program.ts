@@ -110,7 +110,8 @@ function addMainCommands(program: Command): void {
     program
       .command('backup')
       .description('copy the database while it is in use')
-      .argument('<file>'),
+      .argument('[file]')
+      .option('--done', 'only record a backup made with another tool, such as pg_dump', false),
   ).action(async (file, options) => (await upkeepCommands()).backupCommand(file, options));
   json(
     program

@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { compareBookings } from '../domain/billing/compare-bookings.ts';
 import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
 import { loadSecrets, secretFileOf } from '../config/secret.ts';
 import { isPostgresUrl, openDatabase, sqlitePathOf } from '../db/database.ts';
 import { backUpSqlite } from '../db/sqlite-backup.ts';
 import { type Verification, verify } from '../domain/ledger/reports/verify.ts';
-import { withInstallation } from './installation.ts';
+import { recordBackup } from '../operations/backups.ts';
+import { changesOfCommand, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, printResult, type JsonOption } from './output.ts';
 
 export async function migrateCommand(options: JsonOption): Promise<void> {
@@ -72,12 +74,24 @@ function toJson({
   };
 }
 
+type BackupOptions = JsonOption & { readonly done?: boolean };
+
 /** Copies the database in this process, so the running gateway keeps serving. */
-export async function backupCommand(file: string, options: JsonOption): Promise<void> {
+export async function backupCommand(
+  file: string | undefined,
+  { done = false, ...options }: BackupOptions,
+): Promise<void> {
+  if (done) {
+    if (file !== undefined) throw new CommandFailed('--done makes no backup, so it takes no file');
+    await recordOtherBackup(options);
+    return;
+  }
+  if (file === undefined)
+    throw new CommandFailed("name the new file, or record another tool's backup with --done");
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   if (isPostgresUrl(config.database.url)) {
     throw new CommandFailed(
-      'these books are on PostgreSQL. Use its own backup tool: pg_dump --format=custom --file=<file> "$DATABASE_URL". See docs/operations.md.',
+      'these books are on PostgreSQL. Use its own backup tool: pg_dump --format=custom --file=<file> "$DATABASE_URL", then "tollgate backup --done". See docs/operations.md.',
     );
   }
   const target = resolve(file);
@@ -85,6 +99,7 @@ export async function backupCommand(file: string, options: JsonOption): Promise<
   if (!existsSync(source)) throw new CommandFailed(`there is no database at ${source}`);
   if (existsSync(target)) throw new CommandFailed(`${target} already exists; name a new file`);
   const bytes = await backUpSqlite(source, target);
+  await noteBackup(config, { file: target, bytes });
   const secret = secretFileOf(process.env, config.dataDir) ?? 'TOLLGATE_SECRET';
   const ids = loadSecrets(process.env, config.dataDir, { isShared: false }).map(({ id }) => id);
   printResult(
@@ -92,4 +107,31 @@ export async function backupCommand(file: string, options: JsonOption): Promise<
     { file: target, bytes, secret_ids: ids },
     `${target} (${bytes} bytes). Keep ${secret} with it (key id ${ids.join(', ')}): without it, no API key in the backup works.`,
   );
+}
+
+async function recordOtherBackup(options: JsonOption): Promise<void> {
+  await withInstallation('backup', async ({ changes }) => {
+    await recordBackup(changes, null);
+    printResult(options, { recorded: true }, 'The backup is recorded.');
+  });
+}
+
+/**
+ * Writes the backup into the audit log. A backup is often made before an upgrade, so nothing is
+ * migrated. A failure is only told: the copy is good.
+ */
+async function noteBackup(
+  config: Config,
+  details: { readonly file: string; readonly bytes: number },
+): Promise<void> {
+  const database = openDatabase(config.database.url);
+  try {
+    await recordBackup(changesOfCommand(database, 'backup'), details);
+  } catch (error) {
+    process.stderr.write(
+      `The backup is good, but it could not be recorded: ${(error as Error).message}\n`,
+    );
+  } finally {
+    await database.close();
+  }
 }

@@ -20,6 +20,7 @@ import { keysHandlers } from './keys.ts';
 import { modelsHandlers } from './models.ts';
 import { operatorAccountsHandlers } from './operator-accounts.ts';
 import { operatorAdminKeysHandlers } from './operator-admin-keys.ts';
+import { operatorHomeHandlers } from './operator-home.ts';
 import { operatorKeysHandlers } from './operator-keys.ts';
 import { operatorPaymentsHandlers } from './operator-payments.ts';
 import { operatorServiceHandlers } from './operator-service.ts';
@@ -51,6 +52,7 @@ const handlers: Handlers<typeof contract> = {
   ...usageHandlers,
   ...operatorAccountsHandlers,
   ...operatorAdminKeysHandlers,
+  ...operatorHomeHandlers,
   ...operatorKeysHandlers,
   ...operatorPaymentsHandlers,
   ...operatorServiceHandlers,

@@ -7,6 +7,7 @@ import { modelsEndpoints } from './models.ts';
 import { authEndpoints } from './auth.ts';
 import { operatorAccountsEndpoints } from './operator-accounts.ts';
 import { operatorAdminKeysEndpoints } from './operator-admin-keys.ts';
+import { operatorHomeEndpoints } from './operator-home.ts';
 import { operatorKeysEndpoints } from './operator-keys.ts';
 import { operatorPaymentsEndpoints } from './operator-payments.ts';
 import { operatorServiceEndpoints } from './operator-service.ts';
@@ -33,6 +34,7 @@ export const contract = {
   ...usageEndpoints,
   ...operatorAccountsEndpoints,
   ...operatorAdminKeysEndpoints,
+  ...operatorHomeEndpoints,
   ...operatorKeysEndpoints,
   ...operatorPaymentsEndpoints,
   ...operatorServiceEndpoints,

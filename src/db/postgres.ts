@@ -87,9 +87,11 @@ async function whileAlone(url: string, work: () => Promise<void>): Promise<void>
   const db = kyselyOn(url, { max: 1, statementTimeoutMs: 0 });
   const tryOnce = () =>
     db.transaction().execute(async (transaction) => {
-      await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
       const { rows } = await sql<{ isAlone: boolean }>`
         select pg_try_advisory_xact_lock(${aloneLockId}) as "isAlone"`.execute(transaction);
+      // Last, because the result of a query keeps its snapshot until the next statement, and an
+      // index that is built concurrently waits for all snapshots.
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
       if (rows[0]!.isAlone) await work();
       return rows[0]!.isAlone;
     });

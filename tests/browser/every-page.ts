@@ -23,6 +23,7 @@ const pages = [
   ['/playground', 'Playground'],
   ['/billing', 'Billing'],
   ['/settings', 'Settings'],
+  ['/operator', 'Home'],
   ['/operator/accounts', 'Accounts'],
   ['/operator/accounts/:account', 'Test'],
   ['/operator/keys', 'All keys'],

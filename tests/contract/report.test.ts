@@ -9,7 +9,12 @@ import {
   settleOf,
   startMs,
 } from '../support/ledger/test-ledger.ts';
-import { report, type ReportGroup } from '../../src/domain/ledger/reports/report.ts';
+import {
+  report,
+  type ReportGroup,
+  reportTop,
+  totalOf,
+} from '../../src/domain/ledger/reports/report.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { onEachStore } from './stores.ts';
 
@@ -81,6 +86,28 @@ onEachStore((store) => {
       ['m2', 1, 60, 50, 20, 0, 10],
     ]);
     assert.deepEqual(await table('day', startMs + dayMs), [['2026-11-22', 1, 10, 12, 0, 3, -5]]);
+    const all = { mode: 'live', fromMs: 0, toMs: startMs + 5 * dayMs } as const;
+    const top = async (by: ReportGroup, limit: number) =>
+      (await reportTop(database.read, { ...all, by }, limit)).map((row) => [
+        row.group,
+        row.revenueMicros,
+        row.marginMicros,
+      ]);
+    assert.deepEqual(await top('model', 10), [
+      ['m2', 60, 10],
+      ['m1', 50, 8],
+      ['', 0, -3],
+    ]);
+    assert.deepEqual(await top('model', 2), [
+      ['m2', 60, 10],
+      ['m1', 50, 8],
+    ]);
+    assert.deepEqual(await top('key', 1), [['k2', 60, 10]]);
+    const totals = totalOf(await report(database.read, { ...all, by: 'day' }));
+    assert.deepEqual(
+      [totals.requests, totals.revenueMicros, totals.costMicros, totals.marginMicros],
+      [3, 110, 92, 15],
+    );
     assert.deepEqual(
       await report(database.read, { by: 'day', mode: 'test', fromMs: 0, toMs: startMs * 2 }),
       [],

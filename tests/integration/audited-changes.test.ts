@@ -358,8 +358,8 @@ async function removeUsers(): Promise<void> {
 }
 
 /**
- * Commands that change nothing that the audit log records. `secret-commands.test.ts` has those of
- * the secret, which change a file.
+ * Commands that change nothing that the audit log records; `backup` writes its row alone.
+ * `secret-commands.test.ts` has those of the secret, which change a file.
  */
 const withoutEntry = [
   'serve',

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { loadSecrets } from '../../src/config/secret.ts';
+import { readLastBackup } from '../../src/operations/backups.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
@@ -38,6 +39,10 @@ test(
     const [secret] = loadSecrets(gateway.program.env, gateway.program.dataDir, { isShared: false });
     assert.deepEqual(backup, { file, bytes: statSync(file).size, secret_ids: [secret.id] });
     assert.equal(statSync(file).mode & 0o777, 0o600);
+    const recordedMs = await readLastBackup(gateway.database);
+    assert.ok(recordedMs !== null, 'the backup is recorded');
+    assert.deepEqual(await gateway.program.cli('backup', '--done'), { recorded: true });
+    assert.ok((await readLastBackup(gateway.database))! > recordedMs);
     assert.ok(load.told() > told, 'requests were served while it was made');
     await load.stop();
     await gateway.program.terminate();
@@ -67,6 +72,15 @@ test(
     );
   },
 );
+
+test('a backup names a file, or is only recorded', async (t) => {
+  const gateway = await start(t);
+  await assert.rejects(gateway.program.cli('backup'), /name the new file, or record/);
+  const file = join(folderFor(t), 'books.db');
+  await assert.rejects(gateway.program.cli('backup', file, '--done'), /--done makes no backup/);
+  assert.ok(!existsSync(file));
+  assert.equal(await readLastBackup(gateway.database), null);
+});
 
 test('a backup overwrites no file and leaves no partial file', async (t) => {
   const gateway = await start(t);

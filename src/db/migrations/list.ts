@@ -33,6 +33,7 @@ import { tags, tagsOnPostgres } from './0027-tags.ts';
 import { activityHours, activityHoursOnPostgres } from './0028-activity-hours.ts';
 import { keyScopes } from './0031-key-scopes.ts';
 import { members, membersOnPostgres } from './0032-members.ts';
+import { lossIndex, lossIndexOnPostgres } from './0030-loss-index.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -73,6 +74,7 @@ const sqlite = {
   '0028-activity-hours': activityHours,
   '0031-key-scopes': keyScopes,
   '0032-members': members,
+  '0030-loss-index': lossIndex,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -104,6 +106,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0028-activity-hours': activityHoursOnPostgres,
   '0031-key-scopes': keyScopes,
   '0032-members': membersOnPostgres,
+  '0030-loss-index': { ...lossIndexOnPostgres, outsideTransaction: true },
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

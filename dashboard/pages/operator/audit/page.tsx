@@ -20,6 +20,7 @@ const labels: Readonly<Record<AuditKind, string>> = {
   session: 'Sessions',
   secret: 'Secrets',
   'admin-key': 'Admin keys',
+  backup: 'Backups',
 };
 /** The filter takes prefixes of actions. */
 const kinds = Object.entries(labels).map(([kind, label]) => ({ value: `${kind}.`, label }));

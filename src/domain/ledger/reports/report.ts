@@ -47,21 +47,54 @@ export async function report(
 ): Promise<readonly ReportRow[]> {
   const [charged, failed] = [await sumCharges(db, query), await sumFailures(db, query)];
   const groups = [...new Set([...charged.keys(), ...failed.keys()])].toSorted();
-  return groups.map((group) => {
-    const sums = charged.get(group) ?? noCharges;
-    const failedMicros = failed.get(group) ?? 0;
-    return {
-      group,
-      requests: sums.requests,
-      inputTokens: sums.input,
-      outputTokens: sums.output,
-      revenueMicros: micros(sums.revenue),
-      costMicros: micros(sums.cost),
-      uncollectedMicros: micros(sums.uncollected),
-      failedMicros: micros(failedMicros),
-      marginMicros: micros(sums.revenue - sums.cost - failedMicros),
-    };
-  });
+  return groups.map((group) => rowOf(group, charged.get(group), failed.get(group)));
+}
+
+/**
+ * Returns the rows with the highest revenue, highest first, then those with losses only. Reads no
+ * more than `limit` groups of charges.
+ */
+export async function reportTop(
+  db: Kysely<Tables>,
+  query: ReportQuery,
+  limit: number,
+): Promise<readonly ReportRow[]> {
+  const [charged, failed] = [await sumCharges(db, query, limit), await sumFailures(db, query)];
+  // With fewer groups than the limit, all charges were read.
+  const lossOnly = charged.size < limit ? [...failed.keys()].filter((id) => !charged.has(id)) : [];
+  return [...charged.keys(), ...lossOnly.toSorted((a, b) => failed.get(b)! - failed.get(a)!)]
+    .slice(0, limit)
+    .map((group) => rowOf(group, charged.get(group), failed.get(group)));
+}
+
+/** Adds rows up. */
+export function totalOf(rows: readonly ReportRow[]): Omit<ReportRow, 'group'> {
+  const sum = (name: Exclude<keyof ReportRow, 'group'>) =>
+    rows.reduce((total, row) => total + row[name], 0);
+  return {
+    requests: sum('requests'),
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    revenueMicros: micros(sum('revenueMicros')),
+    costMicros: micros(sum('costMicros')),
+    uncollectedMicros: micros(sum('uncollectedMicros')),
+    failedMicros: micros(sum('failedMicros')),
+    marginMicros: micros(sum('marginMicros')),
+  };
+}
+
+function rowOf(group: string, sums: ChargeSums = noCharges, failedMicros = 0): ReportRow {
+  return {
+    group,
+    requests: sums.requests,
+    inputTokens: sums.input,
+    outputTokens: sums.output,
+    revenueMicros: micros(sums.revenue),
+    costMicros: micros(sums.cost),
+    uncollectedMicros: micros(sums.uncollected),
+    failedMicros: micros(failedMicros),
+    marginMicros: micros(sums.revenue - sums.cost - failedMicros),
+  };
 }
 
 type ChargeSums = {
@@ -84,6 +117,7 @@ const noCharges: ChargeSums = {
 async function sumCharges(
   db: Kysely<Tables>,
   query: ReportQuery,
+  limit?: number,
 ): Promise<ReadonlyMap<string, ChargeSums>> {
   const rows = await db
     .selectFrom('charge_days as row')
@@ -101,6 +135,9 @@ async function sumCharges(
     .where('row.day', '>=', dayOf(query.fromMs))
     .where('row.day', '<', dayOf(Math.min(query.toMs, lastMs)))
     .groupBy('group')
+    .$if(limit !== undefined, (sums) =>
+      sums.orderBy('revenue', 'desc').orderBy('group').limit(limit!),
+    )
     .execute();
   return new Map(rows.map(({ group, ...sums }) => [String(group), numbersOf(sums)]));
 }
@@ -120,7 +157,8 @@ async function sumFailures(
       fn.sum<number | string>('row.loss_micros').as('loss'),
     ])
     .where('row.kind', 'in', ['release', 'expire'])
-    .where('row.loss_micros', '>', micros(0))
+    // A literal, because a partial index is used only when the SQL text contains its condition.
+    .where('row.loss_micros', '>', sql.lit(micros(0)))
     // The owner's own report about an expired hold replaces the estimate of the expiry.
     .where((expression) =>
       expression.or([

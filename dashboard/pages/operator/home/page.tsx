@@ -1,0 +1,148 @@
+// The operator's home: what the service earned, and what needs attention.
+import { SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Output } from '../../../api/client.ts';
+import { useApi } from '../../../api/use-api.ts';
+import { ErrorNotice } from '../../../parts/error-notice.tsx';
+import { AppLink } from '../../../parts/link.tsx';
+import { Money } from '../../../parts/money.tsx';
+import { countText, shareText } from '../../../parts/number-text.ts';
+import { PageHeader } from '../../../parts/page-header.tsx';
+import { Stat } from '../../../parts/stat.tsx';
+import { useUrlState, type Search } from '../../../parts/url-state.ts';
+import { LowBalances, NextSteps, TroubledRoutes } from './attention.tsx';
+import { Breakdown, isGroup } from './breakdown.tsx';
+import { isRange, rangeOf, ranges } from './ranges.ts';
+
+type Report = Output<'GET /operator/report'>;
+
+export function Page() {
+  const [{ range, by, mode, day }, setState] = useUrlState((search) => ({
+    range: isRange(search.range) ? search.range : ('30d' as const),
+    by: isGroup(search.by) ? search.by : ('account' as const),
+    mode: search.ledger === 'test' ? ('test' as const) : ('live' as const),
+    day: search.day,
+  }));
+  const [openedAt] = useState(() => new Date());
+  const days = day === undefined ? rangeOf(range, openedAt) : { from: day, to: day };
+  const report = useApi(
+    'GET /operator/report',
+    { query: { mode, by, ...days } },
+    { keepPrevious: true },
+  );
+  const attention = useApi('GET /operator/attention', {});
+  return (
+    <>
+      <PageHeader
+        title="Home"
+        description={
+          <>
+            {days.from === days.to ? days.from : `${days.from} to ${days.to}`}, UTC
+            {mode === 'test' && ', play money of test mode'}
+          </>
+        }
+        actions={
+          <>
+            <SegmentedControl
+              aria-label="Days"
+              value={day === undefined ? range : ''}
+              onChange={(name) =>
+                setState({ range: name === '30d' ? undefined : name, day: undefined })
+              }
+              data={Object.entries(ranges).map(([value, label]) => ({ value, label }))}
+            />
+            <SegmentedControl
+              aria-label="Ledger"
+              value={mode}
+              onChange={(value) => setState({ ledger: value === 'test' ? value : undefined })}
+              data={[
+                { value: 'live', label: 'Live' },
+                { value: 'test', label: 'Test' },
+              ]}
+            />
+          </>
+        }
+      />
+      <Stack>
+        {report.error && <ErrorNotice error={report.error} onRetry={() => void report.refetch()} />}
+        <Totals totals={report.data?.totals} />
+        {attention.error && (
+          <ErrorNotice error={attention.error} onRetry={() => void attention.refetch()} />
+        )}
+        <NextSteps attention={attention.data} />
+        <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
+          <LowBalances attention={attention.data} />
+          <TroubledRoutes attention={attention.data} />
+        </SimpleGrid>
+        <Breakdown
+          by={by}
+          rows={report.data?.rows}
+          error={report.error}
+          onGroup={(group) => setState({ by: group === 'account' ? undefined : group })}
+        />
+      </Stack>
+    </>
+  );
+}
+
+/** Each figure links to its parts in the table below. */
+function Totals({ totals }: { readonly totals: Report['totals'] | undefined }) {
+  const losses = totals && totals.failed_micros + totals.uncollected_micros;
+  return (
+    <SimpleGrid cols={{ base: 2, lg: 4 }}>
+      <Stat
+        label="Revenue"
+        value={totals && <Figure by="account" micros={totals.revenue_micros} />}
+        hint={
+          totals &&
+          (totals.requests === 1
+            ? '1 charged request'
+            : `${countText(totals.requests)} charged requests`)
+        }
+      />
+      <Stat
+        label="Cost"
+        value={totals && <Figure by="model" micros={totals.cost_micros} />}
+        hint="What providers charge for these requests"
+      />
+      <Stat
+        label="Margin"
+        value={totals && <Figure by="day" micros={totals.margin_micros} />}
+        hint={
+          totals &&
+          (totals.revenue_micros > 0
+            ? `${shareText(totals.margin_micros / totals.revenue_micros)} of the revenue`
+            : 'Revenue minus cost and failed requests')
+        }
+      />
+      <Stat
+        label="Losses"
+        value={losses !== undefined && <Figure by="key" micros={losses} />}
+        hint={
+          totals && (
+            <>
+              <Money short micros={totals.failed_micros} /> failed requests,{' '}
+              <Money short micros={totals.uncollected_micros} /> above balances
+            </>
+          )
+        }
+      />
+    </SimpleGrid>
+  );
+}
+
+function Figure({ by, micros }: { readonly by: string; readonly micros: number }) {
+  return (
+    <AppLink
+      to="/operator"
+      search={(before: Search) => ({ ...before, by: by === 'account' ? undefined : by })}
+      hash="breakdown"
+      inherit
+      c="inherit"
+    >
+      <Text span inherit>
+        <Money short micros={micros} />
+      </Text>
+    </AppLink>
+  );
+}
