@@ -29,6 +29,7 @@ import { overviewHandlers } from './overview.ts';
 import { operatorHandlers } from './operator.ts';
 import { bodyReader, queryReader } from './read-input.ts';
 import { requestHandlers } from './requests.ts';
+import { searchHandlers } from './search.ts';
 import { sessionHandlers } from './session.ts';
 import { settingsHandlers } from './settings.ts';
 import { addStreams } from './streams.ts';
@@ -47,6 +48,7 @@ const handlers: Handlers<typeof contract> = {
   ...operatorHandlers,
   ...overviewHandlers,
   ...requestHandlers,
+  ...searchHandlers,
   ...sessionHandlers,
   ...settingsHandlers,
   ...usageHandlers,

@@ -422,7 +422,8 @@ function knownCode(code: string): ErrorCode {
   return Object.hasOwn(errorKinds, code) ? (code as ErrorCode) : 'internal_error';
 }
 
-async function findRequest(
+/** Returns a request of either mode; null: the account has none with this id. */
+export async function findRequest(
   context: DashboardContext,
   accountId: string,
   requestId: string,

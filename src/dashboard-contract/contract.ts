@@ -15,6 +15,7 @@ import { operatorUsersEndpoints } from './operator-users.ts';
 import { overviewEndpoints } from './overview.ts';
 import { operatorEndpoints } from './operator.ts';
 import { requestEndpoints } from './requests.ts';
+import { searchEndpoints } from './search.ts';
 import { sessionEndpoints } from './session.ts';
 import { settingsEndpoints } from './settings.ts';
 import { usageEndpoints } from './usage.ts';
@@ -29,6 +30,7 @@ export const contract = {
   ...operatorEndpoints,
   ...overviewEndpoints,
   ...requestEndpoints,
+  ...searchEndpoints,
   ...sessionEndpoints,
   ...settingsEndpoints,
   ...usageEndpoints,

@@ -164,7 +164,7 @@ test('the search finds keys, requests, models, accounts, documentation and actio
     await page.keyboard.press('Escape');
 
     box = await open(page, operator.account);
-    await box.getByText('Accounts', { exact: true }).first().waitFor();
+    await box.getByRole('button', { name: new RegExp(operator.account) }).waitFor();
     await page.keyboard.press('Escape');
 
     // A pasted key is not sent: only its last characters are.

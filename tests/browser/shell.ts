@@ -118,7 +118,7 @@ test('pages can be reached with the keyboard alone', async () => {
     await page.keyboard.press('Tab');
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
     await page.keyboard.press('Control+K');
-    const box = page.getByRole('dialog', { name: 'Go to a page' });
+    const box = page.getByRole('dialog', { name: 'Search' });
     await box.waitFor();
     await checkAccessibility(page);
     await page.keyboard.type('invite');
