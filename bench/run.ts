@@ -3,7 +3,7 @@
 // and replays; `--instructions`: instructions of a request, on a busy machine too; `--threads`: what
 // HTTP threads cost; `--open-streams`: memory of many silent streams; `--slow-readers`: memory of
 // streams that nobody reads fast enough; `--ledger`: the ledger alone; `--history`: reads on a long
-// history; `--growth`: a month of whole books. README.md explains the results.
+// history; `--growth`: a month of whole books; `--telemetry`: the export of spans. README.md explains the results.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,6 +19,7 @@ import { describeMachine } from './machine.ts';
 import { profileGateway } from './profile.ts';
 import { benchSlowReaders } from './slow-readers.ts';
 import { benchSoak } from './soak.ts';
+import { benchTelemetry } from './telemetry.ts';
 import { benchThreads } from './threads.ts';
 
 const full: Scale = {
@@ -55,6 +56,8 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '30' },
     readers: { type: 'string', default: '2000' },
     charges: { type: 'string', default: '10000000' },
+    telemetry: { type: 'boolean', default: false },
+    beside: { type: 'string' },
   },
 });
 if (values.ledger) {
@@ -68,6 +71,10 @@ if (values.history) {
 if (values.growth) {
   const report = await benchGrowth(Number(values.charges), values.store);
   console.log(`\n${describeMachine(tmpdir())}\n\n${report}`);
+  process.exit();
+}
+if (values.telemetry) {
+  console.log(`\n${describeMachine(tmpdir())}\n\n${await benchTelemetry(values.beside)}`);
   process.exit();
 }
 const upstream = await startChild({

@@ -94,6 +94,15 @@ export class SettlementSpan extends Span {
 
 export type StepSpan = CallSpan | HoldSpan | SettlementSpan;
 
+/** A prompt and its answer, as JSON in the words of the semantic conventions; null: there is none. */
+export type SpanContent = {
+  readonly system: string | null;
+  readonly input: string | null;
+  readonly output: string | null;
+  /** Something was left out, because it was too long. */
+  readonly isCut: boolean;
+};
+
 /** Where a request's trace comes from and who gets it. */
 export type SpanOrigin = {
   /** null: the client sent no trace, so one begins here. */
@@ -114,6 +123,8 @@ export class RequestSpans {
   readonly trace: TraceContext;
   readonly isSampled: boolean;
   readonly steps: StepSpan[] = [];
+  /** What was asked and answered; null: the account has not asked for it. */
+  content: SpanContent | null = null;
   /** The model's name as the client sent it; null: the request names none. */
   askedModel: string | null = null;
   readonly #elapsedMs: () => number;

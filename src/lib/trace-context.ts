@@ -69,27 +69,28 @@ export function traceHeaders({
   };
 }
 
-/** Random bytes are drawn in bulk: one system call for several hundred ids. */
+/** Random bytes are drawn and written in bulk: ids are parts of one long text. */
 const pool = Buffer.alloc(4_096);
-let used = pool.length;
+let digits = '';
+let used = 0;
 
 /** Returns 32 hexadecimal digits, never all 0. */
 export function newTraceId(): string {
-  return randomHex(16);
+  return randomDigits(32);
 }
 
 /** Returns 16 hexadecimal digits, never all 0. */
 export function newSpanId(): string {
-  return randomHex(8);
+  return randomDigits(16);
 }
 
-function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
+function randomDigits(count: number): string {
+  if (used + count > digits.length) {
+    digits = hex(randomFillSync(pool));
     used = 0;
   }
-  const text = pool.toString('hex', used, (used += bytes));
-  return /^0+$/.test(text) ? randomHex(bytes) : text;
+  const text = digits.slice(used, (used += count));
+  return text.startsWith('0') && /^0+$/.test(text) ? randomDigits(count) : text;
 }
 
 function hex(bytes: Buffer): string {

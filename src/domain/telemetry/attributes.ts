@@ -1,63 +1,71 @@
-// Attributes in OTLP's JSON. A request writes about fifty of them, so they are joined as text; names
-// are constants, and only values are escaped.
-// https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+// Attributes in OTLP's JSON. The name of a span's attribute is encoded once, and only its value is
+// written for each request. https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+import { type JsonBytes, piece } from './json-bytes.ts';
+
 type Maybe<Value> = Value | null | undefined;
 
-/** A list of attributes under way. Attributes that are null or undefined are left out. */
-export class AttributeList {
-  /** Joined at once: a text that grows piece by piece costs twice as much to send. */
-  readonly #pieces: string[] = [];
+/** Writes an attribute, or nothing when its value is null or undefined. */
+export type WriteAttribute<Value> = (json: JsonBytes, value: Maybe<Value>) => void;
 
-  text(name: string, value: Maybe<string>): this {
-    if (value !== null && value !== undefined) this.#add(name, `{"stringValue":${quote(value)}}`);
-    return this;
-  }
+export function text(name: string): WriteAttribute<string> {
+  return attribute(name, '{"stringValue":', '}', (json, value) => json.text(value));
+}
 
-  whole(name: string, value: Maybe<number>): this {
-    if (value !== null && value !== undefined) this.#add(name, `{"intValue":"${value}"}`);
-    return this;
-  }
+export function whole(name: string): WriteAttribute<number> {
+  return attribute(name, '{"intValue":"', '"}', (json, value) => json.whole(value));
+}
 
-  fraction(name: string, value: Maybe<number>): this {
-    if (value !== null && value !== undefined) this.#add(name, `{"doubleValue":${value}}`);
-    return this;
-  }
+/** An attribute in units of which the value counts millionths, such as seconds. */
+export function millionths(name: string): WriteAttribute<number> {
+  return attribute(name, '{"doubleValue":', '}', (json, value) => {
+    const units = Math.floor(value / 1e6);
+    json.whole(units);
+    json.byte(point);
+    json.digits(value - units * 1e6, 6);
+  });
+}
 
-  /** Only what is true is worth its bytes. */
-  flag(name: string, value: Maybe<boolean>): this {
-    if (value === true) this.#add(name, '{"boolValue":true}');
-    return this;
-  }
+/** An attribute that is left out unless it is true. */
+export function flag(name: string): WriteAttribute<true> {
+  return attribute(name, '{"boolValue":true', '}', () => {});
+}
 
-  /** A list of one text. */
-  oneOf(name: string, value: Maybe<string>): this {
-    if (value !== null && value !== undefined)
-      this.#add(name, `{"arrayValue":{"values":[{"stringValue":${quote(value)}}]}}`);
-    return this;
-  }
+/** An attribute whose value is a list of one text. */
+export function oneOf(name: string): WriteAttribute<string> {
+  return attribute(name, '{"arrayValue":{"values":[{"stringValue":', '}]}}', (json, value) =>
+    json.text(value),
+  );
+}
 
-  /** Returns a JSON array. */
-  write(): string {
-    return `[${this.#pieces.join()}]`;
-  }
+const comma = 0x2c;
+const point = 0x2e;
+const listStart = 0x5b;
 
-  #add(name: string, value: string): void {
-    this.#pieces.push(`{"key":"${name}","value":${value}}`);
-  }
+function attribute<Value>(
+  name: string,
+  before: string,
+  after: string,
+  write: (json: JsonBytes, value: Value) => void,
+): WriteAttribute<Value> {
+  const head = piece(`{"key":"${name}","value":${before}`);
+  const tail = piece(`${after}}`);
+  return (json, value) => {
+    if (value === null || value === undefined) return;
+    if (!json.endsWith(listStart)) json.byte(comma);
+    json.piece(head);
+    write(json, value);
+    json.piece(tail);
+  };
 }
 
 /** Texts of an attribute's values by name; names are constants or checked. */
 export type TextAttributes = Readonly<Record<string, string>>;
 
+/** Returns a JSON array, for what is written once. */
 export function writeTexts(attributes: TextAttributes): string {
-  const list = new AttributeList();
-  for (const [name, value] of Object.entries(attributes)) list.text(name, value);
-  return list.write();
-}
-
-/** Ids and names need no escapes, and testing for that is cheaper than escaping. */
-const plain = /^[\w ./:-]*$/;
-
-export function quote(text: string): string {
-  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
+  const list = Object.entries(attributes).map(
+    ([key, stringValue]) =>
+      `{"key":"${key}","value":{"stringValue":${JSON.stringify(stringValue)}}}`,
+  );
+  return `[${list.join()}]`;
 }

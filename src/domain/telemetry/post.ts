@@ -1,7 +1,7 @@
 // Sends one OTLP request and says what became of it. Nothing of the answer is kept but the number
 // of rejected items.
 import { Pool, type Dispatcher } from 'undici';
-import { abortAfter, type Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 
 type PostTarget = {
@@ -15,7 +15,7 @@ export type Posted =
   | { readonly kind: 'later'; readonly problem: string; readonly waitMs: number | null }
   | { readonly kind: 'refused'; readonly problem: string };
 
-export type Post = (body: string) => Promise<Posted>;
+export type Post = (body: string | Uint8Array) => Promise<Posted>;
 
 const timeoutMs = 10_000;
 const answerBytesMax = 64 * 1024;
@@ -34,24 +34,28 @@ export function postTo(
   };
 }
 
-type Sending = PostTarget & { readonly body: string; readonly clock: Clock };
+type Sending = PostTarget & { readonly body: string | Uint8Array; readonly clock: Clock };
 
 async function send(
   dispatcher: Dispatcher,
   { url, headers, body, clock }: Sending,
 ): Promise<Posted> {
+  const deadline = new AbortController();
+  const cancel = clock.after(timeoutMs, () => deadline.abort());
   try {
     const answer = await dispatcher.request({
       method: 'POST',
       path: url.pathname + url.search,
       headers: { 'user-agent': 'tollgate', ...headers, 'content-type': 'application/json' },
       body,
-      signal: abortAfter(clock, timeoutMs),
+      signal: deadline.signal,
     });
     answer.body.on('error', () => {});
     return await readAnswer(answer);
   } catch {
     return { kind: 'later', problem: 'it cannot be reached', waitMs: null };
+  } finally {
+    cancel();
   }
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import type { Posted } from './post.ts';
 import { SendQueue } from './queue.ts';
+import { Room } from './room.ts';
 
 const taken: Posted = { kind: 'taken', rejected: 0 };
 const down = { kind: 'later', problem: 'it cannot be reached', waitMs: null } as const;
@@ -13,37 +14,38 @@ function openQueue(clock: TestClock, answers: readonly (Posted | Promise<Posted>
   const problems: (string | null)[] = [];
   const queue = new SendQueue({
     post: async (body) => {
-      bodies.push(body);
+      bodies.push(Buffer.from(body).toString());
       return answers[Math.min(bodies.length, answers.length) - 1]!;
     },
-    wrap: (items) => items.join('+'),
-    charactersMax: room,
+    wrapping: { head: Buffer.from('['), tail: Buffer.from(']') },
+    room: new Room(room),
     onResult: (problem) => problems.push(problem),
     clock,
   });
-  return { queue, bodies, problems };
+  const add = (item: string) => queue.add(Buffer.from(item));
+  return { queue, add, bodies, problems };
 }
 
 test('items that came within a second are sent together, and none twice', async () => {
   const clock = new TestClock();
-  const { queue, bodies } = openQueue(clock, [taken]);
-  for (const item of ['a', 'b']) queue.add(item);
+  const { add, bodies } = openQueue(clock, [taken]);
+  for (const item of ['a', 'b']) add(item);
   await clock.advance(1_000);
-  queue.add('c');
+  add('c');
   await clock.advance(60_000);
-  assert.deepEqual(bodies, ['a+b', 'c']);
+  assert.deepEqual(bodies, ['[a,b]', '[c]']);
 });
 
 test('a receiver that is down gets the same batch again, after waits that double', async () => {
   const clock = new TestClock();
-  const { queue, bodies, problems } = openQueue(clock, [down, down, down, taken]);
-  queue.add('a');
+  const { queue, add, bodies, problems } = openQueue(clock, [down, down, down, taken]);
+  add('a');
   const sentAfter: number[] = [];
   for (let second = 1; second <= 12; second++) {
     await clock.advance(1_000);
     while (sentAfter.length < bodies.length) sentAfter.push(second);
   }
-  assert.deepEqual(bodies, ['a', 'a', 'a', 'a']);
+  assert.deepEqual(bodies, ['[a]', '[a]', '[a]', '[a]']);
   assert.deepEqual(sentAfter, [1, 2, 4, 8]);
   assert.deepEqual(problems, [...Array.from({ length: 3 }, () => 'it cannot be reached'), null]);
   assert.equal(queue.dropped, 0);
@@ -52,11 +54,11 @@ test('a receiver that is down gets the same batch again, after waits that double
 test('a batch is dropped and counted after five tries, or when it is refused', async () => {
   const clock = new TestClock();
   const failing = openQueue(clock, [down]);
-  failing.queue.add('a');
+  failing.add('a');
   await clock.advance(3_600_000);
   assert.deepEqual([failing.bodies.length, failing.queue.dropped], [5, 1]);
   const refusing = openQueue(clock, [{ kind: 'refused', problem: 'status 400' }]);
-  refusing.queue.add('a');
+  refusing.add('a');
   await clock.advance(60_000);
   assert.deepEqual([refusing.bodies.length, refusing.queue.dropped], [1, 1]);
 });
@@ -64,21 +66,21 @@ test('a batch is dropped and counted after five tries, or when it is refused', a
 test('what a slow receiver leaves no room for is dropped and counted, and the rest is sent', async () => {
   const clock = new TestClock();
   const { promise, resolve } = Promise.withResolvers<Posted>();
-  const { queue, bodies } = openQueue(clock, [promise, taken], 10);
-  queue.add('first');
+  const { queue, add, bodies } = openQueue(clock, [promise, taken], 15);
+  add('first');
   await clock.advance(1_000);
-  for (let item = 0; item < 100; item++) queue.add('12345');
+  for (let item = 0; item < 100; item++) add('12345');
   await clock.advance(60_000);
   assert.deepEqual([bodies.length, queue.dropped], [1, 98]);
   resolve(taken);
   await clock.advance(1_000);
-  assert.deepEqual(bodies, ['first', '12345+12345']);
+  assert.deepEqual(bodies, ['[first]', '[12345,12345]']);
 });
 
 test('the wait that a receiver asks for is kept', async () => {
   const clock = new TestClock();
-  const { queue, bodies } = openQueue(clock, [{ ...down, waitMs: 30_000 }, taken]);
-  queue.add('a');
+  const { add, bodies } = openQueue(clock, [{ ...down, waitMs: 30_000 }, taken]);
+  add('a');
   await clock.advance(30_000);
   assert.equal(bodies.length, 1);
   await clock.advance(2_000);
@@ -88,11 +90,11 @@ test('the wait that a receiver asks for is kept', async () => {
 test('a stop sends what waits, and does not wait for a receiver that is down', async () => {
   const clock = new TestClock();
   const working = openQueue(clock, [taken]);
-  working.queue.add('a');
+  working.add('a');
   await working.queue.close();
-  assert.deepEqual(working.bodies, ['a']);
+  assert.deepEqual(working.bodies, ['[a]']);
   const failing = openQueue(clock, [down]);
-  failing.queue.add('a');
+  failing.add('a');
   await failing.queue.close();
   assert.equal(failing.bodies.length, 1);
 });

@@ -4,7 +4,7 @@ import { totalInputTokens } from '../../canonical/usage.ts';
 import { operationOf, providerNameOf } from './conventions.ts';
 import type { FinishedRequest } from './finished-request.ts';
 import { Counter, Histogram } from './instruments.ts';
-import { errorTypeOf } from './write-spans.ts';
+import { errorTypeOf } from './span-attributes.ts';
 
 /** Bucket bounds that the conventions ask for. */
 const durationBounds = [

@@ -9,10 +9,13 @@ import { newTraceId, type ClientTrace } from '../../lib/trace-context.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { writeTexts } from './attributes.ts';
 import { schemaUrl } from './conventions.ts';
+import type { Wrapping } from './batch.ts';
 import type { FinishedRequest } from './finished-request.ts';
+import { JsonBytes } from './json-bytes.ts';
 import { postTo } from './post.ts';
 import { SendQueue } from './queue.ts';
 import { createRequestMetrics } from './request-metrics.ts';
+import { Room } from './room.ts';
 import { createSampler } from './sampler.ts';
 import { writeSpans } from './write-spans.ts';
 
@@ -29,8 +32,8 @@ type TelemetryOptions = {
   readonly clock: Clock;
 };
 
-/** The most characters of spans that wait while the receiver is slow or down. */
-const waitingCharactersMax = 16 * 1024 * 1024;
+/** The most bytes of spans that wait while the receiver is slow or down. */
+const waitingBytesMax = 16 * 1024 * 1024;
 /** A failing receiver is logged once in this time. */
 const logEveryMs = 60_000;
 
@@ -78,22 +81,30 @@ function writeResource({ service_name, resource_attributes }: TelemetryConfig): 
 const scope = `"scope":{"name":"tollgate","version":"${packageJson.version}"}`;
 const schema = `"schemaUrl":"${schemaUrl}"`;
 
-/** Returns the body of an OTLP request for spans. `resource`: as `writeResource` writes it. */
-function wrapSpans(resource: string, items: readonly string[]): string {
-  return `{"resourceSpans":[{${resource},"scopeSpans":[{${scope},"spans":[${items.join()}],${schema}}],${schema}}]}`;
+/** Returns what is around the spans in an OTLP request. `resource`: as `writeResource` writes it. */
+function wrapSpans(resource: string): Wrapping {
+  return {
+    head: Buffer.from(`{"resourceSpans":[{${resource},"scopeSpans":[{${scope},"spans":[`),
+    tail: Buffer.from(`],${schema}}],${schema}}]}`),
+  };
 }
 
 function openTraces(target: Target, { resource, log, clock }: Parts) {
   const { post, close } = postTo({ url: new URL(target.url), headers: target.headers }, clock);
   const queue = new SendQueue({
     post,
-    wrap: (items) => wrapSpans(resource, items),
-    charactersMax: waitingCharactersMax,
+    wrapping: wrapSpans(resource),
+    room: new Room(waitingBytesMax),
     onResult: reporter('spans', { log, clock }),
     clock,
   });
+  const json = new JsonBytes();
   return {
-    add: (request: FinishedRequest) => queue.add(writeSpans(request, originOf(clock))),
+    add(request: FinishedRequest) {
+      json.clear();
+      writeSpans(json, request, { audience: 'operator', originMs: originOf(clock) });
+      queue.add(json.written(), 1 + request.spans.steps.length);
+    },
     async close() {
       await queue.close();
       await close();
@@ -123,7 +134,7 @@ function openMetrics(target: Target, { metric_interval_ms }: TelemetryConfig, pa
     const posted = await post(
       `{"resourceMetrics":[{${resource},"scopeMetrics":[{${scope},"metrics":[${metrics.join()}],${schema}}],${schema}}]}`,
     );
-    report(posted.kind === 'taken' ? null : posted.problem, 0);
+    report(posted.kind === 'taken' ? null : posted.problem, { dropped: 0 });
   };
   const stopTimer: CancelTimer = clock.every(metric_interval_ms, () => {
     sending ??= sendNow().finally(() => {
@@ -143,7 +154,7 @@ function openMetrics(target: Target, { metric_interval_ms }: TelemetryConfig, pa
 
 function reporter(what: string, { log, clock }: Pick<Parts, 'log' | 'clock'>) {
   let loggedAtMs = -Infinity;
-  return (problem: string | null, dropped: number): void => {
+  return (problem: string | null, { dropped }: { readonly dropped: number }): void => {
     if (problem === null || clock.elapsedMs() - loggedAtMs < logEveryMs) return;
     loggedAtMs = clock.elapsedMs();
     log.warn({ problem, dropped }, `the receiver of telemetry takes no ${what}`);

@@ -1,0 +1,60 @@
+// The body of one OTLP request, which grows by the spans of one request after another.
+
+export type Wrapping = { readonly head: Uint8Array; readonly tail: Uint8Array };
+
+const comma = 0x2c;
+const firstBytes = 8 * 1024;
+const bytesMax = 1024 * 1024;
+const itemsMax = 512;
+
+export class Batch {
+  tries = 0;
+  spans = 0;
+  /** The items alone. */
+  itemBytes = 0;
+  readonly #wrapping: Wrapping;
+  #items = 0;
+  #bytes: Buffer;
+  #length: number;
+
+  /** `memory`: of a batch that was sent. Fresh memory for each batch costs more than its spans. */
+  constructor(wrapping: Wrapping, memory: Buffer | null) {
+    const { head } = wrapping;
+    this.#wrapping = wrapping;
+    this.#bytes = memory ?? Buffer.allocUnsafeSlow(head.length + firstBytes);
+    this.#bytes.set(head);
+    this.#length = head.length;
+  }
+
+  get memory(): Buffer {
+    return this.#bytes;
+  }
+
+  /** True when an item does not fit beside those that it has. */
+  isFullFor(item: Uint8Array): boolean {
+    return this.#items === itemsMax || (this.#items > 0 && this.itemBytes + item.length > bytesMax);
+  }
+
+  /** `item`: JSON objects with commas between them. */
+  add(item: Uint8Array, spans: number): void {
+    const room = item.length + 1 + this.#wrapping.tail.length;
+    if (this.#length + room > this.#bytes.length) this.#grow(room);
+    if (this.#items > 0) this.#bytes[this.#length++] = comma;
+    this.#bytes.set(item, this.#length);
+    this.#length += item.length;
+    this.itemBytes += item.length;
+    this.#items += 1;
+    this.spans += spans;
+  }
+
+  body(): Uint8Array {
+    this.#bytes.set(this.#wrapping.tail, this.#length);
+    return this.#bytes.subarray(0, this.#length + this.#wrapping.tail.length);
+  }
+
+  #grow(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#length + bytes));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
