@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import test, { after, before } from 'node:test';
-import { checkedConnector } from '../../src/domain/images/checked-connector.ts';
+import { checkedConnector } from '../../src/lib/checked-connector.ts';
 import { newImageId, parseImageId } from '../../src/domain/images/image-id.ts';
 import type { ImageStore } from '../../src/domain/images/image-store.ts';
 import { openLocalStore } from '../../src/domain/images/local-store.ts';

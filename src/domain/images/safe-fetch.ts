@@ -3,12 +3,12 @@
 // checked again. The answer is limited in time and size, and its bytes must be an image.
 // docs/image-files.md lists what is refused and why.
 import { Client, type Dispatcher } from 'undici';
+import { checkedConnector, type OpenConnector } from '../../lib/checked-connector.ts';
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import { imageTypeOf, imageTypesInWords, readImage, type ImageReading } from '../../lib/image.ts';
+import { publicHosts, type FindAddresses } from '../../lib/public-hosts.ts';
+import type { Resolve } from '../../lib/resolve-name.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { checkedConnector, type OpenConnector } from './checked-connector.ts';
-import { isPublicAddress } from './public-address.ts';
-import { createResolve, type Resolve } from './resolve-name.ts';
 
 export type SafeFetch = (url: string, limits: FetchLimits) => Promise<ImageReading>;
 
@@ -54,22 +54,19 @@ class Refused extends Error {}
 
 export function createSafeFetch({
   allowedHosts = [],
-  resolve = createResolve(),
+  resolve,
   openConnector = checkedConnector,
   totalMs = 20_000,
   clock,
 }: SafeFetchOptions): SafeFetch {
-  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  const hosts = publicHosts({ allowedHosts, ports: ['80', '443'], ...(resolve && { resolve }) });
   return async (text, limits) => {
     const deadline = abortAfter(clock, totalMs);
     const signal = AbortSignal.any([deadline, limits.signal]);
     try {
       let url = urlOf(text);
       for (let redirects = 0; redirects <= redirectsMax; redirects++) {
-        const addresses = await abortable(
-          checkedAddresses(url, { allowed, resolve, signal }),
-          signal,
-        );
+        const addresses = await checkedAddresses(url, hosts.find, signal);
         const next = await fetchOnce({ url, connector: openConnector(addresses), limits, signal });
         if (!(next instanceof URL)) return next;
         url = next;
@@ -99,40 +96,15 @@ function urlOf(text: string, base?: URL): URL {
   return url;
 }
 
-type Check = {
-  readonly allowed: ReadonlySet<string>;
-  readonly resolve: Resolve;
-  readonly signal: AbortSignal;
-};
-
-/**
- * Returns all current addresses of the host. Throws Refused unless all are public or the operator
- * allowed the host.
- */
+/** Throws Refused unless all addresses of the host are public or the operator allowed the host. */
 async function checkedAddresses(
   url: URL,
-  { allowed, resolve, signal }: Check,
+  find: FindAddresses,
+  signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  const isAllowed = allowed.has(url.host) || allowed.has(`${url.hostname}:${port}`);
-  if (!isAllowed && port !== '80' && port !== '443') throw new Refused(problems.port);
-  const address = addressIn(url.hostname);
-  const addresses =
-    address === null
-      ? await resolve(url.hostname, { isAllowed, signal }).catch(() => [])
-      : [address];
-  if (addresses.length === 0) throw new Refused(problems.address);
-  if (!isAllowed && !addresses.every(isPublicAddress)) throw new Refused(problems.address);
-  return addresses;
-}
-
-/**
- * Returns the address in a host name, or null for a name. After parsing, a URL's host is one or the
- * other.
- */
-function addressIn(hostname: string): string | null {
-  if (hostname.startsWith('[')) return hostname.slice(1, -1);
-  return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;
+  const found = await find(url, signal);
+  if (found.kind === 'found') return found.addresses;
+  throw new Refused(found.kind === 'wrong-port' ? problems.port : problems.address);
 }
 
 type FetchCall = {
@@ -200,17 +172,4 @@ async function readBody(
 
 function startsAsImage(chunks: readonly Buffer[]): boolean {
   return imageTypeOf(Buffer.concat(chunks, typeBytes)) !== null;
-}
-
-/** A resolver may hang, so an abort stops the wait. */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason as Error);
-  signal.addEventListener('abort', stop);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

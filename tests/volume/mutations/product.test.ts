@@ -299,7 +299,7 @@ testMutations([], {
     watchers: integration('admin-api', 'on SQLite an admin key makes no reset link'),
   },
   'images are fetched from private addresses': {
-    file: 'domain/images/public-address.ts',
+    file: 'lib/public-address.ts',
     guard: `if (parsed.range() !== 'unicast') return false;`,
     without: '',
     watchers: integration('safe-fetch', 'every spelling'),

@@ -1,0 +1,90 @@
+// Finds where a client's URL may lead: every address of its host must be public, unless the operator
+// allowed the host. The connection then goes to one of these addresses (checked-connector.ts), so
+// another answer of the name server gains nothing.
+import { isPublicAddress } from './public-address.ts';
+import { createResolve, type Resolve } from './resolve-name.ts';
+
+export type HostAddresses =
+  | { readonly kind: 'found'; readonly addresses: readonly string[] }
+  /** The host is not public, or has no address. */
+  | { readonly kind: 'not-public' }
+  | { readonly kind: 'wrong-port' };
+
+export type FindAddresses = (url: URL, signal: AbortSignal) => Promise<HostAddresses>;
+
+type PublicHostsOptions = {
+  /** Exact `host` or `host:port`. These may be inside the operator's own network. */
+  readonly allowedHosts: readonly string[];
+  /** Ports of other hosts. */
+  readonly ports: readonly string[];
+  readonly resolve?: Resolve;
+};
+
+export type PublicHosts = {
+  /** True for a host that the operator allowed. */
+  readonly isAllowed: (url: URL) => boolean;
+  /** Checks what can be known before a name is resolved; null: nothing is wrong. */
+  readonly problemOf: (url: URL) => 'wrong-port' | 'not-public' | null;
+  readonly find: FindAddresses;
+};
+
+export function publicHosts({
+  allowedHosts,
+  ports,
+  resolve = createResolve(),
+}: PublicHostsOptions): PublicHosts {
+  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  const isAllowed = (url: URL) =>
+    allowed.has(url.host) || allowed.has(`${url.hostname}:${portOf(url)}`);
+  const problemOf: PublicHosts['problemOf'] = (url) => {
+    if (isAllowed(url)) return null;
+    if (!ports.includes(portOf(url))) return 'wrong-port';
+    const address = addressIn(url.hostname);
+    return address === null || isPublicAddress(address) ? null : 'not-public';
+  };
+  return {
+    isAllowed,
+    problemOf,
+    async find(url, signal) {
+      const problem = problemOf(url);
+      if (problem !== null) return { kind: problem };
+      const isTrusted = isAllowed(url);
+      const address = addressIn(url.hostname);
+      const addresses =
+        address === null
+          ? await abortable(resolve(url.hostname, { isAllowed: isTrusted, signal }), signal)
+          : [address];
+      const isUsable = addresses.length > 0 && (isTrusted || addresses.every(isPublicAddress));
+      return isUsable ? { kind: 'found', addresses } : { kind: 'not-public' };
+    },
+  };
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80');
+}
+
+/**
+ * Returns the address in a host name, or null for a name. After parsing, a URL's host is one or the
+ * other.
+ */
+function addressIn(hostname: string): string | null {
+  if (hostname.startsWith('[')) return hostname.slice(1, -1);
+  return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;
+}
+
+/** A resolver may hang, so an abort stops the wait. A name that it cannot resolve has no address. */
+async function abortable(
+  work: Promise<readonly string[]>,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason as Error);
+  signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([work.catch(() => []), promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
