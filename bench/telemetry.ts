@@ -4,7 +4,8 @@
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { FinishedRequest } from '../src/domain/telemetry/finished-request.ts';
-import type { openTelemetry as open } from '../src/domain/telemetry/telemetry.ts';
+import type { ExportParts } from '../src/domain/telemetry/accounts/exports.ts';
+import type { Telemetry } from '../src/domain/telemetry/telemetry.ts';
 import type { TelemetryConfig } from '../src/config/schema.ts';
 import { type Clock, systemClock } from '../src/lib/clock.ts';
 import { startChild } from './child.ts';
@@ -17,11 +18,11 @@ const requests = 1_000;
 /** Waiting costs no CPU. */
 const turnMs = 15;
 
-type Code = { readonly openTelemetry: typeof open };
+type Code = { readonly Telemetry: typeof Telemetry };
 type Contestant = {
   readonly name: string;
   /** null: telemetry is off. */
-  readonly telemetry: Pick<ReturnType<typeof open>, 'begin' | 'record'> | null;
+  readonly telemetry: Pick<Telemetry, 'begin' | 'record'> | null;
   /** Sends what waits. */
   readonly flush: () => Promise<void>;
 };
@@ -101,7 +102,10 @@ function contestantOf(name: string, code: Code, config: TelemetryConfig): Contes
   };
   return {
     name,
-    telemetry: code.openTelemetry({ config, log: silent, clock }),
+    telemetry: new code.Telemetry({ operator: config, allowed_hosts: [] }, {
+      log: silent,
+      clock,
+    } as ExportParts),
     async flush() {
       for (let turn = 0; turn < 4; turn++) {
         for (const action of timers) action();
@@ -124,7 +128,7 @@ async function cpuOf({ telemetry, flush }: Contestant, calls: number): Promise<n
   return (user + system) / requests;
 }
 
-const silent = { warn() {} } as unknown as Parameters<typeof open>[0]['log'];
+const silent = { warn() {} } as unknown as ExportParts['log'];
 
 const usage = {
   inputTokens: 812,
@@ -145,7 +149,7 @@ function runRequest(telemetry: Contestant['telemetry'], number: number, calls: n
   const startMs = performance.now();
   const request = finished(number, calls);
   if (!telemetry) return;
-  const spans = telemetry.begin(null);
+  const spans = telemetry.begin(null)!;
   spans.noteAsked({ model: 'gpt-5-mini' });
   const hold = spans.beginHold(12_000 + number);
   hold.end();

@@ -7,6 +7,7 @@ import type { Secrets } from './lib/secrets.ts';
 import { createAccount } from './operations/accounts.ts';
 import { createKey } from './operations/keys.ts';
 import { createFirstRunLink } from './domain/users/first-run.ts';
+import { renewHeaders } from './domain/telemetry/accounts/headers.ts';
 import { renewSecondFactors } from './domain/users/second-factor-secrets.ts';
 import { tidySignIns } from './domain/users/upkeep.ts';
 
@@ -25,6 +26,7 @@ export async function prepareFirstStart(
   const nowMs = clock.nowMs();
   await tidySignIns(database, nowMs);
   await renewSecondFactors(database, secrets);
+  await renewHeaders(database, secrets);
   return {
     account: await ensureAccount(database, secrets, clock),
     linkToken: await createFirstRunLink(database, nowMs),

@@ -26,7 +26,7 @@ import { openKeyStore } from './domain/keys/key-store.ts';
 import { Sealing } from './domain/ledger/seals/sealing.ts';
 import { readBalance } from './domain/ledger/reports/queries.ts';
 import { standingReads } from './domain/ledger/reports/standing-reads.ts';
-import { startTelemetry } from './domain/telemetry/start.ts';
+import { Telemetry } from './domain/telemetry/telemetry.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import type { Secrets } from './lib/secrets.ts';
@@ -108,7 +108,7 @@ export async function startServing(
     lifecycle,
     overload,
     largeBodies: new LargeBodies(),
-    telemetry: await startTelemetry(config.telemetry, { log, clock }),
+    telemetry: new Telemetry(config.telemetry, { ...office, secrets }),
     database,
     secrets,
     billing,
@@ -131,7 +131,7 @@ export async function startServing(
     const { activity, idempotency, cache, keepAlives, growths, upstreams, images } = gateway;
     for (const part of [idempotency, cache, keepAlives, growths, overload]) part.close();
     await Promise.all([upstreams, images, billing, sealing].map((part) => part.close()));
-    for (const part of [parts.telemetry, keys, activity, shared, database]) await part?.close();
+    for (const part of [parts.telemetry, keys, activity, shared, database]) await part.close();
   };
   return { url: urlOf(server), gateway, metrics, stop };
 }

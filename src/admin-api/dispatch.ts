@@ -21,6 +21,7 @@ import { keysHandlers } from './keys.ts';
 import { Once } from './once.ts';
 import { pricesHandlers } from './prices.ts';
 import { reportsHandlers } from './reports.ts';
+import { telemetryHandlers } from './telemetry.ts';
 import { usersHandlers } from './users.ts';
 
 const bodyBytesMax = 64 * 1024;
@@ -32,6 +33,7 @@ const handlers: AdminHandlers<typeof adminContract> = {
   ...usersHandlers,
   ...reportsHandlers,
   ...pricesHandlers,
+  ...telemetryHandlers,
 };
 
 /** Registers every URL of the admin API. */

@@ -3,6 +3,7 @@ import { accountsEndpoints } from './accounts.ts';
 import { keysEndpoints } from './keys.ts';
 import { pricesEndpoints } from './prices.ts';
 import { reportsEndpoints } from './reports.ts';
+import { telemetryEndpoints } from './telemetry.ts';
 import { usersEndpoints } from './users.ts';
 
 export const adminContract = {
@@ -11,4 +12,5 @@ export const adminContract = {
   ...usersEndpoints,
   ...reportsEndpoints,
   ...pricesEndpoints,
+  ...telemetryEndpoints,
 };

@@ -77,6 +77,11 @@ export class AnswerCollector {
     }
   }
 
+  /** What has come so far. */
+  get content(): readonly AssistantPart[] {
+    return this.#content;
+  }
+
   get answer(): Answer | null {
     return this.#answer;
   }

@@ -103,14 +103,25 @@ export type SpanContent = {
   readonly isCut: boolean;
 };
 
+/** The settings of an account's own export, as they were when the request began. */
+export type AccountExport = {
+  readonly accountId: string;
+  readonly version: number;
+  readonly samplingRatio: number;
+  /** Prompts and answers are exported too. */
+  readonly includesContent: boolean;
+};
+
 /** Where a request's trace comes from and who gets it. */
-export type SpanOrigin = {
+type SpanOrigin = {
   /** null: the client sent no trace, so one begins here. */
   readonly client: ClientTrace | null;
   /** The client's, or a new one. */
   readonly traceId: string;
   /** The operator's exporter takes the spans. */
   readonly isSampled: boolean;
+  /** For the calls of providers. */
+  readonly flags: string;
   readonly elapsedMs: () => number;
 };
 
@@ -123,22 +134,24 @@ export class RequestSpans {
   readonly trace: TraceContext;
   readonly isSampled: boolean;
   readonly steps: StepSpan[] = [];
-  /** What was asked and answered; null: the account has not asked for it. */
-  content: SpanContent | null = null;
+  /** The account's own exporter takes the spans; null: it does not. */
+  account: AccountExport | null = null;
+  /** Reads what was asked and answered; null: the account does not export it. */
+  readContent: (() => SpanContent) | null = null;
   /** The model's name as the client sent it; null: the request names none. */
   askedModel: string | null = null;
   readonly #elapsedMs: () => number;
   #running = 0;
   #onOver: (() => void) | null = null;
 
-  constructor({ client, traceId, isSampled, elapsedMs }: SpanOrigin) {
+  constructor({ client, traceId, isSampled, flags, elapsedMs }: SpanOrigin) {
     this.#elapsedMs = elapsedMs;
     this.isSampled = isSampled;
     this.parentId = client?.callerId ?? null;
     this.trace = {
       traceId,
       spanId: this.id,
-      flags: isSampled ? '01' : '00',
+      flags,
       state: client?.state ?? null,
     };
   }

@@ -201,6 +201,6 @@ async function adjust({ database, changes }: Installation, adjustment: Adjustmen
   }
 }
 
-function noAccount(accountId: string): CommandFailed {
+export function noAccount(accountId: string): CommandFailed {
   return new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
 }

@@ -141,6 +141,16 @@ export function parseFactorOrNone(text: string): OrNone<number> {
   return text === noneText ? none : parseFactor(text);
 }
 
+export function parseRatio(text: string): number {
+  const ratio = text.trim() === '' ? NaN : Number(text);
+  if (ratio >= 0 && ratio <= 1) return ratio;
+  throw new InvalidArgumentError('It must be a number from 0 to 1.');
+}
+
+export function parseAddress(text: string): OrNone<string> {
+  return text === noneText ? none : text;
+}
+
 function readUsd(text: string): Micros {
   try {
     return microsFromUsd(text);

@@ -9,6 +9,7 @@ import { LedgerUnavailable } from '../domain/ledger/batcher.ts';
 import { prepareWorker } from '../domain/ledger/sqlite/worker-runner.ts';
 import { CommandFailed } from './output.ts';
 import {
+  parseAddress,
   parseAddressRanges,
   parseCount,
   parseDay,
@@ -17,6 +18,7 @@ import {
   parseFactorOrNone,
   parseModelList,
   parseOverlap,
+  parseRatio,
   parseName,
   parseKeyScopes,
   parseScopes,
@@ -53,6 +55,7 @@ function isForPeople(error: unknown): error is Error {
 // Each command's code is loaded when it runs. Loading all of it would slow every command by tenths
 // of a second.
 const accountsCommands = () => import('./accounts.ts');
+const telemetryCommands = () => import('./account-telemetry.ts');
 const keysCommands = () => import('./keys.ts');
 const adminKeysCommands = () => import('./admin-keys.ts');
 const usersCommands = () => import('./users.ts');
@@ -190,6 +193,19 @@ function addAccountsCommands(program: Command): void {
       .description('erase the stored answers of an account')
       .argument('<account>'),
   ).action(async (id, options) => (await accountsCommands()).purgeAccountCommand(id, options));
+  json(
+    accounts
+      .command('telemetry')
+      .description("show or change an account's export of its own traces")
+      .argument('<account>'),
+  )
+    .option('--endpoint <address>', 'address of OTLP over HTTP; "none" for no export', parseAddress)
+    .option('--headers-file <file>', 'JSON file with all headers of each export')
+    .option('--sampling <ratio>', 'share of requests, from 0 to 1', parseRatio)
+    .option('--no-content', 'export no prompts and answers; only an owner can switch them on')
+    .action(async (id, options) =>
+      (await telemetryCommands()).accountTelemetryCommand(id, options),
+    );
   adjustment(
     json(accounts.command('credit').description('add to the balance of an account')),
   ).action(async (id, options) => (await accountsCommands()).creditAccountCommand(id, options));

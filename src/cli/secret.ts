@@ -2,6 +2,7 @@
 // it read at its start.
 import { secretFileOf } from '../config/secret.ts';
 import { findKeysUnderOtherSecrets, readRegisteredSecrets } from '../domain/keys/needed-secrets.ts';
+import { accountsUnderOthers } from '../domain/telemetry/accounts/headers.ts';
 import { systemClock } from '../lib/clock.ts';
 import { countSecondFactorsUnderOthers } from '../domain/users/second-factor-secrets.ts';
 import { retireSecrets, rotateSecret } from '../operations/secrets.ts';
@@ -81,6 +82,8 @@ type Status = {
   readonly keys: readonly string[];
   readonly authenticator_apps: number;
   readonly users_with_backup_codes: number;
+  /** Ids of accounts whose headers for traces are encrypted with another secret. */
+  readonly telemetry_accounts: readonly string[];
   /**
    * When the last session, replay and image link from before the rotation expires; null: no gateway
    * uses the current secret yet.
@@ -115,6 +118,7 @@ async function readStatus({
     keys: await findKeysUnderOtherSecrets(database, current.id, systemClock.nowMs()),
     authenticator_apps: apps,
     users_with_backup_codes: backupCodes,
+    telemetry_accounts: await accountsUnderOthers(database, current),
     short_lived_until: isInUse ? new Date(newest.currentSinceMs + keptMs).toISOString() : null,
   };
   return { ...status, can_retire: status.ending.length > 0 && lossesOf(status).length === 0 };
@@ -126,6 +130,7 @@ function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
     keys,
     authenticator_apps: apps,
     users_with_backup_codes: users,
+    telemetry_accounts: accounts,
     short_lived_until: until,
   } = status;
   const shown = keys.slice(0, 10).join(', ') + (keys.length > 10 ? ', …' : '');
@@ -136,6 +141,9 @@ function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
       : [`${keys.length} API keys were not used since the rotation (${shown})`]),
     ...(apps === 0 ? [] : [`authenticator apps of ${apps} users are not under the current secret`]),
     ...(users === 0 ? [] : [`${users} users have backup codes from before the rotation`]),
+    ...(accounts.length === 0
+      ? []
+      : [`keys for the traces of ${accounts.length} accounts are not under the current secret`]),
     ...(until === null || Date.parse(until) <= systemClock.nowMs()
       ? []
       : [`sessions, replays and links to images from before the rotation work until ${until}`]),

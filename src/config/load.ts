@@ -64,7 +64,10 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
     retention: resolveRetention(values, cwd),
     storage: resolveStorage(values, env),
     stripe: resolveStripe(values),
-    telemetry: resolveTelemetry(values, env),
+    telemetry: {
+      operator: resolveTelemetry(values, env),
+      allowed_hosts: values.fields.telemetry.allowed_hosts,
+    },
     smtp: resolveSmtp(values, env),
     oidc: resolveOidc(values, env),
     dataDir,

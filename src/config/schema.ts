@@ -82,6 +82,8 @@ export const telemetrySamplers = [
   'parentbased_traceidratio',
 ] as const;
 
+/** A host, or a host and its port. */
+const hostPattern = '^(?:\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(?::\\d{1,5})?$';
 /** Characters that are valid in a header. */
 const visible = '^[\\x21-\\x7e]+$';
 
@@ -278,6 +280,18 @@ export const ConfigFile = Type.Object(
           description: 'The share of requests that the ratio samplers take.',
         }),
         metric_interval_ms: milliseconds(60_000, 'How often metrics are exported.'),
+        allowed_hosts: Type.Array(
+          Type.String({
+            pattern: hostPattern,
+            description: 'A host, or `host:port` for a port other than 443 and 4318.',
+          }),
+          {
+            maxItems: 100,
+            default: [],
+            description:
+              'Hosts outside the public internet that accounts may export their own traces to, also without TLS. Admins of any account can then make the gateway send them a POST for any path: list only hosts where that is harmless.',
+          },
+        ),
       },
       section,
     ),
@@ -648,7 +662,7 @@ export const ConfigFile = Type.Object(
       {
         allowed_hosts: Type.Array(
           Type.String({
-            pattern: '^(?:\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(?::\\d{1,5})?$',
+            pattern: hostPattern,
             description: 'A host, or `host:port` for a port other than 80 and 443.',
           }),
           {
@@ -908,8 +922,8 @@ export type Config = DeepReadonly<
     | 'smtp'
     | 'oidc'
   > & {
-    /** null: the operator exports nothing. */
-    telemetry: TelemetryConfig | null;
+    /** `operator`: null when the operator exports nothing. */
+    telemetry: { operator: TelemetryConfig | null; allowed_hosts: string[] };
     /** null: charges are kept for ever. */
     retention: RetentionConfig | null;
     storage: StorageConfig;

@@ -9,7 +9,7 @@ function load(t: TestContext, yaml: string, env: Readonly<Record<string, string>
   const cwd = mkdtempSync(join(tmpdir(), 'tollgate-telemetry-'));
   t.after(() => rmSync(cwd, { recursive: true }));
   writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
-  return loadConfig({ env, cwd }).telemetry;
+  return loadConfig({ env, cwd }).telemetry.operator;
 }
 
 test('telemetry is off without an address', (t) => {

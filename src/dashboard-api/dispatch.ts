@@ -33,6 +33,7 @@ import { searchHandlers } from './search.ts';
 import { sessionHandlers } from './session.ts';
 import { settingsHandlers } from './settings.ts';
 import { addStreams } from './streams.ts';
+import { telemetryHandlers } from './telemetry.ts';
 import { usageHandlers } from './usage.ts';
 
 /** Bodies are forms of a few fields; some are read before anybody has signed in. */
@@ -51,6 +52,7 @@ const handlers: Handlers<typeof contract> = {
   ...searchHandlers,
   ...sessionHandlers,
   ...settingsHandlers,
+  ...telemetryHandlers,
   ...usageHandlers,
   ...operatorAccountsHandlers,
   ...operatorAdminKeysHandlers,

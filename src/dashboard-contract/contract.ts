@@ -18,6 +18,7 @@ import { requestEndpoints } from './requests.ts';
 import { searchEndpoints } from './search.ts';
 import { sessionEndpoints } from './session.ts';
 import { settingsEndpoints } from './settings.ts';
+import { telemetryEndpoints } from './telemetry.ts';
 import { usageEndpoints } from './usage.ts';
 
 export const contract = {
@@ -33,6 +34,7 @@ export const contract = {
   ...searchEndpoints,
   ...sessionEndpoints,
   ...settingsEndpoints,
+  ...telemetryEndpoints,
   ...usageEndpoints,
   ...operatorAccountsEndpoints,
   ...operatorAdminKeysEndpoints,

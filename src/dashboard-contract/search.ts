@@ -10,7 +10,7 @@ const SearchText = Type.String({ minLength: 2, maxLength: 100 });
 
 export const searchEndpoints = {
   'GET /accounts/:account/search': endpoint({
-    access: 'member',
+    access: 'viewer',
     summary: 'Find requests, keys and models',
     note: 'Requests by their whole id, keys by a part of the name or hint, models by parts of the name. A few of each.',
     query: Type.Object({ q: SearchText }),

@@ -27,6 +27,8 @@ export type Tables = {
   earlier_keys: EarlierKeysTable;
   key_owners: KeyOwnersTable;
   member_budgets: MemberBudgetsTable;
+  account_telemetry: AccountTelemetryTable;
+  account_telemetry_results: AccountTelemetryResultsTable;
   request_log: RequestLogTable;
   latency_sums: LatencySumsTable;
   activity_hours: ActivityHoursTable;
@@ -129,6 +131,33 @@ type MemberBudgetsTable = {
   user_id: string;
   daily_micros: Micros | null;
   monthly_micros: Micros | null;
+};
+
+/** Where an account exports its own traces to. */
+type AccountTelemetryTable = {
+  account_id: string;
+  /** null: switched off. */
+  endpoint: string | null;
+  /** A JSON list. */
+  header_names: string;
+  /** An encrypted JSON object, in base64; null: there are no headers. */
+  sealed_headers: string | null;
+  /** The key id of the secret that they are encrypted under. */
+  secret_id: string | null;
+  sampling_ppm: number;
+  include_content: Flag;
+  /** Grows with each change: what was written under an earlier one is not sent. */
+  version: number;
+};
+
+/** What became of the spans that accounts export, since the address was set. */
+type AccountTelemetryResultsTable = {
+  account_id: string;
+  sent_spans: number;
+  dropped_spans: number;
+  last_success_at_ms: number | null;
+  last_problem: string | null;
+  last_problem_at_ms: number | null;
 };
 
 /** Earlier texts of rotated keys. They work until they expire. */

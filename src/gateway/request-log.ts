@@ -1,6 +1,6 @@
 // What is recorded about a request, for its log line, the metrics and the account's history. Every
 // step writes it and none reads it; it is read once, when the request is over. Money is also told to
-// a listener when it is booked, because that may be later. It never holds a key, a prompt or an
+// a listener when it is booked, because that may be later. Its fields never hold a key, a prompt or an
 // answer.
 import type { ApiError } from '../canonical/errors.ts';
 import type { RequestTry } from '../canonical/request-try.ts';
@@ -79,7 +79,7 @@ export class RequestLog {
   /** Read this when the request is over. */
   readonly fields: RequestFields;
   readonly #listener: BookingListener | undefined;
-  /** Recorded for telemetry; null: it is off. */
+  /** Recorded for telemetry; null: neither the operator nor the account wants them. */
   spans: RequestSpans | null = null;
 
   constructor(requestId: string, listener?: BookingListener) {

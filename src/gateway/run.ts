@@ -5,6 +5,7 @@ import { nameRequest } from '../domain/idempotency/request-name.ts';
 import { checkPermission } from './admission/permitted-model.ts';
 import { runWithinLimits } from './admission/within-limits.ts';
 import type { Client } from './client.ts';
+import { recordContent } from './content.ts';
 import type { Gateway } from './gateway.ts';
 import { readHeaderFlag } from './headers.ts';
 import { nameForCache } from './replaying/cacheable.ts';
@@ -43,7 +44,9 @@ export async function run(
     rateHeaders,
   };
   // By its Idempotency-Key, from the cache, or by a run: hold, call, answer, charge.
-  await runOnce(accepted, client, (answered, storage) =>
+  const { spans } = log;
+  const heard = spans?.account?.includesContent ? recordContent(spans, work, client) : client;
+  await runOnce(accepted, heard, (answered, storage) =>
     runWithinLimits(accepted, answered, storage),
   );
 }

@@ -6,6 +6,8 @@ import type { CallSpan } from '../canonical/request-spans.ts';
 import type { CacheName } from '../domain/cache/cache-name.ts';
 import type { RequestName } from '../domain/idempotency/request-name.ts';
 import type { ApiKey } from '../domain/keys/api-key.ts';
+import type { Asked } from '../domain/telemetry/content.ts';
+import type { UpstreamFormat } from '../formats/format.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
@@ -18,7 +20,7 @@ import type { Gateway } from './gateway.ts';
 import type { AnswerStorage } from './replaying/answer-storage.ts';
 import type { RequestLog } from './request-log.ts';
 import type { Attempt, RoutePlan } from './routing/plan.ts';
-import type { Asked } from './routing/write-request.ts';
+import type { Asked as AskedModel } from './routing/write-request.ts';
 
 /** Read from HTTP. */
 export type IncomingRequest = {
@@ -68,6 +70,8 @@ export type Work = {
   readonly headers: Headers;
   /** The body as it came, for the cache. */
   readonly body: JsonObject;
+  /** For the traces of an account that wants prompts and answers in them. */
+  readonly said: Said;
   /**
    * Estimates the request. An estimate costs time, so this is called only when the request needs a
    * run.
@@ -75,6 +79,12 @@ export type Work = {
   readonly weigh: () => Weighed;
   /** The frames that end a stream to which only keep-alives were sent. */
   readonly writeFailure: (error: ApiError) => string;
+};
+
+type Said = {
+  readonly asked: () => Asked;
+  /** null: the answer has no text of a model. */
+  readonly answerFormat: UpstreamFormat | null;
 };
 
 type Weighed = {
@@ -110,7 +120,7 @@ export type Accepted = Pick<
 
 /** A model request whose worst case is held. */
 export type Held = Accepted &
-  Asked & {
+  AskedModel & {
     readonly client: Client;
     /** Where a success is stored. */
     readonly storage: AnswerStorage;

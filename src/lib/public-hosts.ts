@@ -4,7 +4,7 @@
 import { isPublicAddress } from './public-address.ts';
 import { createResolve, type Resolve } from './resolve-name.ts';
 
-export type HostAddresses =
+type HostAddresses =
   | { readonly kind: 'found'; readonly addresses: readonly string[] }
   /** The host is not public, or has no address. */
   | { readonly kind: 'not-public' }

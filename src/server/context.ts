@@ -28,8 +28,7 @@ export type ServerContext = {
   readonly overload: Overload;
   readonly largeBodies: LargeBodies;
   readonly billing: Billing;
-  /** null: telemetry is off. */
-  readonly telemetry: Telemetry | null;
+  readonly telemetry: Telemetry;
   readonly sealing: Pick<Sealing, 'sealedUntilMs' | 'lookedAtMs' | 'hasProblem'>;
 };
 

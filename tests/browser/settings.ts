@@ -19,6 +19,7 @@ import {
   type SignInOptions,
 } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.ts';
 import { Authenticator } from '../support/totp.ts';
 
 const password = 'correct horse battery';
@@ -26,12 +27,18 @@ const password = 'correct horse battery';
 const refused = /status of 4\d\d/;
 
 let gateway: TestGateway;
+let receiver: OtlpReceiver;
 let browser: TestBrowser;
 const passwordHash = quickHash(password);
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  receiver = await startOtlpReceiver();
+  const telemetry = { allowed_hosts: [new URL(receiver.url).host] };
+  [gateway, browser] = await Promise.all([startGateway({ telemetry }), openBrowser()]);
 });
-after(() => gateway.stop());
+after(async () => {
+  await gateway.stop();
+  await receiver.close();
+});
 
 function join(options: SignInOptions): Promise<DashboardClient> {
   return signIn(gateway, { passwordHash, ...options });
@@ -442,5 +449,51 @@ test('settings are readable on a phone and in dark mode', async () => {
     await button(page, 'Continue').click();
     await page.getByRole('img', { name: 'QR code of the secret' }).waitFor();
     await checkLooks(page, 'settings-second-factor');
+  });
+});
+
+test('an owner exports traces, sees whether they arrive, and includes prompts after a question', async () => {
+  const owner = await join({ name: 'Ada Lovelace' });
+  const path = `/accounts/${owner.account}/telemetry`;
+  await visit(
+    owner,
+    '/settings?tab=traces',
+    async (page) => {
+      await fillIn(page, { Address: 'https://127.0.0.1', Headers: 'authorization: Bearer one' });
+      await button(page, 'Start export').click();
+      await page.getByText('must lead to a public address').waitFor();
+      await look(page, 'settings-traces-refused');
+      await fillIn(page, { Address: receiver.url });
+      await button(page, 'Start export').click();
+      await page.getByText('Kept if empty: authorization').waitFor();
+      await button(page, 'Send a test span').click();
+      await page.getByText('The receiver took it.').waitFor();
+      assert.equal(receiver.upstream.requests[0]!.headers['authorization'], 'Bearer one');
+      const include = page.getByRole('switch', { name: 'Include prompts and answers' });
+      await include.click();
+      await button(page, 'Include them').click();
+      await page.getByText('Saved. The change applies within seconds.').first().waitFor();
+      await checkLooks(page, 'settings-traces');
+      const saved = (await owner.get(path)).json<{ include_content: boolean }>();
+      assert.equal(saved.include_content, true);
+      await button(page, 'Stop export').click();
+      await dialog(page, 'Stop the export?').getByRole('button', { name: 'Stop export' }).click();
+      await button(page, 'Start export').waitFor();
+    },
+    { ignores: refused },
+  );
+});
+
+test('an admin sees the export of traces but cannot include prompts; a member does not see it', async () => {
+  const owner = await join({});
+  const { account } = owner;
+  await owner.patch(`/accounts/${account}/telemetry`, { endpoint: receiver.url });
+  await visit(await join({ account, role: 'admin' }), '/settings?tab=traces', async (page) => {
+    const include = page.getByRole('switch', { name: 'Include prompts and answers' });
+    assert.equal(await include.isDisabled(), true);
+  });
+  await visit(await join({ account, role: 'member' }), '/settings', async (page) => {
+    await page.getByRole('tab', { name: 'Members' }).waitFor();
+    assert.equal(await page.getByRole('tab', { name: 'Traces' }).count(), 0);
   });
 });

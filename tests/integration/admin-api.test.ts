@@ -129,6 +129,11 @@ const changing: readonly (() => Promise<readonly [method: string, path: string, 
     async () => ['POST', '/accounts', { name: 'New' }],
     async () => ['PATCH', `/accounts/${await admin.makeAccount()}`, { frozen: true }],
     async () => ['POST', `/accounts/${await admin.makeAccount()}/purge`],
+    async () => [
+      'PATCH',
+      `/accounts/${await admin.makeAccount()}/telemetry`,
+      { endpoint: 'https://otlp.example.com' },
+    ],
     async () => ['POST', `/accounts/${await admin.makeAccount()}/adjustments`, credit],
     async () => {
       const key = await gateway.makeKey({ mode: 'live', creditUsd: 5 });

@@ -104,6 +104,15 @@ const changes: Readonly<Record<Changing, Prepare>> = {
   'POST /auth/password-reset': null,
   'POST /auth/verify-email/send': null,
   'POST /profile/second-factor': null,
+  'POST /accounts/:account/telemetry/test': null,
+  'PATCH /accounts/:account/telemetry': async () => {
+    const by = await owner();
+    return {
+      by,
+      path: `/accounts/${by.account}/telemetry`,
+      body: { endpoint: 'https://otlp.example.com', headers: { authorization: 'a key' } },
+    };
+  },
   'POST /auth/sign-up': async () => ({
     by: visitor(gateway),
     path: '/auth/sign-up',
@@ -390,6 +399,13 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     return ['accounts', 'update', key.account, '--forgive-losses'];
   },
   'accounts purge': async () => ['accounts', 'purge', (await owner()).account],
+  'accounts telemetry': async () => [
+    'accounts',
+    'telemetry',
+    (await owner()).account,
+    '--endpoint',
+    'https://otlp.example.com',
+  ],
   'accounts credit': async () => ['accounts', 'credit', (await owner()).account, '--usd', '5'],
   'accounts debit': async () => ['accounts', 'debit', (await owner()).account, '--usd', '5'],
   'keys create': async () => [

@@ -186,6 +186,7 @@ const openToViewers: readonly string[] = [
   'GET /accounts/:account/requests',
   'GET /accounts/:account/requests/:request',
   'GET /accounts/:account/requests/totals',
+  'GET /accounts/:account/search',
   'GET /accounts/:account/settings',
   'GET /accounts/:account/statement',
   'GET /accounts/:account/statement.csv',

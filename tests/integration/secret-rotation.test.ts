@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createImageLinks } from '../../src/domain/images/image-links.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 import { registerSecrets } from '../../src/domain/keys/needed-secrets.ts';
+import { openHeaders } from '../../src/domain/telemetry/accounts/headers.ts';
 import { digestKeyFrom, keyDigest } from '../../src/domain/keys/key-text.ts';
 import { after, before, beforeEach, test, testOn } from '../support/both-stores.ts';
 import { DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
@@ -92,6 +93,7 @@ type Status = {
   readonly in_use: boolean;
   readonly keys: readonly string[];
   readonly authenticator_apps: number;
+  readonly telemetry_accounts: readonly string[];
   readonly users_with_backup_codes: number;
   readonly can_retire: boolean;
 };
@@ -368,3 +370,36 @@ testOn(
     assert.ok(await isUnder(second, later));
   },
 );
+
+test('the headers of an account’s traces survive a rotation and the end of the old secret', async () => {
+  const owner = await signIn(gateway);
+  const path = `/accounts/${owner.account}/telemetry`;
+  const headers = { authorization: 'key of the account' };
+  await owner.patch(path, { endpoint: 'https://otlp.example.com', headers });
+  const stored = () =>
+    gateway.database.read
+      .selectFrom('account_telemetry')
+      .selectAll()
+      .where('account_id', '=', owner.account)
+      .executeTakeFirstOrThrow();
+  const sealed = await stored();
+  assert.equal(sealed.secret_id, createSecret(first).id);
+  const second = nextSecret();
+  await restart(second, first);
+  const renewed = await stored();
+  assert.equal(renewed.secret_id, createSecret(second).id);
+  const secrets = [createSecret(second)] as const;
+  assert.deepEqual(await openHeaders(secrets, owner.account, renewed.sealed_headers), headers);
+  await assert.rejects(openHeaders(secrets, 'acc_of_another', renewed.sealed_headers));
+  await assert.rejects(openHeaders(secrets, owner.account, sealed.sealed_headers));
+  assert.deepEqual((await statusOfSecrets()).telemetry_accounts, []);
+  // An account of a gateway that has not started again.
+  await gateway.database.write
+    .updateTable('account_telemetry')
+    .set({ secret_id: createSecret(first).id, sealed_headers: sealed.sealed_headers })
+    .where('account_id', '=', owner.account)
+    .execute();
+  assert.deepEqual((await statusOfSecrets()).telemetry_accounts, [owner.account]);
+  await assert.rejects(retire(), /traces of 1 accounts/);
+  await gateway.database.write.deleteFrom('account_telemetry').execute();
+});

@@ -1,5 +1,6 @@
 // Settings of the user and of the chosen account.
 import { SimpleGrid, Stack, Tabs } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { useChosenAccount } from '../../api/account.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -12,6 +13,10 @@ import { ProfilePanel } from './profile-panel.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
 import { SessionsPanel } from './sessions-panel.tsx';
 import { shownTab, tabsFor } from './tabs.ts';
+
+const TelemetryPanel = lazy(async () => ({
+  default: (await import('./telemetry-panel.tsx')).TelemetryPanel,
+}));
 
 export function Page() {
   const account = useChosenAccount();
@@ -55,6 +60,11 @@ export function Page() {
             <MembersPanel />
             <InvitationsPanel />
           </Stack>
+        </Tabs.Panel>
+        <Tabs.Panel value="traces" key={`traces ${account?.id}`}>
+          <Suspense>
+            <TelemetryPanel />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="changes" key={`changes ${account?.id}`}>
           <ChangesPanel />

@@ -7,13 +7,23 @@ const accountTabs = [
   { name: 'account', title: 'Account' },
   { name: 'members', title: 'Members' },
 ] as const;
+const adminTabs = [{ name: 'traces', title: 'Traces' }] as const;
 const ownerTabs = [{ name: 'changes', title: 'Audit log' }] as const;
 
-type Tab = (typeof userTabs)[number] | (typeof accountTabs)[number] | (typeof ownerTabs)[number];
+type Tab =
+  | (typeof userTabs)[number]
+  | (typeof accountTabs)[number]
+  | (typeof adminTabs)[number]
+  | (typeof ownerTabs)[number];
 
 export function tabsFor(account: { readonly role: string } | null): readonly Tab[] {
   if (!account) return userTabs;
-  return [...userTabs, ...accountTabs, ...(account.role === 'owner' ? ownerTabs : [])];
+  return [
+    ...userTabs,
+    ...accountTabs,
+    ...(account.role === 'member' ? [] : adminTabs),
+    ...(account.role === 'owner' ? ownerTabs : []),
+  ];
 }
 
 /** Returns the tab in the address, or the first one. */

@@ -34,6 +34,7 @@ import { activityHours, activityHoursOnPostgres } from './0028-activity-hours.ts
 import { keyScopes } from './0031-key-scopes.ts';
 import { members, membersOnPostgres } from './0032-members.ts';
 import { lossIndex, lossIndexOnPostgres } from './0030-loss-index.ts';
+import { accountTelemetry, accountTelemetryOnPostgres } from './0026-account-telemetry.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -75,6 +76,7 @@ const sqlite = {
   '0031-key-scopes': keyScopes,
   '0032-members': members,
   '0030-loss-index': lossIndex,
+  '0026-account-telemetry': accountTelemetry,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -107,6 +109,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0031-key-scopes': keyScopes,
   '0032-members': membersOnPostgres,
   '0030-loss-index': { ...lossIndexOnPostgres, outsideTransaction: true },
+  '0026-account-telemetry': accountTelemetryOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -1,6 +1,7 @@
 // An API key in the gateway's memory, with its account's settings. Only the key's digest is kept,
 // never its text.
 import type { KeyScope } from '../../canonical/key-scope.ts';
+import type { AccountExport } from '../../canonical/request-spans.ts';
 import type { AddressList } from '../../lib/addresses.ts';
 import type { Micros } from '../../lib/money.ts';
 
@@ -45,6 +46,8 @@ export type ApiKey = {
   readonly priceMultiplierPpm: number;
   /** Multipliers for single models by id, which replace the account's; null when there are none. */
   readonly modelMultipliersPpm: ReadonlyMap<string, number> | null;
+  /** The account's export of its own traces; null: it has none. */
+  readonly traceExport: AccountExport | null;
 };
 
 /** Returns what the account pays for a model, in millionths of its list price. */

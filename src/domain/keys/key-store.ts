@@ -128,6 +128,13 @@ const accountLimitColumns = [
   'accounts.allowed_addresses as account_allowed_addresses',
 ] as const;
 
+const exportColumns = [
+  'account_telemetry.endpoint as export_endpoint',
+  'account_telemetry.version as export_version',
+  'account_telemetry.sampling_ppm as export_sampling_ppm',
+  'account_telemetry.include_content as export_include_content',
+] as const;
+
 type Found = {
   readonly key: ApiKey;
   readonly digest: string;
@@ -228,9 +235,11 @@ function selectKeys(database: Database) {
         .onRef('member_budgets.account_id', '=', 'api_keys.account_id')
         .onRef('member_budgets.user_id', '=', 'key_owners.user_id'),
     )
+    .leftJoin('account_telemetry', 'account_telemetry.account_id', 'api_keys.account_id')
     .selectAll('api_keys')
     .select(accountColumns)
     .select(accountLimitColumns)
+    .select(exportColumns)
     .select(['member_budgets.user_id as budget_of', 'daily_micros', 'monthly_micros']);
 }
 
@@ -256,6 +265,10 @@ type KeyRow = Selectable<ApiKeysTable> &
     readonly budget_of: string | null;
     readonly daily_micros: Micros | null;
     readonly monthly_micros: Micros | null;
+    readonly export_endpoint: string | null;
+    readonly export_version: number | null;
+    readonly export_sampling_ppm: number | null;
+    readonly export_include_content: number | null;
   };
 
 function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm']): ApiKey {
@@ -293,6 +306,17 @@ function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm'
     cacheGeneration: row.cache_generation,
     priceMultiplierPpm: row.price_multiplier_ppm,
     modelMultipliersPpm,
+    traceExport: toTraceExport(row),
+  };
+}
+
+function toTraceExport(row: KeyRow): ApiKey['traceExport'] {
+  if (row.export_endpoint === null) return null;
+  return {
+    accountId: row.account_id,
+    version: row.export_version!,
+    samplingRatio: row.export_sampling_ppm! / 1_000_000,
+    includesContent: row.export_include_content === 1,
   };
 }
 

@@ -4,7 +4,10 @@ import { type JsonBytes, piece } from './json-bytes.ts';
 
 type Maybe<Value> = Value | null | undefined;
 
-/** Writes an attribute, or nothing when its value is null or undefined. */
+/**
+ * Writes an attribute with a comma behind it, or nothing when its value is null or undefined. The list
+ * ends with `dropComma`.
+ */
 export type WriteAttribute<Value> = (json: JsonBytes, value: Maybe<Value>) => void;
 
 export function text(name: string): WriteAttribute<string> {
@@ -37,9 +40,7 @@ export function oneOf(name: string): WriteAttribute<string> {
   );
 }
 
-const comma = 0x2c;
 const point = 0x2e;
-const listStart = 0x5b;
 
 function attribute<Value>(
   name: string,
@@ -48,10 +49,9 @@ function attribute<Value>(
   write: (json: JsonBytes, value: Value) => void,
 ): WriteAttribute<Value> {
   const head = piece(`{"key":"${name}","value":${before}`);
-  const tail = piece(`${after}}`);
+  const tail = piece(`${after}},`);
   return (json, value) => {
     if (value === null || value === undefined) return;
-    if (!json.endsWith(listStart)) json.byte(comma);
     json.piece(head);
     write(json, value);
     json.piece(tail);

@@ -30,3 +30,14 @@ const operations: Readonly<Record<string, string>> = {
 export function operationOf(route: string): string | null {
   return operations[route] ?? null;
 }
+
+/** The conventions' finish reasons follow Chat Completions. */
+export const finishReasonOf = {
+  end: 'stop',
+  'stop-sequence': 'stop',
+  'tool-calls': 'tool_call',
+  length: 'length',
+  'content-filter': 'content_filter',
+  refusal: 'content_filter',
+  pause: 'pause',
+} as const;

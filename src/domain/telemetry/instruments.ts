@@ -3,7 +3,15 @@ import { type TextAttributes, writeTexts } from './attributes.ts';
 
 type Described = { readonly name: string; readonly description: string; readonly unit: string };
 
-/** Series with the same attributes, by their values joined in a fixed order. */
+/** The attributes of a series. Several instruments share one, because its key takes time to make. */
+export type Labels = { readonly key: string; readonly attributes: TextAttributes };
+
+/** `attributes`: for one instrument they always have the same names in the same order. */
+export function labelsOf(attributes: TextAttributes): Labels {
+  return { key: Object.values(attributes).join('\n'), attributes };
+}
+
+/** Series by their labels. */
 class Series<Point> {
   readonly points = new Map<string, { readonly attributes: string; readonly point: Point }>();
   readonly #create: () => Point;
@@ -12,8 +20,7 @@ class Series<Point> {
     this.#create = create;
   }
 
-  of(attributes: TextAttributes): Point {
-    const key = Object.values(attributes).join('\n');
+  of({ key, attributes }: Labels): Point {
     const known = this.points.get(key);
     if (known) return known.point;
     const point = this.#create();
@@ -35,9 +42,9 @@ export class Counter implements Instrument {
     this.#described = described;
   }
 
-  /** Adds a whole number. `attributes` always have the same names in the same order. */
-  add(amount: number, attributes: TextAttributes): void {
-    if (amount !== 0) this.#series.of(attributes).sum += amount;
+  /** Adds a whole number. */
+  add(amount: number, labels: Labels): void {
+    if (amount !== 0) this.#series.of(labels).sum += amount;
   }
 
   write(times: Times): string {
@@ -74,8 +81,8 @@ export class Histogram implements Instrument {
     }));
   }
 
-  record(value: number, attributes: TextAttributes): void {
-    const point = this.#series.of(attributes);
+  record(value: number, labels: Labels): void {
+    const point = this.#series.of(labels);
     let bucket = 0;
     while (bucket < this.#bounds.length && value > this.#bounds[bucket]!) bucket += 1;
     point.counts[bucket]! += 1;

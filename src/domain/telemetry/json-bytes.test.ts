@@ -46,11 +46,12 @@ test('millionths are the same number as by division', () => {
   const write = millionths('usd');
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 50 }), (value) => {
-      const list = written((json) => {
-        json.piece(piece('['));
-        write(json, value);
-      });
-      const [attribute] = JSON.parse(`${list}]`) as unknown[];
+      const attribute: unknown = JSON.parse(
+        written((json) => {
+          write(json, value);
+          json.dropComma();
+        }),
+      );
       assert.deepEqual(attribute, { key: 'usd', value: { doubleValue: value / 1e6 } });
     }),
   );
@@ -65,6 +66,7 @@ test('attributes have commas between them, and those without a value are left ou
   whole('c')(json, 7);
   flag('d')(json, true);
   oneOf('e')(json, 'stop');
+  json.dropComma();
   json.piece(piece(']'));
   assert.deepEqual(JSON.parse(Buffer.from(json.written()).toString()), [
     { key: 'a', value: { stringValue: 'one "two"' } },

@@ -11,6 +11,7 @@ const firstBytes = 16 * 1024;
 const keptBytes = 256 * 1024;
 /** Up to here a loop is faster than a copy. */
 const shortBytes = 16;
+const comma = 0x2c;
 const zero = 0x30;
 const quote = 0x22;
 const backslash = 0x5c;
@@ -30,8 +31,9 @@ export class JsonBytes {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  endsWith(byte: number): boolean {
-    return this.#bytes[this.#length - 1] === byte;
+  /** Takes back the last byte if it is a comma. */
+  dropComma(): void {
+    if (this.#bytes[this.#length - 1] === comma) this.#length -= 1;
   }
 
   byte(byte: number): void {

@@ -24,36 +24,45 @@ const laterStatuses: readonly number[] = [429, 502, 503, 504];
 
 /** Posts to the operator's own receiver, on connections that are kept. */
 export function postTo(
-  { url, headers }: PostTarget,
+  target: PostTarget,
   clock: Clock,
 ): { readonly post: Post; readonly close: () => Promise<void> } {
-  const pool = new Pool(url.origin, { connections: 1, connectTimeout: timeoutMs });
+  const pool = new Pool(target.url.origin, { connections: 1, connectTimeout: timeoutMs });
   return {
-    post: (body) => send(pool, { url, headers, body, clock }),
+    post: (body) => postOnce({ ...target, body, clock }, (post) => post(pool)),
     close: () => pool.destroy(),
   };
 }
 
 type Sending = PostTarget & { readonly body: string | Uint8Array; readonly clock: Clock };
+type PostThrough = (dispatcher: Dispatcher) => Promise<Posted>;
 
-async function send(
-  dispatcher: Dispatcher,
+/** Posts through the connection that `connect` finds. All of it together is limited in time. */
+export async function postOnce(
   { url, headers, body, clock }: Sending,
+  connect: (post: PostThrough, signal: AbortSignal) => Promise<Posted>,
 ): Promise<Posted> {
   const deadline = new AbortController();
+  const { signal } = deadline;
   const cancel = clock.after(timeoutMs, () => deadline.abort());
-  try {
+  const post: PostThrough = async (dispatcher) => {
     const answer = await dispatcher.request({
       method: 'POST',
       path: url.pathname + url.search,
       headers: { 'user-agent': 'tollgate', ...headers, 'content-type': 'application/json' },
       body,
-      signal: deadline.signal,
+      signal,
     });
     answer.body.on('error', () => {});
-    return await readAnswer(answer);
+    return readAnswer(answer);
+  };
+  try {
+    return await connect(post, signal);
   } catch {
-    return { kind: 'later', problem: 'it cannot be reached', waitMs: null };
+    const problem = signal.aborted
+      ? `it does not answer within ${timeoutMs / 1_000} seconds`
+      : 'it cannot be reached';
+    return { kind: 'later', problem, waitMs: null };
   } finally {
     cancel();
   }
@@ -81,5 +90,6 @@ async function readRejected(body: AsyncIterable<Buffer>): Promise<number> {
   const parsed = parseJson(Buffer.concat(chunks), 20);
   const partial = parsed.ok && isObject(parsed.value) ? parsed.value['partialSuccess'] : null;
   if (!isObject(partial)) return 0;
-  return Number(partial['rejectedSpans'] ?? partial['rejectedDataPoints'] ?? 0) || 0;
+  const rejected = Number(partial['rejectedSpans'] ?? partial['rejectedDataPoints'] ?? 0);
+  return rejected > 0 ? Math.ceil(rejected) : 0;
 }

@@ -3,7 +3,7 @@ import type { CallSpan } from '../../canonical/request-spans.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import { operationOf, providerNameOf } from './conventions.ts';
 import type { FinishedRequest } from './finished-request.ts';
-import { Counter, Histogram } from './instruments.ts';
+import { Counter, Histogram, labelsOf } from './instruments.ts';
 import { errorTypeOf } from './span-attributes.ts';
 
 /** Bucket bounds that the conventions ask for. */
@@ -98,15 +98,13 @@ function recordRequest(
     'gen_ai.request.model': fields.model ?? 'none',
   };
   const error = fields.errorCode ?? (status >= 500 ? String(status) : null);
-  duration.record(
-    (endMs - startMs) / 1_000,
-    error === null ? attributes : { ...attributes, 'error.type': error },
-  );
+  const labels = labelsOf(error === null ? attributes : { ...attributes, 'error.type': error });
+  duration.record((endMs - startMs) / 1_000, labels);
   if (!served || served.firstPieceMs === null || error !== null) return;
-  firstToken.record((served.firstPieceMs - startMs) / 1_000, attributes);
+  firstToken.record((served.firstPieceMs - startMs) / 1_000, labels);
   const later = (served.usage?.outputTokens ?? 0) - 1;
   const lastMs = served.endMs ?? endMs;
-  if (later > 0) perToken.record((lastMs - served.firstPieceMs) / 1_000 / later, attributes);
+  if (later > 0) perToken.record((lastMs - served.firstPieceMs) / 1_000 / later, labels);
 }
 
 function recordCall(
@@ -119,14 +117,16 @@ function recordCall(
     'gen_ai.provider.name': providerNameOf(facts.provider),
     'gen_ai.request.model': facts.upstreamModel,
   };
+  const labels = labelsOf(attributes);
   duration.record(
     ((endMs ?? request.endMs) - startMs) / 1_000,
-    failure ? { ...attributes, 'error.type': errorTypeOf(failure) } : attributes,
+    failure ? labelsOf({ ...attributes, 'error.type': errorTypeOf(failure) }) : labels,
   );
-  if (firstPieceMs !== null) firstChunk.record((firstPieceMs - startMs) / 1_000, attributes);
+  if (firstPieceMs !== null) firstChunk.record((firstPieceMs - startMs) / 1_000, labels);
   if (!usage) return;
-  tokens.record(totalInputTokens(usage), { ...attributes, 'gen_ai.token.type': 'input' });
-  tokens.record(usage.outputTokens, { ...attributes, 'gen_ai.token.type': 'output' });
+  const ofTokens = (type: string) => labelsOf({ ...attributes, 'gen_ai.token.type': type });
+  tokens.record(totalInputTokens(usage), ofTokens('input'));
+  tokens.record(usage.outputTokens, ofTokens('output'));
 }
 
 function recordMoney(
@@ -140,8 +140,9 @@ function recordMoney(
     'tollgate.model': model,
     'tollgate.provider': provider,
   };
-  charged.add(fields.costMicros ?? 0, attributes);
-  upstreamCost.add(fields.upstreamCostMicros ?? 0, attributes);
-  loss.add(fields.lossMicros ?? 0, attributes);
-  if (cache) replayed.add(1, { ...attributes, 'tollgate.cache': cache });
+  const labels = labelsOf(attributes);
+  charged.add(fields.costMicros ?? 0, labels);
+  upstreamCost.add(fields.upstreamCostMicros ?? 0, labels);
+  loss.add(fields.lossMicros ?? 0, labels);
+  if (cache) replayed.add(1, labelsOf({ ...attributes, 'tollgate.cache': cache }));
 }

@@ -14,9 +14,20 @@ export function createSampler({ sampler, sampler_ratio: ratio }: TelemetryConfig
   const root = sampler.replace('parentbased_', '');
   const share = root === 'always_on' ? 1 : root === 'always_off' ? 0 : ratio;
   return (trace, newTraceId) =>
-    trace && isParentBased
-      ? (Number.parseInt(trace.flags, 16) & 1) === 1
-      : isWithin(trace?.traceId ?? newTraceId, share);
+    trace && isParentBased ? isMarked(trace) : isWithin(trace?.traceId ?? newTraceId, share);
+}
+
+/** The client decides if it sends a trace, as with `parentbased_traceidratio`. */
+export function isSampledByAccount(
+  trace: Pick<TraceContext, 'flags'> | null,
+  traceId: string,
+  ratio: number,
+): boolean {
+  return trace ? isMarked(trace) : isWithin(traceId, ratio);
+}
+
+function isMarked({ flags }: Pick<TraceContext, 'flags'>): boolean {
+  return (Number.parseInt(flags, 16) & 1) === 1;
 }
 
 /** Compares the last 56 bits, which are random, so that all systems of a trace decide alike. */

@@ -1,9 +1,14 @@
 // The attributes of each kind of span, and who sees them. An account gets everything about its own
 // requests that the dashboard shows it, and nothing of what they cost the operator.
-import type { CallSpan, HoldSpan, SettlementSpan } from '../../canonical/request-spans.ts';
+import type {
+  CallSpan,
+  HoldSpan,
+  SettlementSpan,
+  SpanContent,
+} from '../../canonical/request-spans.ts';
 import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { flag, millionths, oneOf, text, whole } from './attributes.ts';
-import { operationOf, providerNameOf } from './conventions.ts';
+import { finishReasonOf, operationOf, providerNameOf } from './conventions.ts';
 import type { FinishedRequest } from './finished-request.ts';
 import type { JsonBytes } from './json-bytes.ts';
 
@@ -92,7 +97,7 @@ export function writeRequestAttributes(
     if (served.usage) writeUsage(json, served.usage);
   }
   writeCost(json, fields.costMicros ?? (fields.cache ? 0 : undefined));
-  if (audience === 'account') return writeContent(json, spans.content);
+  if (audience === 'account') return writeContent(json, spans.readContent?.() ?? null);
   money.upstreamCostMicros(json, fields.upstreamCostMicros);
   money.lossMicros(json, fields.lossMicros);
 }
@@ -165,7 +170,7 @@ function writeUsage(json: JsonBytes, usage: Usage): void {
   usages.reasoning(json, reasoningTokens || null);
 }
 
-function writeContent(json: JsonBytes, content: FinishedRequest['spans']['content']): void {
+function writeContent(json: JsonBytes, content: SpanContent | null): void {
   if (!content) return;
   request.systemInstructions(json, content.system);
   request.inputMessages(json, content.input);
@@ -176,17 +181,6 @@ function writeContent(json: JsonBytes, content: FinishedRequest['spans']['conten
 function microsFrom(startMs: number, ms: number | null): number | null {
   return ms === null ? null : Math.round((ms - startMs) * 1_000);
 }
-
-/** The conventions' finish reasons follow Chat Completions. */
-const finishReasonOf = {
-  end: 'stop',
-  'stop-sequence': 'stop',
-  'tool-calls': 'tool_call',
-  length: 'length',
-  'content-filter': 'content_filter',
-  refusal: 'content_filter',
-  pause: 'pause',
-} as const;
 
 /** Parsed once: there are as many as the configuration has providers. */
 const servers = new Map<string, { readonly address: string; readonly port: number }>();

@@ -1,162 +1,69 @@
-// Telemetry of one HTTP thread: begins the spans of requests, and exports them and the metrics of
-// finished requests to the operator's receiver over OTLP/HTTP with JSON.
-import { randomUUID } from 'node:crypto';
-import { RequestSpans } from '../../canonical/request-spans.ts';
-import type { TelemetryConfig } from '../../config/schema.ts';
-import type { CancelTimer, Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
+// Telemetry of one HTTP thread: begins the spans of requests, and gives those of finished requests to
+// the operator's export and to the account's own.
+import { type AccountExport, RequestSpans } from '../../canonical/request-spans.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { newTraceId, type ClientTrace } from '../../lib/trace-context.ts';
-import packageJson from '../../../package.json' with { type: 'json' };
-import { writeTexts } from './attributes.ts';
-import { schemaUrl } from './conventions.ts';
-import type { Wrapping } from './batch.ts';
+import { receiverHosts } from './accounts/address.ts';
+import { AccountExports, type ExportParts } from './accounts/exports.ts';
 import type { FinishedRequest } from './finished-request.ts';
-import { JsonBytes } from './json-bytes.ts';
-import { postTo } from './post.ts';
-import { SendQueue } from './queue.ts';
-import { createRequestMetrics } from './request-metrics.ts';
-import { Room } from './room.ts';
-import { createSampler } from './sampler.ts';
-import { writeSpans } from './write-spans.ts';
+import { openOperatorExport, type OperatorExport } from './operator-export.ts';
+import { isSampledByAccount } from './sampler.ts';
 
-export type Telemetry = {
-  readonly begin: (client: ClientTrace | null) => RequestSpans;
-  readonly record: (request: FinishedRequest) => void;
+export class Telemetry {
+  readonly accounts: AccountExports;
+  readonly #operator: OperatorExport | null;
+  readonly #clock: Clock;
+
+  constructor(
+    { operator, allowed_hosts: allowedHosts }: Config['telemetry'],
+    parts: Omit<ExportParts, 'hosts'>,
+  ) {
+    const { log, clock } = parts;
+    this.#operator = operator && openOperatorExport({ config: operator, log, clock });
+    this.accounts = new AccountExports({ ...parts, hosts: receiverHosts(allowedHosts) });
+    this.#clock = clock;
+  }
+
+  /** Called when a request begins. Returns null when the operator exports nothing. */
+  begin(client: ClientTrace | null): RequestSpans | null {
+    if (!this.#operator) return null;
+    const traceId = client?.traceId ?? newTraceId();
+    const isSampled = this.#operator.isSampled(client, traceId);
+    return this.#spansOf({ client, traceId, isSampled, flags: isSampled ? '01' : '00' });
+  }
+
+  /**
+   * Called when the account is known that exports its own traces. Returns `begun`, or new spans; null
+   * when neither the operator nor the account wants any.
+   */
+  beginForAccount(
+    begun: RequestSpans | null,
+    client: ClientTrace | null,
+    account: AccountExport,
+  ): RequestSpans | null {
+    const traceId = begun?.trace.traceId ?? client?.traceId ?? newTraceId();
+    if (!isSampledByAccount(client, traceId, account.samplingRatio)) return begun;
+    const flags = client?.flags ?? '00';
+    const spans = begun ?? this.#spansOf({ client, traceId, isSampled: false, flags });
+    spans.account = account;
+    return spans;
+  }
+
+  record(request: FinishedRequest): void {
+    const { account } = request.spans;
+    // The system's time may be set, so it is asked each time.
+    const originMs = this.#clock.nowMs() - this.#clock.elapsedMs();
+    this.#operator?.record(request, originMs);
+    if (account) this.accounts.add(account, request, originMs);
+  }
+
   /** Sends what waits, as far as the receivers take it at once. */
-  readonly close: () => Promise<void>;
-};
+  async close(): Promise<void> {
+    await Promise.all([this.#operator?.close(), this.accounts.close()]);
+  }
 
-type TelemetryOptions = {
-  readonly config: TelemetryConfig;
-  readonly log: Logger;
-  readonly clock: Clock;
-};
-
-/** The most bytes of spans that wait while the receiver is slow or down. */
-const waitingBytesMax = 16 * 1024 * 1024;
-/** A failing receiver is logged once in this time. */
-const logEveryMs = 60_000;
-
-export function openTelemetry({ config, log, clock }: TelemetryOptions): Telemetry {
-  const resource = writeResource(config);
-  const parts = { resource, log, clock };
-  const traces = config.traces && openTraces(config.traces, parts);
-  const metrics = config.metrics && openMetrics(config.metrics, config, parts);
-  const isSampled = createSampler(config);
-  const { elapsedMs } = clock;
-  return {
-    begin(client) {
-      const traceId = client?.traceId ?? newTraceId();
-      return new RequestSpans({
-        client,
-        traceId,
-        isSampled: traces !== null && isSampled(client, traceId),
-        elapsedMs,
-      });
-    },
-    record(request) {
-      if (request.spans.isSampled) traces?.add(request);
-      metrics?.record(request);
-    },
-    async close() {
-      await Promise.all([traces?.close(), metrics?.close()]);
-    },
-  };
-}
-
-type Target = NonNullable<TelemetryConfig['traces']>;
-type Parts = { readonly resource: string; readonly log: Logger; readonly clock: Clock };
-
-/** Each thread is an instance of the service, so that cumulative sums add up. */
-function writeResource({ service_name, resource_attributes }: TelemetryConfig): string {
-  const attributes = writeTexts({
-    'service.instance.id': randomUUID(),
-    'service.version': packageJson.version,
-    ...resource_attributes,
-    'service.name': service_name,
-  });
-  return `"resource":{"attributes":${attributes}}`;
-}
-
-const scope = `"scope":{"name":"tollgate","version":"${packageJson.version}"}`;
-const schema = `"schemaUrl":"${schemaUrl}"`;
-
-/** Returns what is around the spans in an OTLP request. `resource`: as `writeResource` writes it. */
-function wrapSpans(resource: string): Wrapping {
-  return {
-    head: Buffer.from(`{"resourceSpans":[{${resource},"scopeSpans":[{${scope},"spans":[`),
-    tail: Buffer.from(`],${schema}}],${schema}}]}`),
-  };
-}
-
-function openTraces(target: Target, { resource, log, clock }: Parts) {
-  const { post, close } = postTo({ url: new URL(target.url), headers: target.headers }, clock);
-  const queue = new SendQueue({
-    post,
-    wrapping: wrapSpans(resource),
-    room: new Room(waitingBytesMax),
-    onResult: reporter('spans', { log, clock }),
-    clock,
-  });
-  const json = new JsonBytes();
-  return {
-    add(request: FinishedRequest) {
-      json.clear();
-      writeSpans(json, request, { audience: 'operator', originMs: originOf(clock) });
-      queue.add(json.written(), 1 + request.spans.steps.length);
-    },
-    async close() {
-      await queue.close();
-      await close();
-    },
-  };
-}
-
-/** The time since 1970 at `elapsedMs` 0. The system's time may be set, so it is asked each time. */
-function originOf({ nowMs, elapsedMs }: Clock): number {
-  return nowMs() - elapsedMs();
-}
-
-function openMetrics(target: Target, { metric_interval_ms }: TelemetryConfig, parts: Parts) {
-  const { resource, log, clock } = parts;
-  const { post, close } = postTo({ url: new URL(target.url), headers: target.headers }, clock);
-  const report = reporter('metrics', { log, clock });
-  const requests = createRequestMetrics();
-  const startNanos = `${clock.nowMs()}000000`;
-  let sending: Promise<void> | null = null;
-  const sendNow = async () => {
-    const times = { startNanos, nowNanos: `${clock.nowMs()}000000` };
-    const metrics = requests.all
-      .map((instrument) => instrument.write(times))
-      .filter((text) => text !== '');
-    if (metrics.length === 0) return;
-    // Sums are cumulative, so a failed export needs no repetition: the next one has everything.
-    const posted = await post(
-      `{"resourceMetrics":[{${resource},"scopeMetrics":[{${scope},"metrics":[${metrics.join()}],${schema}}],${schema}}]}`,
-    );
-    report(posted.kind === 'taken' ? null : posted.problem, { dropped: 0 });
-  };
-  const stopTimer: CancelTimer = clock.every(metric_interval_ms, () => {
-    sending ??= sendNow().finally(() => {
-      sending = null;
-    });
-  });
-  return {
-    record: (request: FinishedRequest) => requests.record(request),
-    async close() {
-      stopTimer();
-      await sending;
-      await sendNow();
-      await close();
-    },
-  };
-}
-
-function reporter(what: string, { log, clock }: Pick<Parts, 'log' | 'clock'>) {
-  let loggedAtMs = -Infinity;
-  return (problem: string | null, { dropped }: { readonly dropped: number }): void => {
-    if (problem === null || clock.elapsedMs() - loggedAtMs < logEveryMs) return;
-    loggedAtMs = clock.elapsedMs();
-    log.warn({ problem, dropped }, `the receiver of telemetry takes no ${what}`);
-  };
+  #spansOf(origin: Omit<ConstructorParameters<typeof RequestSpans>[0], 'elapsedMs'>): RequestSpans {
+    return new RequestSpans({ ...origin, elapsedMs: this.#clock.elapsedMs });
+  }
 }

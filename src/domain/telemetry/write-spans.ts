@@ -43,7 +43,7 @@ export function writeSpans(json: JsonBytes, request: FinishedRequest, writing: W
   writeRequest(json, request, writing);
   for (const step of request.spans.steps) {
     json.byte(comma);
-    writeStep(json, step, { ...writing, request });
+    writeStep(json, step, request, writing);
   }
 }
 
@@ -64,10 +64,12 @@ function writeRequest(json: JsonBytes, request: FinishedRequest, writing: Writin
   endSpan(json, request.status >= 500 || fields.ending === 'failed');
 }
 
-type WritingStep = Writing & { readonly request: FinishedRequest };
-
-function writeStep(json: JsonBytes, step: StepSpan, writing: WritingStep): void {
-  const { request, audience, originMs } = writing;
+function writeStep(
+  json: JsonBytes,
+  step: StepSpan,
+  request: FinishedRequest,
+  { audience, originMs }: Writing,
+): void {
   const operation = operationOf(request.route) ?? 'chat';
   beginSpan(json, {
     trace: request.spans.trace,
@@ -137,6 +139,7 @@ function beginSpan(json: JsonBytes, span: SpanHead): void {
 }
 
 function endSpan(json: JsonBytes, hasFailed: boolean): void {
+  json.dropComma();
   json.piece(hasFailed ? pieces.failed : pieces.succeeded);
 }
 

@@ -13,7 +13,8 @@ export type Attempts = {
     | 'password-reset'
     | 'invitation'
     | 'sign-up'
-    | 'password';
+    | 'password'
+    | 'telemetry-test';
   /** An e-mail address, with or without a user, or an id. */
   readonly of: string;
 };

@@ -75,7 +75,7 @@ export type SaleSignals = Pick<Run, 'waiting' | 'running'>;
 
 /** The work of an endpoint that sells pieces. `offerTo`: what is sold, and what delivers it. */
 export function workOfSale(
-  facts: Pick<Work, 'modelId' | 'provider' | 'route' | 'headers' | 'body'>,
+  facts: Pick<Work, 'modelId' | 'provider' | 'route' | 'headers' | 'body' | 'said'>,
   offerTo: (accepted: Accepted) => Offer,
 ): Work {
   return {

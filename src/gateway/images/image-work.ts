@@ -34,6 +34,7 @@ import {
   type SaleSignals,
 } from '../charging/piece-sale.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
+import { promptOnly } from '../models/read-conversation.ts';
 import { modelNotFound } from '../routing/route.ts';
 import { toApiError } from '../answering/failure-message.ts';
 
@@ -69,7 +70,8 @@ function readWork(
   const request = checkImageRequest(raw, model);
   const route = `${provider} ${Object.values(upstreamModels).join(' ')}`;
   const headers = retirementHeaders(model.retirement);
-  const facts = { modelId: model.id, provider, route, headers, body: request.body };
+  const said = { asked: () => promptOnly(request.prompt), answerFormat: null };
+  const facts = { modelId: model.id, provider, route, headers, body: request.body, said };
   return workOfSale(facts, (accepted) => {
     const factor = {
       markup: gateway.config.pricing.markup,

@@ -2,6 +2,7 @@
 import { priceFor } from '../../domain/catalog/price.ts';
 import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
 import type { ClientFormat } from '../../formats/format.ts';
+import { upstreamFormats } from '../../formats/registry.ts';
 import { findModel } from '../admission/permitted-model.ts';
 import { sendAnswer } from '../answering/answer.ts';
 import { answerContextOf, errorContextOf } from '../answering/head.ts';
@@ -14,6 +15,7 @@ import type { Asked } from '../routing/write-request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import type { Endpoint, Held } from '../stages.ts';
 import { estimateInput } from './input-estimate.ts';
+import { readConversation } from './read-conversation.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
   return (gateway, { requestId, key, body, forwardable, log }) => {
@@ -38,6 +40,10 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       headers: retirementHeaders(model.retirement),
       isCachedUnasked: request.body['temperature'] === 0,
       body: request.body,
+      said: {
+        asked: () => readConversation(format, request),
+        answerFormat: upstreamFormats[format.name],
+      },
       weigh() {
         const estimate = estimateInput(request.body, { model, routes });
         const asked = { gateway, key, model, format, request, estimate, forwardable };

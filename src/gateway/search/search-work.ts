@@ -14,6 +14,7 @@ import type { IncomingRequest, Work } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { workOfSale, type Delivery, type Sale, type SaleSignals } from '../charging/piece-sale.ts';
 import { mostSearchPrice, searchPriceOf } from './search-prices.ts';
+import { promptOnly } from '../models/read-conversation.ts';
 import { toApiError } from '../answering/failure-message.ts';
 
 const searchModelName = 'Web search';
@@ -36,6 +37,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Wor
       route,
       headers: {},
       body: incoming.body as JsonObject,
+      said: { asked: () => promptOnly(asked.query), answerFormat: null },
     },
     ({ key }) => {
       const factor = {

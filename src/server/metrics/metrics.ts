@@ -6,7 +6,7 @@ import type { RecordRequest } from '../record-request.ts';
 import { bookMetrics, ledgerMetrics } from './book-metrics.ts';
 import { register } from './metric.ts';
 import { moneyMetrics } from './money-metrics.ts';
-import { buildInfo, poolMetrics } from './process-metrics.ts';
+import { accountSpans, buildInfo, poolMetrics } from './process-metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { upstreamMetrics } from './upstream-metrics.ts';
 
@@ -15,7 +15,7 @@ export type Metrics = { readonly registry: Registry; readonly meter: RecordReque
 export function createMetrics(
   context: Pick<
     ServerContext,
-    'gateway' | 'database' | 'overload' | 'sealing' | 'billing' | 'threads'
+    'gateway' | 'database' | 'overload' | 'sealing' | 'billing' | 'threads' | 'telemetry'
   >,
 ): Metrics {
   const { gateway, threads } = context;
@@ -30,6 +30,7 @@ export function createMetrics(
     ...upstreamMetrics({ meter, upstreams, health: routing.health }),
     ...ledgerMetrics(sources),
     ...(threads.isFirst ? bookMetrics(sources) : []),
+    accountSpans(context.telemetry.accounts.total),
     ...poolMetrics(sources),
     buildInfo(sources),
   ]);

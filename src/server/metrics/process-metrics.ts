@@ -27,6 +27,18 @@ export function buildInfo({ database, threads }: Sources): Metric {
   };
 }
 
+export function accountSpans(total: Readonly<Record<'sent' | 'dropped', number>>): Metric {
+  return {
+    name: 'account_spans_total',
+    type: 'counter',
+    help: 'Spans that accounts export to receivers of their own, by what became of them.',
+    read: () => [
+      { labels: { outcome: 'sent' }, value: total.sent },
+      { labels: { outcome: 'dropped' }, value: total.dropped },
+    ],
+  };
+}
+
 export function poolMetrics({ database, ledger }: Sources): readonly Metric[] {
   const ofPools = (
     { name, help }: Pick<Metric, 'name' | 'help'>,

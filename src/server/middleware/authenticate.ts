@@ -7,13 +7,19 @@ import { keyKindOf, keyModeOf } from '../../domain/keys/key-text.ts';
 import type { KeyStore } from '../../domain/keys/key-store.ts';
 import { createFailedKeys, type FailedKeys } from '../../domain/limits/failed-keys.ts';
 import type { ServerContext } from '../context.ts';
+import { traceForAccount } from './trace.ts';
 
 /**
  * A Fastify onRequest hook. Throws ApiError 401 or 403, or 429 after too many wrong keys from one
  * address.
  */
-export function authenticate({ keys, gateway, addressRates }: ServerContext) {
+export function authenticate({ keys, gateway, addressRates, telemetry }: ServerContext) {
   const failedKeys = createFailedKeys(gateway.config.limits.failed_keys_per_minute, addressRates);
+  const use = (key: ApiKey, request: FastifyRequest, auth: KeyScope | 'optional'): void => {
+    useKey(gateway, key, request);
+    traceForAccount(request, telemetry);
+    if (auth !== 'optional') checkScope(key, auth);
+  };
   return (
     request: FastifyRequest,
     _reply: FastifyReply,
@@ -29,14 +35,11 @@ export function authenticate({ keys, gateway, addressRates }: ServerContext) {
         'An API key is missing. Send it as `Authorization: Bearer <key>` or `x-api-key: <key>`.',
       );
     }
-    const use = (key: ApiKey): void => {
-      useKey(gateway, key, request);
-      if (auth !== 'optional') checkScope(key, auth);
-    };
     const known = keys.recall(sent);
     // A promise for each request costs more than the look-up.
-    if (!known) return lookUp({ keys, failedKeys }, sent, request.ip).then(use);
-    use(known);
+    if (!known)
+      return lookUp({ keys, failedKeys }, sent, request.ip).then((key) => use(key, request, auth));
+    use(known, request, auth);
     next();
   };
 }

@@ -1,11 +1,12 @@
 // Gives each request its id, reads its trace, and records it when its answer has been sent or its client has gone.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestSpans } from '../../canonical/request-spans.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { type ClientTrace, readTraceContext } from '../../lib/trace-context.ts';
 import type { Telemetry } from '../../domain/telemetry/telemetry.ts';
 import { type BookingListener, RequestLog } from '../../gateway/request-log.ts';
-import type { Lifecycle } from '../context.ts';
+import { type Lifecycle, publicUrlOf } from '../context.ts';
 import type { RecordRequest } from '../record-request.ts';
 
 /**
@@ -24,8 +25,7 @@ type TraceOptions = {
   readonly listener: BookingListener;
   readonly clock: Clock;
   readonly lifecycle: Lifecycle;
-  /** null: telemetry is off. */
-  readonly telemetry: Telemetry | null;
+  readonly telemetry: Telemetry;
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
 };
@@ -42,13 +42,12 @@ export function trace({ record, listener, clock, lifecycle, telemetry, headers }
     const client = traceOf(request);
     const { requestLog, arrivedAtMs } = request;
     const path = config.publicUrl ?? route;
-    const spans = telemetry && path?.startsWith('/v1/') ? telemetry.begin(client) : null;
-    requestLog.spans = spans;
-    request.trace = spans?.trace ?? client;
-    if (request.trace) requestLog.note({ traceId: request.trace.traceId });
+    request.trace = client;
+    if (isTraced(path)) useSpans(request, telemetry.begin(client));
+    if (client) requestLog.note({ traceId: client.traceId });
     reply.raw.on('close', () => {
       const endMs = clock.elapsedMs();
-      const { fields } = requestLog;
+      const { fields, spans } = requestLog;
       const status = reply.raw.statusCode;
       const isClientGone = !reply.raw.writableFinished;
       record({
@@ -62,12 +61,31 @@ export function trace({ record, listener, clock, lifecycle, telemetry, headers }
       });
       const ended = { startMs: arrivedAtMs, endMs, method, route: path!, status, isClientGone };
       // A run that outlives its client is charged later.
-      spans?.whenOver(() => telemetry!.record({ spans, fields, ...ended }));
+      spans?.whenOver(() => telemetry.record({ spans, fields, ...ended }));
     });
     reply.header('x-request-id', request.requestId).headers(headers);
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
     next();
   };
+}
+
+/** Called when the key is known: its account may export its own traces. */
+export function traceForAccount(request: FastifyRequest, telemetry: Telemetry): void {
+  const { apiKey, requestLog } = request;
+  if (!apiKey?.traceExport || !isTraced(publicUrlOf(request))) return;
+  const client = traceOf(request);
+  useSpans(request, telemetry.beginForAccount(requestLog.spans, client, apiKey.traceExport));
+}
+
+function isTraced(path: string | null): boolean {
+  return path?.startsWith('/v1/') === true;
+}
+
+function useSpans(request: FastifyRequest, spans: RequestSpans | null): void {
+  if (!spans || request.requestLog.spans === spans) return;
+  request.requestLog.spans = spans;
+  request.trace = spans.trace;
+  request.requestLog.note({ traceId: spans.trace.traceId });
 }
 
 function traceOf({ headers: { traceparent, tracestate } }: FastifyRequest): ClientTrace | null {

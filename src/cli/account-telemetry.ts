@@ -1,0 +1,79 @@
+// `tollgate accounts telemetry`: an account's export of its own traces.
+import { readFileSync } from 'node:fs';
+import { findAccounts } from '../domain/accounts/manage-accounts.ts';
+import { receiverHosts } from '../domain/telemetry/accounts/address.ts';
+import type { Headers } from '../domain/telemetry/accounts/headers.ts';
+import { readResults } from '../domain/telemetry/accounts/results.ts';
+import { readExportSettings } from '../domain/telemetry/accounts/settings.ts';
+import { isObject, parseJson } from '../lib/json.ts';
+import { changeAccountTelemetry } from '../operations/account-telemetry.ts';
+import { noAccount } from './accounts.ts';
+import { withInstallation } from './installation.ts';
+import { CommandFailed, printResult, type JsonOption } from './output.ts';
+import { none, type OrNone } from './parse.ts';
+
+type TelemetryOptions = JsonOption & {
+  readonly endpoint?: OrNone<string>;
+  readonly headersFile?: string;
+  readonly sampling?: number;
+  /** `false`: `--no-content` was given. */
+  readonly content: boolean;
+};
+
+/** Without an option it changes nothing, and shows the settings. */
+export async function accountTelemetryCommand(
+  accountId: string,
+  options: TelemetryOptions,
+): Promise<void> {
+  await withInstallation('accounts telemetry', async ({ config, database, secrets, changes }) => {
+    const { endpoint, headersFile, sampling, content } = options;
+    const change = {
+      endpoint: endpoint === none ? null : endpoint,
+      headers: headersFile === undefined ? undefined : readHeaders(headersFile),
+      samplingRatio: sampling,
+      includeContent: content ? undefined : false,
+    };
+    if ((await findAccounts(database, [accountId])).length === 0) throw noAccount(accountId);
+    if (Object.values(change).some((value) => value !== undefined)) {
+      const hosts = receiverHosts(config.telemetry.allowed_hosts);
+      const order = { accountId, change, secrets, hosts, isOwner: false };
+      const outcome = await changeAccountTelemetry(changes, order);
+      if (outcome.kind === 'invalid')
+        throw new CommandFailed(`the ${nameOf(outcome.field)} ${outcome.problem}`);
+    }
+    const settings = await readExportSettings(database.read, accountId);
+    const shown = { ...settings, ...(await readResults(database.read, accountId)) };
+    printResult(options, shown, describe(shown));
+  });
+}
+
+function nameOf(field: string): string {
+  return field === 'endpoint' ? 'address' : field;
+}
+
+function readHeaders(file: string): Headers {
+  const parsed = parseJson(readFileSync(file), 2);
+  const headers = parsed.ok && isObject(parsed.value) ? parsed.value : null;
+  if (headers && Object.values(headers).every((value) => typeof value === 'string'))
+    return headers as Headers;
+  throw new CommandFailed(`${file} must be a JSON object like { "authorization": "Bearer …" }`);
+}
+
+type Shown = Awaited<ReturnType<typeof readExportSettings>> &
+  Awaited<ReturnType<typeof readResults>>;
+
+function describe(shown: Shown): string {
+  if (shown.endpoint === null) return 'Exports no traces of its own.';
+  const { endpoint, header_names: names, sampling_ratio: ratio } = shown;
+  return [
+    `Exports its traces to ${endpoint}`,
+    `Headers: ${names.length === 0 ? 'none' : names.join(', ')}`,
+    `Sampling: ${ratio}`,
+    `Prompts and answers: ${shown.include_content ? 'exported' : 'not exported'}`,
+    `Spans: ${shown.sent_spans} sent, ${shown.dropped_spans} dropped`,
+    `Last success: ${shown.last_success_at ?? 'none'}`,
+    ...(shown.last_problem === null
+      ? []
+      : [`Last problem: ${shown.last_problem} (${shown.last_problem_at})`]),
+  ].join('\n');
+}

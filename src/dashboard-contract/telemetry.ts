@@ -1,0 +1,70 @@
+// An account's export of its own traces.
+import { Type } from 'typebox';
+import { closed, Done, orNull } from './common.ts';
+import { endpoint, type Output } from './endpoint.ts';
+
+export const TelemetryChange = {
+  endpoint: Type.Optional(
+    orNull(
+      Type.String({ maxLength: 2_000 }),
+      'An address of OTLP over HTTP, such as `https://otlp.example.com`; `/v1/traces` is added. null: nothing is exported. Another address begins without headers.',
+    ),
+  ),
+  headers: Type.Optional(
+    Type.Record(Type.String(), Type.String({ maxLength: 4_096 }), {
+      writeOnly: true,
+      description: 'Replaces all headers of each export. Their values are never shown again.',
+    }),
+  ),
+  sampling_ratio: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The share of requests without a `traceparent` that are exported.',
+    }),
+  ),
+};
+
+const IncludeContent = Type.Boolean({
+  description:
+    'Prompts and answers are exported too. Only an owner of the account may switch it on. Another address or other headers switch it off.',
+});
+
+export const AccountTelemetry = closed({
+  endpoint: orNull(Type.String(), 'null: nothing is exported.'),
+  header_names: Type.Array(Type.String()),
+  sampling_ratio: Type.Number(),
+  include_content: IncludeContent,
+  sent_spans: Type.Integer({ description: 'Since the address was set.' }),
+  dropped_spans: Type.Integer({
+    description: 'The receiver refused them or was down, or there were too many.',
+  }),
+  last_success_at: orNull(Type.String(), 'null: none yet.'),
+  last_problem: orNull(Type.String(), 'Why an export failed last.'),
+  last_problem_at: orNull(Type.String()),
+});
+export type AccountTelemetry = Output<typeof AccountTelemetry>;
+
+export const TestOutcome = closed({
+  problem: orNull(Type.String(), 'null: the receiver took the span.'),
+});
+
+export const telemetryEndpoints = {
+  'GET /accounts/:account/telemetry': endpoint({
+    access: 'admin',
+    summary: 'Get the export of traces',
+    output: AccountTelemetry,
+  }),
+  'PATCH /accounts/:account/telemetry': endpoint({
+    access: 'admin',
+    summary: 'Change the export of traces',
+    note: 'A field that is left out stays as it is.',
+    body: Type.Object({ ...TelemetryChange, include_content: Type.Optional(IncludeContent) }),
+    output: Done,
+  }),
+  'POST /accounts/:account/telemetry/test': endpoint({
+    access: 'admin',
+    summary: 'Send a test span',
+    output: TestOutcome,
+  }),
+};

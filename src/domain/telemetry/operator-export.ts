@@ -1,0 +1,132 @@
+// The operator's export in one HTTP thread: spans and metrics of finished requests, to the operator's
+// receiver over OTLP/HTTP with JSON.
+import { randomUUID } from 'node:crypto';
+import type { TelemetryConfig } from '../../config/schema.ts';
+import type { CancelTimer, Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import type { TextAttributes } from './attributes.ts';
+import type { FinishedRequest } from './finished-request.ts';
+import { JsonBytes } from './json-bytes.ts';
+import { postTo } from './post.ts';
+import { SendQueue } from './queue.ts';
+import { createRequestMetrics } from './request-metrics.ts';
+import { Room } from './room.ts';
+import { createSampler, type Sampler } from './sampler.ts';
+import { schema, scope, wrapSpans, writeResource } from './wrap-spans.ts';
+import { writeSpans } from './write-spans.ts';
+
+export type OperatorExport = {
+  readonly isSampled: Sampler;
+  readonly record: (request: FinishedRequest, originMs: number) => void;
+  /** Sends what waits, as far as the receivers take it at once. */
+  readonly close: () => Promise<void>;
+};
+
+type OperatorOptions = {
+  readonly config: TelemetryConfig;
+  readonly log: Logger;
+  readonly clock: Clock;
+};
+
+/** The most bytes of spans that wait while the receiver is slow or down. */
+const waitingBytesMax = 16 * 1024 * 1024;
+/** A failing receiver is logged once in this time. */
+const logEveryMs = 60_000;
+
+export function openOperatorExport({ config, log, clock }: OperatorOptions): OperatorExport {
+  const parts = { resource: resourceOf(config), log, clock };
+  const traces = config.traces && openTraces(config.traces, parts);
+  const metrics = config.metrics && openMetrics(config.metrics, config, parts);
+  return {
+    isSampled: traces ? createSampler(config) : () => false,
+    record(request, originMs) {
+      if (request.spans.isSampled) traces?.add(request, originMs);
+      metrics?.record(request);
+    },
+    async close() {
+      await Promise.all([traces?.close(), metrics?.close()]);
+    },
+  };
+}
+
+type Target = NonNullable<TelemetryConfig['traces']>;
+type Parts = { readonly resource: TextAttributes; readonly log: Logger; readonly clock: Clock };
+
+/** Each thread is an instance of the service, so that cumulative sums add up. */
+function resourceOf({ service_name, resource_attributes }: TelemetryConfig): TextAttributes {
+  return {
+    'service.instance.id': randomUUID(),
+    'service.version': packageJson.version,
+    ...resource_attributes,
+    'service.name': service_name,
+  };
+}
+
+function openTraces(target: Target, { resource, log, clock }: Parts) {
+  const { post, close } = postTo({ url: new URL(target.url), headers: target.headers }, clock);
+  const queue = new SendQueue({
+    post,
+    wrapping: wrapSpans(resource),
+    room: new Room(waitingBytesMax),
+    onResult: reporter('spans', { log, clock }),
+    clock,
+  });
+  const json = new JsonBytes();
+  return {
+    add(request: FinishedRequest, originMs: number) {
+      json.clear();
+      writeSpans(json, request, { audience: 'operator', originMs });
+      queue.add(json.written(), 1 + request.spans.steps.length);
+    },
+    async close() {
+      await queue.close();
+      await close();
+    },
+  };
+}
+
+function openMetrics(target: Target, { metric_interval_ms }: TelemetryConfig, parts: Parts) {
+  const { resource, log, clock } = parts;
+  const { post, close } = postTo({ url: new URL(target.url), headers: target.headers }, clock);
+  const report = reporter('metrics', { log, clock });
+  const requests = createRequestMetrics();
+  const head = writeResource(resource);
+  const startNanos = `${clock.nowMs()}000000`;
+  let sending: Promise<void> | null = null;
+  const sendNow = async () => {
+    const times = { startNanos, nowNanos: `${clock.nowMs()}000000` };
+    const metrics = requests.all
+      .map((instrument) => instrument.write(times))
+      .filter((text) => text !== '');
+    if (metrics.length === 0) return;
+    // Sums are cumulative, so a failed export needs no repetition: the next one has everything.
+    const posted = await post(
+      `{"resourceMetrics":[{${head},"scopeMetrics":[{${scope},"metrics":[${metrics.join()}],${schema}}],${schema}}]}`,
+    );
+    report(posted.kind === 'taken' ? null : posted.problem, { dropped: 0 });
+  };
+  const stopTimer: CancelTimer = clock.every(metric_interval_ms, () => {
+    sending ??= sendNow().finally(() => {
+      sending = null;
+    });
+  });
+  return {
+    record: (request: FinishedRequest) => requests.record(request),
+    async close() {
+      stopTimer();
+      await sending;
+      await sendNow();
+      await close();
+    },
+  };
+}
+
+function reporter(what: string, { log, clock }: Pick<Parts, 'log' | 'clock'>) {
+  let loggedAtMs = -Infinity;
+  return (problem: string | null, { dropped }: { readonly dropped: number }): void => {
+    if (problem === null || clock.elapsedMs() - loggedAtMs < logEveryMs) return;
+    loggedAtMs = clock.elapsedMs();
+    log.warn({ problem, dropped }, `the receiver of telemetry takes no ${what}`);
+  };
+}

@@ -1,0 +1,90 @@
+// Records what a request asks and what its client is answered, for the traces of an account that has
+// asked for it. It reads what the client gets, so it is the same for every way to an answer: straight
+// or translated, whole or streamed, new, cached or replayed.
+import { AnswerCollector } from '../canonical/answer.ts';
+import type { StreamEvent } from '../canonical/event.ts';
+import type { RequestSpans } from '../canonical/request-spans.ts';
+import { type Answered, contentCharactersMax, writeContent } from '../domain/telemetry/content.ts';
+import type { StreamReader, UpstreamFormat } from '../formats/format.ts';
+import { SseParser } from '../lib/sse.ts';
+import type { Client } from './client.ts';
+import type { Work } from './stages.ts';
+
+/** Returns the client to answer. */
+export function recordContent(spans: RequestSpans, { said }: Work, client: Client): Client {
+  const { asked, answerFormat } = said;
+  let readAnswered: () => Answered | null = () => null;
+  spans.readContent = () => writeContent(asked(), readAnswered());
+  if (!answerFormat) return client;
+  return {
+    isGone: () => client.isGone(),
+    onGone: (callback) => client.onGone(callback),
+    ...(client.hasHead && { hasHead: () => client.hasHead!() }),
+    sendAnswer(body, headers) {
+      readAnswered = () => readWhole(answerFormat, body);
+      client.sendAnswer(body, headers);
+    },
+    startStream(headers, trailerNames) {
+      const stream = client.startStream(headers, trailerNames);
+      const reading = new StreamReading(answerFormat);
+      readAnswered = () => reading.answered();
+      return {
+        write(frames) {
+          reading.push(frames);
+          return stream.write(frames);
+        },
+        keepAlive: (frame) => stream.keepAlive(frame),
+        end(frames, trailers) {
+          reading.push(frames);
+          stream.end(frames, trailers);
+        },
+      };
+    },
+  };
+}
+
+const unread: Answered = { content: [], stop: null, isCut: true };
+
+function readWhole(format: UpstreamFormat, body: string | Buffer): Answered {
+  try {
+    const { content, stop } = format.readAnswer(JSON.parse(body.toString()));
+    return { content, stop: stop.reason, isCut: false };
+  } catch {
+    // Several answers in one, or one with fields that only the straight path passes.
+    return unread;
+  }
+}
+
+/** Reads a stream as it is sent, and keeps no more of it than a span may have. */
+class StreamReading {
+  readonly #parser = new SseParser();
+  readonly #reader: StreamReader;
+  readonly #collector = new AnswerCollector();
+  #characters = 0;
+  #isCut = false;
+
+  constructor(format: UpstreamFormat) {
+    this.#reader = format.readStream();
+  }
+
+  push(frames: string | Buffer): void {
+    if (this.#isCut) return;
+    try {
+      const bytes = typeof frames === 'string' ? Buffer.from(frames) : frames;
+      for (const event of this.#parser.push(bytes)) this.#reader.push(event).forEach(this.#collect);
+    } catch {
+      this.#isCut = true;
+    }
+  }
+
+  answered(): Answered {
+    const { content, answer } = this.#collector;
+    return { content, stop: answer?.stop.reason ?? null, isCut: this.#isCut };
+  }
+
+  readonly #collect = (event: StreamEvent): void => {
+    if ('text' in event) this.#characters += event.text.length;
+    this.#isCut ||= this.#characters > contentCharactersMax;
+    this.#collector.push(event);
+  };
+}

@@ -1,0 +1,416 @@
+// An account's export of its own traces: what its receiver gets, who may change what, and where
+// prompts and answers go.
+import assert from 'node:assert/strict';
+import { answerContent } from '../support/answers.ts';
+import { adminOf } from '../support/admin.ts';
+import { after, before, describe, test } from '../support/both-stores.ts';
+import { type DashboardClient, signIn } from '../support/dashboard.ts';
+import { endpoints } from '../support/endpoints.ts';
+import {
+  startOtlpReceiver,
+  type OtlpReceiver,
+  type ReceivedSpan,
+} from '../support/otlp-receiver.ts';
+import { endpointOf, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
+import { until } from '../support/until.ts';
+import { answerJson, answerStatus } from '../support/upstream.ts';
+
+const tokens = { input: 40, output: 12 };
+const prompt = 'marker-of-the-prompt';
+const answered = 'marker-of-the-answer';
+const headerKey = 'key-of-the-account';
+
+type Customer = {
+  readonly owner: DashboardClient;
+  readonly account: string;
+  readonly key: string;
+  readonly receiver: OtlpReceiver;
+};
+
+let two: TwoRoutes;
+let operator: OtlpReceiver;
+let receivers: readonly OtlpReceiver[];
+let free: OtlpReceiver[];
+before(async () => {
+  operator = await startOtlpReceiver();
+  receivers = await Promise.all(Array.from({ length: 30 }, () => startOtlpReceiver()));
+  free = [...receivers];
+  two = await startTwoRoutes({
+    telemetry: {
+      endpoint: operator.url,
+      allowed_hosts: receivers.map(({ url }) => new URL(url).host),
+      metric_interval_ms: 100,
+    },
+    images: { allowed_hosts: [] },
+  });
+});
+after(async () => {
+  await two.stop();
+  await Promise.all([operator, ...receivers].map((receiver) => receiver.close()));
+});
+
+/** An account with a receiver of its own, and whatever else it sets. */
+async function customer(settings: object = {}): Promise<Customer> {
+  const owner = await signIn(two.gateway);
+  const { account } = owner;
+  const receiver = free.pop()!;
+  const { key } = await two.gateway.makeKey({ account, mode: 'live', creditUsd: 50 });
+  const headers = { Authorization: headerKey };
+  await set(owner, { endpoint: receiver.url, headers, ...settings });
+  return { owner, account, key, receiver };
+}
+
+async function set(by: DashboardClient, body: object): Promise<void> {
+  const reply = await by.patch(`/accounts/${by.account}/telemetry`, body);
+  assert.equal(reply.status, 200, reply.text);
+}
+
+const shown = async ({ owner, account }: Customer) =>
+  (await owner.get(`/accounts/${account}/telemetry`)).json();
+
+const say = (text: string, fields: object = {}) =>
+  endpointOf('chat').body({
+    model: 'one-chat',
+    messages: [{ role: 'user', content: text }],
+    ...fields,
+  });
+
+for (const { name, path, body } of endpoints) {
+  for (const stream of [false, true]) {
+    test(`${name}, stream ${stream}: an account gets its request, the calls and the money, and nothing of the operator's`, async () => {
+      const { key, account, receiver } = await customer();
+      two.play(name, [answerStatus(500)], [answerContent(name, { text: 'yes', tokens })]);
+      const reply = await two.gateway.post(path, {
+        key,
+        body: body({ model: `two-${name}`, stream }),
+      });
+      assert.equal(reply.status, 200, reply.text);
+      const { request, calls, holds, settlements, steps } = await receiver.requestTrace(
+        reply.requestId,
+      );
+      const { costMicros } = await two.booked(reply);
+      for (const { attributes } of [request, ...settlements]) {
+        assert.equal(attributes['tollgate.cost.micros'], costMicros);
+        assert.equal(attributes['tollgate.cost.usd'], costMicros / 1e6);
+      }
+      assert.equal(request.attributes['tollgate.account.id'], account);
+      assert.equal(request.attributes['tollgate.mode'], 'live');
+      assert.equal(holds.length, 1);
+      assert.ok(calls.some(({ attributes }) => attributes['error.type'] === '500'));
+      assertNothingOfTheOperator([request, ...steps]);
+      const operators = await operator.requestTrace(reply.requestId);
+      assert.deepEqual(operators.request.spanId, request.spanId);
+      assert.ok('tollgate.upstream_cost.micros' in operators.request.attributes);
+    });
+  }
+}
+
+function assertNothingOfTheOperator(spans: readonly ReceivedSpan[]): void {
+  const names = spans.flatMap(({ attributes }) => Object.keys(attributes));
+  for (const name of ['tollgate.upstream_cost.micros', 'tollgate.loss.micros', 'server.address'])
+    assert.equal(names.includes(name), false, name);
+}
+
+test('an account gets its test requests too, and none of another account', async () => {
+  const [mine, other] = [await customer(), await customer()];
+  const { key } = await two.gateway.makeKey({ account: mine.account, mode: 'test' });
+  const body = say('hello', { model: 'gpt-5-mini' });
+  const tested = await two.gateway.post('/v1/chat/completions', { key, body });
+  assert.equal(tested.status, 200, tested.text);
+  two.play('chat', [answerContent('chat', { text: 'yes', tokens })]);
+  const theirs = await two.gateway.post('/v1/chat/completions', {
+    key: other.key,
+    body: say('hello'),
+  });
+  const { request } = await mine.receiver.requestTrace(tested.requestId);
+  assert.equal(request.attributes['tollgate.mode'], 'test');
+  await other.receiver.requestTrace(theirs.requestId);
+  assert.equal(mine.receiver.text().includes(other.account), false);
+  assert.equal(other.receiver.text().includes(mine.account), false);
+  assert.equal(mine.receiver.upstream.requests[0]!.headers['authorization'], headerKey);
+});
+
+describe('prompts and answers', () => {
+  /** Sends the markers by every way in, and returns when the operator has the last request. */
+  async function sendEverything({ key, account }: Customer): Promise<readonly string[]> {
+    const ids: string[] = [];
+    const { key: testKey } = await two.gateway.makeKey({ account, mode: 'test' });
+    const post = async (
+      path: string,
+      body: object,
+      headers: Record<string, string> = {},
+      by = key,
+    ) => {
+      const reply = await two.gateway.post(path, { key: by, body, headers });
+      ids.push(reply.requestId);
+      return reply;
+    };
+    for (const { name, path, body } of endpoints) {
+      for (const stream of [false, true])
+        for (const script of [
+          answerContent(name, { text: answered, tokens }),
+          answerStatus(400, { body: { error: { message: `bad ${prompt}` } } }),
+          answerStatus(500, { body: { error: { message: `broken ${answered}` } } }),
+        ]) {
+          two.play(name, [script]);
+          await post(path, { ...body({ model: `one-${name}`, stream }), ...promptOf(name) });
+        }
+      await post(path, { ...body({ model: prompt }), model: 7 });
+      await post(path, { ...body({ model: 'no-such-model' }), ...promptOf(name) });
+      await post(path, { ...body({ model: `one-${name}` }), [prompt]: prompt });
+      await post(path, promptOf(name));
+    }
+    two.play('chat', [answerContent('chat', { text: answered, tokens })]);
+    const named = { 'idempotency-key': `content-${key}` };
+    for (let time = 0; time < 2; time++) await post('/v1/chat/completions', say(prompt), named);
+    const cached = { 'x-service-cache': 'true' };
+    for (let time = 0; time < 2; time++)
+      await post('/v1/chat/completions', say(prompt, { seed: 3 }), cached);
+    await post('/v1/images/generations', { model: 'no-such-model', prompt });
+    for (const by of [key, testKey]) {
+      await post('/v1/images/generations', { model: 'gpt-image-flare', prompt }, {}, by);
+      await post('/v1/web-search', { query: prompt }, {}, by);
+      await post('/v1/chat/completions', say(prompt, { model: 'gpt-5-mini' }), {}, by);
+    }
+    await post('/v1/messages/count_tokens', {
+      model: 'one-messages',
+      messages: [{ role: 'user', content: prompt }],
+    });
+    await two.gateway.get(`/v1/${prompt}?q=${prompt}`, { key });
+    await operator.requestTrace(ids.at(-1)!);
+    return ids;
+  }
+
+  const promptOf = (name: string): object =>
+    name === 'responses'
+      ? { input: prompt, instructions: prompt }
+      : {
+          messages: [{ role: 'user', content: prompt }],
+          ...(name === 'messages' && { system: prompt }),
+        };
+
+  test('are in no telemetry, unless an owner has asked for it', async () => {
+    const mine = await customer();
+    const ids = await sendEverything(mine);
+    for (const id of ids) await mine.receiver.requestTrace(id);
+    for (const receiver of [operator, mine.receiver]) {
+      assert.ok(receiver.text().includes(ids[0]!));
+      assert.doesNotMatch(receiver.text(), /marker-of-the/);
+      assert.equal(receiver.text().includes(mine.key), false);
+    }
+  });
+
+  test('are in the traces of the account whose owner has asked for it, and in no others', async () => {
+    const [mine, other] = [await customer({ include_content: true }), await customer()];
+    await sendEverything(other);
+    const ids = await sendEverything(mine);
+    for (const id of ids) await mine.receiver.requestTrace(id);
+    for (const receiver of [operator, other.receiver])
+      assert.doesNotMatch(receiver.text(), /marker-of-the/);
+    const spans = mine.receiver.spans();
+    const asked = spans.filter(({ attributes }) => 'gen_ai.input.messages' in attributes);
+    assert.ok(asked.length > 20);
+    for (const { attributes } of asked) {
+      const input = JSON.parse(String(attributes['gen_ai.input.messages'])) as object[];
+      const status = attributes['http.response.status_code'];
+      if (status === 200) assert.ok(JSON.stringify(input).includes(prompt));
+      const isModels = attributes['gen_ai.operation.name'] === 'chat';
+      if (
+        status === 200 &&
+        isModels &&
+        attributes['tollgate.mode'] === 'live' &&
+        !attributes['error.type']
+      )
+        assert.deepEqual(JSON.parse(String(attributes['gen_ai.output.messages'])), [
+          {
+            role: 'assistant',
+            parts: [{ type: 'text', content: answered }],
+            finish_reason: 'stop',
+          },
+        ]);
+    }
+    const instructed = spans.filter(({ attributes }) =>
+      String(attributes['gen_ai.system_instructions']).includes(prompt),
+    );
+    assert.ok(instructed.some(({ name }) => name === 'POST /v1/responses'));
+    assert.ok(instructed.some(({ name }) => name === 'POST /v1/messages'));
+    for (const name of ['POST /v1/images/generations', 'POST /v1/web-search'])
+      assert.ok(
+        asked.some((span) => span.name === name),
+        name,
+      );
+  });
+
+  test('are cut when they are long, and the newest words are kept', async () => {
+    const mine = await customer({ include_content: true });
+    two.play('chat', [answerContent('chat', { text: 'x'.repeat(200_000), tokens })]);
+    for (const stream of [false, true]) {
+      const reply = await two.gateway.post('/v1/chat/completions', {
+        key: mine.key,
+        body: say('', {
+          stream,
+          messages: [
+            { role: 'user', content: 'o'.repeat(100_000) },
+            { role: 'assistant', content: 'well' },
+            { role: 'user', content: prompt },
+          ],
+        }),
+      });
+      const { request } = await mine.receiver.requestTrace(reply.requestId);
+      const { attributes } = request;
+      assert.equal(attributes['tollgate.content_cut'], true);
+      const input = String(attributes['gen_ai.input.messages']);
+      assert.match(input, new RegExp(prompt));
+      assert.ok(input.length < 66_000);
+      const output = String(attributes['gen_ai.output.messages']);
+      assert.ok(output.length > 60_000 && output.length < 66_000, String(output.length));
+    }
+  });
+
+  test('can be switched on by an owner only, and are off with another address or other headers', async () => {
+    const mine = await customer({ include_content: true });
+    const path = `/accounts/${mine.account}/telemetry`;
+    const admin = await signIn(two.gateway, { account: mine.account, role: 'admin' });
+    const member = await signIn(two.gateway, { account: mine.account, role: 'member' });
+    assert.equal((await member.get(path)).status, 403);
+    assert.equal((await member.patch(path, { sampling_ratio: 0 })).status, 403);
+    assert.equal((await admin.patch(path, { include_content: true })).status, 403);
+    assert.equal((await admin.patch(path, { sampling_ratio: 0.5 })).status, 200);
+    assert.equal((await shown(mine))['include_content'], true);
+    for (const change of [
+      { headers: { 'x-key': 'of the admin' } },
+      { endpoint: `${mine.receiver.url}/elsewhere` },
+    ]) {
+      assert.equal((await admin.patch(path, change)).status, 200);
+      assert.equal((await shown(mine))['include_content'], false);
+      assert.equal((await mine.owner.patch(path, { include_content: true })).status, 200);
+    }
+    assert.deepEqual((await shown(mine))['header_names'], []);
+    const operators = await adminOf(two.gateway);
+    const refused = await operators.send('PATCH', path, { body: { include_content: true } });
+    assert.equal(refused.status, 400);
+    await operators.ok('PATCH', path, { body: { include_content: false } });
+    assert.equal((await shown(mine))['include_content'], false);
+  });
+});
+
+test('header values are never shown, stored or logged as they are, and changes are audited', async () => {
+  const mine = await customer();
+  const text = JSON.stringify(await shown(mine));
+  assert.match(text, /"header_names":\["authorization"\]/);
+  const rows = await two.gateway.database.read
+    .selectFrom('account_telemetry')
+    .selectAll()
+    .execute();
+  const log = await two.gateway.database.read
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('account_id', '=', mine.account)
+    .execute();
+  assert.deepEqual(
+    log.map(({ action }) => action),
+    ['account.telemetry'],
+  );
+  for (const where of [text, JSON.stringify(rows), JSON.stringify(log), two.gateway.program.output])
+    assert.equal(where.includes(headerKey), false);
+});
+
+test('a gateway that has a key in memory follows a change by itself', async () => {
+  const mine = await customer();
+  const ask = () => two.gateway.post('/v1/chat/completions', { key: mine.key, body: say('hi') });
+  two.play('chat', [answerContent('chat', { text: 'yes', tokens })]);
+  await mine.receiver.requestTrace((await ask()).requestId);
+  const other = free.pop()!;
+  await set(mine.owner, { endpoint: other.url });
+  await until(async () => {
+    await ask();
+    return other.spans().length > 0;
+  });
+  await set(mine.owner, { endpoint: null });
+  // Requests of a moment may still be under way.
+  const count = async () => {
+    const seen = other.spans().length;
+    await operator.requestTrace((await ask()).requestId);
+    return other.spans().length === seen;
+  };
+  await until(count);
+});
+
+test('a change drops what waits, so nothing goes where it was not meant to go', async () => {
+  const mine = await customer();
+  two.play('chat', [answerContent('chat', { text: 'yes', tokens })]);
+  const reply = await two.gateway.post('/v1/chat/completions', { key: mine.key, body: say('hi') });
+  await operator.requestTrace(reply.requestId);
+  await two.gateway.database.write
+    .updateTable('account_telemetry')
+    .set({ version: 99 })
+    .where('account_id', '=', mine.account)
+    .execute();
+  const dropped = await until(async () => {
+    const { dropped_spans: count } = await shown(mine);
+    return Number(count) > 0 && count;
+  });
+  assert.equal(dropped, 4);
+  assert.deepEqual(mine.receiver.upstream.requests, []);
+});
+
+test('a test span says whether the receiver takes it', async () => {
+  const mine = await customer();
+  const path = `/accounts/${mine.account}/telemetry`;
+  const sendTest = async () => (await mine.owner.post(`${path}/test`)).json();
+  assert.deepEqual(await sendTest(), { problem: null });
+  assert.deepEqual(
+    mine.receiver.spans().map(({ name }) => name),
+    ['tollgate test'],
+  );
+  mine.receiver.upstream.on('/v1/traces', answerStatus(401));
+  assert.deepEqual(await sendTest(), { problem: 'it answers with status 401' });
+  mine.receiver.upstream.on(
+    '/v1/traces',
+    answerJson({ partialSuccess: { rejectedSpans: '1', errorMessage: 'no' } }),
+  );
+  assert.deepEqual(await sendTest(), { problem: 'it rejected the span' });
+  await set(mine.owner, { endpoint: null });
+  assert.deepEqual(await sendTest(), { problem: 'no address is set' });
+});
+
+test('the admin API and the settings page show the same', async () => {
+  const mine = await customer({ sampling_ratio: 0.25 });
+  const admin = await adminOf(two.gateway);
+  const path = `/accounts/${mine.account}/telemetry`;
+  assert.deepEqual(await admin.ok('GET', path), await shown(mine));
+  await admin.ok('PATCH', path, { body: { endpoint: null } });
+  assert.equal((await shown(mine))['endpoint'], null);
+  assert.equal((await admin.send('GET', '/accounts/acc_none/telemetry')).status, 404);
+});
+
+describe('bad settings are refused with the field and the remedy', () => {
+  const cases: readonly (readonly [object, RegExp])[] = [
+    [{ endpoint: 'collector:4318' }, /`endpoint` is no address/],
+    [{ endpoint: 'ftp://example.com' }, /is no address/],
+    [{ endpoint: 'http://example.com' }, /https:/],
+    [{ endpoint: 'https://user:word@example.com' }, /user name/],
+    [{ endpoint: 'https://example.com?key=1' }, /leave out/],
+    [{ endpoint: 'https://example.com:4317' }, /port 443 or 4318/],
+    [{ endpoint: 'https://127.0.0.1' }, /public address/],
+    [{ endpoint: 'https://2130706433' }, /public address/],
+    [{ endpoint: 'https://169.254.169.254' }, /public address/],
+    [{ endpoint: 'https://[::ffff:127.0.0.1]' }, /public address/],
+    [{ endpoint: 'https://[::1]' }, /public address/],
+    [{ headers: { 'x-key': 'a\r\nhost: b' } }, /printable/],
+    [{ headers: { 'x-key\r\nhost': 'b' } }, /names/],
+    [{ headers: { 'x-key': 'ü' } }, /printable/],
+    [{ headers: { Host: 'b' } }, /must not set `Host`/],
+    [{ headers: { 'transfer-encoding': 'chunked' } }, /must not set/],
+    [{ headers: { 'x-key': 'a', 'X-Key': 'b' } }, /twice/],
+    [{ sampling_ratio: 1.5 }, /sampling_ratio/],
+  ];
+  for (const [body, problem] of cases)
+    test(JSON.stringify(body), async () => {
+      const owner = await signIn(two.gateway);
+      const reply = await owner.patch(`/accounts/${owner.account}/telemetry`, body);
+      assert.equal(reply.status, 400);
+      assert.match(reply.text, problem);
+      assert.doesNotMatch(reply.text, /user:word/);
+    });
+});
