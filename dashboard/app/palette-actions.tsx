@@ -117,7 +117,7 @@ function useOwnActions(): readonly Entry[] {
 async function signOut(): Promise<void> {
   try {
     await api('POST /auth/sign-out', {});
-    leaveAllTabs();
+    await leaveAllTabs();
   } catch (error) {
     showError(error);
   }

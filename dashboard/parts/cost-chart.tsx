@@ -4,7 +4,7 @@ import '@mantine/charts/styles.layer.css';
 import { BarChart } from '@mantine/charts';
 import type { Output } from '../api/client.ts';
 import { chartRows, seriesColor, seriesLabel, tickText } from './chart-rows.ts';
-import { shortUsdText, usdText } from './money-text.ts';
+import { usdText } from './money-text.ts';
 
 type Costs = Output<'GET /accounts/:account/analytics'>;
 

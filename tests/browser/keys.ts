@@ -17,7 +17,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
-import { usdText } from '../../dashboard/parts/money-text.ts';
+import { shortUsdText } from '../../dashboard/parts/money-text.ts';
 import { nextDayMs } from '../../src/domain/ledger/window.ts';
 import { micros } from '../../src/lib/money.ts';
 
@@ -175,7 +175,7 @@ test('a cap is a budget with a forecast for its reset, once enough of the day is
   clock.jumpTo(clock.nowMs() + 6 * 3_600_000);
   await withKeys({ client }, async (page) => {
     await page
-      .getByText(`forecast ${usdText(4 * costMicros!)}`)
+      .getByText(`forecast ${shortUsdText(4 * costMicros!)}`)
       .first()
       .waitFor();
     await page.getByRole('button', { name: /^Budget/ }).click();

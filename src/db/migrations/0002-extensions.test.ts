@@ -50,6 +50,8 @@ test('a ledger of the first version still works: nothing is lost, and an open ho
     'earlier_keys',
     'key_owners',
     'member_budgets',
+    'account_telemetry',
+    'account_telemetry_results',
     'activity_days',
     'recent_errors',
     'request_log',

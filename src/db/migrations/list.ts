@@ -29,12 +29,12 @@ import { sealedDays, sealedDaysOnPostgres } from './0021-sealed-days.ts';
 import { chargePartitions, chargePartitionsOnPostgres } from './0022-charge-partitions.ts';
 import { requestHistory, requestHistoryOnPostgres } from './0024-request-history.ts';
 import { earlierKeys, earlierKeysOnPostgres } from './0025-earlier-keys.ts';
+import { accountTelemetry, accountTelemetryOnPostgres } from './0026-account-telemetry.ts';
 import { tags, tagsOnPostgres } from './0027-tags.ts';
 import { activityHours, activityHoursOnPostgres } from './0028-activity-hours.ts';
+import { lossIndex, lossIndexOnPostgres } from './0030-loss-index.ts';
 import { keyScopes } from './0031-key-scopes.ts';
 import { members, membersOnPostgres } from './0032-members.ts';
-import { lossIndex, lossIndexOnPostgres } from './0030-loss-index.ts';
-import { accountTelemetry, accountTelemetryOnPostgres } from './0026-account-telemetry.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -71,12 +71,12 @@ const sqlite = {
   '0022-charge-partitions': chargePartitions,
   '0024-request-history': requestHistory,
   '0025-earlier-keys': earlierKeys,
+  '0026-account-telemetry': accountTelemetry,
   '0027-tags': tags,
   '0028-activity-hours': activityHours,
+  '0030-loss-index': lossIndex,
   '0031-key-scopes': keyScopes,
   '0032-members': members,
-  '0030-loss-index': lossIndex,
-  '0026-account-telemetry': accountTelemetry,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -104,12 +104,12 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0022-charge-partitions': chargePartitionsOnPostgres,
   '0024-request-history': requestHistoryOnPostgres,
   '0025-earlier-keys': earlierKeysOnPostgres,
+  '0026-account-telemetry': accountTelemetryOnPostgres,
   '0027-tags': tagsOnPostgres,
   '0028-activity-hours': activityHoursOnPostgres,
+  '0030-loss-index': { ...lossIndexOnPostgres, outsideTransaction: true },
   '0031-key-scopes': keyScopes,
   '0032-members': membersOnPostgres,
-  '0030-loss-index': { ...lossIndexOnPostgres, outsideTransaction: true },
-  '0026-account-telemetry': accountTelemetryOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };
