@@ -7,7 +7,10 @@ export type Manifest = Readonly<
 >;
 
 /** Pages whose folder is not named like their address. */
-const otherFolders: Readonly<Record<string, string>> = { '/': '/overview' };
+const otherFolders: Readonly<Record<string, string>> = {
+  '/': '/overview',
+  '/operator': '/operator/home',
+};
 
 export class DashboardPage {
   readonly #html: string;

@@ -38,6 +38,9 @@ onEachStore((store) => {
 
   test('a failed migration leaves no trace of itself or of others in its run', async (t) => {
     const database = open(t, await store.createUrl(t));
+    // One of them builds an index beside running gateways, which no transaction can contain.
+    await database.migrate();
+    const before = await namesOfTables(database);
     const broken = {
       ...migrations[store.dialect],
       '9998-half': {
@@ -51,12 +54,8 @@ onEachStore((store) => {
       },
     };
     await assert.rejects(migrateToLatest(database.write, broken), /9999-broken failed/);
-    const tables = await database.read.introspection.getTables();
-    assert.deepEqual(
-      tables.map(({ name }) => name),
-      [],
-    );
-    assert.deepEqual(await database.migrate(), Object.keys(migrations[store.dialect]));
+    assert.deepEqual(await namesOfTables(database), before);
+    assert.deepEqual(await database.migrate(), []);
   });
 
   test('a database of the next version can be used beside it, if that lets this version', async (t) => {
@@ -157,6 +156,10 @@ function open(t: TestContext, url: string): Database {
   const database = openDatabase(url);
   t.after(() => database.close());
   return database;
+}
+
+async function namesOfTables(database: Database): Promise<readonly string[]> {
+  return (await database.read.introspection.getTables()).map(({ name }) => name);
 }
 
 /** As a newer version records it. */

@@ -153,23 +153,23 @@ testMutations(watchers, {
   },
   'a cap ignores held amounts': {
     file: limits,
-    guard: 'leftMicros: capMicros - settledMicros - heldMicros,',
-    without: 'leftMicros: capMicros - settledMicros,',
+    guard: 'leftMicros: capMicros - spentMicros - heldMicros,',
+    without: 'leftMicros: capMicros - spentMicros,',
   },
   'a cap ignores spent amounts': {
     file: limits,
-    guard: 'leftMicros: capMicros - settledMicros - heldMicros,',
+    guard: 'leftMicros: capMicros - spentMicros - heldMicros,',
     without: 'leftMicros: capMicros - heldMicros,',
   },
   'the monthly cap is not checked': {
     file: limits,
-    guard: 'return [day, month, balance].filter((limit) => limit !== null);',
-    without: 'return [day, balance].filter((limit) => limit !== null && limit !== month);',
+    guard: '        capMicros: monthlyCapMicros,',
+    without: '        capMicros: null,',
   },
   'the limits refuse in another order': {
     file: limits,
-    guard: 'return [day, month, balance].filter',
-    without: 'return [balance, month, day].filter',
+    guard: 'return limits;\n}\n\ntype Cap',
+    without: 'return limits.toReversed();\n}\n\ntype Cap',
   },
   'the first limit with room decides': {
     file: limits,
