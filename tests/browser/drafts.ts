@@ -78,6 +78,9 @@ test('the text of the playground is there again, also when sending it ended the 
     const message = page.getByRole('textbox', { name: 'Message' });
     await message.fill('A long question about the sea.');
     await settle(page);
+    await page.reload();
+    await message.waitFor();
+    assert.equal(await message.inputValue(), 'A long question about the sea.');
     await endSession(owner);
     await message.press('Enter');
     await signInAgain(page, owner);

@@ -42,7 +42,7 @@ test('a heading sorts up, down and not at all, and the order is in the address',
     const heading = page
       .getByRole('table', { name: 'Invitations' })
       .getByRole('columnheader', { name: 'E-mail' });
-    const isHere = () => page.getByText('gamma@').waitFor();
+    const isHere = () => page.getByText('gamma@example.com', { exact: true }).waitFor();
     await isHere();
     const usual = await namesIn(page);
     await heading.getByRole('button').click();

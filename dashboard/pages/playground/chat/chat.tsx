@@ -7,6 +7,7 @@ import { chatFormats } from '../../../api/chat-formats/registry.ts';
 import type { Attachment, ChatRequest, FormatName } from '../../../api/chat-formats/types.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import type { Key } from '../../../parts/key-select.tsx';
+import { useDraft } from '../../../parts/drafts.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { CodeDialog } from '../code/code-dialog.tsx';
 import { rememberLastKey } from '../last-key.ts';
@@ -17,7 +18,14 @@ import { ChatSettingsForm } from './chat-settings.tsx';
 import classes from './chat.module.css';
 import { ColumnsBar } from './columns-bar.tsx';
 import { Compose } from './compose.tsx';
-import { columnsMax, messagesOf, questionOf, requestOf, type StepPlace } from './conversation.ts';
+import {
+  columnsMax,
+  messagesOf,
+  questionOf,
+  requestOf,
+  type StepPlace,
+  type Turn,
+} from './conversation.ts';
 import { DefinitionDialogs, type Definition } from './definition-dialogs.tsx';
 import { emptyDraft, readDraft, type Draft } from './draft.ts';
 import { useKeepChat, useKeptChat, type KeptChat } from './kept-chat.ts';
@@ -59,6 +67,7 @@ function ChatFrom({ catalogue, chosenKey, setKey, scope, kept }: ChatProps) {
   const [column, setColumn] = useState(0);
   const conversation = useConversation(kept?.turns ?? []);
   const { turns, isRunning } = conversation;
+  useDraft('chat', () => text || unansweredText(turns), setText);
   const isWide = useMediaQuery('(min-width: 62em)', undefined, { getInitialValueInEffect: false });
   const log = useStickToBottom();
 
@@ -242,4 +251,13 @@ function filesOf({ messages }: ChatRequest) {
 
 function readFormat(text: string | undefined): FormatName | null {
   return text === 'chat' || text === 'messages' || text === 'responses' ? text : null;
+}
+
+/** A question that was sent when the session had ended. Its answer never comes. */
+function unansweredText(turns: readonly Turn[]): string | undefined {
+  const last = turns.at(-1);
+  const isAnswered = last?.replies.some(({ steps }) =>
+    steps.some(({ state }) => state === 'complete' || state === 'stopped'),
+  );
+  return isAnswered ? undefined : last?.text;
 }
