@@ -48,7 +48,8 @@ export class SessionClient extends Client {
     const { text } = statement;
     if (/^(begin|start transaction)\b/.test(text)) return this.#begin(text, localSettings);
     if (/^(commit|rollback)$/.test(text)) this.#isInTransaction = false;
-    else if (!this.#isInTransaction) return this.#queryAlone(statement, localSettings);
+    else if (!this.#isInTransaction && !isOutsideTransactions(text))
+      return this.#queryAlone(statement, localSettings);
     return super.query(statement);
   }
 
@@ -123,6 +124,14 @@ function localSql({ name, value }: AppliedSetting): string[] {
 
 function quote(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
+}
+
+/**
+ * Returns true for statements that the server refuses in a transaction. They run with the settings
+ * that the pooler's session has.
+ */
+function isOutsideTransactions(text: string): boolean {
+  return /^(create|drop) index concurrently\b/.test(text);
 }
 
 /** The next statement may run in another session, which does not know this one's name. */

@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { Client } from 'pg';
 import { DatabaseUnusable } from '../../../src/db/database-error.ts';
 import { openDatabase } from '../../../src/db/database.ts';
+import { migrations } from '../../../src/db/migrations/list.ts';
 import { connectPool } from '../../../src/db/postgres-pool.ts';
 import { ledgerPool } from '../../../src/domain/ledger/postgres/ledger.ts';
 import { endpoint } from '../../support/endpoints.ts';
@@ -109,7 +110,8 @@ test('migrations that start together run once, and leave no lock in a session', 
     for (const database of databases) await database.close();
   });
   const ran = await Promise.all(databases.map((database) => database.migrate()));
-  assert.equal(ran.filter((names) => names.length > 0).length, 1);
+  // One process may run those after an index that another has built.
+  assert.deepEqual(ran.flat().toSorted(), Object.keys(migrations.postgres));
   assert.deepEqual(await databases[0]!.migrate(), []);
   const locks = `select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = '${databaseNameOf(direct)}')`;
   assert.deepEqual(await server.query(locks), []);
