@@ -11,7 +11,8 @@ export function startEarly(url: string): Promise<Response> {
   started.set(url, answer);
   // An answer that nobody took would be out of date later. Its failure shows in the later call.
   setTimeout(() => started.delete(url), keptMs);
-  answer.catch(() => {});
+  // Read at once: an answer that nobody takes would keep its connection.
+  answer.then((response) => response.clone().arrayBuffer()).catch(() => {});
   return answer;
 }
 

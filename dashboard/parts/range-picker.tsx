@@ -1,6 +1,7 @@
 // Chooses the days of a page: the last ones with one click, or any range.
 import { Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
+import { loadAgain } from './load-again.ts';
 import { useUrlState } from './url-state.ts';
 import { lastDays, presetDays, readRange, type DayRange } from './utc-days.ts';
 
@@ -36,9 +37,9 @@ const labels: Readonly<Record<(typeof presetDays)[number], string>> = {
   365: '1 year',
 };
 
-const AnyDaysField = lazy(async () => ({
-  default: (await import('./any-days-field.tsx')).AnyDaysField,
-}));
+const AnyDaysField = lazy(
+  loadAgain(async () => ({ default: (await import('./any-days-field.tsx')).AnyDaysField })),
+);
 
 function RangePicker({ preset, onPreset, ...field }: Props) {
   return (

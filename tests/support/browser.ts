@@ -286,7 +286,11 @@ async function withPage<Result>(
     return result;
   } catch (error) {
     const told = await withPicture(error, page, problems);
-    await page.context().close();
+    // Not awaited: a page that hangs may never close.
+    void page
+      .context()
+      .close()
+      .catch(() => {});
     throw told;
   }
 }
