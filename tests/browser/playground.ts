@@ -223,7 +223,7 @@ test('a conversation survives a reload, in its mode only, and sign-out removes i
 test('the key used last is offered first', async () => {
   const other = await signIn(gateway, { role: 'member' });
   const old = await gateway.makeKey({ account: other.account, name: 'Old' });
-  await gateway.makeKey({ account: other.account, name: 'New' });
+  const fresh = await gateway.makeKey({ account: other.account, name: 'New' });
   await gateway.post('/v1/responses', {
     key: old.key,
     body: { model: 'gpt-5-mini', input: 'Hello' },
@@ -235,11 +235,21 @@ test('the key used last is offered first', async () => {
   await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {
     const key = page.getByRole('combobox', { name: 'Key' });
     const isShown = (name: string) => until(async () => (await key.inputValue()) === name);
+    // The gateway answers only after the message is sent.
+    let answer: () => void = () => {};
+    const isSent = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(`**/keys/${fresh.id}`, async (route) => {
+      await isSent;
+      await route.fallback();
+    });
     await page.goto('/playground?mode=test');
     await isShown('Old');
     await key.fill('New');
     await page.getByRole('option', { name: 'New' }).click();
-    await say(page, 'Hello');
+    await page.getByText('with the key “New”').waitFor();
+    const [request] = await Promise.all([page.waitForRequest(/\/v1\//), say(page, 'Hello')]);
+    answer();
+    assert.match(request.url(), new RegExp(`/keys/${fresh.id}/v1/`));
     await page.getByText(/\d output tokens/).waitFor();
     await page.goto('/playground?mode=test');
     await isShown('New');

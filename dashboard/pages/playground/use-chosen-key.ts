@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useAccount, useMode } from '../../api/account.ts';
 import type { ApiError } from '../../api/api-error.ts';
-import type { Output } from '../../api/client.ts';
 import { useUser } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import type { Key } from '../../parts/key-select.tsx';
@@ -9,7 +9,8 @@ import { useUrlState } from '../../parts/url-state.ts';
 import { readLastKey } from './last-key.ts';
 
 export type ChosenKey = {
-  readonly query: UseQueryResult<Output<'GET /accounts/:account/key-last-used'>, ApiError>;
+  /** Pending until it is known which key is chosen. */
+  readonly query: UseQueryResult<unknown, ApiError>;
   /** Null when no key can be used. */
   readonly key: Key | null;
   readonly setKey: (key: Key | null) => void;
@@ -28,15 +29,24 @@ export function useChosenKey(): ChosenKey {
   const mode = useMode();
   const scope = useScope();
   const [requestedId, setView] = useUrlState((search) => search.key ?? null);
+  // A message that is sent right after the choice must not be charged to another key.
+  const [picked, setPicked] = useState<Key | null>(null);
   const wantedId = requestedId ?? readLastKey(scope);
   const lastUsed = useApi('GET /accounts/:account/key-last-used', { query: { mode } });
-  const wanted = useApi(
+  const loaded = useApi(
     'GET /accounts/:account/keys/:key',
     { params: { key: wantedId ?? '' } },
     { enabled: wantedId !== null },
   );
-  const isUsable =
-    wantedId !== null && wanted.data?.mode === mode && wanted.data.state === 'active';
-  const key = isUsable ? wanted.data! : (lastUsed.data?.key ?? null);
-  return { query: lastUsed, key, setKey: (chosen) => setView({ key: chosen?.id }) };
+  const wanted = loaded.data ?? (picked?.id === wantedId ? picked : undefined);
+  const isKnown = wantedId === null || wanted !== undefined || loaded.error !== null;
+  const isUsable = wanted?.mode === mode && wanted.state === 'active';
+  return {
+    query: isKnown ? lastUsed : loaded,
+    key: isUsable ? wanted : (lastUsed.data?.key ?? null),
+    setKey: (chosen) => {
+      setPicked(chosen);
+      setView({ key: chosen?.id });
+    },
+  };
 }
