@@ -33,7 +33,7 @@ let receivers: readonly OtlpReceiver[];
 let free: OtlpReceiver[];
 before(async () => {
   operator = await startOtlpReceiver();
-  receivers = await Promise.all(Array.from({ length: 30 }, () => startOtlpReceiver()));
+  receivers = await Promise.all(Array.from({ length: 32 }, () => startOtlpReceiver()));
   free = [...receivers];
   two = await startTwoRoutes({
     telemetry: {
@@ -239,6 +239,47 @@ describe('prompts and answers', () => {
         asked.some((span) => span.name === name),
         name,
       );
+  });
+
+  test('are those of the client when its format is translated', async () => {
+    const [mine, other] = [await customer({ include_content: true }), await customer()];
+    for (const { name } of endpoints)
+      two.play(name, [answerContent(name, { text: answered, tokens })]);
+    const pairs = endpoints.flatMap((client) =>
+      endpoints
+        .filter(({ name }) => name !== client.name)
+        .flatMap(({ name: upstream }) =>
+          [false, true].map((stream) => ({ client, upstream, stream })),
+        ),
+    );
+    const send = ({ client, upstream, stream }: (typeof pairs)[number], key: string) => {
+      const body = {
+        ...client.body({ model: `one-${upstream}`, stream }),
+        ...promptOf(client.name),
+      };
+      return two.gateway.post(client.path, { key, body });
+    };
+    const replies = await Promise.all(pairs.map((pair) => send(pair, mine.key)));
+    const silent = await Promise.all(pairs.map((pair) => send(pair, other.key)));
+    const message = (role: string, text: string) => ({
+      role,
+      parts: [{ type: 'text', content: text }],
+    });
+    for (const [index, { client }] of pairs.entries()) {
+      const reply = replies[index]!;
+      assert.equal(reply.status, 200, reply.text);
+      const { attributes } = (await mine.receiver.requestTrace(reply.requestId)).request;
+      const read = (name: string) => JSON.parse(String(attributes[`gen_ai.${name}`])) as unknown;
+      assert.deepEqual(read('input.messages'), [message('user', prompt)]);
+      assert.deepEqual(read('output.messages'), [
+        { ...message('assistant', answered), finish_reason: 'stop' },
+      ]);
+      if (client.name !== 'chat')
+        assert.deepEqual(read('system_instructions'), [{ type: 'text', content: prompt }]);
+    }
+    for (const { requestId } of silent) await other.receiver.requestTrace(requestId);
+    for (const receiver of [operator, other.receiver])
+      assert.doesNotMatch(receiver.text(), /marker-of-the/);
   });
 
   test('are cut when they are long, and the newest words are kept', async () => {

@@ -14,6 +14,7 @@ import { endpoint } from '../support/endpoints.ts';
 import { metricsToken, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import type { Reply, SendOptions } from '../support/http.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
+import { type OtlpReceiver, startOtlpReceiver, traceOf } from '../support/otlp-receiver.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { currentStore } from '../support/test-store.ts';
 import { until } from '../support/until.ts';
@@ -36,12 +37,21 @@ const twoRoutes = {
   ],
 };
 let gateway: TestGateway<Program>;
+let operator: OtlpReceiver;
+let customer: OtlpReceiver;
 
 before(async () => {
+  operator = await startOtlpReceiver();
+  customer = await startOtlpReceiver();
   gateway = await startGatewayProgram({
     server: { threads: 3 },
     models: { priced, two: twoRoutes },
     metrics: { token: metricsToken },
+    telemetry: {
+      endpoint: operator.url,
+      allowed_hosts: [new URL(customer.url).host],
+      metric_interval_ms: 100,
+    },
     health: { failures: 4, ejection_ms: 600_000, ejection_cap_ms: 600_000 },
     retries: { max_attempts: 4, attempts_per_route: 1, backoff_base_ms: 1 },
     // A revoked key counts as a wrong one, and all tests share an address.
@@ -49,7 +59,10 @@ before(async () => {
     overload: { lag_ms: null },
   });
 });
-after(() => gateway.stop());
+after(async () => {
+  await gateway.stop();
+  await Promise.all([operator.close(), customer.close()]);
+});
 
 /** Sends requests at once, each on its own connection. */
 function sendMany(count: number, key: string, options: SendOptions = {}): Promise<Reply[]> {
@@ -221,6 +234,44 @@ test('the metrics and the log have the requests of all threads', async () => {
   assert.equal(later.calls - earlier.calls, 15);
   assert.equal(later.processes, 1);
   await until(() => linesOf(id).length === 15);
+});
+
+test('all threads export their requests, once each and with what they cost', async () => {
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  await gateway.program.cli('accounts', 'telemetry', account, '--endpoint', customer.url);
+  // Threads notice the new address in their own time, and then send in their own time.
+  const rounds: Reply[][] = [];
+  await until(async () => {
+    const round = await sendMany(12, key);
+    for (const { requestId } of round) await operator.requestTrace(requestId);
+    rounds.push(round);
+    const spans = customer.spans();
+    return rounds.some((sent) => sent.every(({ requestId }) => traceOf(spans, requestId)));
+  });
+  const replies = await sendMany(30, key);
+  assert.equal(succeeded(replies), 30);
+  for (const { requestId } of replies) {
+    for (const receiver of [operator, customer]) {
+      const { request, settlements } = await receiver.requestTrace(requestId);
+      assert.deepEqual(
+        [request, ...settlements].map(({ attributes }) => attributes['tollgate.cost.micros']),
+        [200_000, 200_000],
+      );
+      const copies = receiver
+        .spans()
+        .filter(({ attributes }) => attributes['tollgate.request.id'] === requestId);
+      assert.equal(copies.length, 1);
+    }
+  }
+});
+
+test('the exported metrics of all threads add up to the ledger', async () => {
+  const charges = await gateway.database.read.selectFrom('charges').selectAll().execute();
+  const charged = charges.reduce((sum, { cost_micros }) => sum + cost_micros, 0);
+  const points = () => operator.points('tollgate.charged');
+  await until(() => points().reduce((sum, point) => sum + point.sum, 0) === charged);
+  assert.ok(charged > 0);
 });
 
 test('a shutdown ends when the running requests of all threads have ended', async () => {
