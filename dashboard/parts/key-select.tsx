@@ -27,17 +27,20 @@ const keysShown = 50;
 /** `<KeySelect label="Key" mode={mode} value={id} onChange={(key) => …} clearable />` */
 export function KeySelect({ label, mode, onlyActive = false, value, onChange, ...select }: Props) {
   const [typed, setTyped] = useState('');
-  const [search] = useDebouncedValue(typed, 200);
+  const [settled] = useDebouncedValue(typed, 200);
+  const chosen = useApi(
+    'GET /accounts/:account/keys/:key',
+    { params: { key: value ?? '' } },
+    { enabled: value !== null },
+  );
+  const chosenName = chosen.data?.name || chosen.data?.hint || value;
+  // The field shows the name of the chosen key. Nobody has typed it, so all keys are offered.
+  const search = settled === chosenName || settled === value ? '' : settled;
   const state = onlyActive ? { state: ['active' as const] } : {};
   const found = useApi(
     'GET /accounts/:account/keys',
     { query: { mode, limit: keysShown, search: search || undefined, ...state } },
     { keepPrevious: true },
-  );
-  const chosen = useApi(
-    'GET /accounts/:account/keys/:key',
-    { params: { key: value ?? '' } },
-    { enabled: value !== null },
   );
   const keys = new Map((found.data?.data ?? []).map((key) => [key.id, key]));
   if (chosen.data && value !== null) keys.set(value, chosen.data);

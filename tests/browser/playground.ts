@@ -242,6 +242,10 @@ test('the key used last is offered first', async () => {
       await isSent;
       await route.fallback();
     });
+    const searches = new Set<string | null>();
+    page.on('request', (request) =>
+      searches.add(new URL(request.url()).searchParams.get('search')),
+    );
     await page.goto('/playground?mode=test');
     await isShown('Old');
     await key.fill('New');
@@ -253,6 +257,9 @@ test('the key used last is offered first', async () => {
     await page.getByText(/\d output tokens/).waitFor();
     await page.goto('/playground?mode=test');
     await isShown('New');
+    // The name of the chosen key is no search, so that the list offers all keys.
+    searches.delete(null);
+    assert.deepEqual([...searches], ['New']);
   });
 });
 
