@@ -238,7 +238,8 @@ test('a credit is booked once and shown with its reason to the owner and in the 
       await dialog.getByRole('alert').waitFor();
       await dialog.getByRole('button', { name: 'Credit $40.000001' }).dblclick();
       await dialog.waitFor({ state: 'hidden' });
-      await figure(page, 'Available').getByText('$40.000001').waitFor();
+      await figure(page, 'Available').getByText('$40.00').hover();
+      await page.getByRole('tooltip', { name: '$40.000001' }).waitFor();
 
       await page.goto(`/operator/audit?of=${owner.account}`);
       const entry = page.getByRole('row', { name: /account\.credit/ });
@@ -248,7 +249,8 @@ test('a credit is booked once and shown with its reason to the owner and in the 
   );
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/billing');
-    await figure(page, 'Available').getByText('$40.000001', { exact: true }).first().waitFor();
+    await figure(page, 'Available').getByText('$40.00', { exact: true }).first().hover();
+    await page.getByRole('tooltip', { name: '$40.000001' }).waitFor();
     await page.getByRole('row', { name: /Credit Bank transfer 2026-117/ }).waitFor();
     assert.equal(await page.getByRole('row', { name: /Credit/ }).count(), 1);
   });

@@ -71,12 +71,12 @@ export function Page() {
         <SimpleGrid cols={{ base: 1, sm: 3 }}>
           <Stat
             label="Available"
-            value={overview && <Money micros={overview.available_micros} />}
+            value={overview && <Money micros={overview.available_micros} short />}
             hint={overview && <AvailableHint overview={overview} />}
           />
           <Stat
             label="Held by running requests"
-            value={overview && <Money micros={overview.held_micros} />}
+            value={overview && <Money micros={overview.held_micros} short />}
             hint="The most they can cost. What they do not use is returned."
           />
           <RunwayStat overview={overview} />

@@ -141,13 +141,16 @@ function AccountPage({ account }: { readonly account: Account }) {
         <SimpleGrid cols={{ base: 1, sm: 3 }}>
           <Stat
             label="Available"
-            value={<Money micros={balance.available_micros} />}
+            value={<Money micros={balance.available_micros} short />}
             hint={mode === 'test' ? 'Play money' : 'Live balance'}
           />
-          <Stat label="Held by running requests" value={<Money micros={balance.held_micros} />} />
+          <Stat
+            label="Held by running requests"
+            value={<Money micros={balance.held_micros} short />}
+          />
           <Stat
             label="Posted"
-            value={<Money micros={balance.posted_micros} />}
+            value={<Money micros={balance.posted_micros} short />}
             hint="Credits minus debits and charges"
           />
         </SimpleGrid>
