@@ -38,7 +38,8 @@ export const errorKinds = {
   sign_in_failed: {
     status: 401,
     retry: false,
-    meaning: 'The e-mail address, password or code is wrong, or the code was already used.',
+    meaning:
+      'The e-mail address, password or code is wrong, the code was already used, or the passkey is refused.',
     remedy: 'Try again, or ask for a new password.',
   },
   insufficient_balance: {

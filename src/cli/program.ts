@@ -315,8 +315,14 @@ function addUsersCommands(program: Command): void {
       .description('create a one-time link to choose a new password')
       .argument('<e-mail>'),
   )
-    .option('--remove-second-factor', 'for a user who lost the phone and the backup codes')
+    .option('--remove-second-factor', 'also all passkeys: for a user who lost the devices')
     .action(async (email, options) => (await usersCommands()).resetPasswordCommand(email, options));
+  json(
+    users
+      .command('remove-passkeys')
+      .description('remove all passkeys of a user')
+      .argument('<e-mail>'),
+  ).action(async (email, options) => (await usersCommands()).removePasskeysCommand(email, options));
   json(
     users.command('first-run-link').description('create a one-time link for the first user'),
   ).action(async (options) => (await usersCommands()).firstRunLinkCommand(options));

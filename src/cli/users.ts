@@ -3,11 +3,11 @@
 import type { Config } from '../config/schema.ts';
 import type { Role } from '../db/schema.ts';
 import { type Mail, sendMail } from '../domain/users/mail.ts';
-import { secondFactorMail } from '../domain/users/messages.ts';
+import { passkeyMail, secondFactorMail } from '../domain/users/messages.ts';
 import { listUsers, normalizeEmail, readEmail } from '../domain/users/user-records.ts';
 import { createAccount } from '../operations/accounts.ts';
 import { inviteMember } from '../operations/members.ts';
-import { createFirstRunLink, createResetLink } from '../operations/users.ts';
+import { createFirstRunLink, createResetLink, removePasskeys } from '../operations/users.ts';
 import { withInstallation } from './installation.ts';
 import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
 
@@ -74,15 +74,35 @@ export async function resetPasswordCommand(address: string, options: ResetOption
     const { removeSecondFactor: withoutSecondFactor } = options;
     const reset = await createResetLink(changes, { email: address }, { withoutSecondFactor });
     if (!reset) throw readEmail(address) === null ? noAddress(address) : noUser(address);
-    const { user, token } = reset;
+    const { user, token, passkeysRemoved } = reset;
     const { email } = user;
     if (withoutSecondFactor && user.hasSecondFactor)
       await mailIfPossible(config, { to: email, ...secondFactorMail('off') });
+    if (passkeysRemoved > 0)
+      await mailIfPossible(config, { to: email, ...passkeyMail({ kind: 'removed-all' }) });
     const link = linkTo(config, `/reset-password?token=${token}`);
     printResult(
       options,
       { email, link },
       `Give this link to ${email}. It works once, within 24 hours:\n${link}`,
+    );
+  });
+}
+
+export async function removePasskeysCommand(address: string, options: JsonOption): Promise<void> {
+  await withInstallation('users remove-passkeys', async ({ config, changes }) => {
+    const removed = await removePasskeys(changes, { email: address });
+    if (!removed) throw readEmail(address) === null ? noAddress(address) : noUser(address);
+    const { user, count } = removed;
+    const { email } = user;
+    if (count > 0)
+      await mailIfPossible(config, { to: email, ...passkeyMail({ kind: 'removed-all' }) });
+    printResult(
+      options,
+      { email, removed: count },
+      count === 0
+        ? `${email} has no passkeys.`
+        : `Removed ${count === 1 ? 'one passkey' : `${count} passkeys`} of ${email}. Sessions continue; "tollgate users reset-password" makes a link that ends them.`,
     );
   });
 }

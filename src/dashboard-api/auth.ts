@@ -17,13 +17,22 @@ import {
 } from '../domain/users/messages.ts';
 import { findLink } from '../domain/users/one-time-link.ts';
 import { giveOwnAccount, payPromisedCredit } from '../domain/users/own-account.ts';
+import { newBrowserName } from '../domain/users/passkeys/passkeys.ts';
 import { createResetLink, resetPassword } from '../domain/users/password-reset.ts';
 import { findUser, insertUser, normalizeEmail } from '../domain/users/user-records.ts';
 import type { Handler } from '../server/context.ts';
 import type { DashboardContext } from './context.ts';
-import { clientOf, type RequestAndReply, rememberDevice, setCookies } from './client.ts';
+import {
+  clientOf,
+  passkeyBrowserOf,
+  passkeyCookie,
+  type RequestAndReply,
+  rememberDevice,
+  setCookies,
+} from './client.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
 import { linkTo } from './links.ts';
+import { explainRefusal, placeOf } from './passkeys.ts';
 import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
 
 const done = { ok: true } as const;
@@ -77,6 +86,28 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       });
     await users.attempts.forget(attempts);
     await rememberDevice(context, userId, { request, reply });
+    return unchanged(done);
+  },
+
+  'POST /auth/passkey/start': async ({ context, request, reply }) => {
+    const place = placeOf(context);
+    const known = passkeyBrowserOf(request);
+    const browser = known ?? newBrowserName();
+    if (known === null) setCookies(reply, [passkeyCookie(context, browser, request)]);
+    return unchanged(context.users.passkeys.startSignIn(place, browser));
+  },
+
+  'POST /auth/passkey': async ({ context, body: { credential }, request, reply }) => {
+    const { users } = context;
+    const place = placeOf(context);
+    const attempts = { kind: 'passkey', of: credential.id } as const;
+    await users.attempts.take(request.ip, attempts);
+    const browser = passkeyBrowserOf(request) ?? '';
+    const checked = await users.passkeys.checkSignIn(place, credential, browser);
+    if (checked.kind !== 'right')
+      throw new ApiError('sign_in_failed', explainRefusal(checked.kind, place));
+    await users.attempts.forget(attempts);
+    await startSession(context, checked.userId, { request, reply });
     return unchanged(done);
   },
 

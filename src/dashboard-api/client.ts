@@ -28,3 +28,21 @@ export async function rememberDevice(
   const isSecure = users.authentication.isSecure(clientOf(request));
   setCookies(reply, [await users.knownDevices.cookieFor(userId, { isSecure })]);
 }
+
+const passkeyCookieName = 'tollgate.passkey';
+const passkeyCookiePattern = /(?:^|;\s*)(?:__Host-)?tollgate\.passkey=([\w-]{22})(?:;|$)/;
+
+/** Returns the name that this browser's challenges of passkeys are bound to; null: it has none. */
+export function passkeyBrowserOf(request: FastifyRequest): string | null {
+  return passkeyCookiePattern.exec(request.headers.cookie ?? '')?.[1] ?? null;
+}
+
+/** Returns the `Set-Cookie` line that gives the browser its name until it is closed. */
+export function passkeyCookie(
+  { users }: DashboardContext,
+  name: string,
+  request: FastifyRequest,
+): string {
+  const isSecure = users.authentication.isSecure(clientOf(request));
+  return `${isSecure ? '__Host-' : ''}${passkeyCookieName}=${name}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`;
+}

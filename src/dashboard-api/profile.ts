@@ -1,12 +1,9 @@
 // A user's own settings. Changes that could take over the sign-in ask for the password again.
 import type { Change } from '../domain/audit/audit-log.ts';
-import type { FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import type { settingsEndpoints } from '../dashboard-contract/settings.ts';
 import { createProofLink, takeEmail } from '../domain/users/email-proof.ts';
 import { passwordChangedMail, secondFactorMail, verifyMail } from '../domain/users/messages.ts';
-import { verifyPassword } from '../domain/users/password.ts';
-import type { Session } from '../domain/users/session.ts';
 import {
   findUser,
   passwordHashOf,
@@ -15,11 +12,18 @@ import {
   replacePassword,
 } from '../domain/users/user-records.ts';
 import { endOtherSessions, endSession, listSessions } from '../domain/users/user-sessions.ts';
-import type { DashboardContext } from './context.ts';
 import { clientOf, rememberDevice, setCookies } from './client.ts';
+import {
+  checkPassword,
+  checkSecondFactor,
+  noSecondFactor,
+  secondFactorAttempts,
+  wrongPassword,
+} from './confirmation.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
 import { linkTo } from './links.ts';
-import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
+import { passkeyHandlers } from './passkeys.ts';
+import { checkEmail, checkName, checkNewPassword } from './sign-in-fields.ts';
 
 type ProfileEndpoints = {
   readonly [
@@ -32,6 +36,8 @@ type ProfileEndpoints = {
 const done = { ok: true } as const;
 
 export const profileHandlers: Handlers<ProfileEndpoints> = {
+  ...passkeyHandlers,
+
   'GET /profile': async ({ context: { database, users }, session }) => {
     const user = await findUser(database, { id: session.userId });
     if (!user) throw new ApiError('not_found', 'This user no longer exists.');
@@ -265,77 +271,4 @@ function secondFactorChange(userId: string, { enabled }: { readonly enabled: boo
     before: { enabled: !enabled },
     after: { enabled },
   };
-}
-
-/**
- * The counter of a session's attempts: a thief of one session cannot block the user's sign-in or
- * other sessions.
- */
-function secondFactorAttempts({ id }: Session) {
-  return { kind: 'second-factor', of: id } as const;
-}
-
-type SecondFactorCheck = {
-  readonly session: Session;
-  readonly code: string;
-  readonly kind?: 'totp' | 'backup';
-  readonly request: FastifyRequest;
-};
-
-/**
- * Checks a second-factor code, with the limits of a sign-in: the password alone does not help an
- * attacker. Throws ApiError 400, 409, 429.
- */
-async function checkSecondFactor(
-  { database, users }: DashboardContext,
-  { session, code, kind = 'totp', request }: SecondFactorCheck,
-): Promise<void> {
-  const { userId } = session;
-  if (!(await findUser(database, { id: userId }))?.hasSecondFactor) throw noSecondFactor();
-  const attempts = secondFactorAttempts(session);
-  await users.attempts.take(request.ip, attempts);
-  const isRight = await users.authentication.isRightCode(clientOf(request), {
-    kind,
-    code: code.trim(),
-    userId,
-  });
-  if (!isRight) throw invalidRequest('code', 'The code is wrong, or was used before.');
-  await users.attempts.forget(attempts);
-}
-
-function noSecondFactor(): ApiError {
-  return new ApiError('conflict', 'The second factor is not on.');
-}
-
-type PasswordCheck = {
-  readonly session: Session;
-  readonly password: string;
-  readonly address: string;
-  readonly param?: string;
-};
-
-/**
- * Checks the password again, so that an unattended browser is not enough to take over the sign-in.
- * Throws ApiError 400, 409, 429.
- */
-async function checkPassword(
-  { database, users }: DashboardContext,
-  { session, password, address, param = 'password' }: PasswordCheck,
-): Promise<void> {
-  // Counted per session, so that a thief of one session cannot block the user.
-  const attempts = { kind: 'password', of: session.id } as const;
-  await users.attempts.take(address, attempts);
-  const hash = await passwordHashOf(database, session.userId);
-  if (hash === null) {
-    throw new ApiError(
-      'conflict',
-      'You have no password, because you sign in through the provider. Ask for a link to choose one.',
-    );
-  }
-  if (!(await unlessBusy(verifyPassword({ hash, password })))) throw wrongPassword(param);
-  await users.attempts.forget(attempts);
-}
-
-function wrongPassword(param: string): ApiError {
-  return invalidRequest(param, 'The password is wrong.');
 }

@@ -25,6 +25,7 @@ export const sessionHandlers: Handlers<typeof sessionEndpoints> = {
         signup_open: config.signup.open,
         smtp: config.smtp !== null,
         oidc_name: config.oidc?.name ?? null,
+        passkeys: users.passkeys.place !== null,
         stripe: config.stripe !== null,
         test_mode: config.test_mode.enabled,
         service_name: config.service.name,

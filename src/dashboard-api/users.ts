@@ -17,6 +17,7 @@ import { listMembers } from '../domain/users/members.ts';
 import { lowBalanceMail } from '../domain/users/messages.ts';
 import { KnownDevices } from '../domain/users/known-devices.ts';
 import type { CreditOnce, MakeAccount } from '../domain/users/own-account.ts';
+import { Passkeys } from '../domain/users/passkeys/passkeys.ts';
 import { openAccount } from '../operations/accounts.ts';
 import { adjustBalance } from '../operations/balances.ts';
 import { AttemptLimits } from './attempt-limits.ts';
@@ -26,6 +27,7 @@ export type Users = {
   readonly authentication: Authentication;
   readonly attempts: AttemptLimits;
   readonly knownDevices: KnownDevices;
+  readonly passkeys: Passkeys;
   /** null without a mail server. */
   readonly mailer: Mailer | null;
   /** The address where browsers reach the dashboard, without a slash at its end. */
@@ -60,6 +62,7 @@ export function openUsers({ ledger, addressRates, ...input }: UsersInput): Users
     }),
     attempts: new AttemptLimits(input.database, addressRates, input.clock.nowMs),
     knownDevices: new KnownDevices(input.database, input.secrets),
+    passkeys: new Passkeys({ ...input, serviceName: input.config.service.name }),
     mailer,
     sendWarning: mailer && warnOwners(mailer, input),
     publicUrl: input.publicUrl,

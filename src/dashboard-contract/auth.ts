@@ -1,7 +1,7 @@
 // Sign-in, sign-up, sign-out, and the links for them. The server handles cookies: no answer holds a
 // session token.
 import { Type } from 'typebox';
-import { closed, orNull, Done, RoleName, SecondFactorCode } from './common.ts';
+import { Bytes, closed, orNull, Done, RoleName, SecondFactorCode } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
 const Email = Type.String({ maxLength: 254 });
@@ -26,6 +26,25 @@ const InvitationInfo = closed({
   expires_at: Type.String(),
 });
 
+/** The JSON form of WebAuthn's `PublicKeyCredentialRequestOptions`. */
+const PasskeySignInOptions = closed({
+  challenge: Type.String(),
+  rpId: Type.String(),
+  timeout: Type.Integer(),
+  userVerification: Type.Literal('required'),
+});
+
+/** The JSON form of a WebAuthn credential. */
+const SignedCredential = Type.Object({
+  id: Bytes,
+  response: Type.Object({
+    clientDataJSON: Bytes,
+    authenticatorData: Bytes,
+    signature: Bytes,
+    userHandle: Type.Optional(orNull(Bytes)),
+  }),
+});
+
 export const authEndpoints = {
   'POST /auth/sign-in': endpoint({
     access: 'public',
@@ -39,6 +58,19 @@ export const authEndpoints = {
     access: 'public',
     summary: 'Finish a sign-in with the second factor',
     body: Type.Object(SecondFactorCode),
+    output: Done,
+  }),
+  'POST /auth/passkey/start': endpoint({
+    access: 'public',
+    summary: 'Start a sign-in with a passkey',
+    note: 'Options for `navigator.credentials.get()`. Each challenge works once, in this browser, for ten minutes.',
+    output: PasskeySignInOptions,
+  }),
+  'POST /auth/passkey': endpoint({
+    access: 'public',
+    summary: 'Sign in with a passkey',
+    note: 'Needs neither a password nor a second factor: the device has checked its user.',
+    body: Type.Object({ credential: SignedCredential }),
     output: Done,
   }),
   'POST /auth/sign-out': endpoint({ access: 'public', summary: 'Sign out', output: Done }),

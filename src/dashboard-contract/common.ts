@@ -14,6 +14,9 @@ export const SecondFactorCode = {
   kind: Type.Optional(Type.Enum(['totp', 'backup'])),
 };
 
+/** Bytes in base64url, as browsers write them in the JSON of WebAuthn. */
+export const Bytes = Type.String({ maxLength: 20_000, pattern: '^[A-Za-z0-9_-]*$' });
+
 /** Paging of lists that grow. */
 export const PageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),

@@ -31,6 +31,10 @@ export const SessionInfo = closed({
       Type.String(),
       'The display name of the single sign-on provider; null when there is none.',
     ),
+    passkeys: Type.Boolean({
+      description:
+        'False when browsers refuse passkeys at the public URL: it is neither https nor localhost, or is an IP address.',
+    }),
     stripe: Type.Boolean({ description: 'True when accounts can be topped up by card.' }),
     test_mode: Type.Boolean(),
     service_name: Type.String({

@@ -1,6 +1,15 @@
 // Settings of a user, and of an account: its name, members and invitations.
 import { Type } from 'typebox';
-import { closed, orNull, Done, page, PageQuery, RoleName, SecondFactorCode } from './common.ts';
+import {
+  Bytes,
+  closed,
+  orNull,
+  Done,
+  page,
+  PageQuery,
+  RoleName,
+  SecondFactorCode,
+} from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 import { AuditEntry } from './operator.ts';
 
@@ -33,6 +42,57 @@ const SecondFactorStart = closed({
   uri: Type.String({ description: '`otpauth://…`, for a QR code.' }),
   secret: Type.String({ description: 'The same secret, to be typed in.' }),
   backup_codes: Type.Array(Type.String()),
+});
+
+/** The password, and a code if the user has a second factor. */
+const Confirmation = {
+  password: Password,
+  code: Type.Optional(SecondFactorCode.code),
+  kind: SecondFactorCode.kind,
+};
+
+const PasskeyName = Type.String({ minLength: 1, maxLength: 100 });
+
+const Passkey = closed({
+  id: Type.String(),
+  name: Type.String(),
+  host: Type.String({ description: 'The host name of the gateway when the passkey was added.' }),
+  works_here: Type.Boolean({ description: 'False when the gateway has another host name now.' }),
+  created_at: Type.String(),
+  last_used_at: orNull(Type.String()),
+});
+
+const PasskeyAlgorithm = closed({ type: Type.Literal('public-key'), alg: Type.Integer() });
+const KnownPasskey = closed({
+  type: Type.Literal('public-key'),
+  id: Type.String(),
+  transports: Type.Array(Type.String()),
+});
+
+/** The JSON form of WebAuthn's `PublicKeyCredentialCreationOptions`. */
+const NewPasskeyOptions = closed({
+  challenge: Type.String(),
+  rp: closed({ id: Type.String(), name: Type.String() }),
+  user: closed({ id: Type.String(), name: Type.String(), displayName: Type.String() }),
+  pubKeyCredParams: Type.Array(PasskeyAlgorithm),
+  timeout: Type.Integer(),
+  excludeCredentials: Type.Array(KnownPasskey),
+  authenticatorSelection: closed({
+    residentKey: Type.Literal('required'),
+    requireResidentKey: Type.Boolean(),
+    userVerification: Type.Literal('required'),
+  }),
+  attestation: Type.Literal('none'),
+});
+
+/** The JSON form of a WebAuthn credential. */
+const CreatedCredential = Type.Object({
+  id: Bytes,
+  response: Type.Object({
+    clientDataJSON: Bytes,
+    attestationObject: Bytes,
+    transports: Type.Optional(Type.Array(Type.String({ maxLength: 30 }), { maxItems: 10 })),
+  }),
 });
 
 const AccountSettings = closed({
@@ -138,6 +198,37 @@ export const settingsEndpoints = {
     output: closed({
       backup_codes: Type.Array(Type.String()),
     }),
+  }),
+  'GET /profile/passkeys': endpoint({
+    access: 'user',
+    summary: 'List passkeys',
+    output: closed({ data: Type.Array(Passkey) }),
+  }),
+  'POST /profile/passkeys/start': endpoint({
+    access: 'user',
+    summary: 'Start to add a passkey',
+    note: 'Options for `navigator.credentials.create()`. They work once, in this session, for ten minutes. Needs a code beside the password if the user has a second factor.',
+    body: Type.Object(Confirmation),
+    output: NewPasskeyOptions,
+  }),
+  'POST /profile/passkeys': endpoint({
+    access: 'user',
+    summary: 'Add a passkey',
+    body: Type.Object({ name: PasskeyName, credential: CreatedCredential }),
+    output: closed({ id: Type.String() }),
+  }),
+  'PATCH /profile/passkeys/:passkey': endpoint({
+    access: 'user',
+    summary: 'Rename a passkey',
+    body: Type.Object({ name: PasskeyName }),
+    output: Done,
+  }),
+  'POST /profile/passkeys/:passkey/remove': endpoint({
+    access: 'user',
+    summary: 'Remove a passkey',
+    note: 'Needs a code beside the password if the user has a second factor.',
+    body: Type.Object(Confirmation),
+    output: Done,
   }),
 
   'GET /accounts/:account/settings': endpoint({

@@ -49,6 +49,8 @@ export type Tables = {
   user_verifications: UserVerificationsTable;
   user_two_factors: UserTwoFactorsTable;
   used_codes: UsedCodesTable;
+  user_passkeys: UserPasskeysTable;
+  used_passkey_challenges: UsedPasskeyChallengesTable;
   account_members: AccountMembersTable;
   invitations: InvitationsTable;
   sign_in_links: SignInLinksTable;
@@ -784,6 +786,30 @@ type UsedCodesTable = {
   user_id: string;
   code: string;
   used_at_ms: number;
+};
+
+type UserPasskeysTable = {
+  id: string;
+  user_id: string;
+  /** The authenticator's name for the passkey, in base64url. */
+  credential_id: string;
+  /** A COSE key in base64url. */
+  public_key: string;
+  /** The authenticator's count of signatures; stays 0 where it does not count. */
+  counter: number;
+  /** A JSON array of how the authenticator is reached, such as `usb`. */
+  transports: string;
+  /** The host name that the passkey was made for. */
+  rp_id: string;
+  name: string;
+  created_at_ms: number;
+  last_used_at_ms: number | null;
+};
+
+/** Answered challenges, kept for as long as they would be accepted again. */
+type UsedPasskeyChallengesTable = {
+  challenge: string;
+  expires_at_ms: number;
 };
 
 type AccountMembersTable = {

@@ -11,12 +11,15 @@ import { listedCommands } from '../support/commands.ts';
 import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { PasskeyDevice } from '../support/passkey-device.ts';
 import { allRows, changedTables, whileRefusingAuditRows } from '../support/refused-audit.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
 import { Authenticator } from '../support/totp.ts';
 
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
+/** Of the gateway, although the tests call it by its IP address. */
+const passkeyOrigin = 'http://localhost:4000';
 const hooks = hooksOfFile();
 let stripe: LocalStripe;
 let gateway: TestGateway;
@@ -25,7 +28,7 @@ before(async () => {
   gateway = await startGateway({
     stripe: stripe.config,
     signup: { open: true, initial_credit_usd: 1 },
-    server: { trust_proxy: true },
+    server: { trust_proxy: true, public_url: passkeyOrigin },
   });
   stripe.sendTo(gateway.url);
 });
@@ -92,6 +95,21 @@ async function enrolled(): Promise<{
   return { by, codes: started.backup_codes };
 }
 
+/** The body that adds a passkey. */
+async function newPasskey(by: DashboardClient) {
+  const started = await by.post('/profile/passkeys/start', { password });
+  assert.equal(started.status, 200, started.text);
+  const device = new PasskeyDevice(passkeyOrigin);
+  return { name: 'Laptop', credential: device.create(started.json()) };
+}
+
+async function withPasskey(): Promise<{ readonly by: DashboardClient; readonly id: string }> {
+  const by = await owner();
+  const added = await by.post('/profile/passkeys', await newPasskey(by));
+  assert.equal(added.status, 200, added.text);
+  return { by, id: added.json<{ id: string }>().id };
+}
+
 type Changing = Exclude<keyof typeof contract, `GET ${string}`>;
 
 const changes: Readonly<Record<Changing, Prepare>> = {
@@ -104,6 +122,9 @@ const changes: Readonly<Record<Changing, Prepare>> = {
   'POST /auth/password-reset': null,
   'POST /auth/verify-email/send': null,
   'POST /profile/second-factor': null,
+  'POST /auth/passkey/start': null,
+  'POST /auth/passkey': null,
+  'POST /profile/passkeys/start': null,
   'POST /accounts/:account/telemetry/test': null,
   'PATCH /accounts/:account/telemetry': async () => {
     const by = await owner();
@@ -211,6 +232,18 @@ const changes: Readonly<Record<Changing, Prepare>> = {
       path: '/profile/second-factor/backup-codes',
       body: { password, code: codes[0], kind: 'backup' },
     };
+  },
+  'POST /profile/passkeys': async () => {
+    const by = await owner();
+    return { by, path: '/profile/passkeys', body: await newPasskey(by) };
+  },
+  'PATCH /profile/passkeys/:passkey': async () => {
+    const { by, id } = await withPasskey();
+    return { by, path: `/profile/passkeys/${id}`, body: { name: 'Another' } };
+  },
+  'POST /profile/passkeys/:passkey/remove': async () => {
+    const { by, id } = await withPasskey();
+    return { by, path: `/profile/passkeys/${id}/remove`, body: { password } };
   },
   'PATCH /accounts/:account/settings': async () => {
     const by = await owner();
@@ -439,6 +472,7 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     await removeUsers();
     return ['users', 'first-run-link'];
   },
+  'users remove-passkeys': async () => ['users', 'remove-passkeys', (await withPasskey()).by.email],
   'users reset-password': async () => [
     'users',
     'reset-password',

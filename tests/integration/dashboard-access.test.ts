@@ -95,6 +95,7 @@ async function makeForeign(): Promise<Readonly<Record<string, string>>> {
     user: owner.userId,
     invitation: invitation.json<{ id: string }>().id,
     session: sessions.json<{ data: { id: string }[] }>().data[0]!.id,
+    passkey: 'pky_unknown',
     topUp: 'top_unknown',
     payment: 'pay_unknown',
   };

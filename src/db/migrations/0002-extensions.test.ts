@@ -36,6 +36,8 @@ test('a ledger of the first version still works: nothing is lost, and an open ho
     connection.exec(`alter table holds drop column ${column}`);
   const signIn = [
     'used_codes',
+    'user_passkeys',
+    'used_passkey_challenges',
     'account_members',
     'invitations',
     'sign_in_links',

@@ -35,6 +35,7 @@ import { activityHours, activityHoursOnPostgres } from './0028-activity-hours.ts
 import { lossIndex, lossIndexOnPostgres } from './0030-loss-index.ts';
 import { keyScopes } from './0031-key-scopes.ts';
 import { members, membersOnPostgres } from './0032-members.ts';
+import { passkeys, passkeysOnPostgres } from './0033-passkeys.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -77,6 +78,7 @@ const sqlite = {
   '0030-loss-index': lossIndex,
   '0031-key-scopes': keyScopes,
   '0032-members': members,
+  '0033-passkeys': passkeys,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -110,6 +112,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0030-loss-index': { ...lossIndexOnPostgres, outsideTransaction: true },
   '0031-key-scopes': keyScopes,
   '0032-members': membersOnPostgres,
+  '0033-passkeys': passkeysOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -10,6 +10,7 @@ export type Attempts = {
   readonly kind:
     | 'sign-in'
     | 'second-factor'
+    | 'passkey'
     | 'password-reset'
     | 'invitation'
     | 'sign-up'

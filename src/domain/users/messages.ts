@@ -87,6 +87,24 @@ export function secondFactorMail(news: keyof typeof secondFactorNews): Text {
   };
 }
 
+/** `removed-all`: by the operator. */
+export function passkeyMail(
+  news:
+    | { readonly kind: 'added' | 'removed'; readonly name: string }
+    | { readonly kind: 'removed-all' },
+): Text {
+  const texts = {
+    added: (name: string) =>
+      `The passkey "${name}" was added to your sign-in. It signs in without your password and second factor.`,
+    removed: (name: string) => `The passkey "${name}" was removed from your sign-in.`,
+    'removed-all': () => 'The operator removed all passkeys from your sign-in.',
+  };
+  return {
+    subject: 'The passkeys of your sign-in were changed',
+    text: lines(texts[news.kind]('name' in news ? oneLine(news.name) : ''), '', notYou),
+  };
+}
+
 const notYou = 'If this was not you, tell the operator of this service at once.';
 
 export function lowBalanceMail(what: {

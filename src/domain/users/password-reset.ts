@@ -2,6 +2,7 @@
 import type { Database } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
 import { createLink, handedOverLifetimeMs, useLink } from './one-time-link.ts';
+import { removePasskeys } from './passkeys/records.ts';
 import { removeSecondFactor, replacePassword, type UserRecord } from './user-records.ts';
 
 /**
@@ -23,9 +24,9 @@ export async function createResetLink(
 }
 
 /**
- * Sets the password and ends all sessions; the second factor stays. When the address was never
- * proved, somebody else may have signed up with it: then the second factor and the linked identity
- * providers are removed too. Returns the user's id, or null when the link is used or expired.
+ * Sets the password and ends all sessions; the second factor and passkeys stay. When the address was never
+ * proved, somebody else may have signed up with it: then the second factor, the passkeys and the
+ * linked identity providers are removed too. Returns the user's id, or null when the link is used or expired.
  */
 export async function resetPassword(
   database: Database,
@@ -44,6 +45,7 @@ export async function resetPassword(
     if (link.email !== null && link.email !== user.email) return null;
     if (link.email !== null && !user.email_verified) {
       await removeSecondFactor(transaction, userId);
+      await removePasskeys(transaction, userId);
       await transaction.deleteFrom('user_credentials').where('user_id', '=', userId).execute();
       await transaction
         .updateTable('users')

@@ -17,5 +17,6 @@ export async function tidySignIns(database: Database, nowMs: number): Promise<vo
     .deleteFrom('user_verifications')
     .where('expires_at', '<', new Date(nowMs).toISOString())
     .execute();
+  await write.deleteFrom('used_passkey_challenges').where('expires_at_ms', '<', nowMs).execute();
   await tidyAttempts(database, nowMs);
 }

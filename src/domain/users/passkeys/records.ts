@@ -1,0 +1,153 @@
+// Creates, finds and changes the rows of passkeys.
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../../db/schema.ts';
+import { newIdWithPrefix } from '../../../lib/ids.ts';
+
+/** The most that a user may have. */
+export const passkeysMax = 20;
+
+/** What the authenticator made. Keys and ids are in base64url. */
+export type NewPasskey = {
+  readonly credentialId: string;
+  readonly publicKey: string;
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly rpId: string;
+};
+
+type PasskeyRecord = NewPasskey & {
+  readonly id: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+};
+
+/** Lists a user's passkeys, oldest first. */
+export async function listPasskeys(db: Kysely<Tables>, userId: string): Promise<PasskeyRecord[]> {
+  const rows = await db
+    .selectFrom('user_passkeys')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('id')
+    .execute();
+  return rows.map(toRecord);
+}
+
+export async function findPasskey(
+  db: Kysely<Tables>,
+  credentialId: string,
+): Promise<PasskeyRecord | null> {
+  const row = await db
+    .selectFrom('user_passkeys')
+    .selectAll()
+    .where('credential_id', '=', credentialId)
+    .executeTakeFirst();
+  return row ? toRecord(row) : null;
+}
+
+function toRecord(row: Tables['user_passkeys'] & { readonly counter: number }): PasskeyRecord {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    credentialId: row.credential_id,
+    publicKey: row.public_key,
+    counter: row.counter,
+    transports: JSON.parse(row.transports) as string[],
+    rpId: row.rp_id,
+    name: row.name,
+    createdAtMs: row.created_at_ms,
+    lastUsedAtMs: row.last_used_at_ms,
+  };
+}
+
+/** Returns the id, or why nothing was added. `is-known`: some user has this passkey. */
+export async function insertPasskey(
+  transaction: Kysely<Tables>,
+  { userId, name, ...passkey }: NewPasskey & { readonly userId: string; readonly name: string },
+  nowMs: number,
+): Promise<
+  { readonly kind: 'added'; readonly id: string } | { readonly kind: 'is-known' | 'full' }
+> {
+  // Locks the user, so that simultaneous additions do not pass the limit.
+  await transaction
+    .updateTable('users')
+    .set((eb) => ({ name: eb.ref('name') }))
+    .where('id', '=', userId)
+    .execute();
+  if ((await listPasskeys(transaction, userId)).length >= passkeysMax) return { kind: 'full' };
+  const inserted = await transaction
+    .insertInto('user_passkeys')
+    .values({
+      id: newIdWithPrefix('pky'),
+      user_id: userId,
+      credential_id: passkey.credentialId,
+      public_key: passkey.publicKey,
+      counter: passkey.counter,
+      transports: JSON.stringify(passkey.transports),
+      rp_id: passkey.rpId,
+      name,
+      created_at_ms: nowMs,
+      last_used_at_ms: null,
+    })
+    .onConflict((conflict) => conflict.column('credential_id').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return inserted ? { kind: 'added', id: inserted.id } : { kind: 'is-known' };
+}
+
+/**
+ * Records a use. Returns false when the passkey is gone, or its counter did not grow: then there is
+ * a copy of it. Authenticators that do not count always send 0.
+ */
+export async function usePasskey(
+  db: Kysely<Tables>,
+  { id, counter }: { readonly id: string; readonly counter: number },
+  nowMs: number,
+): Promise<boolean> {
+  const used = await db
+    .updateTable('user_passkeys')
+    .set({ counter, last_used_at_ms: nowMs })
+    .where('id', '=', id)
+    .where('counter', counter === 0 ? '=' : '<', counter)
+    .returning('id')
+    .executeTakeFirst();
+  return used !== undefined;
+}
+
+type OwnPasskey = { readonly userId: string; readonly id: string };
+
+/** Returns the earlier name, or null when it is not one of the user's. */
+export async function renamePasskey(
+  transaction: Kysely<Tables>,
+  { userId, id }: OwnPasskey,
+  name: string,
+): Promise<string | null> {
+  const own = (await listPasskeys(transaction, userId)).find((passkey) => passkey.id === id);
+  if (!own) return null;
+  await transaction.updateTable('user_passkeys').set({ name }).where('id', '=', id).execute();
+  return own.name;
+}
+
+/** Returns the name, or null when it is not one of the user's. */
+export async function removePasskey(
+  transaction: Kysely<Tables>,
+  { userId, id }: OwnPasskey,
+): Promise<string | null> {
+  const removed = await transaction
+    .deleteFrom('user_passkeys')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .returning('name')
+    .executeTakeFirst();
+  return removed?.name ?? null;
+}
+
+/** Returns the number of removed passkeys. */
+export async function removePasskeys(transaction: Kysely<Tables>, userId: string): Promise<number> {
+  const [result] = await transaction
+    .deleteFrom('user_passkeys')
+    .where('user_id', '=', userId)
+    .execute();
+  return Number(result!.numDeletedRows);
+}
