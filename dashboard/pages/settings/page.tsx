@@ -8,6 +8,7 @@ import { AccountPanel } from './account-panel.tsx';
 import { ChangesPanel } from './changes-panel.tsx';
 import { InvitationsPanel } from './invitations-panel.tsx';
 import { MembersPanel } from './members-panel.tsx';
+import { PasskeysPanel } from './passkeys-panel.tsx';
 import { PasswordPanel } from './password-panel.tsx';
 import { ProfilePanel } from './profile-panel.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
@@ -48,6 +49,7 @@ export function Page() {
         <Tabs.Panel value="security">
           <Stack gap="lg">
             <SecondFactorPanel />
+            <PasskeysPanel />
             <SessionsPanel />
           </Stack>
         </Tabs.Panel>

@@ -15,8 +15,9 @@ type Props = {
   readonly onClose: () => void;
 };
 
-type SecondFactorProps = Omit<Props, 'send'> & {
-  readonly danger?: boolean;
+type PasswordProps = Props & { readonly danger?: boolean };
+
+type SecondFactorProps = Omit<PasswordProps, 'send'> & {
   readonly send: (body: {
     readonly password: string;
     readonly code: string;
@@ -68,8 +69,23 @@ export function SecondFactorForm({
   );
 }
 
+/** Asks for the password, and for a two-factor code if the user has a second factor. */
+export function ConfirmationForm({
+  hasSecondFactor,
+  ...props
+}: Omit<SecondFactorProps, 'send'> & {
+  readonly hasSecondFactor: boolean;
+  readonly send: (body: {
+    readonly password: string;
+    readonly code?: string;
+    readonly kind?: 'totp' | 'backup';
+  }) => Promise<unknown>;
+}) {
+  return hasSecondFactor ? <SecondFactorForm {...props} /> : <PasswordForm {...props} />;
+}
+
 /** Asks for the password. */
-export function PasswordForm({ text, action, send, onClose }: Props) {
+export function PasswordForm({ text, action, danger = false, send, onClose }: PasswordProps) {
   const form = useForm({ initialValues: { password: '' }, validate: { password: checkPassword } });
   const { onSubmit, error, isSubmitting } = useFormSubmit(form, send, { password: 'password' });
   return (
@@ -84,7 +100,7 @@ export function PasswordForm({ text, action, send, onClose }: Props) {
           {...form.getInputProps('password')}
         />
         {error && <ErrorNotice error={error} />}
-        <Actions action={action} isSubmitting={isSubmitting} onClose={onClose} />
+        <Actions action={action} danger={danger} isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
   );

@@ -1,5 +1,5 @@
-// Sign-in: by e-mail and password with an optional second factor, or through the configured
-// provider.
+// Sign-in: by e-mail and password with an optional second factor, by a passkey, or through the
+// configured provider.
 import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useRouter } from '@tanstack/react-router';
@@ -10,10 +10,12 @@ import { useUrlState } from '../../parts/url-state.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { showError } from '../../parts/notify.ts';
+import { passkeyObstacle } from '../../parts/passkeys.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 import { checkEmail } from '../../parts/field-checks.ts';
 import { enter, safeNext } from './enter.ts';
+import { PasskeyButton } from './passkey-button.tsx';
 
 export function Page() {
   const { user } = useSession();
@@ -83,6 +85,7 @@ type StepProps = {
 
 function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
   const { features } = useSession();
+  const hasPasskeys = passkeyObstacle(features) === null;
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: '', password: '' },
@@ -126,7 +129,7 @@ function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
           <TextInput
             label="E-mail"
             type="email"
-            autoComplete="username"
+            autoComplete={hasPasskeys ? 'username webauthn' : 'username'}
             autoFocus
             key={form.key('email')}
             {...form.getInputProps('email')}
@@ -146,6 +149,7 @@ function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
           </AppLink>
         </Stack>
       </form>
+      {hasPasskeys && <PasskeyButton next={next} />}
     </Card>
   );
 }
