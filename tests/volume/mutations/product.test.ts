@@ -489,6 +489,36 @@ testMutations([], {
     without: 'if (change && !change) await this.note(',
     watchers: integration('dashboard-keys', 'on SQLite every change'),
   },
+  'an answer of a passkey counts again and again': {
+    file: 'domain/users/passkeys/passkeys.ts',
+    guard: '(await useChallenge(database, challenge, nowMs))',
+    without: '((await useChallenge(database, challenge, nowMs)) || true)',
+    watchers: integration('dashboard-passkeys', 'on SQLite a challenge signs in once'),
+  },
+  'a challenge of a passkey works in another browser': {
+    file: 'domain/users/passkeys/challenges.ts',
+    guard: '.update(head).update(purpose)',
+    without: ".update(head).update(purpose.split(' ')[0]!)",
+    watchers: integration('dashboard-passkeys', 'on SQLite a challenge of another browser'),
+  },
+  'a copied passkey signs in': {
+    file: 'domain/users/passkeys/records.ts',
+    guard: ".where('counter', counter === 0 ? '=' : '<', counter)",
+    without: '',
+    watchers: integration('dashboard-passkeys', 'on SQLite a counter that does not grow'),
+  },
+  'a passkey names another user': {
+    file: 'domain/users/passkeys/passkeys.ts',
+    guard: "if (response.userHandle !== Buffer.from(passkey.userId).toString('base64url'))",
+    without: "if (response.userHandle === 'nobody')",
+    watchers: integration('dashboard-passkeys', "on SQLite one user's passkey"),
+  },
+  'a passkey is added without a code of the second factor': {
+    file: 'dashboard-api/confirmation.ts',
+    guard: 'if (!user?.hasSecondFactor) return;',
+    without: 'if (user) return;',
+    watchers: integration('dashboard-passkeys', 'on SQLite with a second factor'),
+  },
   'passwords may be guessed without limit': {
     file: 'dashboard-api/attempt-limits.ts',
     guard: `if (seconds > 0) throw tooMany('Too many attempts.', seconds);`,
