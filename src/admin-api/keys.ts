@@ -1,11 +1,16 @@
 // API keys of accounts.
 import type { keysEndpoints } from '../admin-contract/keys.ts';
 import { ApiError } from '../canonical/errors.ts';
-import { changeKeyOrThrow, hourMs, readControls, rotateKeyOrThrow } from '../dashboard-api/keys.ts';
+import { assignKeyOrThrow } from '../dashboard-api/budgets.ts';
+import {
+  changeKeyOrThrow,
+  createKeyOrThrow,
+  hourMs,
+  readControls,
+  rotateKeyOrThrow,
+} from '../dashboard-api/keys.ts';
 import { withAccount, withAccounts } from '../dashboard-api/operator-keys.ts';
-import { noSuchAccount } from '../dashboard-api/operator-accounts.ts';
 import { findKey, searchKeys } from '../domain/keys/list-keys.ts';
-import { createKey } from '../operations/keys.ts';
 import type { AdminHandlers } from './handlers.ts';
 import { invalidAfter, pageRows, readAfter, toPage } from './paging.ts';
 
@@ -21,11 +26,11 @@ export const keysHandlers: AdminHandlers<typeof keysEndpoints> = {
   },
 
   'POST /accounts/:account/keys': ({ context: { gateway, secrets }, params, body, once }) => {
-    const { mode, ...fields } = body;
-    const order = { accountId: params.account, mode, ...readControls({ gateway }, fields) };
+    const { mode, owner_id: ownerId, ...fields } = body;
+    const controls = readControls({ gateway }, fields);
+    const order = { accountId: params.account, mode, ownerId, ...controls };
     return once.inTransaction(async ({ context, changes }) => {
-      const made = await createKey(changes, secrets[0], order);
-      if (!made) throw noSuchAccount();
+      const made = await createKeyOrThrow(changes, secrets[0], order);
       return { key: await withAccount(context, made.listing), secret: made.key };
     });
   },
@@ -40,6 +45,9 @@ export const keysHandlers: AdminHandlers<typeof keysEndpoints> = {
     const change = { action: 'update', controls: readControls(context, body) } as const;
     return withAccount(context, await changeKeyOrThrow(changes, { keyId }, change));
   },
+
+  'PATCH /keys/:key/owner': async ({ context, params: { key: keyId }, body, changes }) =>
+    withAccount(context, await assignKeyOrThrow(changes, { keyId, userId: body.user_id })),
 
   'POST /keys/:key/rotate': ({ context: { secrets }, params: { key: keyId }, body, once }) => {
     const rotation = { keyId, overlapMs: body.overlap_hours * hourMs };

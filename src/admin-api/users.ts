@@ -1,6 +1,7 @@
 // The users of the dashboard, and the members of accounts.
 import type { usersEndpoints } from '../admin-contract/users.ts';
 import { ApiError } from '../canonical/errors.ts';
+import { budgetRows, setBudgetOrThrow } from '../dashboard-api/budgets.ts';
 import { linkTo } from '../dashboard-api/links.ts';
 import { toUser } from '../dashboard-api/operator-users.ts';
 import { checkMemberChange, memberRows } from '../dashboard-api/settings.ts';
@@ -48,6 +49,17 @@ export const usersHandlers: AdminHandlers<typeof usersEndpoints> = {
   'DELETE /accounts/:account/members/:user': async ({ params, changes }) => {
     const { account: accountId, user: userId } = params;
     checkMemberChange(await removeMember(changes, { accountId, userId }));
+    return done;
+  },
+
+  'GET /accounts/:account/budgets': async ({ context, params, query }) => {
+    await requireAccount(context.database, params.account);
+    const rows = await budgetRows(context, params.account);
+    return pageOf(rows, ({ user_id }) => user_id, query);
+  },
+
+  'PATCH /accounts/:account/members/:user/budget': async ({ params, body, changes }) => {
+    await setBudgetOrThrow(changes, { accountId: params.account, userId: params.user }, body);
     return done;
   },
 

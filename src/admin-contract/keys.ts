@@ -1,5 +1,6 @@
 // API keys of accounts.
 import { Type } from 'typebox';
+import { KeyOwner } from '../dashboard-contract/budgets.ts';
 import { closed, Mode } from '../dashboard-contract/common.ts';
 import { keyControls, keyOverlap, KeyState, Name } from '../dashboard-contract/keys.ts';
 import { OperatorKey } from '../dashboard-contract/operator-keys.ts';
@@ -31,7 +32,18 @@ export const keysEndpoints = {
     scope: 'keys:write',
     summary: 'Create an API key',
     idempotency: 'optional',
-    body: closed({ mode: Mode, name: Name, ...keyControls }),
+    body: closed({
+      mode: Mode,
+      name: Name,
+      owner_id: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description:
+            'The member to whom it belongs, and in whose budget it counts. Left out: nobody.',
+        }),
+      ),
+      ...keyControls,
+    }),
     output: KeyWithSecret,
   }),
   'GET /keys/:key': adminEndpoint({
@@ -44,6 +56,13 @@ export const keysEndpoints = {
     summary: 'Change an API key',
     note: 'A field that is left out stays as it is; null clears it. 409 once the key is revoked.',
     body: closed({ name: Type.Optional(Name), ...keyControls }),
+    output: OperatorKey,
+  }),
+  'PATCH /keys/:key/owner': adminEndpoint({
+    scope: 'keys:write',
+    summary: 'Give an API key to a member',
+    note: 'null: it belongs to nobody, and counts in no budget. Otherwise it counts in its new owner’s budget at once, with what it has spent.',
+    body: KeyOwner,
     output: OperatorKey,
   }),
   'POST /keys/:key/rotate': adminEndpoint({

@@ -1,5 +1,6 @@
 // The users of the dashboard, and the members of accounts.
 import { Type } from 'typebox';
+import { Budget, Most } from '../dashboard-contract/budgets.ts';
 import { closed, Done, RoleName } from '../dashboard-contract/common.ts';
 import { AccountMember, OperatorUser } from '../dashboard-contract/operator-users.ts';
 import { NewInvitation, PendingInvitation } from '../dashboard-contract/settings.ts';
@@ -39,6 +40,20 @@ export const usersEndpoints = {
     scope: 'users:write',
     summary: 'Remove a member',
     note: '409: an account needs an owner.',
+    output: Done,
+  }),
+  'GET /accounts/:account/budgets': adminEndpoint({
+    scope: 'users:read',
+    summary: 'List the budgets of members',
+    note: 'In the order of the users’ ids, with what their live keys have spent. A budget stays when its user leaves, because the keys stay.',
+    query: Type.Object(PageQuery),
+    output: page(Budget),
+  }),
+  'PATCH /accounts/:account/members/:user/budget': adminEndpoint({
+    scope: 'users:write',
+    summary: 'Set or remove the budget of a member',
+    note: 'All keys of the member share it: live keys and test keys separately. A field that is left out stays as it is; null clears it, and a budget without fields is removed.',
+    body: closed({ daily_micros: Type.Optional(Most), monthly_micros: Type.Optional(Most) }),
     output: Done,
   }),
   'GET /accounts/:account/invitations': adminEndpoint({

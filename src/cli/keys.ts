@@ -3,10 +3,13 @@ import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import type { KeyScope } from '../canonical/key-scope.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
-import { keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
+import { type KeyOwner, readAllKeyOwners, readKeyOwners } from '../domain/keys/key-owners.ts';
+import { findKey, keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
 import type { KeyChange, KeyControls } from '../domain/keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
-import { changeKey, createKey, rotateKey } from '../operations/keys.ts';
+import { assignKey, changeKey, createKey, rotateKey } from '../operations/keys.ts';
+import { noAccount } from './accounts.ts';
+import { findMember, noMember } from './budgets.ts';
 import { resolveModelIds, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
@@ -23,27 +26,28 @@ type LimitOptions = JsonOption &
   };
 
 export async function createKeyCommand(
-  options: LimitOptions & { account: string; mode: 'live' | 'test' },
+  options: LimitOptions & { account: string; mode: 'live' | 'test'; owner?: OrNone<string> },
 ): Promise<void> {
-  await withInstallation('keys create', async ({ config, changes, secrets }) => {
-    const { account: accountId, mode } = options;
-    const made = await createKey(changes, secrets[0], {
+  await withInstallation('keys create', async ({ config, database, changes, secrets }) => {
+    const { account: accountId, mode, owner = none } = options;
+    const outcome = await createKey(changes, secrets[0], {
       accountId,
       mode,
+      ownerId: owner === none ? undefined : await findMember(database, accountId, owner),
       ...controlsOf(config, options),
     });
-    if (!made)
-      throw new CommandFailed(
-        `there is no account ${accountId}; "tollgate accounts list" shows them`,
-      );
-    const { id, key } = made;
+    if (outcome.kind === 'unknown-account') throw noAccount(accountId);
+    if (outcome.kind === 'no-such-member') throw noMember(accountId, String(owner));
+    const { id, key } = outcome.made;
     printResult(options, { id, key }, `${key}\n\nThe key is shown only once. Its id is ${id}.`);
   });
 }
 
 export async function listKeysCommand(options: JsonOption & { account?: string }): Promise<void> {
   await withInstallation('keys list', async ({ database }) => {
-    const keys = await listKeys(database, options.account ?? null);
+    const listings = await listKeys(database, options.account ?? null);
+    const owners = await readAllKeyOwners(database);
+    const keys = listings.map((key) => ({ ...key, owner: ownerOf(owners.get(key.id)) }));
     printResult(
       options,
       keys,
@@ -53,6 +57,7 @@ export async function listKeysCommand(options: JsonOption & { account?: string }
           'KEY',
           'NAME',
           'ACCOUNT',
+          'OWNER',
           'DAILY CAP',
           'MONTHLY CAP',
           'MODELS',
@@ -78,6 +83,27 @@ export async function updateKeyCommand(keyId: string, options: LimitOptions): Pr
       options,
       key,
       `Key ${keyId} was changed. Running gateways apply the change within seconds.`,
+    );
+  });
+}
+
+/** `owner`: a member's id or e-mail address. */
+export async function assignKeyCommand(
+  keyId: string,
+  { owner, ...options }: JsonOption & { readonly owner: OrNone<string> },
+): Promise<void> {
+  await withInstallation('keys assign', async ({ database, changes }) => {
+    const key = await findKey(database, { keyId });
+    if (!key) throw unknownKey(keyId);
+    const { account_id: accountId } = key;
+    const userId = owner === none ? null : await findMember(database, accountId, owner);
+    const outcome = await assignKey(changes, { keyId, userId });
+    if (outcome.kind === 'unknown') throw unknownKey(keyId);
+    if (outcome.kind === 'no-such-member') throw noMember(accountId, String(owner));
+    printResult(
+      options,
+      { ...outcome.key, owner: ownerOf((await readKeyOwners(database, [keyId])).get(keyId)) },
+      `Key ${keyId} belongs to ${owner === none ? 'nobody' : owner}. Running gateways apply the change within seconds.`,
     );
   });
 }
@@ -152,12 +178,19 @@ function controlsOf(config: Config, options: LimitOptions): KeyControls {
   };
 }
 
-function keyRow(key: KeyListing): string[] {
+type Owner = { readonly user_id: string; readonly name: string };
+
+function ownerOf(owner: KeyOwner | undefined): Owner | null {
+  return owner ? { user_id: owner.userId, name: owner.name } : null;
+}
+
+function keyRow(key: KeyListing & { readonly owner: Owner | null }): string[] {
   return [
     key.id,
     key.hint,
     key.name,
     key.account_id,
+    key.owner?.name ?? '',
     capText(key.daily_cap_micros),
     capText(key.monthly_cap_micros),
     key.models === null ? 'all' : key.models.join(','),

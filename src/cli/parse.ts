@@ -151,6 +151,13 @@ export function parseAddress(text: string): OrNone<string> {
   return text === noneText ? none : text;
 }
 
+/** Parses a member's id or e-mail address, or "none". */
+export function parseMember(text: string): OrNone<string> {
+  if (text.trim() === '')
+    throw new InvalidArgumentError('It must be a user id, an e-mail address or "none".');
+  return text === noneText ? none : text.trim();
+}
+
 function readUsd(text: string): Micros {
   try {
     return microsFromUsd(text);

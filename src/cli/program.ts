@@ -16,6 +16,7 @@ import {
   parseExpiry,
   parseFactor,
   parseFactorOrNone,
+  parseMember,
   parseModelList,
   parseOverlap,
   parseRatio,
@@ -57,6 +58,7 @@ function isForPeople(error: unknown): error is Error {
 const accountsCommands = () => import('./accounts.ts');
 const telemetryCommands = () => import('./account-telemetry.ts');
 const keysCommands = () => import('./keys.ts');
+const budgetsCommands = () => import('./budgets.ts');
 const adminKeysCommands = () => import('./admin-keys.ts');
 const usersCommands = () => import('./users.ts');
 const modelsCommands = () => import('./models.ts');
@@ -85,6 +87,7 @@ export function buildProgram(): Command {
   addReportCommand(program);
   addAccountsCommands(program);
   addKeysCommands(program);
+  addBudgetsCommands(program);
   addAdminKeysCommands(program);
   addUsersCommands(program);
   addSecretCommands(program);
@@ -228,6 +231,11 @@ function addKeysCommands(program: Command): void {
         .choices(['live', 'test'])
         .makeOptionMandatory(),
     )
+    .option(
+      '--owner <member>',
+      'user id or e-mail address of the member in whose budget it counts; default: nobody',
+      parseMember,
+    )
     .action(async (options) => (await keysCommands()).createKeyCommand(options));
   json(keys.command('list').description('all keys'))
     .option('--account <id>', 'only the keys of this account')
@@ -235,6 +243,18 @@ function addKeysCommands(program: Command): void {
   limits(
     json(keys.command('update').description("change a key's limits").argument('<key id>')),
   ).action(async (id, options) => (await keysCommands()).updateKeyCommand(id, options));
+  json(
+    keys
+      .command('assign')
+      .description('give a key to a member, in whose budget it counts')
+      .argument('<key id>'),
+  )
+    .requiredOption(
+      '--owner <member>',
+      'user id or e-mail address of a member; "none" for nobody',
+      parseMember,
+    )
+    .action(async (id, options) => (await keysCommands()).assignKeyCommand(id, options));
   json(
     keys
       .command('rotate')
@@ -259,6 +279,32 @@ function addKeysCommands(program: Command): void {
   );
   json(keys.command('revoke').description('revoke a key for good').argument('<key id>')).action(
     async (id, options) => (await keysCommands()).switchKeyCommand('revoke', id, options),
+  );
+}
+
+function addBudgetsCommands(program: Command): void {
+  const budgets = program
+    .command('budgets')
+    .description('the most that all keys of a member may spend');
+  const ofMember = (command: Command) =>
+    json(command).argument('<account>').argument('<member>', 'user id or e-mail address');
+  json(
+    budgets
+      .command('list')
+      .description('the budgets of an account, and what live keys have spent')
+      .argument('<account>'),
+  ).action(async (account, options) =>
+    (await budgetsCommands()).listBudgetsCommand(account, options),
+  );
+  ofMember(budgets.command('set').description('set or change the budget of a member'))
+    .option('--daily-usd <amount>', 'most spend in a UTC day; "none" for no limit', parseUsdCap)
+    .option('--monthly-usd <amount>', 'most spend in a UTC month; "none" for no limit', parseUsdCap)
+    .action(async (account, member, options) =>
+      (await budgetsCommands()).setBudgetCommand(account, member, options),
+    );
+  ofMember(budgets.command('remove').description('remove the budget of a member')).action(
+    async (account, member, options) =>
+      (await budgetsCommands()).removeBudgetCommand(account, member, options),
   );
 }
 

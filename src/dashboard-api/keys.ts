@@ -97,13 +97,8 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
   }) => {
     await requireProof(context, { userId, accountId });
     const { mode, ...fields } = body;
-    const made = await createKey(changes, context.secrets[0], {
-      accountId,
-      mode,
-      ownerId: userId,
-      ...readControls(context, fields),
-    });
-    if (!made) throw new ApiError('not_found', 'There is no such account.');
+    const order = { accountId, mode, ownerId: userId, ...readControls(context, fields) };
+    const made = await createKeyOrThrow(changes, context.secrets[0], order);
     return audited({ key: await toKey(context, made.listing), secret: made.key });
   },
 
@@ -158,6 +153,19 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
 
 function placeOf({ accountId }: { readonly accountId: string }, params: { readonly key: string }) {
   return { keyId: params.key, accountId };
+}
+
+/** Throws ApiError 404, or 400 when its owner is no member. */
+export async function createKeyOrThrow(...creation: Parameters<typeof createKey>): Promise<NewKey> {
+  const outcome = await createKey(...creation);
+  if (outcome.kind === 'unknown-account')
+    throw new ApiError('not_found', 'There is no such account.');
+  if (outcome.kind === 'no-such-member')
+    throw invalidRequest(
+      'owner_id',
+      'The owner must be a member of the account. Send the id of one, or leave the field out.',
+    );
+  return outcome.made;
 }
 
 /** Throws ApiError 404 or 409. */

@@ -1,18 +1,24 @@
 // The budgets of an account's members, and the keys that count in them.
 import { Type } from 'typebox';
 import { closed, Done, orNull } from './common.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Output } from './endpoint.ts';
 import { Key, KeySpend } from './keys.ts';
 
 /** At most a billion dollars; null: no budget. */
-const Most = Type.Union([Type.Integer({ minimum: 0, maximum: 1e15 }), Type.Null()]);
+export const Most = Type.Union([Type.Integer({ minimum: 0, maximum: 1e15 }), Type.Null()]);
 
-const Budget = closed({
+export const Budget = closed({
   user_id: Type.String(),
   daily_micros: orNull(Type.Integer(), 'null: no budget; 0: nothing is allowed.'),
   monthly_micros: orNull(Type.Integer()),
   today: KeySpend,
   this_month: KeySpend,
+});
+export type Budget = Output<typeof Budget>;
+
+/** null: nobody. */
+export const KeyOwner = closed({
+  user_id: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
 });
 
 export const budgetsEndpoints = {
@@ -36,10 +42,7 @@ export const budgetsEndpoints = {
     access: 'owner',
     summary: 'Give a key to a member',
     note: 'null: it belongs to nobody, and counts in no budget.',
-    body: Type.Object(
-      { user_id: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]) },
-      { additionalProperties: false },
-    ),
+    body: KeyOwner,
     output: Key,
   }),
 };

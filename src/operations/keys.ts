@@ -1,4 +1,6 @@
 // Creates and changes API keys. Each change and its audit row are one transaction.
+import type { Database } from '../db/database.ts';
+import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { changedFields } from '../domain/audit/changed-fields.ts';
 import { digestKeyFrom } from '../domain/keys/key-text.ts';
@@ -18,26 +20,42 @@ import {
 import { lockMembers } from '../domain/users/members.ts';
 import type { Secret } from '../lib/secrets.ts';
 
-/**
- * Creates a key. `secret`: the installation's current secret. Returns null when the account does
- * not exist.
- */
+export type Creation =
+  | { readonly kind: 'created'; readonly made: NewKey }
+  | { readonly kind: 'unknown-account' }
+  /** The owner is no member of the account. */
+  | { readonly kind: 'no-such-member' };
+
+/** Creates a key. `secret`: the installation's current secret. */
 export function createKey(
   changes: AuditedChanges,
   secret: Secret,
   order: KeyOrder,
-): Promise<NewKey | null> {
-  return changes.commit(async (database) => {
+): Promise<Creation> {
+  return changes.commit<Creation>(async (database) => {
+    const { accountId, ownerId } = order;
+    if (ownerId !== undefined && !(await isMember(database, { accountId, userId: ownerId }))) {
+      const isUnknown = (await findAccounts(database, [accountId])).length === 0;
+      return { result: { kind: isUnknown ? 'unknown-account' : 'no-such-member' }, change: null };
+    }
     const made = await insertKey(database, digestKeyFrom(secret), order, changes.clock.nowMs());
-    if (!made) return { result: null, change: null };
+    if (!made) return { result: { kind: 'unknown-account' }, change: null };
     const { id: subject, listing } = made;
-    const { ownerId } = order;
     const after = ownerId === undefined ? listing : { ...listing, owner: ownerId };
     return {
-      result: made,
-      change: { action: 'key.create', subject, accountId: order.accountId, before: null, after },
+      result: { kind: 'created', made },
+      change: { action: 'key.create', subject, accountId, before: null, after },
     };
   });
+}
+
+/** Locks the members, so that who is one stays one until the key is theirs. */
+async function isMember(
+  { write }: Pick<Database, 'write'>,
+  { accountId, userId }: { readonly accountId: string; readonly userId: string },
+): Promise<boolean> {
+  const members = await lockMembers(write, accountId);
+  return members.some((member) => member.user_id === userId);
 }
 
 /**
@@ -79,17 +97,13 @@ export type Assignment =
  */
 export function assignKey(
   changes: AuditedChanges,
-  {
-    keyId,
-    accountId,
-    userId,
-  }: { readonly keyId: string; readonly accountId: string; readonly userId: string | null },
+  { userId, ...locator }: KeyLocator & { readonly userId: string | null },
 ): Promise<Assignment> {
   return changes.commit<Assignment>(async (database) => {
-    const row = await lockKey(database.write, { keyId, accountId });
+    const row = await lockKey(database.write, locator);
     if (!row) return { result: { kind: 'unknown' }, change: null };
-    const members = await lockMembers(database.write, accountId);
-    if (userId !== null && !members.some((member) => member.user_id === userId))
+    const { id: keyId, account_id: accountId } = row;
+    if (userId !== null && !(await isMember(database, { accountId, userId })))
       return { result: { kind: 'no-such-member' }, change: null };
     const owners = await readKeyOwners({ read: database.write }, [keyId]);
     const before = { owner: owners.get(keyId)?.userId ?? null };

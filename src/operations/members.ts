@@ -84,11 +84,14 @@ export function removeMember(changes: AuditedChanges, member: MemberRef): Promis
   return commitMember(changes, 'member.remove', { ...member, role: null });
 }
 
-/** Returns false when there is neither such a member nor such a budget. Two nulls remove a budget. */
+/**
+ * A term that is left out stays as it is; two nulls remove a budget. Returns false when there is
+ * neither such a member nor such a budget.
+ */
 export function setBudget(
   changes: AuditedChanges,
   { accountId, userId }: MemberRef,
-  terms: BudgetTerms,
+  { daily_micros: daily, monthly_micros: monthly }: Partial<BudgetTerms>,
 ): Promise<boolean> {
   return changes.commit(async (database) => {
     const members = await lockMembers(database.write, accountId);
@@ -97,8 +100,12 @@ export function setBudget(
     // Who has left may still have keys, and so a budget.
     if (!earlier && !members.some((member) => member.user_id === userId))
       return { result: false, change: null };
-    await writeBudget(database, { accountId, userId }, terms);
     const before = earlier ?? { daily_micros: null, monthly_micros: null };
+    const terms = {
+      daily_micros: daily === undefined ? before.daily_micros : daily,
+      monthly_micros: monthly === undefined ? before.monthly_micros : monthly,
+    };
+    await writeBudget(database, { accountId, userId }, terms);
     const fields = changedFields(before, terms);
     const about = { action: 'member.budget', subject: userId, accountId } as const;
     return { result: true, change: fields && { ...about, ...fields } };

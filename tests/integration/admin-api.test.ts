@@ -151,6 +151,14 @@ const changing: readonly (() => Promise<readonly [method: string, path: string, 
       { mode: 'live', name: 'one' },
     ],
     async () => ['PATCH', `/keys/${(await gateway.makeKey()).id}`, { name: 'other' }],
+    async () => {
+      const { account, userId } = await signIn(gateway);
+      return [
+        'PATCH',
+        `/keys/${(await gateway.makeKey({ account })).id}/owner`,
+        { user_id: userId },
+      ];
+    },
     async () => ['POST', `/keys/${(await gateway.makeKey()).id}/disable`],
     async () => {
       const { id } = await gateway.makeKey();
@@ -163,6 +171,10 @@ const changing: readonly (() => Promise<readonly [method: string, path: string, 
       const { account } = await signIn(gateway);
       const { userId } = await signIn(gateway, { account, role: 'member' });
       return ['PATCH', `/accounts/${account}/members/${userId}`, { role: 'admin' }];
+    },
+    async () => {
+      const { account, userId } = await signIn(gateway);
+      return ['PATCH', `/accounts/${account}/members/${userId}/budget`, { daily_micros: 5 }];
     },
     async () => {
       const { account } = await signIn(gateway);
@@ -256,6 +268,66 @@ test('keys: create, find, change, disable, enable, revoke', async () => {
     list.data.map(({ id }) => id),
     [key.id],
   );
+});
+
+test('keys: made for a member, given to another, to nobody; only to members', async () => {
+  const { account, userId } = await signIn(gateway);
+  const other = await signIn(gateway, { account, role: 'member' });
+  const stranger = await signIn(gateway);
+  const path = `/accounts/${account}/keys`;
+  type Owned = { id: string; owner: { user_id: string } | null };
+  const body = { mode: 'test', name: 'Theirs', owner_id: userId };
+  const sent = { body, idempotencyKey: order() };
+  const { key } = await admin.ok<{ key: Owned }>('POST', path, sent);
+  assert.equal(key.owner?.user_id, userId);
+  const again = await admin.ok<{ key: Owned }>('POST', path, sent);
+  assert.deepEqual(again.key, key, 'a repeated request makes no second key');
+  for (const to of [other.userId, null, userId]) {
+    const given = await admin.ok<Owned>('PATCH', `/keys/${key.id}/owner`, {
+      body: { user_id: to },
+    });
+    assert.equal(given.owner?.user_id ?? null, to);
+    assert.deepEqual((await admin.ok<Owned>('GET', `/keys/${key.id}`)).owner, given.owner);
+  }
+  for (const [method, wrong, fields, refusal] of [
+    ['POST', path, { ...body, owner_id: stranger.userId }, '400 invalid_request owner_id'],
+    ['POST', '/accounts/acc_unknown/keys', body, '404 not_found -'],
+    ['PATCH', `/keys/${key.id}/owner`, { user_id: stranger.userId }, '404 not_found -'],
+    ['PATCH', `/keys/${key.id}/owner`, {}, '400 invalid_request user_id'],
+    ['PATCH', '/keys/key_unknown/owner', { user_id: null }, '404 not_found -'],
+  ] as const)
+    assert.equal(await admin.refused(method, wrong, { body: fields }), refusal, wrong);
+  assert.equal((await admin.ok<Owned>('GET', `/keys/${key.id}`)).owner?.user_id, userId);
+});
+
+test('budgets: set, change one field, list, remove', async () => {
+  const { account, userId } = await signIn(gateway);
+  const stranger = await signIn(gateway);
+  const path = `/accounts/${account}/members/${userId}/budget`;
+  type Budget = { user_id: string; daily_micros: number | null; monthly_micros: number | null };
+  const list = async () => {
+    const { data } = await admin.ok<Page<Budget>>('GET', `/accounts/${account}/budgets`);
+    return data.map((row) => [row.user_id, row.daily_micros, row.monthly_micros]);
+  };
+  assert.deepEqual(await list(), []);
+  await admin.ok('PATCH', path, { body: { daily_micros: 5, monthly_micros: 50 } });
+  await admin.ok('PATCH', path, { body: { daily_micros: 7 } });
+  assert.deepEqual(await list(), [[userId, 7, 50]]);
+  await admin.ok('PATCH', path, { body: { daily_micros: null } });
+  assert.deepEqual(await list(), [[userId, null, 50]]);
+  for (const [wrong, fields, refusal] of [
+    [path, { daily_micros: -1 }, '400 invalid_request daily_micros'],
+    [path, { weekly_micros: 1 }, '400 invalid_request weekly_micros'],
+    [
+      `/accounts/${account}/members/${stranger.userId}/budget`,
+      { daily_micros: 1 },
+      '404 not_found -',
+    ],
+  ] as const)
+    assert.equal(await admin.refused('PATCH', wrong, { body: fields }), refusal, wrong);
+  assert.equal(await admin.refused('GET', '/accounts/acc_unknown/budgets'), '404 not_found -');
+  await admin.ok('PATCH', path, { body: { monthly_micros: null } });
+  assert.deepEqual(await list(), []);
 });
 
 test('prices: the account’s multiplier and those of models change together or not at all', async () => {
@@ -394,7 +466,10 @@ test('rows that are added between two pages neither shift nor repeat any', async
 test('the pages of every list join to the whole list', async () => {
   const { account } = await signIn(gateway);
   for (let made = 0; made < 3; made += 1) {
-    await signIn(gateway, { account, role: 'member' });
+    const { userId } = await signIn(gateway, { account, role: 'member' });
+    await admin.ok('PATCH', `/accounts/${account}/members/${userId}/budget`, {
+      body: { daily_micros: 5 },
+    });
     await gateway.makeKey({ account });
     const { key } = await gateway.makeKey({ account, mode: 'test' });
     await gateway.post('/v1/chat/completions', { key, body: chat });
@@ -413,6 +488,7 @@ test('the pages of every list join to the whole list', async () => {
     ['/keys', { account }],
     ['/users', {}],
     [`/accounts/${account}/members`, {}],
+    [`/accounts/${account}/budgets`, {}],
     [`/accounts/${account}/invitations`, {}],
     [`/accounts/${account}/usage`, { mode: 'test' }],
     [`/accounts/${account}/statement`, { mode: 'test' }],

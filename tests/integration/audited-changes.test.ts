@@ -413,6 +413,7 @@ const withoutEntry = [
   'report',
   'accounts list',
   'keys list',
+  'budgets list',
   'admin-keys list',
   'users list',
   'secret status',
@@ -450,6 +451,20 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     'live',
   ],
   'keys update': async () => ['keys', 'update', (await gateway.makeKey()).id, '--rpm', '5'],
+  'keys assign': async () => {
+    const { account, userId } = await owner();
+    const { id } = await gateway.makeKey({ account });
+    return ['keys', 'assign', id, '--owner', userId];
+  },
+  'budgets set': async () => {
+    const { account, email } = await owner();
+    return ['budgets', 'set', account, email, '--daily-usd', '5'];
+  },
+  'budgets remove': async () => {
+    const { account, userId } = await owner();
+    await gateway.program.cli('budgets', 'set', account, userId, '--daily-usd', '5');
+    return ['budgets', 'remove', account, userId];
+  },
   'keys rotate': async () => ['keys', 'rotate', (await gateway.makeKey()).id, '--overlap', '1'],
   'keys disable': async () => ['keys', 'disable', (await gateway.makeKey()).id],
   'keys enable': async () => {

@@ -166,6 +166,7 @@ test('commands create accounts and keys that work while the gateway runs', async
     expires_at: null,
     disabled_at: null,
     revoked_at: null,
+    owner: null,
   });
   assert.ok(!JSON.stringify(listed).includes(made.key), 'a key is shown once');
 });

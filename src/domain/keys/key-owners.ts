@@ -8,16 +8,34 @@ export type KeyOwner = { readonly userId: string; readonly name: string };
 
 /** Returns the owners by key id; keys of nobody are missing. */
 export async function readKeyOwners(
-  { read }: Pick<Database, 'read'>,
+  database: Pick<Database, 'read'>,
   keyIds: readonly string[],
 ): Promise<ReadonlyMap<string, KeyOwner>> {
   if (keyIds.length === 0) return new Map();
-  const rows = await read
+  return byKey(await ownerRows(database).where('key_id', 'in', keyIds).execute());
+}
+
+/** Returns the owners of the keys of all accounts. */
+export async function readAllKeyOwners(
+  database: Pick<Database, 'read'>,
+): Promise<ReadonlyMap<string, KeyOwner>> {
+  return byKey(await ownerRows(database).execute());
+}
+
+function ownerRows({ read }: Pick<Database, 'read'>) {
+  return read
     .selectFrom('key_owners')
     .leftJoin('users', 'users.id', 'key_owners.user_id')
-    .select(['key_id', 'user_id', 'users.name'])
-    .where('key_id', 'in', keyIds)
-    .execute();
+    .select(['key_id', 'user_id', 'users.name']);
+}
+
+type OwnerRow = {
+  readonly key_id: string;
+  readonly user_id: string;
+  readonly name: string | null;
+};
+
+function byKey(rows: readonly OwnerRow[]): ReadonlyMap<string, KeyOwner> {
   return new Map(rows.map((row) => [row.key_id, { userId: row.user_id, name: row.name ?? '' }]));
 }
 

@@ -1,0 +1,145 @@
+// `tollgate budgets …`: the budgets of an account's members.
+import type { Database } from '../db/database.ts';
+import { findAccounts } from '../domain/accounts/manage-accounts.ts';
+import { ledgerIdOf } from '../domain/ledger/commands.ts';
+import { readMemberSpending } from '../domain/ledger/reports/spending.ts';
+import { type BudgetTerms, readBudgets } from '../domain/users/budgets.ts';
+import { listMembers } from '../domain/users/members.ts';
+import { normalizeEmail } from '../domain/users/user-records.ts';
+import { systemClock } from '../lib/clock.ts';
+import { type Micros, zeroMicros } from '../lib/money.ts';
+import { setBudget } from '../operations/members.ts';
+import { noAccount } from './accounts.ts';
+import { withInstallation, type Installation } from './installation.ts';
+import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
+import { orNull, type OrNone } from './parse.ts';
+
+export async function listBudgetsCommand(accountId: string, options: JsonOption): Promise<void> {
+  await withInstallation('budgets list', async ({ database }) => {
+    const budgets = await listBudgets(database, accountId);
+    const rows = budgets.map((budget) => [
+      budget.user_id,
+      budget.name,
+      budgetText(budget.daily_micros),
+      dollars(budget.spent_today_micros),
+      budgetText(budget.monthly_micros),
+      dollars(budget.spent_this_month_micros),
+    ]);
+    const headings = ['USER', 'NAME', 'A DAY', 'SPENT TODAY', 'A MONTH', 'SPENT THIS MONTH'];
+    printResult(options, budgets, formatTable(headings, rows));
+  });
+}
+
+/** The budgets of an account, and what the live keys of their users have spent. */
+async function listBudgets(database: Database, accountId: string) {
+  await requireAccount(database, accountId);
+  const budgets = await readBudgets(database, accountId);
+  const members = await listMembers(database, accountId);
+  const spending = await readMemberSpending(
+    database.read,
+    ledgerIdOf(accountId, 'live'),
+    systemClock.nowMs(),
+  );
+  return [...budgets].map(([userId, terms]) => ({
+    user_id: userId,
+    // Whoever has left still has the keys, and so the budget.
+    name: members.find((member) => member.userId === userId)?.name ?? 'no longer a member',
+    ...terms,
+    spent_today_micros: spending.get(userId)?.dayMicros ?? zeroMicros,
+    spent_this_month_micros: spending.get(userId)?.monthMicros ?? zeroMicros,
+  }));
+}
+
+type BudgetOptions = JsonOption & {
+  readonly dailyUsd?: OrNone<Micros>;
+  readonly monthlyUsd?: OrNone<Micros>;
+};
+
+export async function setBudgetCommand(
+  accountId: string,
+  member: string,
+  { dailyUsd, monthlyUsd, ...options }: BudgetOptions,
+): Promise<void> {
+  if (dailyUsd === undefined && monthlyUsd === undefined)
+    throw new CommandFailed(
+      'give --daily-usd, --monthly-usd or both; "tollgate budgets remove" removes a budget',
+    );
+  await withInstallation('budgets set', (installation) =>
+    change(
+      installation,
+      { accountId, member, options },
+      {
+        ...(dailyUsd !== undefined && { daily_micros: orNull(dailyUsd) }),
+        ...(monthlyUsd !== undefined && { monthly_micros: orNull(monthlyUsd) }),
+      },
+    ),
+  );
+}
+
+export async function removeBudgetCommand(
+  accountId: string,
+  member: string,
+  options: JsonOption,
+): Promise<void> {
+  await withInstallation('budgets remove', (installation) =>
+    change(
+      installation,
+      { accountId, member, options },
+      { daily_micros: null, monthly_micros: null },
+    ),
+  );
+}
+
+type Place = {
+  readonly accountId: string;
+  readonly member: string;
+  readonly options: JsonOption;
+};
+
+async function change(
+  { database, changes }: Installation,
+  { accountId, member, options }: Place,
+  terms: Partial<BudgetTerms>,
+): Promise<void> {
+  await requireAccount(database, accountId);
+  const userId = await findMember(database, accountId, member);
+  const isSet = await setBudget(changes, { accountId, userId }, terms);
+  if (!isSet) throw noMember(accountId, member);
+  const { daily_micros, monthly_micros } = (await readBudgets(database, accountId)).get(userId) ?? {
+    daily_micros: null,
+    monthly_micros: null,
+  };
+  printResult(
+    options,
+    { account_id: accountId, user_id: userId, daily_micros, monthly_micros },
+    `${member} may spend: a day ${budgetText(daily_micros)}, a month ${budgetText(monthly_micros)}. Running gateways apply the change within seconds.`,
+  );
+}
+
+/** Returns the user id of a member who is named by e-mail address; any other text is an id. */
+export async function findMember(
+  database: Database,
+  accountId: string,
+  text: string,
+): Promise<string> {
+  if (!text.includes('@')) return text;
+  const email = normalizeEmail(text);
+  const members = await listMembers(database, accountId);
+  const found = members.find((member) => member.email === email);
+  if (!found) throw noMember(accountId, text);
+  return found.userId;
+}
+
+export function noMember(accountId: string, text: string): CommandFailed {
+  return new CommandFailed(
+    `${text} is not a member of account ${accountId}; "tollgate users list" shows the members`,
+  );
+}
+
+async function requireAccount(database: Database, accountId: string): Promise<void> {
+  if ((await findAccounts(database, [accountId])).length === 0) throw noAccount(accountId);
+}
+
+function budgetText(amount: Micros | null): string {
+  return amount === null ? 'without limit' : dollars(amount);
+}

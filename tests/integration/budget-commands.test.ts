@@ -1,0 +1,154 @@
+// Budgets and owners of keys by the command line, beside a running gateway.
+import assert from 'node:assert/strict';
+import { answerContent } from '../support/answers.ts';
+import { after, before, test } from '../support/both-stores.ts';
+import { type DashboardClient, signIn } from '../support/dashboard.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+
+const chat = endpoint('chat');
+
+let gateway: TestGateway;
+let owner: DashboardClient;
+before(async () => {
+  gateway = await startGateway({});
+  owner = await signIn(gateway, { role: 'owner' });
+  const tokens = { input: 300, output: 40 };
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'yes', tokens }));
+});
+after(() => gateway.stop());
+
+type Budget = {
+  readonly user_id: string;
+  readonly name: string;
+  readonly spent_today_micros: number;
+};
+type Owned = { readonly id: string; readonly owner: { readonly user_id: string } | null };
+
+const cli = <Result = Record<string, unknown>>(...args: string[]) =>
+  gateway.program.cli<Result>(...args);
+
+const createKey = (...options: string[]) =>
+  cli<{ id: string; key: string }>(
+    'keys',
+    'create',
+    '--account',
+    owner.account,
+    '--mode',
+    'live',
+    ...options,
+  );
+
+async function ownerOf(keyId: string): Promise<string | null> {
+  const keys = await cli<readonly Owned[]>('keys', 'list', '--account', owner.account);
+  return keys.find(({ id }) => id === keyId)!.owner?.user_id ?? null;
+}
+
+const ask = async (key: string) =>
+  (await gateway.post(chat.path, { key, body: chat.body() })).status;
+
+test('a budget is set, binds the keys of its member, is changed in one field, and removed', async () => {
+  await cli('accounts', 'credit', owner.account, '--usd', '5');
+  const member = await signIn(gateway, { account: owner.account, role: 'member' });
+  const of = [owner.account, member.email.toUpperCase()];
+  const ids = { account_id: owner.account, user_id: member.userId };
+  const { id, key } = await createKey('--owner', member.email);
+  assert.equal(await ownerOf(id), member.userId);
+  assert.equal(await ask(key), 200);
+  assert.deepEqual(await cli('budgets', 'set', ...of, '--daily-usd', '0', '--monthly-usd', '7.5'), {
+    ...ids,
+    daily_micros: 0,
+    monthly_micros: 7_500_000,
+  });
+  await until(async () => (await ask(key)) === 429);
+  const [row, ...others] = await cli<readonly Budget[]>('budgets', 'list', owner.account);
+  assert.deepEqual(others, []);
+  assert.ok(row!.spent_today_micros > 0);
+  assert.deepEqual(row, {
+    user_id: member.userId,
+    name: row!.name,
+    daily_micros: 0,
+    monthly_micros: 7_500_000,
+    spent_today_micros: row!.spent_today_micros,
+    spent_this_month_micros: row!.spent_today_micros,
+  });
+  assert.deepEqual(await cli('budgets', 'set', ...of, '--daily-usd', 'none'), {
+    ...ids,
+    daily_micros: null,
+    monthly_micros: 7_500_000,
+  });
+  await until(async () => (await ask(key)) === 200);
+  assert.deepEqual(await cli('budgets', 'remove', owner.account, member.userId), {
+    ...ids,
+    daily_micros: null,
+    monthly_micros: null,
+  });
+  assert.deepEqual(await cli('budgets', 'list', owner.account), []);
+});
+
+test('a key is given to a member by id or address, and to nobody', async () => {
+  const member = await signIn(gateway, { account: owner.account, role: 'member' });
+  const { id } = await createKey();
+  assert.equal(await ownerOf(id), null);
+  const given = await cli<Owned>('keys', 'assign', id, '--owner', member.email);
+  assert.equal(given.owner?.user_id, member.userId);
+  assert.equal(await ownerOf(id), member.userId);
+  await cli('keys', 'assign', id, '--owner', owner.userId);
+  assert.equal(await ownerOf(id), owner.userId);
+  const taken = await cli<Owned>('keys', 'assign', id, '--owner', 'none');
+  assert.equal(taken.owner, null);
+  const log = await gateway.database.read
+    .selectFrom('audit_log')
+    .select(['action', 'actor_id', 'after'])
+    .where('subject', '=', id)
+    .where('action', '=', 'key.assign')
+    .orderBy('id')
+    .execute();
+  assert.deepEqual(
+    log.map(({ actor_id, after: fields }) => [actor_id, JSON.parse(fields!)]),
+    [member.userId, owner.userId, null].map((to) => ['keys assign', { owner: to }]),
+  );
+});
+
+test('wrong members, accounts, keys and amounts are refused with what to do', async () => {
+  const stranger = await signIn(gateway);
+  const { id } = await createKey();
+  for (const [args, problem] of [
+    [['budgets', 'list', 'acc_unknown'], /no account acc_unknown.*accounts list/],
+    [['budgets', 'set', 'acc_unknown', owner.userId, '--daily-usd', '1'], /no account acc_unknown/],
+    [['budgets', 'set', owner.account, owner.userId], /give --daily-usd, --monthly-usd or both/],
+    [
+      ['budgets', 'set', owner.account, stranger.email, '--daily-usd', '1'],
+      /is not a member of account.*users list/,
+    ],
+    [
+      ['budgets', 'set', owner.account, stranger.userId, '--daily-usd', '1'],
+      /is not a member of account/,
+    ],
+    [
+      ['budgets', 'set', owner.account, owner.userId, '--daily-usd', 'a lot'],
+      /--daily-usd.*amount in US dollars/,
+    ],
+    [
+      ['budgets', 'set', owner.account, owner.userId, '--monthly-usd', '-1'],
+      /--monthly-usd.*0 or more/,
+    ],
+    [['budgets', 'remove', owner.account, 'nobody@example.com'], /is not a member of account/],
+    [['keys', 'assign', id], /--owner/],
+    [['keys', 'assign', id, '--owner', ' '], /a user id, an e-mail address or "none"/],
+    [['keys', 'assign', id, '--owner', stranger.userId], /is not a member of account/],
+    [['keys', 'assign', 'key_unknown', '--owner', 'none'], /no key key_unknown.*keys list/],
+    [
+      ['keys', 'create', '--account', owner.account, '--mode', 'test', '--owner', stranger.userId],
+      /is not a member of account/,
+    ],
+    [
+      ['keys', 'create', '--account', 'acc_unknown', '--mode', 'test', '--owner', owner.userId],
+      /no account acc_unknown/,
+    ],
+  ] as const)
+    await assert.rejects(cli(...args), problem, args.join(' '));
+  assert.equal(await ownerOf(id), null);
+  assert.deepEqual(await cli('budgets', 'list', owner.account), []);
+});
