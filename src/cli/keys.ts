@@ -3,7 +3,7 @@ import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import type { KeyScope } from '../canonical/key-scope.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
-import { type KeyOwner, readAllKeyOwners, readKeyOwners } from '../domain/keys/key-owners.ts';
+import { type KeyOwner, listKeyOwners, readKeyOwners } from '../domain/keys/key-owners.ts';
 import { findKey, keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
 import type { KeyChange, KeyControls } from '../domain/keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
@@ -46,7 +46,7 @@ export async function createKeyCommand(
 export async function listKeysCommand(options: JsonOption & { account?: string }): Promise<void> {
   await withInstallation('keys list', async ({ database }) => {
     const listings = await listKeys(database, options.account ?? null);
-    const owners = await readAllKeyOwners(database);
+    const owners = await listKeyOwners(database, options.account ?? null);
     const keys = listings.map((key) => ({ ...key, owner: ownerOf(owners.get(key.id)) }));
     printResult(
       options,

@@ -14,7 +14,6 @@ import {
   type ActivityRange,
 } from '../domain/activity/analytics.ts';
 import { type ActivitySum, sumActivity } from '../domain/activity/queries.ts';
-import { readKeyMakers } from '../domain/audit/key-makers.ts';
 import { readKeyNames } from '../domain/keys/manage-keys.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { sumDays, sumRange } from '../domain/ledger/reports/daily-sums.ts';
@@ -33,6 +32,7 @@ import {
 } from './analytics-sums.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
+import { readKeyMembers } from './key-members.ts';
 import { namesOfModels } from './model-names.ts';
 import { checkDays } from './usage-pages.ts';
 
@@ -50,9 +50,9 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
     const own = { accountId: account.accountId, mode };
     const now = { ...own, fromDay: from, toDay: to };
     const earlier = { ...own, fromDay: before.from, toDay: before.to };
-    const makers =
-      by === 'member' ? await readKeyMakers(context.database.read, account.accountId) : null;
-    const memberOf = (key: string) => makers?.get(key)?.id ?? '';
+    const members =
+      by === 'member' ? await readKeyMembers(context.database, account.accountId) : null;
+    const memberOf = (key: string) => members?.get(key)?.id ?? '';
     const [sums, sumsBefore] = await Promise.all([
       sumGroups(context, { range: now, by, isCompared: false }),
       sumGroups(context, { range: earlier, by, isCompared: true }),
@@ -68,7 +68,7 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
     );
     const shown = groups.sorted.slice(0, rowsMax);
     const names = isMember
-      ? new Map([...makers!.values()].map(({ id, name }) => [id, name]))
+      ? new Map([...members!.values()].map(({ id, name }) => [id, name]))
       : await readNames(
           context,
           by,
@@ -138,8 +138,7 @@ async function sumGroups(context: DashboardContext, wanted: Wanted): Promise<Rea
     column === 'provider' || column === 'tag'
       ? await sumBeside(context, wanted, column)
       : await sumByColumn(context, wanted, column);
-  if (!isCompared && column !== 'tag')
-    addLatencies(groups, await sumLatencies(read, { ...range, by: column }));
+  if (!isCompared) addLatencies(groups, await sumLatencies(read, { ...range, by: column }));
   return { groups, total: { ...total, ...latenciesOf(overall) }, costs, uncharged };
 }
 

@@ -3,7 +3,6 @@ import { invalidRequest } from '../canonical/errors.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
 import type { UsageExportQuery } from '../dashboard-contract/usage.ts';
 import type { Database } from '../db/database.ts';
-import { readKeyMakers } from '../domain/audit/key-makers.ts';
 import { readKeyNames } from '../domain/keys/manage-keys.ts';
 import type { Charge } from '../domain/ledger/book.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
@@ -11,6 +10,7 @@ import { listCharges, type ChargeQuery } from '../domain/ledger/reports/queries.
 import { readTagsOf } from '../domain/ledger/reports/tags.ts';
 import type { UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 import type { DashboardContext } from './context.ts';
+import { readKeyMembers } from './key-members.ts';
 
 export type NamedCharge = {
   readonly charge: Charge;
@@ -68,15 +68,15 @@ function toChargeQuery(
   };
 }
 
-/** Returns the keys that a member has created; undefined without a member. */
+/** Returns the keys of a member; undefined without a member. */
 export async function keysOfMember(
-  { read }: Database,
+  database: Database,
   accountId: string,
   member: string | undefined,
 ): Promise<readonly string[] | undefined> {
   if (member === undefined) return undefined;
-  const makers = await readKeyMakers(read, accountId);
-  return [...makers].flatMap(([keyId, maker]) => (maker.id === member ? [keyId] : []));
+  const members = await readKeyMembers(database, accountId);
+  return [...members].flatMap(([keyId, { id }]) => (id === member ? [keyId] : []));
 }
 
 export const dayMs = 86_400_000;

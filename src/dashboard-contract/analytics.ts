@@ -29,7 +29,7 @@ export type AnalyticsFigures = Output<typeof AnalyticsFigures>;
 export const AnalyticsRow = closed({
   id: orNull(
     Type.String(),
-    'Of the model, key, member or provider, or the tag; null: it has none: a request failed before its model was known, or no member made the key.',
+    'Of the model, key, member or provider, or the tag; null: it has none: a request failed before its model was known, or the key belongs to no member.',
   ),
   name: orNull(Type.String(), 'null: it has none.'),
   ...Figures,

@@ -533,10 +533,10 @@ export type RequestLogTable = {
 export type LatencySumsTable = {
   account_id: string;
   mode: Mode;
-  grouped_by: 'none' | 'model' | 'key' | 'provider';
+  grouped_by: 'none' | 'model' | 'key' | 'provider' | 'tag';
   /** A UTC day, `2026-11-21`, or a month, `2026-11`. */
   period: string;
-  /** The id of the model or key, or the provider; '' without a breakdown. */
+  /** The id of the model or key, the provider or the tag; '' without a breakdown. */
   group_id: string;
   /** `first`: to the first piece of a stream. `whole`: to the end of any request. */
   kind: 'first' | 'whole';

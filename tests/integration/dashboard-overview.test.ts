@@ -163,12 +163,27 @@ test('costs, tokens, savings and errors are those of this account and mode only'
     [['team=a', 3, first.costMicros, 1, 1]],
   );
   assert.deepEqual(byTag.now, byModel.now);
+  assert.ok(byTag.rows[0]!.duration!.p50_ms > 0);
   for (const { series, days } of [byModel, byKey, byMember, byProvider]) {
     assert.equal(days.length, 7);
     const total = series.flatMap(({ cost_micros: daily }) => daily).reduce((a, b) => a + b, 0);
     assert.equal(total, spent);
   }
   assert.deepEqual((await analyticsOf(owner, 'key', { mode: 'live' })).series, []);
+
+  // A key that gets another owner takes its figures along, latencies included.
+  const mate = await signIn(gateway, { account, role: 'member' });
+  const path = `/accounts/${account}/keys/${other.key.id}/owner`;
+  assert.equal((await owner.patch(path, { user_id: mate.userId })).status, 200);
+  const ofOther = byKey.rows.find(({ id }) => id === other.key.id)!;
+  const ofMate = (await analyticsOf(owner, 'member')).rows.find(({ id }) => id === mate.userId)!;
+  assert.deepEqual({ ...ofMate, name: '', id: '' }, { ...ofOther, name: '', id: '' });
+  assert.equal(ofMate.name, mate.email);
+  const theirs = await owner.get(`/accounts/${account}/requests?mode=test&member=${mate.userId}`);
+  assert.deepEqual(
+    theirs.json<{ data: { key: { id: string } }[] }>().data.map(({ key }) => key.id),
+    [other.key.id],
+  );
 
   const reply = await owner.get(
     `/accounts/${account}/analytics/hours?mode=test&${rangeText(clock.nowMs(), 7)}`,

@@ -6,7 +6,7 @@ test('a row has a name, and a filter if it has an id', () => {
   assert.equal(rowName('key', { id: 'key_1', name: 'Shop' }), 'Shop');
   assert.equal(rowName('key', { id: 'key_1', name: null }), 'Unnamed');
   assert.equal(rowName('model', { id: 'old', name: null }), 'old');
-  assert.equal(rowName('member', { id: null, name: null }), 'Keys not made by a member');
+  assert.equal(rowName('member', { id: null, name: null }), 'Keys of no member');
   assert.deepEqual(rowFilter('tag', { id: 'env=prod' }), { tag: 'env=prod' });
   assert.equal(rowFilter('model', { id: null }), null);
 });

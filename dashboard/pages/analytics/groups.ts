@@ -18,7 +18,7 @@ export const groupNames: Readonly<Record<GroupName, Group>> = {
   member: {
     label: 'Member',
     note: 'Who created the key.',
-    none: 'Keys not made by a member',
+    none: 'Keys of no member',
   },
   provider: {
     label: 'Provider',

@@ -36,6 +36,7 @@ import { lossIndex, lossIndexOnPostgres } from './0030-loss-index.ts';
 import { keyScopes } from './0031-key-scopes.ts';
 import { members, membersOnPostgres } from './0032-members.ts';
 import { passkeys, passkeysOnPostgres } from './0033-passkeys.ts';
+import { tagLatencies, tagLatenciesOnPostgres } from './0035-tag-latencies.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -79,6 +80,7 @@ const sqlite = {
   '0031-key-scopes': keyScopes,
   '0032-members': members,
   '0033-passkeys': passkeys,
+  '0035-tag-latencies': tagLatencies,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -113,6 +115,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0031-key-scopes': keyScopes,
   '0032-members': membersOnPostgres,
   '0033-passkeys': passkeysOnPostgres,
+  '0035-tag-latencies': tagLatenciesOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -21,8 +21,14 @@ import {
   type RequestRow,
   type TagDayRow,
 } from './activity-rows.ts';
-import { latencySumsOf, type MeasuredDay } from './latency-sums.ts';
+import {
+  latencySumsOf,
+  latencySumsOfTag,
+  type MeasuredDay,
+  type MeasuredTag,
+} from './latency-sums.ts';
 import { bucketOf } from './latency.ts';
+import { MeasuredTags } from './measured-tags.ts';
 import { type RequestNotes, writeNotes } from './request-notes.ts';
 
 /** A finished request. */
@@ -94,6 +100,8 @@ export class Activity {
   readonly #requests = new Map<string, RequestRow>();
   readonly #unchargedOf = new Map<string, number>();
   readonly #latencies = new Map<string, MeasuredDay>();
+  readonly #tagLatencies = new Map<string, MeasuredTag>();
+  readonly #measuredTags = new MeasuredTags();
   readonly #latencySums = new Map<string, LatencySumRow>();
   readonly #hours = new Map<string, HourRow>();
   readonly #tagDays = new Map<string, TagDayRow>();
@@ -215,18 +223,27 @@ export class Activity {
 
   #measure(
     names: Omit<MeasuredDay, 'kind' | 'latency_bucket' | 'requests'>,
-    { firstByteMs }: EndedRequest,
+    { firstByteMs, tags = [] }: EndedRequest,
     { tookMs }: Ending,
   ): void {
-    const { account_id: account, mode, day, key_id: key, model_id: model, provider } = names;
+    const { account_id, mode, day, key_id: key, model_id: model, provider } = names;
+    const owner = `${account_id} ${mode}`;
+    const measuredTags = tags.length === 0 ? tags : this.#measuredTags.take(owner, day, tags);
     for (const [kind, ms] of [
       ['first', firstByteMs],
       ['whole', tookMs],
     ] as const) {
       if (ms === undefined) continue;
       const latency_bucket = bucketOf(ms);
-      const name = `${account} ${mode} ${day} ${key} ${model} ${provider} ${kind} ${latency_bucket}`;
-      add(this.#latencies, name, { ...names, kind, latency_bucket, requests: 1 }, ['requests']);
+      const name = `${owner} ${day} ${key} ${model} ${provider} ${kind} ${latency_bucket}`;
+      const measured = { kind, latency_bucket, requests: 1 };
+      add(this.#latencies, name, { ...names, ...measured }, ['requests']);
+      for (const tag of measuredTags) {
+        const row = { account_id, mode, day, tag, ...measured };
+        add(this.#tagLatencies, `${owner} ${day} ${tag} ${kind} ${latency_bucket}`, row, [
+          'requests',
+        ]);
+      }
     }
   }
 
@@ -249,8 +266,11 @@ export class Activity {
   /** Writes each kind separately, so that one failure does not lose the others. */
   async #write(): Promise<void> {
     const { database } = this.#options;
-    for (const [, row] of take(this.#latencies))
-      for (const [name, sum] of latencySumsOf(row)) add(this.#latencySums, name, sum, ['requests']);
+    const measured = [
+      ...take(this.#latencies).flatMap(([, row]) => latencySumsOf(row)),
+      ...take(this.#tagLatencies).flatMap(([, row]) => latencySumsOfTag(row)),
+    ];
+    for (const [name, sum] of measured) add(this.#latencySums, name, sum, ['requests']);
     const [sums, requests, latencies, hours, tagDays, uses, calls] = [
       take(this.#sums),
       take(this.#requests),

@@ -14,7 +14,7 @@ export type ActivityRange = {
 };
 
 type LatencySum = {
-  /** The id of the model or key, or the provider; '' without a breakdown. */
+  /** The id of the model or key, the provider or the tag; '' without a breakdown. */
   readonly group: string;
   readonly kind: 'first' | 'whole';
   readonly bucket: number;

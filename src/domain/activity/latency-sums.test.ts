@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import { latencySumsOf, periodsOf } from './latency-sums.ts';
+import { latencySumsOf, latencySumsOfTag, periodsOf } from './latency-sums.ts';
 
 test('a range is made of whole months and days', () => {
   assert.deepEqual(periodsOf('2026-01-30', '2026-03-02'), [
@@ -24,22 +24,30 @@ test('the sums of the periods are those of the days, in every group and any rang
     key_id: fc.constantFrom('k0', 'k1'),
     model_id: fc.constantFrom('m0', 'm1'),
     provider: fc.constantFrom('p0', ''),
+    tag: fc.constantFrom('t0', 't1=a'),
     requests: fc.integer({ min: 1, max: 9 }),
   });
   fc.assert(
     fc.property(fc.array(measured), fc.tuple(day, day), (rows, ends) => {
       const [from, to] = ends.toSorted() as [string, string];
       const same = { account_id: 'a', mode: 'live', kind: 'first', latency_bucket: 7 } as const;
-      const sums = rows.flatMap((row) => latencySumsOf({ ...same, ...row }).map(([, sum]) => sum));
+      const sums = rows.flatMap(({ tag, ...row }) => {
+        const { day: on, requests } = row;
+        return [
+          ...latencySumsOf({ ...same, ...row }),
+          ...latencySumsOfTag({ ...same, day: on, requests, tag }),
+        ].map(([, sum]) => sum);
+      });
       const within = rows.filter((row) => from <= row.day && row.day <= to);
       const periods = new Set(periodsOf(from, to));
       for (const [by, column] of [
         ['model', 'model_id'],
         ['key', 'key_id'],
         ['provider', 'provider'],
+        ['tag', 'tag'],
         ['none', null],
       ] as const)
-        for (const group of ['', 'k0', 'm1', 'p0']) {
+        for (const group of ['', 'k0', 'm1', 'p0', 't1=a']) {
           const total = (found: readonly { readonly requests: number }[]) =>
             found.reduce((sum, { requests }) => sum + requests, 0);
           assert.equal(

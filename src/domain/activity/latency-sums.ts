@@ -2,34 +2,45 @@
 // some months and days. Pure.
 import type { LatencySumRow } from './activity-rows.ts';
 
-/** Measured requests of a UTC day in one bucket. */
-export type MeasuredDay = Pick<
+type Measured = Pick<
   LatencySumRow,
   'account_id' | 'mode' | 'kind' | 'latency_bucket' | 'requests'
-> & {
-  readonly day: string;
+> & { readonly day: string };
+
+/** Measured requests of a UTC day in one bucket. */
+export type MeasuredDay = Measured & {
   readonly key_id: string;
   readonly model_id: string;
   readonly provider: string;
 };
 
+/** Measured requests of a UTC day, in one bucket, that have a tag. */
+export type MeasuredTag = Measured & { readonly tag: string };
+
+type NamedSums = readonly (readonly [name: string, row: LatencySumRow])[];
+
 /** Returns the rows that measured requests count in, by name. */
-export function latencySumsOf({
-  day,
-  key_id,
-  model_id,
-  provider,
-  ...measured
-}: MeasuredDay): readonly (readonly [name: string, row: LatencySumRow])[] {
+export function latencySumsOf({ key_id, model_id, provider, ...measured }: MeasuredDay): NamedSums {
   const groups = { none: '', model: model_id, key: key_id, provider } as const;
-  const { account_id: account, mode, kind, latency_bucket: bucket } = measured;
   return (Object.keys(groups) as (keyof typeof groups)[]).flatMap((by) =>
-    [day, day.slice(0, 7)].map((period) => {
-      const group_id = groups[by];
-      const name = `${account} ${mode} ${by} ${period} ${group_id} ${kind} ${bucket}`;
-      return [name, { ...measured, grouped_by: by, period, group_id }] as const;
-    }),
+    sumsIn(measured, by, groups[by]),
   );
+}
+
+export function latencySumsOfTag({ tag, ...measured }: MeasuredTag): NamedSums {
+  return sumsIn(measured, 'tag', tag);
+}
+
+function sumsIn(
+  { day, ...measured }: Measured,
+  grouped_by: LatencySumRow['grouped_by'],
+  group_id: string,
+): NamedSums {
+  const { account_id: account, mode, kind, latency_bucket: bucket } = measured;
+  return [day, day.slice(0, 7)].map((period) => {
+    const name = `${account} ${mode} ${grouped_by} ${period} ${group_id} ${kind} ${bucket}`;
+    return [name, { ...measured, grouped_by, period, group_id }] as const;
+  });
 }
 
 const dayMs = 86_400_000;

@@ -15,11 +15,15 @@ export async function readKeyOwners(
   return byKey(await ownerRows(database).where('key_id', 'in', keyIds).execute());
 }
 
-/** Returns the owners of the keys of all accounts. */
-export async function readAllKeyOwners(
+/** Returns the owners of all keys, or of one account's. */
+export async function listKeyOwners(
   database: Pick<Database, 'read'>,
+  accountId: string | null,
 ): Promise<ReadonlyMap<string, KeyOwner>> {
-  return byKey(await ownerRows(database).execute());
+  let query = ownerRows(database);
+  if (accountId !== null)
+    query = query.where('ledger_id', 'in', [`${accountId}:live`, `${accountId}:test`]);
+  return byKey(await query.execute());
 }
 
 function ownerRows({ read }: Pick<Database, 'read'>) {

@@ -22,7 +22,10 @@ export type MemberChange =
 const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2, viewer: 3 };
 
 /** Lists members: owners first, then admins, members and viewers; each by join time. */
-export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
+export async function listMembers(
+  database: Pick<Database, 'read'>,
+  accountId: string,
+): Promise<Member[]> {
   const rows = await database.read
     .selectFrom('account_members')
     .innerJoin('users', 'users.id', 'account_members.user_id')
