@@ -384,7 +384,12 @@ export type SealedDaysTable = {
   charges: number;
   entries_digest: string;
   charges_digest: string;
-  /** SHA-256 of the day's rows in `charge_days` and `loss_days`. */
+  /**
+   * SHA-256 of the tags of its charges; null: the seal is from before tags were sealed, and covers
+   * none.
+   */
+  tags_digest: string | null;
+  /** SHA-256 of the day's rows in `charge_days`, `loss_days` and, with a digest of tags, `tag_days`. */
   sums_digest: string;
   state_digest: string;
   /** '' for the first. */

@@ -14,6 +14,7 @@ import { listCharges } from '../../src/domain/ledger/reports/queries.ts';
 import { report } from '../../src/domain/ledger/reports/report.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { look, type LookEvent } from '../../src/domain/ledger/seals/look.ts';
+import { readSeals } from '../../src/domain/ledger/seals/seals.ts';
 import { doubtMs } from '../../src/domain/ledger/seals/trusted-clock.ts';
 import {
   addAccount,
@@ -22,6 +23,7 @@ import {
   settleOf,
   startMs,
 } from '../support/ledger/test-ledger.ts';
+import { forgetSealedTags } from '../support/ledger/seals-without-tags.ts';
 import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts';
 import { onEachStore, run, type StoreKind } from './stores.ts';
 
@@ -144,6 +146,20 @@ function watchFlushes(t: TestContext) {
   };
 }
 
+/** Leaves what a kill before the first removal does: the days sealed, and the file of the first. */
+async function sealAndWriteFirst(t: TestContext, { folder, lookOnce }: Books): Promise<string> {
+  const flushed = watchFlushes(t);
+  flushed.fail(folder);
+  await lookOnce();
+  flushed.clear();
+  return join(folder, `tollgate-${firstDay}.jsonl.gz`);
+}
+
+function linesOf(path: string): readonly Readonly<Record<string, unknown>>[] {
+  const text = gunzipSync(readFileSync(path)).toString().trim();
+  return text.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
 onEachStore((store) => {
   test('charges of old days are exported and removed; sums, balances and later charges stay', async (t) => {
     const books = await openBooks(t, store);
@@ -156,8 +172,8 @@ onEachStore((store) => {
     assert.deepEqual(await report(database.read, query), before);
     await assertWhole(books);
     // The tags go with their charges; their sums stay.
-    const tags = await database.read.selectFrom('charge_tags').select('tag').execute();
-    assert.equal(tags.length, 2 * 2 * (daysCharged - removedDays));
+    const left = await database.read.selectFrom('charge_tags').select('tag').execute();
+    assert.equal(left.length, 2 * 2 * (daysCharged - removedDays));
     const sums = await database.read.selectFrom('tag_days').select('tag').execute();
     assert.equal(sums.length, 2 * 2 * daysCharged);
 
@@ -178,7 +194,13 @@ onEachStore((store) => {
         ['h1-1', 12],
       ],
     );
-    assert.equal(rows.length, 6);
+    const tags = rows.flatMap((row) => (row['tags'] ? [row['tags']] : []));
+    assert.deepEqual(head!['tag_columns'], ['charge_id', 'tags']);
+    assert.deepEqual(tags, [
+      ['h0-1', ['day=1', 'nightly']],
+      ['h1-1', ['day=1', 'nightly']],
+    ]);
+    assert.equal(rows.length, 8);
 
     const page = await listCharges(database.read, {
       ledgerId: 'a0:live',
@@ -188,6 +210,57 @@ onEachStore((store) => {
     assert.deepEqual(page.charges.at(-1)?.id, `h0-${removedDays}`);
     assert.equal(page.next, null);
     assert.deepEqual(kindsOf(await lookOnce()), ['done']);
+  });
+
+  for (const hasFile of [false, true]) {
+    const how = hasFile ? 'with the file that was written then' : 'with its tags';
+    test(`a day that was sealed without its tags is removed ${how}`, async (t) => {
+      const books = await openBooks(t, store);
+      const { database, folder, lookOnce } = books;
+      const path = await sealAndWriteFirst(t, books);
+      await forgetSealedTags(database);
+      const written = linesOf(path);
+      rmSync(path);
+      if (hasFile) {
+        const { digest, day } = (await readSeals(database.read))[0]!;
+        assert.equal(day, firstDay);
+        const { tag_columns: _, ...head } = written[0]!;
+        const { tags: __, ...digests } = head['digests'] as Record<string, unknown>;
+        const earlier = { ...head, format: 'tollgate-sealed-day-1', digest, digests };
+        const rows = [earlier, ...written.slice(1).filter((row) => !row['tags'])];
+        writeFileSync(path, gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join('')));
+      }
+      const events = await lookOnce();
+      assert.deepEqual(kindsOf(events), ['removed', 'done'], JSON.stringify(events));
+      const [head, ...rows] = linesOf(path);
+      assert.equal((head!['digests'] as { tags?: null }).tags, hasFile ? undefined : null);
+      assert.equal(rows.filter((row) => row['tags']).length, hasFile ? 0 : 2);
+      assert.equal(readdirSync(folder).length, removedDays);
+      await assertWhole(books);
+    });
+  }
+
+  test('a changed sum by tag of a removed day is found', async (t) => {
+    const { database, lookOnce } = await openBooks(t, store);
+    await lookOnce();
+    await run(database, `update tag_days set requests = 2 where day = '${firstDay}'`);
+    const result = await verify(database.read, [], { all: true });
+    assert.equal(result.ok ? null : result.problem.column, 'sums_digest');
+  });
+
+  test('a file whose tags are others is not taken', async (t) => {
+    const books = await openBooks(t, store);
+    const path = await sealAndWriteFirst(t, books);
+    const text = gunzipSync(readFileSync(path)).toString();
+    for (const changed of [
+      text.replace('"nightly"', '"weekly"'),
+      text.replace(/\{"tags".*\n/, ''),
+    ]) {
+      assert.notEqual(changed, text);
+      writeFileSync(path, gzipSync(changed));
+      assert.deepEqual(kindsOf(await books.lookOnce()), ['not-removed', 'done']);
+    }
+    assert.equal(await books.countCharges(), 2 * daysCharged);
   });
 
   test('a page by key reads no day that was removed, however many charges it had', async (t) => {

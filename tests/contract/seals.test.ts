@@ -17,6 +17,7 @@ import {
   settleOf,
   startMs,
 } from '../support/ledger/test-ledger.ts';
+import { dropSealGuard, forgetSealedTags } from '../support/ledger/seals-without-tags.ts';
 import fc from '../support/property.ts';
 import { scaled } from '../support/volume.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
@@ -37,13 +38,19 @@ const hold = fc
   .tuple(fc.nat({ max: 2 }), fc.nat({ max: 12 }))
   .map(([of, number]) => ({ ...holds[of]!, holdId: `h${of}-${number}` }));
 const amount = fc.integer({ min: 1, max: 60 });
+const tags = fc.subarray(['nightly', 'project=alpha', 'project=beta']);
 const step = fc.oneof(
   {
     weight: 8,
     arbitrary: fc
       .oneof(
         { weight: 5, arbitrary: fc.tuple(hold, amount).map(([of, held]) => reserveOf(of, held)) },
-        { weight: 5, arbitrary: fc.tuple(hold, amount).map(([of, cost]) => settleOf(of, cost)) },
+        {
+          weight: 5,
+          arbitrary: fc
+            .tuple(hold, amount, tags)
+            .map(([of, cost, named]) => withTags(settleOf(of, cost), named)),
+        },
         { weight: 1, arbitrary: fc.tuple(hold, amount).map(([of, more]) => extendOf(of, 1, more)) },
         {
           weight: 1,
@@ -76,6 +83,10 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Step>({ kind: 'seal' }) },
 );
 
+function withTags(settle: Command, named: readonly string[]): Command {
+  return named.length === 0 ? settle : ({ ...settle, tags: named } as Command);
+}
+
 /** Seals every day that ended before, and returns the results. */
 async function sealAll(database: Database, closedMs: number): Promise<readonly Sealing[]> {
   const results: Sealing[] = [];
@@ -94,7 +105,7 @@ async function openBooks(t: TestContext, store: StoreKind) {
   return { database, clock, books: store.openStore(t, database, { clock }) };
 }
 
-/** Three days with charges, an open hold and a loss; two of them sealed. */
+/** Three days with charges of which some have tags, an open hold and a loss; two of them sealed. */
 async function openSealed(t: TestContext, store: StoreKind) {
   const { database, clock, books } = await openBooks(t, store);
   await books.run([creditOf('a0:live', 1_000), creditOf('a1:live', 1_000)]);
@@ -102,7 +113,8 @@ async function openSealed(t: TestContext, store: StoreKind) {
   for (let day = 0; day < 3; day++) {
     for (const of of holds) {
       const one = { ...of, holdId: `${of.holdId}-${day}` };
-      await books.run([reserveOf(one, 10), settleOf(one, 12)]);
+      const named = of.keyId === 'k1' ? [] : ['nightly', `of=${of.keyId}`];
+      await books.run([reserveOf(one, 10), withTags(settleOf(one, 12), named)]);
     }
     clock.nowMs += dayMs;
   }
@@ -134,6 +146,22 @@ const tampering: Readonly<Record<string, { sql: string; table: string; column: s
     sql: `delete from charges where id = 'h2-1'`,
     table: 'charges',
     column: 'id',
+  },
+  'a tag that was changed together with its sums': {
+    sql: `update charge_tags set tag = 'of=x' where charge_id = 'h0-0' and tag = 'of=k0';
+      update tag_days set tag = 'of=x' where tag = 'of=k0' and day = '2026-11-21'`,
+    table: 'sealed_days',
+    column: 'tags_digest',
+  },
+  'a tag that was removed': {
+    sql: `delete from charge_tags where charge_id = 'h2-1' and tag = 'nightly'`,
+    table: 'sealed_days',
+    column: 'tags_digest',
+  },
+  'a tag that was given to a charge without': {
+    sql: `insert into charge_tags select ledger_id, 'x', created_at_ms, id from charges where id = 'h1-0'`,
+    table: 'sealed_days',
+    column: 'tags_digest',
   },
   'a charge that was inserted': {
     sql: `create temp table copy as select * from charges where id = 'h0-0'; update copy set id = 'z'; insert into charges select * from copy`,
@@ -409,7 +437,76 @@ onEachStore((store) => {
     });
   }
 
+  test('days that were sealed without their tags verify, and the next day is sealed with them', async (t) => {
+    const { database } = await openSealed(t, store);
+    await store.execute(database, store.withoutGuards);
+    await forgetSealedTags(database);
+    await assertVerifies(database);
+    const [next] = await sealAll(database, Date.UTC(2026, 10, 24));
+    assert.ok(next?.kind === 'sealed' && next.seal.tags_digest !== null);
+    await assertVerifies(database);
+    const change = (tag: string, id: string) =>
+      store.execute(
+        database,
+        `update charge_tags set tag = '${tag}' where charge_id = '${id}' and tag like 'of=%';
+         update tag_days set tag = '${tag}' where tag = 'of=k0' and day = (select max(day) from sealed_days)`,
+      );
+    await change('of=x', 'h0-2');
+    const result = await verify(database.read, [], { all: true });
+    assert.equal(result.ok ? null : result.problem.column, 'tags_digest');
+  });
+
+  async function assertVerifies({ read }: Pick<Database, 'read'>): Promise<void> {
+    for (const all of [false, true]) {
+      const verified = await verify(read, [], { all });
+      assert.ok(verified.ok, JSON.stringify(verified));
+    }
+  }
+
+  test('a seal that lost the digest of its tags is found', async (t) => {
+    const { database } = await openSealed(t, store);
+    await dropSealGuard(database);
+    await database.write.updateTable('sealed_days').set({ tags_digest: null }).execute();
+    const result = await verify(database.read);
+    assert.equal(result.ok ? null : result.problem.column, 'digest');
+  });
+
+  test('any change of the tags of a sealed day is found', async (t) => {
+    const charge = fc.constantFrom('h0-0', 'h1-0', 'h2-0', 'h0-1', 'h1-1', 'h2-1');
+    const names = fc.subarray(['nightly', 'of=k0', 'of=k2', 'x']);
+    await fc.assert(
+      fc.asyncProperty(charge, names, async (id, named) => {
+        const { database } = await openSealed(t, store);
+        await store.execute(database, store.withoutGuards);
+        const before = await readTags(database, id);
+        const row = await database.read
+          .selectFrom('charges')
+          .select(['ledger_id', 'created_at_ms'])
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow();
+        await database.write.deleteFrom('charge_tags').where('charge_id', '=', id).execute();
+        for (const tag of named)
+          await database.write
+            .insertInto('charge_tags')
+            .values({ ...row, tag, charge_id: id })
+            .execute();
+        const result = await verify(database.read, [], { all: true });
+        const isSame = JSON.stringify(before) === JSON.stringify(named.toSorted());
+        assert.equal(result.ok ? null : result.problem.column, isSame ? null : 'tags_digest');
+        await database.close();
+      }),
+      { numRuns: scaled(8, 50) },
+    );
+  });
+
+  async function readTags({ read }: Database, id: string): Promise<readonly string[]> {
+    const query = read.selectFrom('charge_tags').select('tag').where('charge_id', '=', id);
+    return (await query.orderBy('tag').execute()).map(({ tag }) => tag);
+  }
+
   const disagreements: readonly string[] = [
+    `update tag_days set cost_micros = cost_micros + 1 where day = '2026-11-22'`,
+    `delete from charge_tags where charge_id = 'h0-1'`,
     `update charge_days set cost_micros = cost_micros + 1 where day = '2026-11-22'`,
     `update charges set cost_micros = cost_micros + 1 where id = 'h0-1'`,
     `delete from charges where id = 'h0-1'`,
@@ -422,7 +519,7 @@ onEachStore((store) => {
       await books.run([creditOf('a0:live', 1_000)]);
       for (let day = 0; day < 3; day++) {
         const one = { ...holds[0], holdId: `h0-${day}` };
-        await books.run([reserveOf(one, 10), settleOf(one, 12)]);
+        await books.run([reserveOf(one, 10), withTags(settleOf(one, 12), ['nightly'])]);
         clock.nowMs += dayMs;
       }
       await store.execute(database, `${store.withoutGuards}; ${sql}`);

@@ -36,7 +36,7 @@ import { lossIndex, lossIndexOnPostgres } from './0030-loss-index.ts';
 import { keyScopes } from './0031-key-scopes.ts';
 import { members, membersOnPostgres } from './0032-members.ts';
 import { passkeys, passkeysOnPostgres } from './0033-passkeys.ts';
-import { tagLatencies, tagLatenciesOnPostgres } from './0035-tag-latencies.ts';
+import { tagRecords, tagRecordsOnPostgres } from './0035-tag-records.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -80,7 +80,7 @@ const sqlite = {
   '0031-key-scopes': keyScopes,
   '0032-members': members,
   '0033-passkeys': passkeys,
-  '0035-tag-latencies': tagLatencies,
+  '0035-tag-records': tagRecords,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -115,7 +115,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0031-key-scopes': keyScopes,
   '0032-members': membersOnPostgres,
   '0033-passkeys': passkeysOnPostgres,
-  '0035-tag-latencies': tagLatenciesOnPostgres,
+  '0035-tag-records': tagRecordsOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -9,13 +9,20 @@ import { compareTable } from './compare-sums.ts';
 
 const dayMs = 86_400_000;
 
+type Span = {
+  readonly fromMs: number;
+  /** Exclusive; absent: no end. */
+  readonly toMs?: number;
+};
+
 /**
- * Returns the first sum by tag that differs, or the first tag without a charge, or null. `fromMs` is
- * the start of a day: earlier charges may have been removed, and their sums stay.
+ * Returns the first sum by tag that differs, or the first tag without a charge, or null. The span is
+ * of whole days: earlier charges may have been removed, and their sums stay.
  */
-export async function compareTags(db: Kysely<Tables>, fromMs: number): Promise<Problem | null> {
+export async function compareTags(db: Kysely<Tables>, span: Span): Promise<Problem | null> {
+  const { fromMs, toMs } = span;
   const expected = new Map<string, TagDayRow>();
-  for (const row of await sumTaggedCharges(db, fromMs)) {
+  for (const row of await sumTaggedCharges(db, span)) {
     const { ledger_id, tag, key_id, model_id } = row;
     if (key_id === null || model_id === null) return tagWithoutCharge(row);
     const sum = {
@@ -31,16 +38,22 @@ export async function compareTags(db: Kysely<Tables>, fromMs: number): Promise<P
     };
     expected.set(tagDayId(sum), sum);
   }
-  const found = await db
-    .selectFrom('tag_days')
-    .selectAll()
-    .where('day', '>=', dayOf(fromMs))
-    .execute();
+  const toDay = toMs === undefined ? undefined : dayOf(toMs - 1);
+  const found = await readTagDays(db, { fromDay: dayOf(fromMs), toDay });
   return compareTable('tag_days', expected, new Map(found.map((row) => [tagDayId(row), row])));
 }
 
+/** Reads the sums by tag of these days, both included; '' is before the first day. */
+export async function readTagDays(
+  db: Kysely<Tables>,
+  { fromDay, toDay }: { readonly fromDay: string; readonly toDay?: string | undefined },
+): Promise<readonly TagDayRow[]> {
+  const days = db.selectFrom('tag_days').selectAll().where('day', '>=', fromDay);
+  return (toDay === undefined ? days : days.where('day', '<=', toDay)).execute();
+}
+
 /** A tag without a charge has neither key nor model. */
-function sumTaggedCharges(db: Kysely<Tables>, fromMs: number) {
+function sumTaggedCharges(db: Kysely<Tables>, { fromMs, toMs = Number.MAX_SAFE_INTEGER }: Span) {
   const dayNumber = sql<number>`charge_tags.created_at_ms / ${sql.lit(dayMs)}`;
   return (
     db
@@ -70,6 +83,7 @@ function sumTaggedCharges(db: Kysely<Tables>, fromMs: number) {
       // By ledger, because tags are indexed so.
       .where('charge_tags.ledger_id', 'in', (eb) => eb.selectFrom('ledgers').select('ledgers.id'))
       .where('charge_tags.created_at_ms', '>=', fromMs)
+      .where('charge_tags.created_at_ms', '<', toMs)
       .groupBy([
         'charge_tags.ledger_id',
         'charge_tags.tag',

@@ -11,13 +11,13 @@ import { type Micros, micros } from '../../../lib/money.ts';
 import { chargeDayId } from '../charge-days.ts';
 import { dayOf } from '../window.ts';
 import { chargeColumns, chargeLine, digestSums, entryColumns } from '../seals/digests.ts';
-import { entryLine, RowsDigest } from '../seals/digests.ts';
+import { entryLine, RowsDigest, tagColumns, tagsLine } from '../seals/digests.ts';
 import { readCovered, readJournal } from '../seals/journal.ts';
 import { findBrokenSeal, positionOf, readSeals, type SealRow, wrongSeal } from '../seals/seals.ts';
 import { readState } from '../seals/state.ts';
 import { type Audit, auditEntry, newAudit, type Problem } from './audit.ts';
 import { compareSums, findChargeWithoutEntry, readDaySums } from './compare-sums.ts';
-import { compareTags } from './compare-tags.ts';
+import { compareTags, readTagDays } from './compare-tags.ts';
 
 export type Verification =
   | {
@@ -72,7 +72,7 @@ export function verify(
         (within) => auditRest(within, audit, seals.at(-1)),
         (within) => findChargeWithoutEntry(within, { fromMs: sinceMs }),
         (within) => compareSums(within, audit, sinceMs),
-        (within) => compareTags(within, sinceMs ?? removingUntilMs),
+        (within) => compareTags(within, { fromMs: sinceMs ?? removingUntilMs }),
         ...comparisons,
       ];
       for (const step of steps) {
@@ -139,16 +139,18 @@ async function auditSeal(
 ): Promise<Problem | null> {
   const entries = new RowsDigest(entryColumns);
   const charges = new RowsDigest(chargeColumns);
+  const tagged = new RowsDigest(tagColumns);
   const isRemoved = seal.removing_since_ms !== null;
   // Microdollars charged in a removed day, by ledger, from its settle entries.
   const taken = new Map<string, number>();
   const span = { before: positionOf(before), seal: positionOf(seal) };
   for await (const page of readCovered(db, span)) {
-    for (const { entry, charge } of page) {
+    for (const { entry, charge, tags } of page) {
       const problem = auditEntry(audit, entry, isRemoved ? { left: charge } : charge);
       if (problem) return problem;
       entries.add(entryLine(entry));
       if (charge) charges.add(chargeLine(charge));
+      if (tags.length > 0) tagged.add(tagsLine(entry.id, tags));
       if (isRemoved && entry.kind === 'settle')
         taken.set(entry.ledger_id, (taken.get(entry.ledger_id) ?? 0) - entry.posted_delta_micros);
     }
@@ -158,9 +160,12 @@ async function auditSeal(
     return wrongSeal(seal, 'entries_digest', seal.entries_digest, digest);
   if (isRemoved) return addRemoved(db, audit, { before, seal, taken });
   const chargesDigest = charges.end();
-  return chargesDigest === seal.charges_digest
+  if (chargesDigest !== seal.charges_digest)
+    return wrongSeal(seal, 'charges_digest', seal.charges_digest, chargesDigest);
+  const tagsDigest = tagged.end();
+  return seal.tags_digest === null || tagsDigest === seal.tags_digest
     ? null
-    : wrongSeal(seal, 'charges_digest', seal.charges_digest, chargesDigest);
+    : wrongSeal(seal, 'tags_digest', seal.tags_digest, tagsDigest);
 }
 
 /** Adds the sums of a day whose charges were removed: they are as they were sealed. */
@@ -169,9 +174,11 @@ async function addRemoved(
   audit: Audit,
   { before, seal, taken }: Pair & { readonly taken: ReadonlyMap<string, number> },
 ): Promise<Problem | null> {
-  const fromDay = before ? dayOf(before.until_ms) : '';
-  const { chargeDays, lossDays } = await readDaySums(db, { fromDay, toDay: seal.day });
-  const digest = digestSums(chargeDays, lossDays);
+  const days = { fromDay: before ? dayOf(before.until_ms) : '', toDay: seal.day };
+  const sums = await readDaySums(db, days);
+  const { chargeDays } = sums;
+  const tagDays = seal.tags_digest === null ? null : await readTagDays(db, days);
+  const digest = digestSums({ ...sums, tagDays });
   if (digest !== seal.sums_digest) return wrongSeal(seal, 'sums_digest', seal.sums_digest, digest);
   const rest = new Map(taken);
   for (const row of chargeDays) {

@@ -3,6 +3,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { ChargeDayRow } from '../charge-days.ts';
 import { chargeDayId } from '../charge-days.ts';
+import { tagDayId, type TagDayRow } from '../charge-tags.ts';
 import { type LossDayRow, lossDayId } from '../loss-days.ts';
 import type { ChargeRow, EntryRow } from '../rows.ts';
 
@@ -56,6 +57,8 @@ export const chargeColumns = [
   'created_at_ms',
 ] as const satisfies readonly (keyof ChargeRow)[];
 
+export const tagColumns = ['charge_id', 'tags'] as const;
+
 const chargeDayColumns = [
   'ledger_id',
   'day',
@@ -73,6 +76,18 @@ const chargeDayColumns = [
 ] as const satisfies readonly (keyof ChargeDayRow)[];
 
 const lossDayColumns = ['ledger_id', 'day', 'provoked_micros'] as const;
+
+const tagDayColumns = [
+  'ledger_id',
+  'tag',
+  'day',
+  'key_id',
+  'model_id',
+  'requests',
+  'input_tokens',
+  'output_tokens',
+  'cost_micros',
+] as const satisfies readonly (keyof TagDayRow)[];
 
 /** The digest of rows with these columns, in the order in which they are added. */
 export class RowsDigest {
@@ -103,17 +118,32 @@ export function chargeLine(charge: ChargeRow): string {
   return JSON.stringify(chargeColumns.map((column) => charge[column]));
 }
 
+/** `tags` in their order. */
+export function tagsLine(chargeId: string, tags: readonly string[]): string {
+  return JSON.stringify([chargeId, tags]);
+}
+
 export function digestText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+export type SealedSums = {
+  readonly chargeDays: readonly ChargeDayRow[];
+  readonly lossDays: readonly LossDayRow[];
+  /** null: the seal is from before tags were sealed. */
+  readonly tagDays: readonly TagDayRow[] | null;
+};
+
 /** The digest of daily sums, in any order. What was forgiven may still change. */
-export function digestSums(days: readonly ChargeDayRow[], losses: readonly LossDayRow[]): string {
-  const digest = new RowsDigest([...chargeDayColumns, ...lossDayColumns]);
+export function digestSums({ chargeDays: days, lossDays: losses, tagDays }: SealedSums): string {
+  const columns = [...chargeDayColumns, ...lossDayColumns];
+  const digest = new RowsDigest(tagDays ? [...columns, ...tagDayColumns] : columns);
   for (const row of sorted(days, chargeDayId))
     digest.add(JSON.stringify(chargeDayColumns.map((column) => row[column])));
   for (const row of sorted(losses, lossDayId))
     digest.add(JSON.stringify(lossDayColumns.map((column) => row[column])));
+  for (const row of sorted(tagDays ?? [], tagDayId))
+    digest.add(JSON.stringify(tagDayColumns.map((column) => row[column])));
   return digest.end();
 }
 

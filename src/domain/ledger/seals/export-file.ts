@@ -1,5 +1,6 @@
 // The file of a sealed day: gzip, a line of JSON each. The first line names the format, the day, the
-// columns and the digests; then an entry or a charge in each line, as it is digested.
+// columns and the digests; then an entry, a charge or the tags of a charge in each line, as they are
+// digested.
 import { createReadStream, createWriteStream, existsSync, linkSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
@@ -7,11 +8,21 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { chargeColumns, chargeLine, entryColumns, entryLine, RowsDigest } from './digests.ts';
+import {
+  chargeColumns,
+  chargeLine,
+  entryColumns,
+  entryLine,
+  RowsDigest,
+  tagColumns,
+  tagsLine,
+} from './digests.ts';
 import type { JournalRow } from './journal.ts';
 import type { SealRow } from './seals.ts';
 
-const format = 'tollgate-sealed-day-1';
+const format = 'tollgate-sealed-day-2';
+/** Without tags. Such files may be there already for days that were sealed without them. */
+const earlierFormat = 'tollgate-sealed-day-1';
 
 export function exportPath(folder: string, day: string): string {
   return join(folder, `tollgate-${day}.jsonl.gz`);
@@ -64,37 +75,59 @@ async function* linesOf(
   for await (const page of pages)
     yield page
       .map(
-        ({ entry, charge }) =>
-          `{"entry":${entryLine(entry)}}\n${charge ? `{"charge":${chargeLine(charge)}}\n` : ''}`,
+        ({ entry, charge, tags }) =>
+          `{"entry":${entryLine(entry)}}\n${charge ? `{"charge":${chargeLine(charge)}}\n` : ''}` +
+          (tags.length > 0 ? `{"tags":${tagsLine(entry.id, tags)}}\n` : ''),
       )
       .join('');
 }
 
 function headOf(seal: SealRow): string {
   const { day, digest, entries, charges } = seal;
-  const digests = { entries: seal.entries_digest, charges: seal.charges_digest };
+  const digests = {
+    entries: seal.entries_digest,
+    charges: seal.charges_digest,
+    // null: the day was sealed without its tags, and nothing proves them.
+    tags: seal.tags_digest,
+  };
   const head = { format, day, digest, entries, charges, digests };
+  const columns = { entry_columns: entryColumns, charge_columns: chargeColumns };
+  return JSON.stringify({ ...head, ...columns, tag_columns: tagColumns });
+}
+
+function earlierHeadOf(seal: SealRow): string {
+  const { day, digest, entries, charges } = seal;
+  const digests = { entries: seal.entries_digest, charges: seal.charges_digest };
+  const head = { format: earlierFormat, day, digest, entries, charges, digests };
   return JSON.stringify({ ...head, entry_columns: entryColumns, charge_columns: chargeColumns });
 }
 
 const entryLead = '{"entry":';
 const chargeLead = '{"charge":';
+const tagsLead = '{"tags":';
 
 /** Reads a file and returns true if it has exactly the rows of the seal. Throws if it cannot be read. */
 async function matchesSeal(path: string, seal: SealRow): Promise<boolean> {
   const entries = new RowsDigest(entryColumns);
   const charges = new RowsDigest(chargeColumns);
+  const tags = new RowsDigest(tagColumns);
+  const heads = [headOf(seal), ...(seal.tags_digest === null ? [earlierHeadOf(seal)] : [])];
   const unzipped = createReadStream(path).compose(createGunzip());
   let isHead = true;
   for await (const line of readLines(unzipped)) {
     if (isHead) {
-      if (line !== headOf(seal)) return false;
+      if (!heads.includes(line)) return false;
       isHead = false;
     } else if (line.startsWith(entryLead)) entries.add(line.slice(entryLead.length, -1));
     else if (line.startsWith(chargeLead)) charges.add(line.slice(chargeLead.length, -1));
+    else if (line.startsWith(tagsLead)) tags.add(line.slice(tagsLead.length, -1));
     else return false;
   }
-  return entries.end() === seal.entries_digest && charges.end() === seal.charges_digest;
+  return (
+    entries.end() === seal.entries_digest &&
+    charges.end() === seal.charges_digest &&
+    (seal.tags_digest === null || tags.end() === seal.tags_digest)
+  );
 }
 
 /** Lines end at \n only. node:readline also ends them at U+2028 and U+2029, which JSON leaves in texts. */

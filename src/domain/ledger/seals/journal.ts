@@ -23,8 +23,12 @@ export type Position = {
 
 export const journalStart: Position = { afterSeq: 0, lastSeq: 0, untilMs: 0, ahead: [] };
 
-/** An entry, and the charge of a settle entry, null if it is missing. */
-export type JournalRow = { readonly entry: EntryRow; readonly charge: PricedCharge | null };
+/** An entry, and the charge of a settle entry, null if it is missing, with its tags in order. */
+export type JournalRow = {
+  readonly entry: EntryRow;
+  readonly charge: PricedCharge | null;
+  readonly tags: readonly string[];
+};
 
 const pageRows = 2_000;
 
@@ -76,25 +80,39 @@ async function withCharges(
   const settles = entries.filter(({ kind }) => kind === 'settle');
   const charges = settles.length === 0 ? [] : await readCharges(db, settles);
   const chargeById = new Map(charges.map((charge) => [charge.id, charge]));
-  return entries.map((entry) => ({
-    entry,
-    charge: entry.kind === 'settle' ? (chargeById.get(entry.id) ?? null) : null,
-  }));
+  const tagged = settles.length === 0 ? [] : await readTags(db, settles);
+  const tagsById = Map.groupBy(tagged, ({ charge_id: id }) => id);
+  return entries.map((entry) => {
+    // The other entries of a hold have its id too.
+    if (entry.kind !== 'settle') return { entry, charge: null, tags: [] };
+    const tags = tagsById.get(entry.id)?.map(({ tag }) => tag) ?? [];
+    return { entry, charge: chargeById.get(entry.id) ?? null, tags };
+  });
 }
 
 /** Entries that span more of the journal than this are found one by one. */
 const spanMax = 2 * pageRows;
+
+function settledWithin(db: Kysely<Tables>, settles: readonly EntryRow[]) {
+  const seqs = settles.map(({ seq }) => seq);
+  const [first, last] = [seqs[0]!, seqs.at(-1)!];
+  return db
+    .selectFrom('entries')
+    .where('entries.kind', '=', 'settle')
+    .where((eb) =>
+      last - first > spanMax
+        ? eb('entries.seq', 'in', seqs)
+        : eb.and([eb('entries.seq', '>=', first), eb('entries.seq', '<=', last)]),
+    );
+}
 
 /** Finds charges by ledger, time and id, as they are stored. */
 async function readCharges(
   db: Kysely<Tables>,
   settles: readonly EntryRow[],
 ): Promise<readonly PricedCharge[]> {
-  const seqs = settles.map(({ seq }) => seq);
-  const [first, last] = [seqs[0]!, seqs.at(-1)!];
   const times = settles.map(({ created_at_ms: timeMs }) => timeMs);
-  return db
-    .selectFrom('entries')
+  return settledWithin(db, settles)
     .innerJoin('charges', (join) =>
       join
         .onRef('charges.ledger_id', '=', 'entries.ledger_id')
@@ -104,13 +122,24 @@ async function readCharges(
     .leftJoin('prices', 'prices.id', 'charges.price_id')
     .selectAll('charges')
     .select('prices.terms')
-    .where('entries.kind', '=', 'settle')
-    .where((eb) =>
-      last - first > spanMax
-        ? eb('entries.seq', 'in', seqs)
-        : eb.and([eb('entries.seq', '>=', first), eb('entries.seq', '<=', last)]),
-    )
     .where('charges.created_at_ms', '>=', Math.min(...times))
     .where('charges.created_at_ms', '<=', Math.max(...times))
+    .execute();
+}
+
+/** Finds tags by ledger, time and charge, as they are indexed. */
+async function readTags(
+  db: Kysely<Tables>,
+  settles: readonly EntryRow[],
+): Promise<readonly { readonly charge_id: string; readonly tag: string }[]> {
+  return settledWithin(db, settles)
+    .innerJoin('charge_tags', (join) =>
+      join
+        .onRef('charge_tags.ledger_id', '=', 'entries.ledger_id')
+        .onRef('charge_tags.created_at_ms', '=', 'entries.created_at_ms')
+        .onRef('charge_tags.charge_id', '=', 'entries.id'),
+    )
+    .select(['charge_tags.charge_id', 'charge_tags.tag'])
+    .orderBy('charge_tags.tag')
     .execute();
 }

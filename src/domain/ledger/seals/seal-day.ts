@@ -6,9 +6,10 @@ import type { Database } from '../../../db/database.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Audit, auditEntry, newAudit, type Problem } from '../reports/audit.ts';
 import { compareDays, findChargeWithoutEntry, readDaySums } from '../reports/compare-sums.ts';
+import { compareTags, readTagDays } from '../reports/compare-tags.ts';
 import { dayOf, nextDayMs } from '../window.ts';
 import { chargeColumns, chargeLine, digestSums, digestText, entryColumns } from './digests.ts';
-import { entryLine, RowsDigest } from './digests.ts';
+import { entryLine, RowsDigest, tagColumns, tagsLine } from './digests.ts';
 import { type JournalRow, type Position, readJournal } from './journal.ts';
 import { digestOfSeal, findWrongState, positionOf, readNewestSeal, type SealRow } from './seals.ts';
 import { closeDays } from './sealing-turn.ts';
@@ -121,11 +122,12 @@ async function auditDay(
     behind = covered === 0 && page.length > 0 ? behind + 1 : 0;
     if (behind >= pagesBehind) break;
   }
-  const span = { fromDay: before ? dayOf(before.until_ms) : '', untilMs };
-  const sums = await readDaySums(db, { fromDay: span.fromDay, toDay: dayOf(untilMs - 1) });
+  const days = { fromDay: before ? dayOf(before.until_ms) : '', toDay: dayOf(untilMs - 1) };
+  const sums = await readDaySums(db, days);
   const problem =
     compareDays(audit, sums) ??
-    (await findChargeWithoutEntry(db, { fromMs: from.untilMs, toMs: untilMs }));
+    (await findChargeWithoutEntry(db, { fromMs: from.untilMs, toMs: untilMs })) ??
+    (await compareTags(db, { fromMs: from.untilMs, toMs: untilMs }));
   if (problem) return behind >= pagesBehind ? null : { problem };
   const state = writeState(audit, before?.until_ms ?? 0);
   const { lastSeq, deferred } = walk;
@@ -140,7 +142,8 @@ async function auditDay(
       charges: walk.charges.count,
       entries_digest: walk.entries.end(),
       charges_digest: walk.charges.end(),
-      sums_digest: digestSums(sums.chargeDays, sums.lossDays),
+      sums_digest: digestSums({ ...sums, tagDays: await readTagDays(db, days) }),
+      tags_digest: walk.tags.end(),
       state_digest: digestText(state),
     },
     state,
@@ -156,6 +159,7 @@ async function startAudit(db: Kysely<Tables>, before: SealRow | null): Promise<A
 type Walk = {
   readonly entries: RowsDigest;
   readonly charges: RowsDigest;
+  readonly tags: RowsDigest;
   /** The first entries that are dated behind the day. */
   readonly deferred: number[];
   lastSeq: number;
@@ -165,6 +169,7 @@ function newWalk({ lastSeq }: Position): Walk {
   return {
     entries: new RowsDigest(entryColumns),
     charges: new RowsDigest(chargeColumns),
+    tags: new RowsDigest(tagColumns),
     deferred: [],
     lastSeq,
   };
@@ -178,7 +183,7 @@ function addPage(
   { page, untilMs }: Page,
 ): { readonly problem: Problem | null; readonly covered: number } {
   let covered = 0;
-  for (const { entry, charge } of page) {
+  for (const { entry, charge, tags } of page) {
     if (entry.created_at_ms >= untilMs) {
       if (walk.deferred.length <= aheadMax) walk.deferred.push(entry.seq);
       continue;
@@ -189,6 +194,7 @@ function addPage(
     walk.lastSeq = Math.max(walk.lastSeq, entry.seq);
     walk.entries.add(entryLine(entry));
     if (charge) walk.charges.add(chargeLine(charge));
+    if (tags.length > 0) walk.tags.add(tagsLine(entry.id, tags));
   }
   return { problem: null, covered };
 }

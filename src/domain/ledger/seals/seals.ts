@@ -42,9 +42,15 @@ const digested = [
   'previous_digest',
 ] as const satisfies readonly (keyof SealRow)[];
 
-/** The digest of a seal, and through the one before it of all seals so far. */
-export function digestOfSeal(seal: Pick<SealRow, (typeof digested)[number]>): string {
-  return digestText(JSON.stringify(digested.map((column) => [column, seal[column]])));
+/**
+ * The digest of a seal, and through the one before it of all seals so far. A seal from before tags
+ * were sealed has no digest of them, and its own is as it was then.
+ */
+export function digestOfSeal(
+  seal: Pick<SealRow, (typeof digested)[number] | 'tags_digest'>,
+): string {
+  const columns = seal.tags_digest === null ? digested : [...digested, 'tags_digest' as const];
+  return digestText(JSON.stringify(columns.map((column) => [column, seal[column]])));
 }
 
 /** Returns the first seal that was changed, or whose predecessor is not the one it was made after. */

@@ -1,4 +1,5 @@
-// Latencies by tag. SQLite cannot change a check, so the table is written again.
+// Latencies by tag; SQLite cannot change a check, so the table is written again. And the digest of the
+// tags of a sealed day, as fixed as the others; seals from before have none.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -29,8 +30,27 @@ const onPostgres = [
     add constraint latency_sums_grouped_by_check check (grouped_by in ${groups}) not valid`,
 ];
 
-export const tagLatencies: Migration = migration(onSqlite);
-export const tagLatenciesOnPostgres: Migration = migration(onPostgres);
+/** The columns of 0021, and `tags_digest`. */
+const fixed = `day, until_ms, after_seq, last_seq, ahead, entries, charges, entries_digest, charges_digest, sums_digest,
+  state_digest, tags_digest, previous_digest, digest, sealed_at_ms`;
+
+const sealsOnSqlite = [
+  `alter table sealed_days add column tags_digest text`,
+  `drop trigger sealed_days_refuse_update`,
+  `create trigger sealed_days_refuse_update before update of ${fixed} on sealed_days begin
+    select raise(abort, 'sealed days are append-only');
+  end`,
+];
+
+const sealsOnPostgres = [
+  `alter table sealed_days add column tags_digest text`,
+  `drop trigger sealed_days_refuse_update on sealed_days`,
+  `create trigger sealed_days_refuse_update before update of ${fixed} on sealed_days
+    for each row execute function refuse_change()`,
+];
+
+export const tagRecords: Migration = migration([...onSqlite, ...sealsOnSqlite]);
+export const tagRecordsOnPostgres: Migration = migration([...onPostgres, ...sealsOnPostgres]);
 
 function migration(texts: readonly string[]): Migration {
   return {

@@ -1,0 +1,53 @@
+// Seals from before tags were sealed must keep their digests: these were made by that version.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { micros } from '../../../lib/money.ts';
+import { digestSums } from './digests.ts';
+import { digestOfSeal } from './seals.ts';
+
+const day = {
+  ledger_id: 'a0:live',
+  day: '2026-11-21',
+  key_id: 'k0',
+  model_id: 'm',
+  endpoint: 'chat',
+  requests: 2,
+  input_tokens: 3,
+  cached_tokens: 1,
+  output_tokens: 5,
+  images: 0,
+  cost_micros: micros(24),
+  upstream_cost_micros: micros(20),
+  loss_micros: micros(0),
+} as const;
+const loss = { ledger_id: 'a0:live', day: day.day, provoked_micros: micros(7) };
+const tagDay = { ...day, tag: 'nightly' };
+
+const seal = {
+  day: day.day,
+  until_ms: 1_795_305_600_000,
+  after_seq: 4,
+  last_seq: 9,
+  ahead: '[]',
+  entries: 9,
+  charges: 2,
+  entries_digest: 'e',
+  charges_digest: 'c',
+  sums_digest: 's',
+  state_digest: 't',
+  previous_digest: '',
+};
+
+test('a seal without tags has the digests that it always had', () => {
+  const sums = { chargeDays: [day], lossDays: [{ ...loss, forgiven_micros: micros(0) }] };
+  assert.equal(
+    digestSums({ ...sums, tagDays: null }),
+    'eb251eac2d924aed768bbecea4b31e60dce4f20dce4a024a244a2570c52f4c68',
+  );
+  assert.equal(
+    digestOfSeal({ ...seal, tags_digest: null }),
+    '7fa77dade7c86d96c3d6ccfbe40565780c95c28a60a5f5ea61400e19912af6fd',
+  );
+  for (const tagDays of [[], [tagDay]])
+    assert.notEqual(digestSums({ ...sums, tagDays }), digestSums({ ...sums, tagDays: null }));
+});
