@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -46,8 +46,11 @@ function checkOut({ commit }: OldVersion): string {
   const isComplete = join(packages, 'complete');
   if (!existsSync(isComplete)) {
     mkdirSync(packages, { recursive: true });
-    for (const file of ['package.json', 'package-lock.json', '.npmrc'])
+    for (const file of ['package.json', 'package-lock.json', '.npmrc', 'bundle/package.json']) {
+      if (!existsSync(join(folder, file))) continue;
+      mkdirSync(dirname(join(packages, file)), { recursive: true });
       writeFileSync(join(packages, file), readFileSync(join(folder, file)));
+    }
     execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], {
       cwd: packages,
       stdio: 'inherit',
@@ -162,6 +165,10 @@ async function use(program: OldProgram, upstream: LocalUpstream) {
   const isDisabled = program.tryCli('keys', 'disable', disabled.id);
   program.tryCli('keys', 'update', second.id, '--tpm', '100000', '--allow', '127.0.0.1/32');
   program.tryCli('admin-keys', 'create', '--name', 'shop', '--scopes', 'accounts:read');
+  program.tryCli('keys', 'update', second.id, '--scopes', 'run,usage');
+  program.tryCli('accounts', 'telemetry', account, '--endpoint', 'https://otlp.example.com');
+  // Versions before tags ignore the header.
+  const tags = { 'x-service-tags': 'project=alpha, env=prod' };
 
   for (const { name, path, body, upstreamPath } of endpoints) {
     upstream.on(
@@ -169,7 +176,8 @@ async function use(program: OldProgram, upstream: LocalUpstream) {
       answerContent(name, { text: 'one two', tokens: { input: 300, output: 40 } }),
     );
     for (const stream of [false, true]) {
-      for (const { key } of [live, test]) await charged(program.url + path, key, body({ stream }));
+      for (const { key } of [live, test])
+        await charged(program.url + path, key, body({ stream }), tags);
     }
     await charged(program.url + path, live.key, body(), { 'idempotency-key': `first-${name}` });
   }

@@ -1,5 +1,6 @@
 // The first version that had each migration as it was released, oldest first. A name that changed
-// later is there too. The first with 0010 is also the first with 0012 and 0013 beside today's 0009.
+// later is there too. The first with 0010 is also the first with 0012 and 0013 beside today's 0009, the
+// first with 0025 that with 0021 to 0024, and the first with 0032 that with 0027, 0031 and today's 0028.
 
 type StoreName = 'sqlite' | 'postgres';
 
@@ -31,4 +32,8 @@ export const versions: readonly OldVersion[] = [
   { name: '0009-activity', commit: '1075ee6', stores: both },
   { name: '0019-smaller-rows', commit: 'd327657', stores: both },
   { name: '0020-admin-keys', commit: 'cbb6d75', stores: both },
+  { name: '0025-earlier-keys', commit: '10e1119', stores: both },
+  { name: '0032-members', commit: 'faf7094', stores: both },
+  { name: '0030-loss-index', commit: 'd932e11', stores: both },
+  { name: '0026-account-telemetry', commit: '4c07f10', stores: both },
 ];
