@@ -33,6 +33,12 @@ test('any tags stay within the bounds of their account and day, and a known tag 
   );
 });
 
+test('tags of many names are bounded too', () => {
+  const tags = Array.from({ length: measuredTagsMax + 1 }, (_, number) => `name${number}=x`);
+  const taken = new MeasuredTags().take('a live', day, tags);
+  assert.deepEqual(taken, tags.slice(0, measuredTagsMax));
+});
+
 test('the bounds are those of one account, mode and day', () => {
   const measured = new MeasuredTags();
   const users = Array.from({ length: measuredValuesMax + 1 }, (_, user) => `user=${user}`);
