@@ -11,7 +11,7 @@ import { JsonBytes } from './json-bytes.ts';
 import { postTo } from './post.ts';
 import { SendQueue } from './queue.ts';
 import { createRequestMetrics } from './request-metrics.ts';
-import { Room } from './room.ts';
+import { Room } from '../../lib/room.ts';
 import { createSampler, type Sampler } from './sampler.ts';
 import { schema, scope, wrapSpans, writeResource } from './wrap-spans.ts';
 import { writeSpans } from './write-spans.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import type { Posted } from './post.ts';
 import { SendQueue } from './queue.ts';
-import { Room } from './room.ts';
+import { Room } from '../../lib/room.ts';
 
 const taken: Posted = { kind: 'taken', rejected: 0 };
 const down = { kind: 'later', problem: 'it cannot be reached', waitMs: null } as const;

@@ -3,7 +3,7 @@
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import { Batch, type Wrapping } from './batch.ts';
 import type { Post, Posted } from './post.ts';
-import type { Room } from './room.ts';
+import type { Room } from '../../lib/room.ts';
 
 type QueueOptions = {
   readonly post: Post;

@@ -11,7 +11,7 @@ import type { FinishedRequest } from '../finished-request.ts';
 import { JsonBytes } from '../json-bytes.ts';
 import type { Posted } from '../post.ts';
 import { SendQueue } from '../queue.ts';
-import { Room } from '../room.ts';
+import { Room } from '../../../lib/room.ts';
 import { wrapSpans } from '../wrap-spans.ts';
 import { writeSpans } from '../write-spans.ts';
 import { addResults, type NewResults } from './results.ts';

@@ -1,4 +1,4 @@
-// A limit in bytes for what waits to be sent.
+// A limit in bytes for what waits in memory.
 export class Room {
   #bytesLeft: number;
   readonly #within: Room | null;
