@@ -3,6 +3,7 @@
 import { Billing } from './domain/billing/billing.ts';
 import { recordBooking } from './domain/audit/audit-log.ts';
 import { Activity } from './domain/activity/activity.ts';
+import { KeptBodies } from './domain/bodies/kept-bodies.ts';
 import { ResponseCache } from './domain/cache/response-cache.ts';
 import type { Catalog } from './domain/catalog/catalog.ts';
 import type { Config } from './config/schema.ts';
@@ -131,7 +132,8 @@ export async function startServing(
     const { activity, idempotency, cache, keepAlives, growths, upstreams, images } = gateway;
     for (const part of [idempotency, cache, keepAlives, growths, overload]) part.close();
     await Promise.all([upstreams, images, billing, sealing].map((part) => part.close()));
-    for (const part of [parts.telemetry, keys, activity, shared, database]) await part.close();
+    for (const part of [parts.telemetry, keys, activity, gateway.bodies, shared, database])
+      await part.close();
   };
   return { url: urlOf(server), gateway, metrics, stop };
 }
@@ -152,7 +154,7 @@ function createGateway(
     database,
     secrets,
     clock,
-    onError: report('stored answers cannot be read or cleaned up; retrying'),
+    onError: report('stored answers or bodies cannot be read, stored or removed; retrying'),
   };
   const standings = new AccountStandings({
     ...standingReads(database.read, { limits: config.limits, clock }),
@@ -219,6 +221,7 @@ function createGateway(
     growths: new HoldGrowths(clock),
     routing,
     activity,
+    bodies: new KeptBodies({ ...answers, settings: config.bodies, threads }),
     meter,
   };
 }

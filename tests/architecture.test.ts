@@ -376,7 +376,7 @@ test('the files that list everything stay short', () => {
   const linesMax = {
     'server/routes.ts': 150,
     'app.ts': 80,
-    'serving.ts': 230,
+    'serving.ts': 235,
     'gateway/run.ts': 60,
     'canonical/event.ts': 70,
   };

@@ -64,6 +64,9 @@ export const accountsEndpoints = {
     output: closed({
       cached_responses_erased: Type.Integer(),
       replayed_responses_erased: Type.Integer(),
+      kept_bodies_erased: Type.Integer({
+        description: 'The requests whose bodies were kept.',
+      }),
     }),
   }),
   'GET /accounts/:account/statement': adminEndpoint({

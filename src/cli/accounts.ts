@@ -106,7 +106,7 @@ export async function purgeAccountCommand(accountId: string, options: JsonOption
     const erased = await purgeAccount(changes, accountId);
     if (!erased) throw noAccount(accountId);
     const done =
-      `Erased ${erased.cached_responses_erased} cached answers and ${erased.replayed_responses_erased} answers kept for replay. ` +
+      `Erased ${erased.cached_responses_erased} cached answers, ${erased.replayed_responses_erased} answers kept for replay and the kept bodies of ${erased.kept_bodies_erased} requests. ` +
       'Running gateways stop serving them within seconds.';
     printResult(options, { id: accountId, ...erased }, done);
   });

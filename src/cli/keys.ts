@@ -7,7 +7,7 @@ import { type KeyOwner, listKeyOwners, readKeyOwners } from '../domain/keys/key-
 import { findKey, keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
 import type { KeyChange, KeyControls } from '../domain/keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
-import { assignKey, changeKey, createKey, rotateKey } from '../operations/keys.ts';
+import { assignKey, bodyDaysProblem, changeKey, createKey, rotateKey } from '../operations/keys.ts';
 import { noAccount } from './accounts.ts';
 import { findMember, noMember } from './budgets.ts';
 import { resolveModelIds, withInstallation } from './installation.ts';
@@ -23,6 +23,7 @@ type LimitOptions = JsonOption &
     readonly models?: OrNone<readonly string[]>;
     readonly scopes?: OrNone<readonly KeyScope[]>;
     readonly expires?: OrNone<number>;
+    readonly keepBodies?: OrNone<number>;
   };
 
 export async function createKeyCommand(
@@ -164,7 +165,10 @@ function revokedKey(keyId: string): CommandFailed {
 }
 
 function controlsOf(config: Config, options: LimitOptions): KeyControls {
-  const { name, dailyCapUsd, monthlyCapUsd, models, scopes, expires } = options;
+  const { name, dailyCapUsd, monthlyCapUsd, models, scopes, expires, keepBodies } = options;
+  const bodyDays = keepBodies === undefined ? undefined : orNull(keepBodies);
+  const problem = bodyDays === undefined ? null : bodyDaysProblem(config, bodyDays);
+  if (problem !== null) throw new CommandFailed(`--keep-bodies ${problem}`);
   return {
     ...requestLimitsOf(options),
     ...(name !== undefined && { name }),
@@ -175,6 +179,7 @@ function controlsOf(config: Config, options: LimitOptions): KeyControls {
     }),
     ...(scopes !== undefined && { scopes: orNull(scopes) }),
     ...(expires !== undefined && { expiresAtMs: orNull(expires) }),
+    ...(bodyDays !== undefined && { bodyDays }),
   };
 }
 

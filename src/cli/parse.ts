@@ -49,6 +49,14 @@ export function parseCount(text: string): OrNone<number> {
   return Number(text);
 }
 
+/** Parses a positive number of days, or "none". */
+export function parseDays(text: string): OrNone<number> {
+  if (text === noneText) return none;
+  if (!/^[1-9]\d?$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number of days, or "none".');
+  return Number(text);
+}
+
 /** Parses hours from 0 to 720. */
 export function parseOverlap(text: string): number {
   if (!/^\d{1,3}$/.test(text) || Number(text) > 720)

@@ -13,6 +13,7 @@ import {
   parseAddressRanges,
   parseCount,
   parseDay,
+  parseDays,
   parseExpiry,
   parseFactor,
   parseFactorOrNone,
@@ -449,6 +450,11 @@ function limits(command: Command): Command {
       '--expires <time>',
       'expiry: a UTC day, or a time like 2027-01-31T18:00:00Z; "none" for never',
       parseExpiry,
+    )
+    .option(
+      '--keep-bodies <days>',
+      'days for which the bodies of its requests and answers are kept; "none" for not at all',
+      parseDays,
     );
 }
 

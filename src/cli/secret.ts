@@ -85,7 +85,7 @@ type Status = {
   /** Ids of accounts whose headers for traces are encrypted with another secret. */
   readonly telemetry_accounts: readonly string[];
   /**
-   * When the last session, replay and image link from before the rotation expires; null: no gateway
+   * When the last session, replay, kept body and image link from before the rotation expires; null: no gateway
    * uses the current secret yet.
    */
   readonly short_lived_until: string | null;
@@ -108,7 +108,8 @@ async function readStatus({
   const others = file === null ? notedIds : [...notedIds, ...given];
   const isInUse = newest?.id === current.id;
   const { apps, backupCodes } = await countSecondFactorsUnderOthers(database, current);
-  const keptMs = Math.max(shortLivedMs, config.storage.keep_days * 24 * 60 * 60_000);
+  const keptDays = Math.max(config.storage.keep_days, config.bodies.days_max);
+  const keptMs = Math.max(shortLivedMs, keptDays * 24 * 60 * 60_000);
   const status = {
     current: current.id,
     accepted: accepted.map(({ id }) => id),
@@ -146,7 +147,9 @@ function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
       : [`keys for the traces of ${accounts.length} accounts are not under the current secret`]),
     ...(until === null || Date.parse(until) <= systemClock.nowMs()
       ? []
-      : [`sessions, replays and links to images from before the rotation work until ${until}`]),
+      : [
+          `sessions, replays, kept bodies and links to images from before the rotation work until ${until}`,
+        ]),
   ];
 }
 

@@ -502,6 +502,35 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    bodies: Type.Object(
+      {
+        enabled: Type.Boolean({
+          default: true,
+          description:
+            'Lets accounts keep the bodies of requests and answers, for keys that ask for it. `false`: none are kept or shown.',
+        }),
+        days_max: Type.Integer({
+          minimum: 1,
+          maximum: 30,
+          default: 7,
+          description: 'The most days that a key may keep them.',
+        }),
+        body_limit_bytes: Type.Integer({
+          minimum: 1_024,
+          maximum: 8_388_608,
+          default: 262_144,
+          description: 'How much of each body is kept; the rest is cut off.',
+        }),
+        disk_bytes: Type.Integer({
+          minimum: 65_536,
+          maximum: 1_099_511_627_776,
+          default: 1_073_741_824,
+          description:
+            'The size of all kept bodies in the database; beyond it, the oldest are deleted first.',
+        }),
+      },
+      section,
+    ),
     tags: Type.Object(
       {
         end_users: Type.Boolean({

@@ -1,5 +1,7 @@
 // An account's API keys. Changes reach every gateway within seconds, through the counter that key
 // stores poll.
+import type { Config } from '../config/schema.ts';
+import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import { readKeyUses } from '../domain/activity/queries.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { ApiError, invalidCursor, invalidRequest } from '../canonical/errors.ts';
@@ -20,14 +22,15 @@ import {
 } from '../domain/keys/list-keys.ts';
 import type { KeyChange, KeyControls, NewKey } from '../domain/keys/manage-keys.ts';
 import { readKeySpending, type KeySpending } from '../domain/ledger/reports/spending.ts';
+import type { Membership } from '../domain/users/session.ts';
 import { forecastMicros } from '../domain/ledger/forecast.ts';
 import { dayStartMs, monthStartMs, nextDayMs, nextMonthMs } from '../domain/ledger/window.ts';
 import { isAddressRange } from '../lib/addresses.ts';
 import { parseZonedTime } from '../lib/iso-time.ts';
 import { micros } from '../lib/money.ts';
-import { changeKey, createKey, rotateKey } from '../operations/keys.ts';
+import { bodyDaysProblem, changeKey, createKey, rotateKey } from '../operations/keys.ts';
 import type { DashboardContext } from './context.ts';
-import { requireProof, requireWithinBudget } from './access.ts';
+import { isAtLeast, requireProof, requireWithinBudget } from './access.ts';
 import { audited, type Handlers } from './handlers.ts';
 
 const pageRows = 50;
@@ -83,26 +86,38 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     return { key: listing && (await toKey(context, listing)) };
   },
 
-  'GET /accounts/:account/key-defaults': async ({ context: { gateway } }) => {
-    const { requests_per_minute, tokens_per_minute, concurrent_requests } = gateway.config.limits;
-    return { requests_per_minute, tokens_per_minute, concurrent_requests };
+  'GET /accounts/:account/key-defaults': async ({ context, account }) => {
+    const { limits, bodies } = context.gateway.config;
+    const { requests_per_minute, tokens_per_minute, concurrent_requests } = limits;
+    const { enabled, days_max, body_limit_bytes } = bodies;
+    const [found] = await findAccounts(context.database, [account.accountId]);
+    const retained = found?.retainResponses === true;
+    return {
+      requests_per_minute,
+      tokens_per_minute,
+      concurrent_requests,
+      bodies: enabled ? { days_max, body_limit_bytes, retained } : null,
+    };
   },
 
   'POST /accounts/:account/keys': async ({
     context,
-    account: { accountId },
+    account,
     session: { userId },
     body,
     changes,
   }) => {
+    const { accountId } = account;
     await requireProof(context, { userId, accountId });
     const { mode, ...fields } = body;
+    requireOwnerToKeep(account, fields);
     const order = { accountId, mode, ownerId: userId, ...readControls(context, fields) };
     const made = await createKeyOrThrow(changes, context.secrets[0], order);
     return audited({ key: await toKey(context, made.listing), secret: made.key });
   },
 
   'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body, changes }) => {
+    requireOwnerToKeep(account, body);
     const change = { action: 'update', controls: readControls(context, body) } as const;
     return audited(
       await toKey(context, await changeKeyOrThrow(changes, placeOf(account, params), change)),
@@ -196,6 +211,15 @@ export function noSuchKey(): ApiError {
   return new ApiError('not_found', 'There is no such key in this account.');
 }
 
+/** Prompts and answers are kept only if an owner of the account wants it. Throws ApiError 403. */
+function requireOwnerToKeep({ role }: Membership, { body_days: days }: ControlFields): void {
+  if (days === undefined || days === null || isAtLeast(role, 'owner')) return;
+  throw new ApiError(
+    'not_permitted',
+    'Only an owner of the account may have a key keep the bodies of its requests. Admins may switch it off.',
+  );
+}
+
 type ControlFields = BodyOf<(typeof keysEndpoints)['PATCH /accounts/:account/keys/:key']>;
 
 /** Throws ApiError 400 that names the wrong field. */
@@ -204,7 +228,7 @@ export function readControls(
   fields: ControlFields,
 ): KeyControls {
   const { name, daily_cap_micros: dailyCap, monthly_cap_micros: monthlyCap, models } = fields;
-  const { scopes, allowed_addresses: addresses, expires_at: expiresAt } = fields;
+  const { scopes, allowed_addresses: addresses, expires_at: expiresAt, body_days: days } = fields;
   return {
     ...(name !== undefined && { name: readName(name) }),
     ...(dailyCap !== undefined && { dailyCapMicros: dailyCap === null ? null : micros(dailyCap) }),
@@ -220,7 +244,14 @@ export function readControls(
     ...(expiresAt !== undefined && {
       expiresAtMs: expiresAt === null ? null : readExpiry(expiresAt, gateway.clock.nowMs()),
     }),
+    ...(days !== undefined && { bodyDays: readBodyDays(gateway.config, days) }),
   };
+}
+
+function readBodyDays(config: Config, days: number | null): number | null {
+  const problem = bodyDaysProblem(config, days);
+  if (problem !== null) throw invalidRequest('body_days', `\`body_days\` ${problem}`);
+  return days;
 }
 
 function readName(text: string): string {

@@ -30,6 +30,7 @@ import { encodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/us
 import { readCursor } from '../server/usage-query.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
+import { readRequestBodies } from './request-bodies.ts';
 import { namesOfModels } from './model-names.ts';
 import { checkDays, dayMs, keysOfMember, startOfDay } from './usage-pages.ts';
 import { toDetail, toRecord } from './usage-records.ts';
@@ -156,14 +157,24 @@ export const requestHandlers: Handlers<typeof requestEndpoints> = {
 
   'GET /accounts/:account/requests/:request': async ({ context, account, params }) => {
     const found = await findRequest(context, account.accountId, params.request);
-    if (!found)
-      throw new ApiError(
-        'not_found',
-        'There is no request with this id in this account, or it was not charged and its history was removed.',
-      );
+    if (!found) throw noSuchRequest();
     return found;
   },
+
+  'GET /accounts/:account/requests/:request/bodies': async ({ context, account, params }) => {
+    const { accountId } = account;
+    const request = await findRequest(context, accountId, params.request);
+    if (!request) throw noSuchRequest();
+    return readRequestBodies(context, { accountId, request });
+  },
 };
+
+function noSuchRequest(): ApiError {
+  return new ApiError(
+    'not_found',
+    'There is no request with this id in this account, or it was not charged and its history was removed.',
+  );
+}
 
 /** A row of the list before its names are known. */
 type Row = {

@@ -52,6 +52,10 @@ export const Key = closed({
     'Addresses and CIDR ranges; null: from anywhere.',
   ),
   expires_at: orNull(Type.String()),
+  body_days: orNull(
+    Type.Integer(),
+    'For how many days the bodies of its requests and their answers are kept; null: they are not.',
+  ),
   owner: orNull(
     closed({ user_id: Type.String(), name: Type.String() }),
     'The user in whose budget it counts; null: nobody.',
@@ -77,6 +81,16 @@ const KeyDefaults = closed({
   requests_per_minute: orNull(Type.Integer()),
   tokens_per_minute: orNull(Type.Integer()),
   concurrent_requests: orNull(Type.Integer()),
+  bodies: orNull(
+    closed({
+      days_max: Type.Integer(),
+      body_limit_bytes: Type.Integer({ description: 'How much of each body is kept.' }),
+      retained: Type.Boolean({
+        description: 'false: none are kept, because the account stores nothing.',
+      }),
+    }),
+    'What keys that keep bodies are limited to; null: none are kept here.',
+  ),
 });
 
 const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
@@ -105,6 +119,8 @@ export const keyControls = {
   ),
   /** A moment to come, as ISO 8601 with its zone. */
   expires_at: nullable(Type.String({ maxLength: 40 })),
+  /** Keeps the bodies of its requests for so many days. */
+  body_days: nullable(Type.Integer({ minimum: 1, maximum: 30 })),
 };
 
 /** How long the text before works beside the new one; 0: it ends now. */
@@ -144,18 +160,20 @@ export const keysEndpoints = {
   'GET /accounts/:account/key-defaults': endpoint({
     access: 'viewer',
     summary: 'Get the default limits of keys',
+    note: 'And what keys that keep bodies are limited to.',
     output: KeyDefaults,
   }),
   'POST /accounts/:account/keys': endpoint({
     access: 'admin',
     summary: 'Create a key',
+    note: 'Only an owner may set `body_days`, the days for which the bodies of its requests are kept.',
     body: Type.Object({ mode: Mode, name: Name, ...keyControls }, { additionalProperties: false }),
     output: NewKey,
   }),
   'PATCH /accounts/:account/keys/:key': endpoint({
     access: 'admin',
     summary: 'Change a key',
-    note: '409 once it is revoked, here and below.',
+    note: '409 once it is revoked, here and below. Only an owner may set `body_days`; an admin may set it to null.',
     body: Type.Object(
       { name: Type.Optional(Name), ...keyControls },
       { additionalProperties: false },

@@ -148,6 +148,9 @@ export const operatorAccountsEndpoints = {
     output: closed({
       cached_responses_erased: Type.Integer(),
       replayed_responses_erased: Type.Integer(),
+      kept_bodies_erased: Type.Integer({
+        description: 'The requests whose bodies were kept.',
+      }),
     }),
   }),
 };

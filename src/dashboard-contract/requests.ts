@@ -97,6 +97,43 @@ export const RequestDetail = closed({
 });
 export type RequestDetail = Output<typeof RequestDetail>;
 
+const KeptBody = closed({
+  text: Type.String({ description: 'The body as it was sent, or its start.' }),
+  bytes: Type.Integer({ description: 'Its whole length.' }),
+  cut: Type.Boolean({ description: 'Only its start is kept: `bodies.body_limit_bytes`.' }),
+});
+export type KeptBody = Output<typeof KeptBody>;
+
+export const noBodiesReasons = [
+  'disabled',
+  'account-off',
+  'key-off',
+  'expired',
+  'erased',
+  'unreadable',
+  'not-kept',
+] as const;
+
+export const RequestBodies = closed({
+  kept: orNull(
+    closed({
+      request: orNull(
+        KeptBody,
+        'null: it was refused before its body was read. Of a form, the names and texts.',
+      ),
+      answer: orNull(KeptBody, 'null: the client left before.'),
+      streamed: Type.Boolean({ description: 'The answer is the text of an event stream.' }),
+      expires_at: Type.String(),
+    }),
+    'null: there are none; `reason` says why.',
+  ),
+  reason: orNull(
+    Type.Enum([...noBodiesReasons]),
+    '`disabled`: the operator keeps none. `account-off`: the account stores nothing. `key-off`: the key does not keep them. `expired`. `erased`: with the stored answers of the account. `unreadable`: encrypted under a secret that is no longer accepted. `not-kept`: none of these; they are stored some seconds after the answer, from when the key keeps them, and dropped when there is no room.',
+  ),
+});
+export type RequestBodies = Output<typeof RequestBodies>;
+
 export const RequestTotals = closed({
   charged: orNull(
     closed({
@@ -143,5 +180,11 @@ export const requestEndpoints = {
     summary: 'Get a request',
     note: 'Finds a request of either mode.',
     output: RequestDetail,
+  }),
+  'GET /accounts/:account/requests/:request/bodies': endpoint({
+    access: 'admin',
+    summary: 'Get the kept bodies of a request',
+    note: 'Of a key that keeps them (`body_days`).',
+    output: RequestBodies,
   }),
 };

@@ -30,6 +30,7 @@ export type Tables = {
   account_telemetry: AccountTelemetryTable;
   account_telemetry_results: AccountTelemetryResultsTable;
   request_log: RequestLogTable;
+  kept_bodies: KeptBodiesTable;
   latency_sums: LatencySumsTable;
   activity_hours: ActivityHoursTable;
   activity_tag_days: ActivityTagDaysTable;
@@ -110,6 +111,8 @@ export type ApiKeysTable = {
   allowed_addresses: string | null;
   /** null: the key never expires. */
   expires_at_ms: number | null;
+  /** For how many days the bodies of its requests are kept; null: they are not kept. */
+  body_days: number | null;
   created_at_ms: number;
   /** null: the key is enabled. */
   disabled_at_ms: number | null;
@@ -496,6 +499,26 @@ export type ActivityDaysTable = {
   saved_micros: Micros;
   input_tokens: number;
   output_tokens: number;
+};
+
+/** The bodies of a request whose key keeps them. */
+export type KeptBodiesTable = {
+  account_id: string;
+  request_id: string;
+  key_id: string;
+  /** The account's generation when the request began, as for cached answers. */
+  generation: number;
+  created_at_ms: number;
+  expires_at_ms: number;
+  /** The size of the row, for the budget. */
+  size_bytes: number;
+  streamed: Flag;
+  /** The length as sent, of which less may be kept; null: there was none. */
+  request_bytes: number | null;
+  answer_bytes: number | null;
+  /** Compressed and encrypted. */
+  request: Uint8Array | null;
+  answer: Uint8Array | null;
 };
 
 /**

@@ -2,6 +2,7 @@
 import type { Activity } from '../domain/activity/activity.ts';
 import type { AccountStandings } from './admission/account-standings.ts';
 import type { ActiveRuns } from './active-runs.ts';
+import type { KeptBodies } from '../domain/bodies/kept-bodies.ts';
 import type { ResponseCache } from '../domain/cache/response-cache.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { Config } from '../config/schema.ts';
@@ -46,6 +47,8 @@ export type Gateway = {
   readonly routing: Routing;
   /** Counts what the ledger does not book. */
   readonly activity: Activity;
+  /** Keeps the bodies of requests whose key asks for it. */
+  readonly bodies: KeptBodies;
   /** Counts for the metrics. */
   readonly meter: Meter;
 };

@@ -11,6 +11,7 @@ import {
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { changedFields } from '../domain/audit/changed-fields.ts';
 import { readThreshold, setThreshold } from '../domain/billing/low-balance.ts';
+import { removeErasedOf } from '../domain/bodies/upkeep.ts';
 import { removePurgedOf } from '../domain/cache/purged-accounts.ts';
 import { dropBodies } from '../domain/idempotency/purge.ts';
 import { createLedgers } from '../domain/ledger/create-ledgers.ts';
@@ -50,10 +51,14 @@ export function openAccount(
   });
 }
 
-/** The numbers of erased answers: in the cache, and kept for replay under an Idempotency-Key. */
+/**
+ * The numbers of erased answers: in the cache, and kept for replay under an Idempotency-Key; and of
+ * requests whose bodies are erased.
+ */
 type Erased = {
   readonly cached_responses_erased: number;
   readonly replayed_responses_erased: number;
+  readonly kept_bodies_erased: number;
 };
 
 /**
@@ -101,6 +106,7 @@ async function eraseResponses(database: Database, accountId: string): Promise<Er
   return {
     cached_responses_erased: await removePurgedOf(database, accountId),
     replayed_responses_erased: await dropBodies(database, accountId),
+    kept_bodies_erased: await removeErasedOf(database, accountId),
   };
 }
 

@@ -1,4 +1,5 @@
 // Creates and changes API keys. Each change and its audit row are one transaction.
+import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
@@ -115,6 +116,20 @@ export function assignKey(
       change: fields && { ...about, ...fields },
     };
   });
+}
+
+/**
+ * Returns null, or a clause that says why a key cannot keep bodies for so many days. `days`: null
+ * switches it off.
+ */
+export function bodyDaysProblem(
+  { bodies }: Pick<Config, 'bodies'>,
+  days: number | null,
+): string | null {
+  if (days === null) return null;
+  if (!bodies.enabled) return 'must be left out: no bodies are kept here (`bodies.enabled`).';
+  if (Number.isInteger(days) && days >= 1 && days <= bodies.days_max) return null;
+  return `must be a whole number of days from 1 to ${bodies.days_max} (\`bodies.days_max\`).`;
 }
 
 /** Changes a key. Running gateways follow within seconds. */

@@ -6,6 +6,7 @@ import type { Endpoint } from '../gateway/stages.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { keyOf, publicUrlOf } from './context.ts';
 import { httpClient } from './http-client.ts';
+import { noteAnswer } from './kept-answer.ts';
 import { baseUrlOf } from './server-url.ts';
 import { readJsonBody } from './middleware/body.ts';
 import { idHeaderNames } from './middleware/trace.ts';
@@ -33,6 +34,7 @@ export function runEndpoint(
     const path = publicUrlOf(request);
     for (const name of idHeaderNames(path)) reply.header(name, request.requestId);
     const body = await readBody(request);
+    const { bodies } = request;
     const { spans } = request.requestLog;
     spans?.noteAsked(body);
     spans?.enter();
@@ -56,7 +58,7 @@ export function runEndpoint(
         trace: request.trace,
         log: request.requestLog,
       },
-      client,
+      bodies ? noteAnswer(client, bodies) : client,
     );
     await (spans ? running.finally(() => spans.leave()) : running).catch((error: unknown) => {
       // The stream has begun, so no error can be written into it. Cutting it off tells its client

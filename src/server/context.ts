@@ -1,6 +1,7 @@
 // What the HTTP side needs from the program, and what it attaches to each request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
+import type { KeptExchange } from '../domain/bodies/kept-exchange.ts';
 import type { Billing } from '../domain/billing/billing.ts';
 import type { Database } from '../db/database.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -75,6 +76,8 @@ declare module 'fastify' {
     requestLog: RequestLog;
     /** Set by `authenticate`; null when no key was sent and none is needed. */
     apiKey: ApiKey | null;
+    /** Notes the bodies for a key that keeps them; null: nothing is kept. */
+    bodies: KeptExchange | null;
     /** The client's trace; null: it sent none, or an invalid one. */
     trace: TraceContext | null;
   }

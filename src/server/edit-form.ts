@@ -28,7 +28,15 @@ export async function readFormBody(request: FastifyRequest): Promise<unknown> {
   if (!formType.test(contentType)) return readJsonBody(request);
   const bytes = request.body instanceof Uint8Array ? request.body : Buffer.alloc(0);
   request.body = undefined;
-  return readEditForm(await Promise.all((await partsOf(bytes, contentType)).map(readPart)));
+  const parts = await Promise.all((await partsOf(bytes, contentType)).map(readPart));
+  request.bodies?.noteRequest(Buffer.from(JSON.stringify(parts.map(describePart), null, 2)));
+  return readEditForm(parts);
+}
+
+/** The bytes of a file are of no use to a reader. */
+function describePart(part: FormPart): object {
+  if (part.kind === 'text') return { [part.name]: part.text };
+  return { [part.name]: `(a file of ${part.bytes.length} bytes)` };
 }
 
 async function partsOf(bytes: Uint8Array, contentType: string): Promise<[string, string | File][]> {

@@ -40,6 +40,7 @@ test('a key is created with every control, shown once, and works', async () => {
     concurrent_requests: 4,
     allowed_addresses: ['127.0.0.0/8', ' ::1 '],
     expires_at: '2099-01-31T18:00:00+02:00',
+    body_days: 2,
   };
   const { key, secret } = await make(body);
   const { id, created_at: createdAt, today, this_month: month, ...fields } = key;
@@ -59,6 +60,7 @@ test('a key is created with every control, shown once, and works', async () => {
     concurrent_requests: 4,
     allowed_addresses: ['127.0.0.0/8', '::1'],
     expires_at: '2099-01-31T16:00:00.000Z',
+    body_days: 2,
     last_used_at: null,
     owner: { user_id: owner.userId, name: 'Test User' },
     disabled_at: null,
@@ -293,6 +295,7 @@ test("members read keys, admins change them, and another account's keys are hidd
     requests_per_minute: 600,
     tokens_per_minute: null,
     concurrent_requests: null,
+    bodies: { days_max: 7, body_limit_bytes: 262_144, retained: true },
   });
   for (const path of [keys(key.id), `${keys()}?mode=test`])
     assert.equal((await stranger.get(path)).status, 404);

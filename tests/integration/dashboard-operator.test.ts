@@ -296,7 +296,11 @@ test('a purge erases the stored answers of an account', async () => {
     (await gateway.post('/v1/chat/completions', { key, body })).headers['x-service-cache'];
   assert.deepEqual([await ask(), await ask()], [undefined, 'hit']);
   const purge = await operator.post(`/operator/accounts/${account}/purge`);
-  assert.deepEqual(purge.json(), { cached_responses_erased: 1, replayed_responses_erased: 0 });
+  assert.deepEqual(purge.json(), {
+    cached_responses_erased: 1,
+    replayed_responses_erased: 0,
+    kept_bodies_erased: 0,
+  });
   assert.deepEqual(
     (await auditOf(account)).map(({ action }) => action),
     ['account.purge'],

@@ -164,6 +164,7 @@ test('commands create accounts and keys that work while the gateway runs', async
     concurrent_requests: null,
     allowed_addresses: null,
     expires_at: null,
+    body_days: null,
     disabled_at: null,
     revoked_at: null,
     owner: null,
@@ -211,7 +212,7 @@ test('accounts purge erases stored answers, --retain-responses off also stores n
   assert.equal((await ask('one')).status, 200);
   assert.equal((await ask('one')).status, 200);
   const { cached_responses_erased: cached, ...purged } = await cli('accounts', 'purge', account);
-  assert.deepEqual(purged, { id: account, replayed_responses_erased: 1 });
+  assert.deepEqual(purged, { id: account, replayed_responses_erased: 1, kept_bodies_erased: 0 });
   assert.ok(Number.isInteger(cached));
   // The gateway drops its memory when it notices the purge.
   const purgedReply = await onceNoticed(
@@ -221,7 +222,12 @@ test('accounts purge erases stored answers, --retain-responses off also stores n
   assert.equal(purgedReply.error.code, 'idempotency_body_not_retained');
 
   const off = await cli('accounts', 'update', account, '--retain-responses', 'off');
-  assert.deepEqual(off, { id: account, cached_responses_erased: 0, replayed_responses_erased: 0 });
+  assert.deepEqual(off, {
+    id: account,
+    cached_responses_erased: 0,
+    replayed_responses_erased: 0,
+    kept_bodies_erased: 0,
+  });
   assert.equal((await ask('two')).status, 200);
   assert.equal((await ask('two')).error.code, 'idempotency_body_not_retained');
   const isRetained = async () =>

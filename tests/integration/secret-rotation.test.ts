@@ -219,6 +219,27 @@ test('a stored answer is replayed after a rotation, and without its secret its r
   assert.equal((await gateway.balance(account)).postedMicros, postedMicros, 'charged once');
 });
 
+test('kept bodies are read as long as their secret is accepted, and delay its retirement', async () => {
+  const second = nextSecret();
+  const owner = await signIn(gateway);
+  const made = await gateway.makeKey({ account: owner.account, bodyDays: 7 });
+  const body = chat.body();
+  const { requestId } = await gateway.post(chat.path, { key: made.key, body });
+  await gateway.program.app.gateway.bodies.flush();
+  await restart(second, first);
+  type Shown = { readonly kept: { readonly request: { readonly text: string } } | null };
+  const show = async () => {
+    const user = await signIn(gateway, { account: owner.account });
+    const path = `/accounts/${owner.account}/requests/${requestId}/bodies`;
+    return (await user.get(path)).json<Shown & { readonly reason: string | null }>();
+  };
+  assert.deepEqual(JSON.parse((await show()).kept!.request.text), body);
+  assert.equal((await statusOfSecrets()).can_retire, false);
+  await retire('--force');
+  await restart(second);
+  assert.deepEqual(await show(), { kept: null, reason: 'unreadable' });
+});
+
 test('an answer cached before a rotation is requested once more, then found again', async () => {
   const second = nextSecret();
   const { key } = await newKey();

@@ -359,6 +359,34 @@ test('wrong keys from one address are counted over all threads', async () => {
   await own.stop();
 });
 
+test('every thread keeps bodies once the key asks for it, and none after it stops', async () => {
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const keptOf = async (replies: readonly Reply[]) => {
+    const ids = replies.map(({ requestId }) => requestId);
+    const { read } = gateway.database;
+    const rows = await read
+      .selectFrom('kept_bodies')
+      .select('request_id')
+      .where('request_id', 'in', ids)
+      .execute();
+    return rows.length;
+  };
+  const marked = await gateway.makeKey({ mode: 'live', creditUsd: 50, bodyDays: 1 });
+  /** Sends some on all threads, and returns how many are kept once each thread has stored its own. */
+  const sendAndCount = async () => {
+    const sent = await sendMany(12, key);
+    const later = await sendMany(12, marked.key);
+    await until(async () => (await keptOf(later)) === later.length);
+    return keptOf(sent);
+  };
+  assert.equal(await sendAndCount(), 0);
+  await gateway.program.cli('keys', 'update', id, '--keep-bodies', '1');
+  await until(async () => (await sendAndCount()) === 12);
+  await gateway.program.cli('keys', 'update', id, '--keep-bodies', 'none');
+  await until(async () => (await sendAndCount()) === 0);
+});
+
 test('a process that was paused still keeps its limits', async () => {
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50, requestsPerMinute: 6 });

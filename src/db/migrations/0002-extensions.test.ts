@@ -57,6 +57,7 @@ test('a ledger of the first version still works: nothing is lost, and an open ho
     'activity_days',
     'recent_errors',
     'request_log',
+    'kept_bodies',
     'latency_days',
     'latency_sums',
     'activity_hours',
@@ -91,6 +92,7 @@ test('a ledger of the first version still works: nothing is lost, and an open ho
   connection.exec('drop table loss_days; alter table entries drop column provoked');
   connection.exec('drop table secrets; alter table api_keys drop column secret_id');
   connection.exec('alter table api_keys drop column scopes');
+  connection.exec('alter table api_keys drop column body_days');
   connection.exec('drop table admin_answers; drop table admin_keys');
   connection.exec('drop trigger charges_refuse_delete; drop table sealed_days; drop table sealing');
   connection.exec(

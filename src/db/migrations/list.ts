@@ -37,6 +37,7 @@ import { keyScopes } from './0031-key-scopes.ts';
 import { members, membersOnPostgres } from './0032-members.ts';
 import { passkeys, passkeysOnPostgres } from './0033-passkeys.ts';
 import { tagRecords, tagRecordsOnPostgres } from './0035-tag-records.ts';
+import { keptBodies, keptBodiesOnPostgres } from './0034-kept-bodies.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -81,6 +82,7 @@ const sqlite = {
   '0032-members': members,
   '0033-passkeys': passkeys,
   '0035-tag-records': tagRecords,
+  '0034-kept-bodies': keptBodies,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -116,6 +118,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0032-members': membersOnPostgres,
   '0033-passkeys': passkeysOnPostgres,
   '0035-tag-records': tagRecordsOnPostgres,
+  '0034-kept-bodies': keptBodiesOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

@@ -35,6 +35,8 @@ export type ApiKey = {
   readonly allowedAddresses: readonly AddressList[];
   /** null: the key never expires. */
   readonly expiresAtMs: number | null;
+  /** For how many days the bodies of its requests are kept; null: they are not kept. */
+  readonly bodyDays: number | null;
   /** A disabled key can be enabled again. */
   readonly isDisabled: boolean;
   readonly accountFrozen: boolean;

@@ -300,6 +300,7 @@ function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm'
     },
     allowedAddresses: [row.allowed_addresses, row.account_allowed_addresses].flatMap(toAddressList),
     expiresAtMs: row.expires_at_ms,
+    bodyDays: row.body_days,
     isDisabled: row.disabled_at_ms !== null,
     accountFrozen: row.frozen === 1,
     retainResponses: row.retain_responses === 1,

@@ -23,6 +23,8 @@ export type KeyListing = {
   readonly concurrent_requests: number | null;
   readonly allowed_addresses: readonly string[] | null;
   readonly expires_at: string | null;
+  /** null: bodies are not kept. */
+  readonly body_days: number | null;
   readonly created_at: string;
   readonly disabled_at: string | null;
   readonly revoked_at: string | null;
@@ -210,6 +212,7 @@ export function toListing(row: Selectable<ApiKeysTable>): KeyListing {
     concurrent_requests: row.concurrent_requests,
     allowed_addresses: fromJson(row.allowed_addresses),
     expires_at: toTime(row.expires_at_ms),
+    body_days: row.body_days,
     created_at: new Date(row.created_at_ms).toISOString(),
     disabled_at: toTime(row.disabled_at_ms),
     revoked_at: toTime(row.revoked_at_ms),

@@ -24,6 +24,8 @@ export type KeyControls = {
   /** Addresses and CIDR ranges, already validated. */
   readonly allowedAddresses?: readonly string[] | null;
   readonly expiresAtMs?: number | null;
+  /** Already validated. null: the bodies of its requests are not kept. */
+  readonly bodyDays?: number | null;
 };
 
 export type NewKey = {
@@ -210,7 +212,8 @@ function columnsFor(
 
 function columnsOf(controls: KeyControls) {
   const { name, dailyCapMicros, monthlyCapMicros, models, requestsPerMinute } = controls;
-  const { scopes, tokensPerMinute, concurrentRequests, allowedAddresses, expiresAtMs } = controls;
+  const { scopes, tokensPerMinute, concurrentRequests, allowedAddresses, expiresAtMs, bodyDays } =
+    controls;
   return {
     ...(name !== undefined && { name }),
     ...(dailyCapMicros !== undefined && { daily_cap_micros: dailyCapMicros }),
@@ -222,6 +225,7 @@ function columnsOf(controls: KeyControls) {
     ...(concurrentRequests !== undefined && { concurrent_requests: concurrentRequests }),
     ...(allowedAddresses !== undefined && { allowed_addresses: toJson(allowedAddresses) }),
     ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
+    ...(bodyDays !== undefined && { body_days: bodyDays }),
   };
 }
 

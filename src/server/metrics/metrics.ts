@@ -6,7 +6,7 @@ import type { RecordRequest } from '../record-request.ts';
 import { bookMetrics, ledgerMetrics } from './book-metrics.ts';
 import { register } from './metric.ts';
 import { moneyMetrics } from './money-metrics.ts';
-import { accountSpans, buildInfo, poolMetrics } from './process-metrics.ts';
+import { accountSpans, buildInfo, keptBodies, poolMetrics } from './process-metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { upstreamMetrics } from './upstream-metrics.ts';
 
@@ -31,6 +31,7 @@ export function createMetrics(
     ...ledgerMetrics(sources),
     ...(threads.isFirst ? bookMetrics(sources) : []),
     accountSpans(context.telemetry.accounts.total),
+    keptBodies(gateway.bodies.total),
     ...poolMetrics(sources),
     buildInfo(sources),
   ]);

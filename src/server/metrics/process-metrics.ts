@@ -39,6 +39,18 @@ export function accountSpans(total: Readonly<Record<'sent' | 'dropped', number>>
   };
 }
 
+export function keptBodies(total: Readonly<Record<'kept' | 'dropped', number>>): Metric {
+  return {
+    name: 'kept_bodies_total',
+    type: 'counter',
+    help: 'Requests whose key keeps bodies, by whether they were stored or dropped for lack of memory.',
+    read: () => [
+      { labels: { outcome: 'kept' }, value: total.kept },
+      { labels: { outcome: 'dropped' }, value: total.dropped },
+    ],
+  };
+}
+
 export function poolMetrics({ database, ledger }: Sources): readonly Metric[] {
   const ofPools = (
     { name, help }: Pick<Metric, 'name' | 'help'>,

@@ -49,7 +49,7 @@ export function authenticate({ keys, gateway, addressRates, telemetry }: ServerC
  * not from this address.
  */
 export function useKey(
-  { config, clock }: ServerContext['gateway'],
+  { bodies, config, clock }: ServerContext['gateway'],
   key: ApiKey,
   request: FastifyRequest,
 ): void {
@@ -62,6 +62,7 @@ export function useKey(
   checkStanding(key, clock.nowMs());
   checkAddress(key, request.ip);
   request.apiKey = key;
+  request.bodies = bodies.begin(key, request.requestId);
   request.requestLog.note({
     keyId: key.id,
     accountId: key.accountId,

@@ -121,6 +121,7 @@ export function readJsonBody(request: FastifyRequest): unknown {
   const bytes = request.body;
   // The request lives as long as its answer, perhaps half an hour, so it must not keep its bytes.
   request.body = undefined;
+  if (bytes instanceof Uint8Array) request.bodies?.noteRequest(bytes);
   const parsed = parseJson(bytes instanceof Uint8Array ? bytes : Buffer.alloc(0));
   if (!parsed.ok) throw invalidRequest(null, `The request cannot be read: ${parsed.message}.`);
   return parsed.value;

@@ -43,11 +43,15 @@ export function sendError(
   if (formatAt(url).name === 'messages') reply.header('request-id', requestId);
   if (error.retryAfterSeconds !== null)
     reply.header('retry-after', String(error.retryAfterSeconds));
+  const body = JSON.stringify(
+    (isProblem ? writeProblem : formatAt(url).writeError)(error, context),
+  );
+  request.bodies?.noteAnswer(body);
   return reply
     .code(error.status)
     .headers(error.headers)
     .header('content-type', isProblem ? problemMediaType : 'application/json; charset=utf-8')
-    .send(JSON.stringify((isProblem ? writeProblem : formatAt(url).writeError)(error, context)));
+    .send(body);
 }
 
 /** The dashboard's playground has the URLs of the public API. */

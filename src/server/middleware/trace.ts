@@ -39,6 +39,7 @@ export function trace({ record, listener, clock, lifecycle, telemetry, headers }
     request.arrivedAtMs = clock.elapsedMs();
     request.requestLog = new RequestLog(request.requestId, listener);
     request.apiKey = null;
+    request.bodies = null;
     const client = traceOf(request);
     const { requestLog, arrivedAtMs } = request;
     const path = config.publicUrl ?? route;
@@ -50,6 +51,7 @@ export function trace({ record, listener, clock, lifecycle, telemetry, headers }
       const { fields, spans } = requestLog;
       const status = reply.raw.statusCode;
       const isClientGone = !reply.raw.writableFinished;
+      request.bodies?.end({ isClientGone });
       record({
         fields,
         method,
