@@ -8,13 +8,21 @@ type Props = {
   readonly label: string;
   /** Text to copy when it differs from the text shown, such as a masked secret. */
   readonly copied?: string;
+  /** Long text: lines wrap, and it scrolls within most of the screen's height. */
+  readonly isHigh?: boolean;
 };
 
 /** Code with a copy button. Long lines scroll. */
-export function CodeBlock({ code, label, copied = code }: Props) {
+export function CodeBlock({ code, label, copied = code, isHigh = false }: Props) {
   return (
     <div className={classes.block}>
-      <pre className={classes.code} tabIndex={0} role="region" aria-label={label}>
+      <pre
+        className={classes.code}
+        data-high={isHigh || undefined}
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+      >
         <code>{code}</code>
       </pre>
       <div className={classes.copy}>

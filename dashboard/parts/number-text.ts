@@ -22,3 +22,10 @@ export function durationText(ms: number): string {
     return `${(ms / 1_000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
+
+/** `812 bytes`, `256 KiB`, `1.5 MiB` */
+export function byteText(bytes: number): string {
+  if (bytes < 1_024) return `${countText(bytes)} bytes`;
+  const [size, unit] = bytes < 1_048_576 ? [bytes / 1_024, 'KiB'] : [bytes / 1_048_576, 'MiB'];
+  return `${size.toLocaleString(undefined, { maximumFractionDigits: 1 })} ${unit}`;
+}

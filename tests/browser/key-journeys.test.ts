@@ -4,20 +4,23 @@ import type { Locator, Page } from 'playwright-core';
 import { after, before, test } from '../support/both-stores.ts';
 import {
   checkAccessibility,
+  checkLooks,
   openBrowser,
+  phone,
   takePicture,
   type TestBrowser,
 } from '../support/browser.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until, untilNoticed } from '../support/until.ts';
 
 const chat = endpoint('chat');
 
 let clock: TestClock;
-let gateway: TestGateway;
+let gateway: TestGateway<RunningApp>;
 let browser: TestBrowser;
 
 before(async () => {
@@ -49,6 +52,77 @@ test('three clicks rotate a key, and the text before works until the overlap end
     });
     assert.equal(ended.status, 401);
     assert.equal((await ask(secret)).status, 200);
+  });
+});
+
+test('an owner has a key keep bodies, and reads them at the next request', async () => {
+  const owner = await signIn(gateway);
+  const { account } = owner;
+  const made = await gateway.makeKey({ account, name: 'Debugged' });
+  const earlier = await ask(made.key);
+  await withKeys(owner.cookie, async (page) => {
+    await page.getByRole('button', { name: 'Debugged' }).first().click();
+    const drawer = page.getByRole('dialog', { name: 'Debugged' });
+    await drawer.getByText(/encrypted, up to 256 KiB of each/).waitFor();
+    await drawer.getByRole('switch', { name: /^Keep request/ }).check({ force: true });
+    await drawer.getByRole('combobox', { name: 'Keep them for' }).click();
+    await page.getByRole('option', { name: '3 days' }).click();
+    await checkAccessibility(page);
+    await takePicture(page, 'keys-keep-bodies');
+    await drawer.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('Keeps bodies 3 days').first().waitFor();
+    await checkLooks(page, 'keys-kept-bodies');
+  });
+  const body = chat.body({ messages: [{ role: 'user', content: 'What is the tide?' }] });
+  const kept = await untilNoticed(clock, async () => {
+    const reply = await gateway.post(chat.path, { key: made.key, body });
+    await gateway.program.app.gateway.bodies.flush();
+    const path = `/accounts/${account}/requests/${reply.requestId}/bodies`;
+    return !(await owner.get(path)).text.includes('"kept":null') && reply;
+  });
+  const streamed = await gateway.post(chat.path, {
+    key: made.key,
+    body: { ...body, stream: true, user: 'ü'.repeat(200_000) },
+  });
+  await gateway.program.app.gateway.bodies.flush();
+  for (const options of [{}, { viewport: phone, colorScheme: 'dark' }] as const)
+    await browser.withPage(
+      { baseUrl: gateway.url, cookie: owner.cookie, ...options },
+      async (page) => {
+        const suffix = 'viewport' in options ? '-phone' : '';
+        const open = async (request: string, tab: string) => {
+          await page.goto(`/requests?mode=test&request=${request}`);
+          await page.getByRole('dialog').getByRole('tab', { name: tab, exact: true }).click();
+        };
+        await open(kept.requestId, 'Request');
+        const shown = page.getByRole('region', { name: 'Body of the request' });
+        assert.deepEqual(JSON.parse(await shown.innerText()), body);
+        await checkAccessibility(page);
+        await takePicture(page, `request-body${suffix}`);
+        await page.getByRole('tab', { name: 'Answer' }).click();
+        const answer = page.getByRole('region', { name: 'Body of the answer' });
+        assert.deepEqual(JSON.parse(await answer.innerText()), kept.json());
+        await page.getByRole('button', { name: 'Copy code' }).waitFor();
+        await checkAccessibility(page);
+        await takePicture(page, `answer-body${suffix}`);
+        await open(streamed.requestId, 'Answer');
+        await answer.getByText(/^data: /).waitFor();
+        await page.getByText(/, streamed · kept until/).waitFor();
+        await page.getByRole('tab', { name: 'Request', exact: true }).click();
+        await page.getByText(/^Cut at 256 KiB of 390\.\d KiB/).waitFor();
+        await checkAccessibility(page);
+        await takePicture(page, `request-body-cut${suffix}`);
+        await open(earlier.requestId, 'Request');
+        await page.getByText('Nothing is stored.').waitFor();
+        await checkAccessibility(page);
+        await takePicture(page, `request-body-none${suffix}`);
+      },
+    );
+  const member = await signIn(gateway, { account, role: 'member' });
+  await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
+    await page.goto(`/requests?mode=test&request=${kept.requestId}`);
+    await page.getByRole('dialog').getByText('Held in advance').waitFor();
+    assert.equal(await page.getByRole('tab', { name: 'Answer' }).count(), 0);
   });
 });
 

@@ -15,6 +15,7 @@ import { CapBar } from './cap-bar.tsx';
 import { useKeyActions } from './key-actions.tsx';
 import { KeyOwner } from './key-owner.tsx';
 import { KeyFields } from './key-fields.tsx';
+import { KeepsBodies } from '../../parts/keeps-bodies.tsx';
 import { KeyState } from '../../parts/key-state.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import {
@@ -82,6 +83,7 @@ function Status({ row }: { readonly row: Key }) {
       <Group gap="sm">
         <Text ff="monospace">{row.hint}</Text>
         <KeyState state={row.state} />
+        {row.body_days !== null && <KeepsBodies days={row.body_days} />}
       </Group>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="lg">
         <div>

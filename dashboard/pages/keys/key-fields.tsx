@@ -16,6 +16,7 @@ import { useApi } from '../../api/use-api.ts';
 import { ExpiryField } from '../../parts/expiry-field.tsx';
 import { microsFromText } from '../../parts/money-text.ts';
 import { countText } from '../../parts/number-text.ts';
+import { KeepBodiesField } from './keep-bodies-field.tsx';
 import type { KeyValues } from './key-values.ts';
 import { ModelPicker } from './model-picker.tsx';
 
@@ -103,6 +104,14 @@ export function KeyFields({ form, readOnly = false }: Props) {
           disabled={readOnly}
           {...form.getInputProps('addresses')}
         />
+        {defaults && (
+          <KeepBodiesField
+            {...form.getInputProps('bodyDays')}
+            value={form.values.bodyDays}
+            disabled={readOnly}
+            limits={defaults.bodies}
+          />
+        )}
       </Stack>
     </Fieldset>
   );

@@ -33,6 +33,7 @@ const key: Key = {
   concurrent_requests: 8,
   allowed_addresses: ['10.0.0.0/8'],
   expires_at: '2027-01-31T18:00:00.000Z',
+  body_days: 3,
   created_at: '2026-11-22T00:00:00.000Z',
   last_used_at: null,
   owner: null,
@@ -52,6 +53,7 @@ test('an unchanged form gives the same key and no changes', () => {
     concurrent_requests: 8,
     allowed_addresses: ['10.0.0.0/8'],
     expires_at: '2027-01-31T18:00:00.000Z',
+    body_days: 3,
   });
   assert.deepEqual(changedControls(valuesOf(key), valuesOf(key)), {});
 });
@@ -66,6 +68,7 @@ test('only changed fields are sent, and emptied fields are cleared', () => {
     requestsPerMinute: '',
     addresses: [],
     expires: '',
+    bodyDays: '',
     monthlyCap: '0',
   };
   assert.deepEqual(changedControls(before, after), {
@@ -76,6 +79,7 @@ test('only changed fields are sent, and emptied fields are cleared', () => {
     requests_per_minute: null,
     allowed_addresses: null,
     expires_at: null,
+    body_days: null,
   });
   assert.deepEqual(
     changedControls(before, { ...before, dailyCap: ' $1234.50 ' }),
@@ -98,8 +102,12 @@ test('a key needs a name, and caps must be amounts', () => {
   ]);
 });
 
-test('a duplicate has the caps and limits of its key, another name, and no past expiry', () => {
-  assert.deepEqual(copiedValues(key), { ...valuesOf(key), name: 'build (copy)' });
+test('a duplicate has the caps and limits of its key, another name, no past expiry, and keeps no bodies', () => {
+  assert.deepEqual(copiedValues(key), {
+    ...valuesOf(key),
+    name: 'build (copy)',
+    bodyDays: '',
+  });
   const expired = copiedValues({ ...key, name: 'n'.repeat(200), state: 'expired' });
   assert.equal(expired.expires, '');
   assert.equal(expired.name.length, 200);

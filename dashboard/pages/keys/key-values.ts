@@ -23,6 +23,8 @@ export type KeyValues = {
   readonly addresses: readonly string[];
   /** In the format of a `datetime-local` field, in the reader's time zone. Empty means never. */
   readonly expires: string;
+  /** Days. Empty: bodies are not kept. */
+  readonly bodyDays: string;
 };
 
 /** Maps the API's field names to the form's, for error messages. */
@@ -37,6 +39,7 @@ export const fieldNames = {
   concurrent_requests: 'concurrentRequests',
   allowed_addresses: 'addresses',
   expires_at: 'expires',
+  body_days: 'bodyDays',
 } as const;
 
 const allScopes: readonly Scope[] = ['run', 'images', 'usage'];
@@ -52,6 +55,7 @@ export const emptyValues: KeyValues = {
   concurrentRequests: '',
   addresses: [],
   expires: '',
+  bodyDays: '',
 };
 
 export function valuesOf(key: Key): KeyValues {
@@ -66,16 +70,18 @@ export function valuesOf(key: Key): KeyValues {
     concurrentRequests: key.concurrent_requests ?? '',
     addresses: key.allowed_addresses ?? [],
     expires: key.expires_at === null ? '' : localTimeText(new Date(key.expires_at)),
+    bodyDays: key.body_days === null ? '' : String(key.body_days),
   };
 }
 
-/** Returns the values of a duplicate. An expiry that has passed is left out. */
+/** Returns the values of a duplicate. It keeps no bodies, and an expiry that has passed is left out. */
 export function copiedValues(key: Key): KeyValues {
   const { name, expires, ...values } = valuesOf(key);
   return {
     ...values,
     name: `${name.slice(0, nameCharsMax - copySuffix.length)}${copySuffix}`,
     expires: key.state === 'expired' ? '' : expires,
+    bodyDays: '',
   };
 }
 
@@ -95,6 +101,7 @@ export function controlsOf(values: KeyValues): Required<Controls> {
     concurrent_requests: limitOf(values.concurrentRequests),
     allowed_addresses: values.addresses.length === 0 ? null : [...values.addresses],
     expires_at: values.expires === '' ? null : new Date(values.expires).toISOString(),
+    body_days: values.bodyDays === '' ? null : Number(values.bodyDays),
   };
 }
 

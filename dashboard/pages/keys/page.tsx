@@ -16,6 +16,7 @@ import { CreateKey } from './create-key.tsx';
 import { KeyMenu } from './key-actions.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
 import { RotateKey } from './rotate-key.tsx';
+import { KeepsBodies } from '../../parts/keeps-bodies.tsx';
 import { KeyState } from '../../parts/key-state.tsx';
 import type { Key } from './key-values.ts';
 
@@ -239,6 +240,7 @@ function KeyName({ row }: { readonly row: Key }) {
           {row.name || 'Unnamed'}
         </Text>
         {row.state !== 'active' && <KeyState state={row.state} />}
+        {row.body_days !== null && <KeepsBodies days={row.body_days} />}
       </Group>
       <Text size="xs" c="dimmed" ff="monospace">
         {row.hint}

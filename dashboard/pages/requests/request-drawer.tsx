@@ -9,11 +9,13 @@ import {
   Skeleton,
   Stack,
   Table,
+  Tabs,
   Text,
   Title,
 } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { RequestDetail } from '../../../src/dashboard-contract/requests.ts';
+import { useIsAtLeast } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DetailDrawer } from '../../parts/detail-drawer.tsx';
@@ -25,6 +27,7 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime } from '../../parts/time-ago.tsx';
 import { CostTable } from './cost-table.tsx';
 import { StatusBadge } from './request-columns.tsx';
+import { RequestBody } from './request-bodies.tsx';
 import { endpointName, finishName } from './request-filters.ts';
 
 /** A null `requestId` closes the drawer. */
@@ -50,15 +53,44 @@ function Details({ requestId }: { readonly requestId: string }) {
     <Stack gap="lg">
       <CopiedCode text={requestId} label="Copy request ID" />
       <QueryView query={request} skeleton={<Skeleton h={360} />}>
-        {(detail) => (
-          <>
-            {detail.error && <ErrorPart error={detail.error} />}
-            <Facts detail={detail} />
-            <Tries detail={detail} />
-            {detail.charge && <CostPart charge={detail.charge} />}
-          </>
-        )}
+        {(detail) => <Inspector detail={detail} />}
       </QueryView>
+    </Stack>
+  );
+}
+
+/** Owners and admins also see the bodies, if the key keeps them. */
+function Inspector({ detail }: { readonly detail: RequestDetail }) {
+  const canReadBodies = useIsAtLeast('admin');
+  if (!canReadBodies) return <About detail={detail} />;
+  const place = { requestId: detail.request_id, keyId: detail.key.id };
+  return (
+    <Tabs defaultValue="details" keepMounted={false}>
+      <Tabs.List aria-label="Parts of the request" mb="lg">
+        <Tabs.Tab value="details">Details</Tabs.Tab>
+        <Tabs.Tab value="request">Request</Tabs.Tab>
+        <Tabs.Tab value="answer">Answer</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="details">
+        <About detail={detail} />
+      </Tabs.Panel>
+      <Tabs.Panel value="request">
+        <RequestBody {...place} part="request" />
+      </Tabs.Panel>
+      <Tabs.Panel value="answer">
+        <RequestBody {...place} part="answer" />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function About({ detail }: { readonly detail: RequestDetail }) {
+  return (
+    <Stack gap="lg">
+      {detail.error && <ErrorPart error={detail.error} />}
+      <Facts detail={detail} />
+      <Tries detail={detail} />
+      {detail.charge && <CostPart charge={detail.charge} />}
     </Stack>
   );
 }

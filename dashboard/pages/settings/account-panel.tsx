@@ -143,7 +143,7 @@ function Retention({ settings }: Props) {
     }
     confirm({
       title: 'Stop storing answers?',
-      text: 'Stored answers are erased. Retries with an Idempotency-Key get no stored answer, and nothing is answered from the cache.',
+      text: 'Stored answers and kept bodies are erased. Retries with an Idempotency-Key get no stored answer, and nothing is answered from the cache.',
       action: 'Stop and erase',
       danger: true,
       run: () => set(false),

@@ -22,7 +22,7 @@ export function Retention({ account }: { readonly account: Account }) {
     if (isOn) return void setStorage(true).catch(showError);
     confirm({
       title: 'Stop storing answers?',
-      text: 'Stored answers are erased. Requests are no longer cached, and a retry with an Idempotency-Key gets no stored answer.',
+      text: 'Stored answers and kept bodies are erased. Requests are no longer cached, and a retry with an Idempotency-Key gets no stored answer.',
       action: 'Stop and erase',
       danger: true,
       run: () => setStorage(false),
@@ -31,7 +31,7 @@ export function Retention({ account }: { readonly account: Account }) {
   return (
     <Panel
       title="Stored answers"
-      description="Stored encrypted: seven days for the cache, one day for retries with an Idempotency-Key."
+      description="Stored encrypted: seven days for the cache, one day for retries with an Idempotency-Key, and the bodies of keys that keep them."
     >
       <Group justify="space-between">
         <Switch
@@ -46,16 +46,13 @@ export function Retention({ account }: { readonly account: Account }) {
           onClick={() =>
             confirm({
               title: `Erase the stored answers of ${account.name}?`,
-              text: 'All gateways stop serving them within seconds. New answers are still stored.',
+              text: 'Kept bodies of requests are erased too. All gateways stop serving them within seconds. New answers are still stored.',
               action: 'Erase',
               danger: true,
               run: async () => {
-                const { cached_responses_erased: cached, replayed_responses_erased: replayed } =
-                  await purge.mutateAsync({
-                    params,
-                  });
+                const erased = await purge.mutateAsync({ params });
                 showSuccess(
-                  `Erased ${cached} cached answers and ${replayed} answers stored for retries.`,
+                  `Erased ${erased.cached_responses_erased} cached answers, ${erased.replayed_responses_erased} answers stored for retries and the kept bodies of ${erased.kept_bodies_erased} requests.`,
                 );
               },
             })
