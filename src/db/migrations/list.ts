@@ -36,8 +36,8 @@ import { lossIndex, lossIndexOnPostgres } from './0030-loss-index.ts';
 import { keyScopes } from './0031-key-scopes.ts';
 import { members, membersOnPostgres } from './0032-members.ts';
 import { passkeys, passkeysOnPostgres } from './0033-passkeys.ts';
-import { tagRecords, tagRecordsOnPostgres } from './0035-tag-records.ts';
 import { keptBodies, keptBodiesOnPostgres } from './0034-kept-bodies.ts';
+import { tagRecords, tagRecordsOnPostgres } from './0035-tag-records.ts';
 
 export type DatabaseMigration = Migration & {
   /**
@@ -81,8 +81,8 @@ const sqlite = {
   '0031-key-scopes': keyScopes,
   '0032-members': members,
   '0033-passkeys': passkeys,
-  '0035-tag-records': tagRecords,
   '0034-kept-bodies': keptBodies,
+  '0035-tag-records': tagRecords,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
@@ -117,8 +117,8 @@ const postgres: Readonly<Record<keyof typeof sqlite, DatabaseMigration>> = {
   '0031-key-scopes': keyScopes,
   '0032-members': membersOnPostgres,
   '0033-passkeys': passkeysOnPostgres,
-  '0035-tag-records': tagRecordsOnPostgres,
   '0034-kept-bodies': keptBodiesOnPostgres,
+  '0035-tag-records': tagRecordsOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };
