@@ -1,17 +1,14 @@
 // A plain `node:http` server that does nothing else: it reads each request to its end and sends a
-// fixed head and body. Its arguments are a file of answers (`fixed-answers.ts`) and, if it is to be
-// no faster than another server, for how many microseconds it works on each. Prints its port.
+// fixed head and body. Its argument is a file of answers (`fixed-answers.ts`). Prints its port.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFixedAnswers } from './fixed-answers.ts';
 
 const answers = readFixedAnswers(process.argv[2]!);
-const workMs = Number(process.argv[3] ?? 0) / 1_000;
 const server = createServer({ keepAliveTimeout: 300_000 }, (request, response) => {
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));
   request.on('end', () => {
-    for (const endMs = performance.now() + workMs; performance.now() < endMs;);
     const answer = answers.get(request.url ?? '');
     if (answer && Buffer.concat(pieces).length > 0)
       response.writeHead(200, answer.headers).end(answer.body);
