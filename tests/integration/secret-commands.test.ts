@@ -63,7 +63,7 @@ test('the file is rotated beside a running gateway, which accepts both secrets a
   );
   await assert.rejects(
     program.cli('secret', 'retire'),
-    /sessions, replays and links to images from before the rotation work until 20/,
+    /sessions, replays, kept bodies and links to images from before the rotation work until 20/,
   );
   await program.cli('secret', 'retire', '--force');
   assert.deepEqual(idsOf(program), [rotated.current]);
