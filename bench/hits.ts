@@ -144,8 +144,8 @@ async function measure({ child, target }: Contestant, options: LoadOptions): Pro
   });
 }
 
-function describe(name: string, rounds: readonly Figures[]): string[] {
-  const middle = (pick: (round: Figures) => number) => median(rounds.map(pick));
+function describe(name: string, measured: readonly Figures[]): string[] {
+  const middle = (pick: (round: Figures) => number) => median(measured.map(pick));
   const rate = (kind: keyof Figures, index: number) =>
     middle((round) => round[kind][index]!.perSecond).toFixed(0);
   const costs = (kind: keyof Figures) => [
