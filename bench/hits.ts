@@ -129,7 +129,7 @@ export async function readAnswers(port: number, key: string): Promise<Record<str
 const writtenByNode = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
 type Contestant = { readonly child: Child; readonly target: Target };
-/** Of a round, in the order of the contestants. */
+/** The figures of one round: bare server, Fastify, gateway. */
 type Figures = { readonly free: readonly Measured[]; readonly paced: readonly Measured[] };
 
 async function measure({ child, target }: Contestant, options: LoadOptions): Promise<Measured> {

@@ -42,7 +42,7 @@ async function listBudgets(database: Database, accountId: string) {
   );
   return [...budgets].map(([userId, terms]) => ({
     user_id: userId,
-    // Whoever has left still has the keys, and so the budget.
+    // A user who has left the account still owns keys, so the budget still counts.
     name: members.find((member) => member.userId === userId)?.name ?? 'no longer a member',
     ...terms,
     spent_today_micros: spending.get(userId)?.dayMicros ?? zeroMicros,

@@ -70,8 +70,8 @@ async function addDevice(page: Page) {
 type Device = Awaited<ReturnType<typeof addDevice>>;
 
 /**
- * Whether somebody touches the sensor. If so, the device answers at once, also to the suggestions
- * of the sign-in page, which in a real browser wait for the user's choice.
+ * Sets whether the device answers by itself, as if its sensor were touched. It then also answers
+ * the suggestions of the sign-in page, which in a real browser wait for the user's choice.
  */
 async function setTouched({ protocol, authenticatorId }: Device, enabled: boolean): Promise<void> {
   await protocol.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });

@@ -18,7 +18,7 @@ import { Authenticator } from '../support/totp.ts';
 
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
-/** Of the gateway, although the tests call it by its IP address. */
+/** The gateway's public URL: passkeys need a host name, and the tests call its IP address. */
 const passkeyOrigin = 'http://localhost:4000';
 const hooks = hooksOfFile();
 let stripe: LocalStripe;

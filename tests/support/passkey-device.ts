@@ -10,7 +10,7 @@ type CreationOptions = {
 
 type RequestOptions = { readonly challenge: string; readonly rpId: string };
 
-/** What the answer says instead of the truth. */
+/** Wrong values to put into the answer. */
 export type Lies = {
   readonly origin?: string;
   readonly rpId?: string;

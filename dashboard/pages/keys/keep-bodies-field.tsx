@@ -1,4 +1,4 @@
-// Whether a key keeps the bodies of its requests, and for how many days.
+// Form field: switches on the storage of a key's bodies, and sets for how many days.
 import { Alert, Select, Stack, Switch } from '@mantine/core';
 import { useIsAtLeast } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';

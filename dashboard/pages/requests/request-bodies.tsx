@@ -1,4 +1,4 @@
-// What a request sent and what it was answered, if its key keeps that.
+// Shows the stored bodies of a request and its answer, or says why there are none.
 import { Alert, Button, Skeleton, Stack, Text } from '@mantine/core';
 import type { KeptBody, RequestBodies } from '../../../src/dashboard-contract/requests.ts';
 import { useApi } from '../../api/use-api.ts';

@@ -34,7 +34,7 @@ type KeptBodiesOptions = {
   readonly clock: Clock;
 };
 
-/** Of a process, for bodies of running requests and those that wait to be stored. */
+/** Memory limit of a process, for bodies that arrive or wait to be stored. */
 const memoryBytes = 32 * 1024 * 1024;
 const flushEveryMs = 2_000;
 const removeEveryMs = 60_000;
@@ -146,7 +146,7 @@ export class KeptBodies {
   }
 }
 
-/** What a row and its indexes take beside the bodies. */
+/** Estimated size of a row and its index entries, without the bodies. */
 const rowBytes = 400;
 
 function heldBytes({ request, answer }: Exchange): number {

@@ -6,7 +6,7 @@ import { newIdWithPrefix } from '../../../lib/ids.ts';
 /** The most that a user may have. */
 export const passkeysMax = 20;
 
-/** What the authenticator made. Keys and ids are in base64url. */
+/** A new credential from an authenticator. Key and id are in base64url. */
 export type NewPasskey = {
   readonly credentialId: string;
   readonly publicKey: string;
