@@ -1,16 +1,15 @@
 // Select field for one of the account's keys, with search on the server.
 import { Select, Text, type SelectProps } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
 import type { Output } from '../api/client.ts';
 import { useApi } from '../api/use-api.ts';
 import type { Mode } from '../api/account.ts';
+import { useTypedSearch } from './typed-search.ts';
 
 export type Key = Output<'GET /accounts/:account/keys'>['data'][number];
 
 type Props = Omit<
   SelectProps,
-  'data' | 'value' | 'onChange' | 'label' | 'searchValue' | 'onSearchChange' | 'renderOption'
+  'data' | 'value' | 'onChange' | 'label' | 'onInput' | 'onDropdownClose' | 'renderOption'
 > & {
   /** Label for screen readers. */
   readonly label: string;
@@ -26,16 +25,12 @@ const keysShown = 50;
 
 /** `<KeySelect label="Key" mode={mode} value={id} onChange={(key) => …} clearable />` */
 export function KeySelect({ label, mode, onlyActive = false, value, onChange, ...select }: Props) {
-  const [typed, setTyped] = useState('');
-  const [settled] = useDebouncedValue(typed, 200);
+  const { search, typing } = useTypedSearch();
   const chosen = useApi(
     'GET /accounts/:account/keys/:key',
     { params: { key: value ?? '' } },
     { enabled: value !== null },
   );
-  const chosenName = chosen.data?.name || chosen.data?.hint || value;
-  // The field shows the name of the chosen key. Nobody has typed it, so all keys are offered.
-  const search = settled === chosenName || settled === value ? '' : settled;
   const state = onlyActive ? { state: ['active' as const] } : {};
   const found = useApi(
     'GET /accounts/:account/keys',
@@ -53,8 +48,7 @@ export function KeySelect({ label, mode, onlyActive = false, value, onChange, ..
       value={value}
       onChange={(id) => onChange(id === null ? null : (keys.get(id) ?? null))}
       searchable
-      searchValue={typed}
-      onSearchChange={setTyped}
+      {...typing}
       // The gateway has filtered already, by more than the name.
       filter={({ options }) => options}
       nothingFoundMessage={found.isFetching ? 'Searching…' : 'No matching keys'}

@@ -248,7 +248,7 @@ test('the key used last is offered first', async () => {
     );
     await page.goto('/playground?mode=test');
     await isShown('Old');
-    await key.fill('New');
+    await Promise.all([page.waitForRequest(/[?&]search=New(&|$)/), key.fill('New')]);
     await page.getByRole('option', { name: 'New' }).click();
     await page.getByText('with the key “New”').waitFor();
     const [request] = await Promise.all([page.waitForRequest(/\/v1\//), say(page, 'Hello')]);

@@ -147,6 +147,11 @@ const tampering: Readonly<Record<string, { sql: string; table: string; column: s
     table: 'charges',
     column: 'id',
   },
+  'tags that moved to the next charge': {
+    sql: `update charge_tags set charge_id = 'h1-0' where charge_id = 'h0-0'`,
+    table: 'sealed_days',
+    column: 'tags_digest',
+  },
   'a tag that was changed together with its sums': {
     sql: `update charge_tags set tag = 'of=x' where charge_id = 'h0-0' and tag = 'of=k0';
       update tag_days set tag = 'of=x' where tag = 'of=k0' and day = '2026-11-21'`,

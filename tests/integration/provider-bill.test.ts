@@ -28,11 +28,9 @@ const atOnce = 40;
  * like a bias.
  */
 const noise = scaled(0.02, 0.1);
-/**
- * Tolerance for the sum of a category; in a small run for all categories together, because a few
- * episodes have no stable mean.
- */
-const biasMax = scaled(0.04, 0.02);
+/** Tolerance for the bias of a category, in standard errors of its mean, and beside them. */
+const errorsMax = 5;
+const biasMax = 0.01;
 const clock = new TestClock();
 const provider = new BillingProvider(clock);
 const random = new Random('provider-bill');
@@ -200,22 +198,20 @@ async function booksOf(
 }
 
 test(`the provider's bill of ${episodes} random episodes is charged or booked as a loss`, async (t) => {
-  const table = new Map<
-    string,
-    { count: number; bill: number; booked: number; loss: number; inexact: string[] }
-  >();
+  const table = new Map<string, CategoryBooks>();
   const waiting = Array.from({ length: episodes }, (_, index) => inventEpisode(index));
   const play = async (): Promise<void> => {
     const buyer = await gateway.makeKey({ mode: 'live', creditUsd: 10_000 });
     for (let episode = waiting.pop(); episode; episode = waiting.pop()) {
       const { billMicros, bookedMicros, lossMicros } = await playEpisode(episode, buyer);
       const category = categoryOf(episode);
-      const row = table.get(category) ?? { count: 0, bill: 0, booked: 0, loss: 0, inexact: [] };
+      const row = table.get(category) ?? emptyBooks();
       table.set(category, row);
       row.count += 1;
       row.bill += billMicros;
       row.booked += bookedMicros;
       row.loss += lossMicros;
+      row.squares += (bookedMicros - billMicros) ** 2;
       if (billMicros !== bookedMicros)
         row.inexact.push(
           `${JSON.stringify({ ...episode, prompt: episode.prompt.length, client: episode.client.name })}: billed ${billMicros}, booked ${bookedMicros}`,
@@ -228,31 +224,58 @@ test(`the provider's bill of ${episodes} random episodes is charged or booked as
   );
   while (!state.isOver) await clock.advance(10);
   await all;
-  for (const [category, { count, bill, booked, loss }] of [...table].toSorted(([one], [other]) =>
-    one.localeCompare(other),
-  ))
+  for (const [category, books] of [...table].toSorted(([one], [other]) => one.localeCompare(other)))
     t.diagnostic(
-      `${category}: ${count} episodes, billed ${bill}, charged ${booked - loss}, lost ${loss}, bias ${((booked / bill - 1) * 100).toFixed(2)} %`,
+      `${category}: ${books.count} episodes, billed ${books.bill}, charged ${books.booked - books.loss}, lost ${books.loss}, bias ${percent(biasOf(books))}, standard error ${percent(errorOf(books))}`,
     );
-  const estimated = { bill: 0, booked: 0 };
-  for (const [category, { bill, booked, inexact }] of table) {
+  const estimated = emptyBooks();
+  for (const [category, books] of table) {
     if (category.startsWith('exact')) {
-      assert.deepEqual(inexact.slice(0, 3), [], category);
+      assert.deepEqual(books.inexact.slice(0, 3), [], category);
       continue;
     }
-    estimated.bill += bill;
-    estimated.booked += booked;
-    if (scaled(false, true))
-      assertUnbiased({ bill, booked }, `${category}\n${inexact.slice(0, 3).join('\n')}`);
+    estimated.bill += books.bill;
+    estimated.booked += books.booked;
+    estimated.squares += books.squares;
+    // A few episodes have no stable mean.
+    if (scaled(false, true)) assertUnbiased(books, category);
   }
   assertUnbiased(estimated, 'all that was estimated');
 });
 
-function assertUnbiased(
-  { bill, booked }: { readonly bill: number; readonly booked: number },
-  where: string,
-): void {
-  assert.ok(Math.abs(booked / bill - 1) <= biasMax, `billed ${bill}, booked ${booked}: ${where}`);
+type CategoryBooks = {
+  count: number;
+  bill: number;
+  booked: number;
+  loss: number;
+  /** The sum of each episode's squared difference between bill and books. */
+  squares: number;
+  inexact: string[];
+};
+
+function emptyBooks(): CategoryBooks {
+  return { count: 0, bill: 0, booked: 0, loss: 0, squares: 0, inexact: [] };
+}
+
+function biasOf({ bill, booked }: CategoryBooks): number {
+  return booked / bill - 1;
+}
+
+/** The standard error of the bias, when the noise of each episode is independent. */
+function errorOf({ bill, squares }: CategoryBooks): number {
+  return Math.sqrt(squares) / bill;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(2)} %`;
+}
+
+function assertUnbiased(books: CategoryBooks, where: string): void {
+  const tolerance = biasMax + errorsMax * errorOf(books);
+  assert.ok(
+    Math.abs(biasOf(books)) <= tolerance,
+    `${where}: billed ${books.bill}, booked ${books.booked}, tolerance ${percent(tolerance)}\n${books.inexact.slice(0, 3).join('\n')}`,
+  );
 }
 
 function categoryOf({ plans, leavesAfterMs, stream, model, hasKey, stops }: Episode): string {

@@ -50,7 +50,7 @@ testMutations([`${seals} # on SQLite (verify --all finds a tag|any change of the
     file: 'domain/ledger/seals/digests.ts',
     guard: 'JSON.stringify([chargeId, tags])',
     without: `JSON.stringify(['', tags, chargeId.slice(0, 0)])`,
-    watchers: [`${seals} # on SQLite any change of the tags`],
+    watchers: [`${seals} # on SQLite verify --all finds tags that moved`],
   },
   'a seal may lose the digest of its tags': {
     file: 'domain/ledger/seals/seals.ts',

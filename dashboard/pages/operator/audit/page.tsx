@@ -1,13 +1,12 @@
 // Every change made in the dashboard, by a command, by an admin key or by Stripe.
 import { Group, Select, Stack } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
 import type { AuditKind } from '../../../../src/dashboard-contract/operator.ts';
 import { useApi, useApiPages } from '../../../api/use-api.ts';
 import { useUrlState } from '../../../parts/url-state.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { AuditTable } from '../../../parts/audit-table.tsx';
+import { useTypedSearch } from '../../../parts/typed-search.ts';
 
 const labels: Readonly<Record<AuditKind, string>> = {
   account: 'Accounts',
@@ -92,8 +91,7 @@ const services = [{ value: 'stripe', label: 'Stripe' }];
 
 /** Select field for who made a change: a user, found by name or e-mail address, or Stripe. */
 function ActorSelect({ value, onChange }: ActorProps) {
-  const [typed, setTyped] = useState('');
-  const [search] = useDebouncedValue(typed, 200);
+  const { search, typing } = useTypedSearch();
   const found = useApi(
     'GET /operator/users',
     { query: { search, limit: usersShown } },
@@ -116,8 +114,7 @@ function ActorSelect({ value, onChange }: ActorProps) {
       value={value}
       onChange={onChange}
       searchable
-      searchValue={typed}
-      onSearchChange={setTyped}
+      {...typing}
       // The gateway has filtered already, also by name and id.
       filter={({ options }) => options}
       nothingFoundMessage={found.isFetching ? 'Searching…' : 'No matching users'}
