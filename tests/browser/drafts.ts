@@ -36,7 +36,9 @@ function withOwner(visit: (page: Page, owner: DashboardClient) => Promise<void>)
   );
 }
 
-async function endSession(owner: DashboardClient): Promise<void> {
+/** The page has loaded before, so that only what the test does next notices the end. */
+async function endSession(page: Page, owner: DashboardClient): Promise<void> {
+  await settle(page);
   await gateway.database.write
     .deleteFrom('user_sessions')
     .where('user_id', '=', owner.userId)
@@ -57,7 +59,7 @@ test('a form that was being filled in is there again after signing in', async ()
     await page.goto('/keys?mode=test&create=yes');
     const name = page.getByRole('dialog').getByLabel('Name');
     await name.fill('Nightly jobs');
-    await endSession(owner);
+    await endSession(page, owner);
     await page.getByRole('button', { name: 'Create key' }).last().click();
     await signInAgain(page, owner);
     await name.waitFor();
@@ -81,7 +83,7 @@ test('the text of the playground is there again, also when sending it ended the 
     await page.reload();
     await message.waitFor();
     assert.equal(await message.inputValue(), 'A long question about the sea.');
-    await endSession(owner);
+    await endSession(page, owner);
     await message.press('Enter');
     await signInAgain(page, owner);
     await message.waitFor();
@@ -95,7 +97,7 @@ test('another user of the browser sees no draft, and passwords are never kept', 
     await page.goto('/settings?tab=profile');
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('A new name');
     await page.getByLabel('Current password').fill('my secret password');
-    await endSession(owner);
+    await endSession(page, owner);
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
     await page.getByText('Your session has ended.').waitFor();
     const kept = await page.evaluate('JSON.stringify(sessionStorage)');

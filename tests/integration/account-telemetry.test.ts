@@ -12,7 +12,8 @@ import {
   type ReceivedSpan,
 } from '../support/otlp-receiver.ts';
 import { endpointOf, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
-import { until } from '../support/until.ts';
+import { SleeplessClock } from '../support/test-clock.ts';
+import { until, untilNoticed } from '../support/until.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
 
 const tokens = { input: 40, output: 12 };
@@ -27,22 +28,26 @@ type Customer = {
   readonly receiver: OtlpReceiver;
 };
 
+const clock = new SleeplessClock();
 let two: TwoRoutes;
 let operator: OtlpReceiver;
 let receivers: readonly OtlpReceiver[];
 let free: OtlpReceiver[];
 before(async () => {
-  operator = await startOtlpReceiver();
-  receivers = await Promise.all(Array.from({ length: 32 }, () => startOtlpReceiver()));
+  operator = await startOtlpReceiver({ clock });
+  receivers = await Promise.all(Array.from({ length: 32 }, () => startOtlpReceiver({ clock })));
   free = [...receivers];
-  two = await startTwoRoutes({
-    telemetry: {
-      endpoint: operator.url,
-      allowed_hosts: receivers.map(({ url }) => new URL(url).host),
-      metric_interval_ms: 100,
+  two = await startTwoRoutes(
+    {
+      telemetry: {
+        endpoint: operator.url,
+        allowed_hosts: receivers.map(({ url }) => new URL(url).host),
+        metric_interval_ms: 1_000,
+      },
+      images: { allowed_hosts: [] },
     },
-    images: { allowed_hosts: [] },
-  });
+    { clock },
+  );
 });
 after(async () => {
   await two.stop();
@@ -363,7 +368,7 @@ test('a gateway that has a key in memory follows a change by itself', async () =
   await mine.receiver.requestTrace((await ask()).requestId);
   const other = free.pop()!;
   await set(mine.owner, { endpoint: other.url });
-  await until(async () => {
+  await untilNoticed(clock, async () => {
     await ask();
     return other.spans().length > 0;
   });
@@ -374,20 +379,20 @@ test('a gateway that has a key in memory follows a change by itself', async () =
     await operator.requestTrace((await ask()).requestId);
     return other.spans().length === seen;
   };
-  await until(count);
+  await untilNoticed(clock, count);
 });
 
 test('a change drops what waits, so nothing goes where it was not meant to go', async () => {
   const mine = await customer();
   two.play('chat', [answerContent('chat', { text: 'yes', tokens })]);
   const reply = await two.gateway.post('/v1/chat/completions', { key: mine.key, body: say('hi') });
-  await operator.requestTrace(reply.requestId);
+  await until(() => two.gateway.program.output.includes(`"request_id":"${reply.requestId}"`));
   await two.gateway.database.write
     .updateTable('account_telemetry')
     .set({ version: 99 })
     .where('account_id', '=', mine.account)
     .execute();
-  const dropped = await until(async () => {
+  const dropped = await untilNoticed(clock, async () => {
     const { dropped_spans: count } = await shown(mine);
     return Number(count) > 0 && count;
   });

@@ -59,7 +59,7 @@ const scripts: Readonly<Record<string, Script>> = {
 };
 for (const [what, script] of Object.entries(scripts)) {
   test(`a receiver that ${what} stops no request`, async (t) => {
-    const receiver = await startOtlpReceiver(script);
+    const receiver = await startOtlpReceiver({ script });
     t.after(() => receiver.close());
     const two = await startWith(t, receiver.url);
     await askOnce(two);
@@ -81,8 +81,10 @@ test('spans that a receiver could not take for a moment are sent again', async (
 
 test('a redirect is not followed: the key stays with the configured receiver', async (t) => {
   const other = await startUpstream(t);
-  const receiver = await startOtlpReceiver((response) => {
-    response.writeHead(307, { location: `${other.url}/v1/traces` }).end();
+  const receiver = await startOtlpReceiver({
+    script: (response) => {
+      response.writeHead(307, { location: `${other.url}/v1/traces` }).end();
+    },
   });
   t.after(() => receiver.close());
   const two = await startWith(t, receiver.url);

@@ -13,7 +13,8 @@ import {
   type ReceivedTrace,
 } from '../support/otlp-receiver.ts';
 import { endpointOf, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
-import { until } from '../support/until.ts';
+import { SleeplessClock } from '../support/test-clock.ts';
+import { until, untilNoticed } from '../support/until.ts';
 import { answerStatus, framesText } from '../support/upstream.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -22,20 +23,24 @@ const traced = { traceparent: `00-${traceId}-${parentId}-01`, tracestate: 'vendo
 const tokens = { input: 40, output: 12 };
 const receiverKey = 'key-of-the-receiver';
 
+const clock = new SleeplessClock();
 let two: TwoRoutes;
 let receiver: OtlpReceiver;
 let key: string;
 let account: string;
 before(async () => {
-  receiver = await startOtlpReceiver();
-  two = await startTwoRoutes({
-    telemetry: {
-      endpoint: receiver.url,
-      headers: { Authorization: receiverKey },
-      service_name: 'gate',
-      metric_interval_ms: 50,
+  receiver = await startOtlpReceiver({ clock });
+  two = await startTwoRoutes(
+    {
+      telemetry: {
+        endpoint: receiver.url,
+        headers: { Authorization: receiverKey },
+        service_name: 'gate',
+        metric_interval_ms: 1_000,
+      },
     },
-  });
+    { clock },
+  );
   ({ key, account } = await two.gateway.makeKey({ mode: 'live', creditUsd: 50 }));
 });
 after(async () => {
@@ -166,10 +171,10 @@ test('a request without a trace begins one, whose id is in the log', async () =>
 test('a client that does not sample its trace is not exported, and its money is counted', async () => {
   two.play('chat', [answerContent('chat', { text: 'yes', tokens })]);
   const charged = () => receiver.points('tollgate.charged').reduce((all, { sum }) => all + sum, 0);
-  const earlier = await until(charged);
+  const earlier = await untilNoticed(clock, charged);
   const unsampled = await ask('one-chat', {}, { traceparent: `00-${traceId}-${parentId}-00` });
   const { costMicros } = await two.booked(unsampled);
-  await until(() => charged() === earlier + costMicros);
+  await untilNoticed(clock, () => charged() === earlier + costMicros);
   const later = await ask('one-chat');
   await receiver.requestTrace(later.requestId);
   assert.equal(
@@ -304,7 +309,7 @@ test('the sums of the metrics are those of the ledger', async () => {
         Object.entries(attributes).every(([name, value]) => point.attributes[name] === value),
       )
       .reduce((sum, point) => sum + point.sum, 0);
-  await until(() => sumOf('tollgate.charged') === charged);
+  await untilNoticed(clock, () => sumOf('tollgate.charged') === charged);
   assert.equal(sumOf('gen_ai.client.token.usage', { 'gen_ai.token.type': 'output' }), output);
   const counted = receiver.points('gen_ai.server.request.duration');
   assert.ok(counted.reduce((sum, { count }) => sum + count, 0) >= rows.length);

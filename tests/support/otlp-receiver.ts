@@ -5,7 +5,8 @@
 //   const trace = await receiver.requestTrace(reply.requestId);
 //   trace.request.attributes['tollgate.cost.micros'];
 import { startUpstream, answerJson, type LocalUpstream, type Script } from './upstream.ts';
-import { until } from './until.ts';
+import type { TestClock } from './test-clock.ts';
+import { until, untilNoticed } from './until.ts';
 
 type Attributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
@@ -50,7 +51,20 @@ export type OtlpReceiver = {
   readonly close: () => Promise<void>;
 };
 
-export async function startOtlpReceiver(script: Script = answerJson({})): Promise<OtlpReceiver> {
+type ReceiverOptions = {
+  /** Answers exports of spans. */
+  readonly script?: Script;
+  /** The gateway's clock, which is moved while spans are waited for. */
+  readonly clock?: TestClock;
+};
+
+/** The longest time between two exports. */
+const exportMs = 2_000;
+
+export async function startOtlpReceiver({
+  script = answerJson({}),
+  clock,
+}: ReceiverOptions = {}): Promise<OtlpReceiver> {
   const upstream = await startUpstream();
   upstream.on('/v1/traces', script);
   upstream.on('/v1/metrics', answerJson({}));
@@ -61,7 +75,10 @@ export async function startOtlpReceiver(script: Script = answerJson({})): Promis
     url: upstream.url,
     upstream,
     spans,
-    requestTrace: (requestId) => until(() => traceOf(spans(), requestId)),
+    requestTrace: (requestId) => {
+      const look = () => traceOf(spans(), requestId);
+      return clock ? untilNoticed(clock, look, exportMs) : until(look);
+    },
     points: (metric) => readPoints(bodies('/v1/metrics'), metric),
     text: () => JSON.stringify(upstream.requests.map(({ headers, body }) => [headers, body])),
     close: upstream.close,

@@ -24,17 +24,18 @@ export async function until<Value>(
 }
 
 /**
- * Like `until`, for a change that a gateway polls from its database once a second. Moves the clock
- * by a second, and by one more whenever the database, which answers in real time, has not reported
- * the change for a while.
+ * Like `until`, for what a gateway does in turns, such as a look at its database once a second.
+ * Moves the clock by `turnMs`, and once more whenever a database or a receiver, which answers in
+ * real time, has not answered for a while.
  */
 export function untilNoticed<Value>(
   clock: TestClock,
   look: () => Value | Promise<Value>,
+  turnMs = 1_000,
 ): Promise<Found<Value>> {
   let looks = 0;
   return until(async () => {
-    if (looks++ % 50 === 0) await clock.advance(1_000);
+    if (looks++ % 50 === 0) await clock.advance(turnMs);
     return look();
   });
 }
