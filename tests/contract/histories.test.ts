@@ -63,6 +63,10 @@ type Step = {
   readonly command: Command | Expire;
   readonly waitMs: number;
   readonly startsBatch: boolean;
+  /** The process that runs the batch that this step starts. */
+  readonly process: 0 | 1;
+  /** The batch that this step starts has a command that cannot be run. */
+  readonly hasBadCommand: boolean;
 };
 
 const amount = fc.oneof(
@@ -121,12 +125,19 @@ const command: fc.Arbitrary<Command | Expire> = fc.oneof(
     ),
   },
 );
+const oneIn = (times: number) => fc.nat({ max: times - 1 }).map((number) => number === 0);
 const waitMs = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.integer({ min: -2 * 86_400_000, max: 20 * 86_400_000 }) },
 );
 const history: fc.Arbitrary<readonly Step[]> = fc.array(
-  fc.record({ command, waitMs, startsBatch: fc.nat({ max: 5 }).map((number) => number === 0) }),
+  fc.record({
+    command,
+    waitMs,
+    startsBatch: oneIn(6),
+    process: fc.constantFrom(0, 1),
+    hasBadCommand: oneIn(8),
+  }),
   {
     maxLength: 100,
     size: 'max',
@@ -172,12 +183,13 @@ test('random histories keep every invariant of the ledger and agree with a plain
 });
 
 onEachStore((store) => {
-  test('random histories agree with the model in any batches, and the ledger verifies', async (t) => {
+  test('random histories of two processes agree with the model in any batches, and the ledger verifies', async (t) => {
     const database = await store.openDatabase(t);
     const clock = { nowMs: lastHourOf2026Ms };
-    const books = store.openStore(t, database, { clock });
+    const processes = [0, 1].map(() => store.openStore(t, database, { clock }));
     await addAllAccounts(database);
     let runs = 0;
+    let rejected = 0;
     /** The model's balances, by ledger. */
     const provoked = new Map<string, ReturnType<LedgerModel['provoked']>>();
     const failed = new Map<string, number>();
@@ -186,12 +198,16 @@ onEachStore((store) => {
       const model = new LedgerModel(keysOfMembers);
       clock.nowMs = lastHourOf2026Ms;
       for (const batch of batchesOf(steps)) {
-        clock.nowMs += batch[0]!.waitMs;
+        const [{ waitMs: beforeMs, process, hasBadCommand }] = batch as [Step];
+        clock.nowMs += beforeMs;
         const commands = batch.flatMap((step) => [step.command, step.command]);
-        const outcomes = await books.run(commands.map((item) => withPrefix(item, prefix)));
+        const middle = batch.length;
+        const sent = hasBadCommand ? commands.toSpliced(middle, 0, badCommand) : commands;
+        const outcomes = await processes[process]!.run(sent.map((one) => withPrefix(one, prefix)));
+        if (hasBadCommand) rejected += outcomes[middle]!.type === 'rejected' ? 1 : 0;
         // A transaction has a single time, so the model applies the whole batch at that time.
         assert.deepEqual(
-          outcomes,
+          hasBadCommand ? outcomes.toSpliced(middle, 1) : outcomes,
           commands.map((item) => model.run(item, clock.nowMs)),
         );
       }
@@ -226,6 +242,7 @@ onEachStore((store) => {
       reported.reduce((sum, row) => sum + row.failedMicros, 0),
       failedMicros,
     );
+    assert.ok(rejected > 0, 'no command was rejected');
     assert.ok(
       result.charges > runs / 2,
       'histories in which hardly anything is charged prove little',
@@ -233,6 +250,9 @@ onEachStore((store) => {
     t.diagnostic(`${runs} histories: ${JSON.stringify(result)}`);
   });
 });
+
+/** Its key does not exist, which only the database notices. */
+const badCommand = reserveOf({ holdId: 'bad', ledgerId: 'a0:live', keyId: 'nobody' }, 1);
 
 function releaseOf(holdId: string, loss: number, isProvoked: boolean): Command {
   return { type: 'release', holdId, lossMicros: micros(loss), isProvoked };

@@ -347,3 +347,26 @@ testMutations([`${seals} # on SQLite a charge while its day`], {
     watchers: [`${seals} # on PostgreSQL a day is sealed after`],
   },
 });
+
+testMutations(['tests/contract/histories.test.ts # on SQLite random histories'], {
+  'rows are kept that another connection has changed': {
+    file: 'domain/ledger/sqlite/kept-rows.ts',
+    guard: 'if (current !== version) forget();',
+    without: '',
+  },
+  'an ended hold is kept': {
+    file: 'domain/ledger/sqlite/kept-rows.ts',
+    guard: 'holds.delete(id);',
+    without: '',
+  },
+  'rows of a transaction that was rolled back are kept': {
+    file: 'domain/ledger/sqlite/store.ts',
+    guard: 'this.#statements.forget();\n      this.#lease',
+    without: 'this.#lease',
+  },
+  'rows of a command that was rolled back are kept': {
+    file: 'domain/ledger/sqlite/store.ts',
+    guard: 'this.#statements.forget();\n      return {',
+    without: 'return {',
+  },
+});

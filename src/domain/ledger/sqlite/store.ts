@@ -7,7 +7,8 @@ import type { Command, Outcome } from '../commands.ts';
 import { type Expire, runCommands } from '../core.ts';
 import { loadBook, saveDecision } from './book.ts';
 import type { SqliteLease } from './lease.ts';
-import { type LedgerStatements, prepareStatements } from './statements.ts';
+import { keepRows, type KeptStatements } from './kept-rows.ts';
+import { prepareStatements } from './statements.ts';
 import { systemClock } from '../../../lib/clock.ts';
 
 /**
@@ -30,14 +31,14 @@ type StoreOptions = {
 
 export class SqliteStore {
   readonly #connection: DatabaseSync;
-  readonly #statements: LedgerStatements;
+  readonly #statements: KeptStatements;
   readonly #clock: () => number;
   readonly #lease: SqliteLease | undefined;
   #waitsForDisk = true;
 
   constructor(connection: DatabaseSync, { clock = systemClock.nowMs, lease }: StoreOptions = {}) {
     this.#connection = connection;
-    this.#statements = prepareStatements(connection);
+    this.#statements = keepRows(connection, prepareStatements(connection));
     this.#clock = clock;
     this.#lease = lease;
   }
@@ -92,6 +93,7 @@ export class SqliteStore {
     } catch (error) {
       // A full disk makes SQLite roll back by itself.
       if (this.#connection.isTransaction) this.#statements.rollback();
+      this.#statements.forget();
       this.#lease?.forgetRenewal();
       throw error;
     }
@@ -110,6 +112,7 @@ export class SqliteStore {
     } catch (error) {
       if (!isFaultOfCommand(error)) throw error;
       this.#connection.exec('rollback to one_command');
+      this.#statements.forget();
       return { type: 'rejected', message: error instanceof Error ? error.message : String(error) };
     }
   }
