@@ -151,6 +151,7 @@ function replyTo(amount: number): Reply {
 }
 
 /** Lets every promise that can settle do so. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** Lets a waiting batch begin. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

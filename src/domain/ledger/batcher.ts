@@ -74,9 +74,10 @@ export function createBatcher(runner: BatchRunner): Ledger {
   };
 
   async function work(): Promise<void> {
-    // Commands submitted in the same event-loop turn share a batch.
-    await Promise.resolve();
     while (waiting.length > 0) {
+      // Commands of the same event-loop turn, of all its sockets, share a batch: a commit costs as
+      // much as many commands.
+      await new Promise((resolve) => setImmediate(resolve));
       const batch = waiting.splice(0, batchMax);
       await runBatch(batch);
     }
