@@ -45,6 +45,7 @@ export function testMutations(
     ...watchers,
     ...Object.values(mutations).flatMap((mutation) => mutation.watchers ?? []),
   ]);
+  const watchedByFile = Map.groupBy([...all].map(watchedBy), ({ file }) => file);
 
   describe('mutations', { concurrency }, () => {
     const copies: string[] = [];
@@ -65,10 +66,14 @@ export function testMutations(
       }
     };
 
-    for (const watcher of all) {
-      test(`without a mutation, ${watcher} passes`, () =>
+    for (const [file, watched] of watchedByFile) {
+      // No pattern: the whole file.
+      const patterns = watched.every((one) => one.patterns.length > 0)
+        ? watched.flatMap((one) => one.patterns)
+        : [];
+      test(`without a mutation, ${[file, ...patterns].join(' # ')} passes`, () =>
         inCopy(async (copy) =>
-          assert.equal(await findFailure(copy, watcher, silenceMsMax.whole), null),
+          assert.equal(await findFailure(copy, { file, patterns }, silenceMsMax.whole), null),
         ));
     }
 
@@ -112,9 +117,17 @@ function copySources(): string {
   return copy;
 }
 
+/** The tests of a file that run: those that match any of the patterns, or all without one. */
+type Watched = { readonly file: string; readonly patterns: readonly string[] };
+
+function watchedBy(watcher: string): Watched {
+  const [file = '', ...patterns] = watcher.split(' # ');
+  return { file, patterns };
+}
+
 async function findFirstFailure(copy: string, watchers: readonly string[]): Promise<string | null> {
   for (const watcher of watchers) {
-    const failure = await findFailure(copy, watcher, silenceMsMax.mutated);
+    const failure = await findFailure(copy, watchedBy(watcher), silenceMsMax.mutated);
     if (failure) return failure;
   }
   return null;
@@ -126,7 +139,7 @@ async function findFirstFailure(copy: string, watchers: readonly string[]): Prom
  */
 async function findFailure(
   copy: string,
-  watcher: string,
+  { file, patterns }: Watched,
   silenceMs: number,
 ): Promise<string | null> {
   // Inside a test, node would not run tests of its own. In CI, tests fail without the recordings,
@@ -138,8 +151,7 @@ async function findFailure(
     TMPDIR: join(copy, 'tmp'),
     NODE_COMPILE_CACHE: join(copy, 'compile-cache'),
   };
-  const [file = '', pattern] = watcher.split(' # ');
-  const named = pattern === undefined ? [] : ['--test-name-pattern', pattern];
+  const named = patterns.flatMap((pattern) => ['--test-name-pattern', pattern]);
   // A separate process group, so that processes started by the tests end with them.
   const child = spawn(process.execPath, [...named, '--test-reporter=tap', file], {
     cwd: copy,
@@ -173,6 +185,6 @@ async function findFailure(
   clearTimeout(silence);
   if (failed !== null) return failed;
   const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1] ?? 0);
-  assert.ok(code === 0 && passed > 0, `no test of ${watcher} ran:\n${output}`);
+  assert.ok(code === 0 && passed > 0, `no test of ${file} ran:\n${output}`);
   return null;
 }
