@@ -150,8 +150,7 @@ function replyTo(amount: number): Reply {
     : { type: 'credited', availableMicros: amount as never };
 }
 
-/** Lets every promise that can settle do so. */
-/** Lets a waiting batch begin. */
+/** Lets every promise that can settle do so, and a waiting batch begin. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

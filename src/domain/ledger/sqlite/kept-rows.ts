@@ -1,5 +1,6 @@
 // Ledgers, windows and open holds as this connection last read or wrote them, so that most batches
-// load nothing. Exact, because SQLite tells when another connection has changed the database.
+// load nothing. Exact, because SQLite tells when another connection has changed the database. So
+// nothing else may write these tables through this connection.
 import type { DatabaseSync } from 'node:sqlite';
 import { type Hold, type LedgerState, type Window, windowKey } from '../book.ts';
 import type { LedgerId } from '../commands.ts';
