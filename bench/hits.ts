@@ -7,7 +7,7 @@ import { startChild, type Child } from './child.ts';
 import type { Target } from './client.ts';
 import type { FixedAnswer } from './fixed-answers.ts';
 import type { Installation } from './gateway.ts';
-import { type LoadOptions, underLoad } from './load.ts';
+import { underLoad } from './load.ts';
 import { median } from './statistics.ts';
 import { formatTable } from './table.ts';
 import { modelFor, type Request } from './workloads.ts';
@@ -38,10 +38,9 @@ export const hits: readonly Hit[] = (['whole', 'burst'] as const).flatMap((play)
 
 /**
  * Reports the medians of rounds in which the servers take turns on one core, with the same requests
- * and answers, head and body. They are measured twice: with as many requests as each can answer, and
- * with the same number a second, half of what the gateway can. A client of a faster server never
- * sleeps, so writing to it wakes nobody; on a virtual machine a wake-up costs up to 20 µs, which is
- * the work of neither server. At one rate both pay for it.
+ * and answers, head and body. The clients never sleep: on a virtual machine, a write that wakes its
+ * reader takes up to 20 µs, which is the work of neither server. Clients of the bare server are so
+ * busy that they would not sleep in any case.
  */
 export async function benchHits(
   { dataDir, key, start }: Installation,
@@ -67,20 +66,14 @@ export async function benchHits(
       { child: gateway, target: { port: gateway.port, key, request: asked } },
     ];
     // Warm-up: V8 compiles the code of all.
-    const warm: Measured[] = [];
-    for (const one of contestants)
-      warm.push(await measure(one, { clients, durationMs: durationMs * warmUps }));
-    const perSecond = Math.round(warm[2]!.perSecond / 2);
-    const figures: Figures[] = [];
+    for (const one of contestants) await measure(one, durationMs * warmUps);
+    const measured: Measured[][] = [];
     for (let round = 0; round < rounds; round++) {
-      const [free, paced]: [Measured[], Measured[]] = [[], []];
-      for (const one of contestants) {
-        free.push(await measure(one, { clients, durationMs }));
-        paced.push(await measure(one, { clients, durationMs, perSecond }));
-      }
-      figures.push({ free, paced });
+      const figures: Measured[] = [];
+      for (const one of contestants) figures.push(await measure(one, durationMs));
+      measured.push(figures);
     }
-    rows.push(describe(name, figures));
+    rows.push(describe(name, measured));
   }
   await Promise.all([bare.stop(), fastify.stop(), gateway.stop()]);
   return formatTable(
@@ -88,11 +81,6 @@ export async function benchHits(
       'answered again',
       'bare /s',
       'gateway /s',
-      'bare CPU',
-      'Fastify CPU',
-      'gateway CPU',
-      'of bare',
-      'at one rate: /s',
       'bare CPU',
       'Fastify CPU',
       'gateway CPU',
@@ -129,11 +117,8 @@ export async function readAnswers(port: number, key: string): Promise<Record<str
 const writtenByNode = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
 type Contestant = { readonly child: Child; readonly target: Target };
-/** The figures of one round: bare server, Fastify, gateway. */
-type Figures = { readonly free: readonly Measured[]; readonly paced: readonly Measured[] };
-
-async function measure({ child, target }: Contestant, options: LoadOptions): Promise<Measured> {
-  return underLoad(target, options, async (load) => {
+async function measure({ child, target }: Contestant, durationMs: number): Promise<Measured> {
+  return underLoad(target, { clients, durationMs, awake: true }, async (load) => {
     const before = await child.usage();
     const { elapsedMs, wholeMs } = await load();
     const after = await child.usage();
@@ -144,22 +129,11 @@ async function measure({ child, target }: Contestant, options: LoadOptions): Pro
   });
 }
 
-function describe(name: string, measured: readonly Figures[]): string[] {
-  const middle = (pick: (round: Figures) => number) => median(measured.map(pick));
-  const rate = (kind: keyof Figures, index: number) =>
-    middle((round) => round[kind][index]!.perSecond).toFixed(0);
-  const costs = (kind: keyof Figures) => [
-    ...[0, 1, 2].map(
-      (index) => `${middle((round) => round[kind][index]!.cpuMicros).toFixed(0)} µs`,
-    ),
-    `${(middle((round) => round[kind][0]!.cpuMicros / round[kind][2]!.cpuMicros) * 100).toFixed(0)} %`,
-  ];
-  return [
-    name,
-    rate('free', 0),
-    rate('free', 2),
-    ...costs('free'),
-    rate('paced', 2),
-    ...costs('paced'),
-  ];
+/** Each round has the figures of the bare server, Fastify and the gateway. */
+function describe(name: string, measured: readonly (readonly Measured[])[]): string[] {
+  const middle = (pick: (round: readonly Measured[]) => number) => median(measured.map(pick));
+  const rate = (index: number) => middle((round) => round[index]!.perSecond).toFixed(0);
+  const cpu = (index: number) => `${middle((round) => round[index]!.cpuMicros).toFixed(0)} µs`;
+  const share = middle((round) => round[0]!.cpuMicros / round[2]!.cpuMicros);
+  return [name, rate(0), rate(2), cpu(0), cpu(1), cpu(2), `${(share * 100).toFixed(0)} %`];
 }

@@ -1,13 +1,15 @@
 // Generates the load: for a given time, each client sends a request, reads the whole answer and
-// sends the next, at once or at a given rate.
-import { setTimeout } from 'node:timers/promises';
+// sends the next.
 import { connectClient, type Client, type Target } from './client.ts';
 
 export type LoadOptions = {
   readonly clients: number;
   readonly durationMs: number;
-  /** Requests a second of all clients together; absent: as many as are answered. */
-  readonly perSecond?: number;
+  /**
+   * The clients' event loop never sleeps, so that no server pays for waking it. Only if the core of
+   * the clients has nothing else to do.
+   */
+  readonly awake?: boolean;
 };
 
 export type Load = {
@@ -38,19 +40,14 @@ export async function underLoad<Result>(
 /** Requests that are running when the time is up are completed. */
 async function runLoad(
   clients: readonly Client[],
-  { durationMs, perSecond = Infinity }: LoadOptions,
+  { durationMs, awake = false }: LoadOptions,
 ): Promise<Load> {
   const firstByteMs: number[] = [];
   const wholeMs: number[] = [];
   const startMs = performance.now();
-  let sent = 0;
+  const letSleep = awake ? keepAwake() : null;
   const repeat = async (client: Client) => {
     for (let nowMs = startMs; nowMs - startMs < durationMs && wholeMs.length < requestsMax;) {
-      const dueMs = startMs + (sent++ * 1_000) / perSecond;
-      if (dueMs > nowMs) {
-        await setTimeout(dueMs - nowMs);
-        nowMs = performance.now();
-      }
       const firstByteAtMs = await client.send();
       firstByteMs.push(firstByteAtMs - nowMs);
       const endMs = performance.now();
@@ -59,5 +56,16 @@ async function runLoad(
     }
   };
   await Promise.all(clients.map(repeat));
+  letSleep?.();
   return { elapsedMs: performance.now() - startMs, firstByteMs, wholeMs };
+}
+
+/** Keeps the event loop turning. Returns a function that ends this. */
+function keepAwake(): () => void {
+  let isAwake = true;
+  const turn = () => {
+    if (isAwake) setImmediate(turn);
+  };
+  turn();
+  return () => (isAwake = false);
 }
