@@ -1,5 +1,6 @@
 // Tracks the running requests: a shutdown waits for them and aborts them when its time is up.
 import type { Clock } from '../lib/clock.ts';
+import { Roster } from '../lib/roster.ts';
 import { isAwaited, onAbandoned, type Audience } from './audience.ts';
 
 /**
@@ -9,7 +10,7 @@ export const readOnMs = 5_000;
 
 export class ActiveRuns {
   readonly #clock: Clock;
-  readonly #runs = new Set<Run>();
+  readonly #runs = new Roster<Run>();
   #entered = 0;
   #isEnding = false;
   #onIdle: (() => void) | null = null;
@@ -30,11 +31,11 @@ export class ActiveRuns {
   /** Opens a run. The end of a shutdown stops it. */
   open(): Run {
     const run = new Run(this.#clock, () => {
-      this.#runs.delete(run);
+      leave();
       this.#noteIfIdle();
     });
     if (this.#isEnding) run.stop();
-    this.#runs.add(run);
+    const leave = this.#runs.add(run);
     return run;
   }
 
@@ -49,7 +50,7 @@ export class ActiveRuns {
 
   endAll(): void {
     this.#isEnding = true;
-    for (const run of this.#runs) run.stop();
+    for (const run of this.#runs.members()) run.stop();
   }
 
   /** Resolves when nothing runs, or after `timeoutMs`. */

@@ -35,9 +35,9 @@ test('a stream that has ended gets no keep-alives, nor does any once the gateway
   const clock = new TestClock();
   const keepAlives = new KeepAlives(10_000, clock);
   const [ended, open] = [silentStream(clock), silentStream(clock)];
-  keepAlives.add(ended);
+  const end = keepAlives.add(ended);
   keepAlives.add(open);
-  keepAlives.remove(ended);
+  end();
   await clock.advance(60_000);
   assert.deepEqual([ended.keepAlives, open.keepAlives], [0, 6]);
   keepAlives.close();

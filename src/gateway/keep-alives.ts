@@ -1,6 +1,7 @@
 // Keeps silent streams open: proxies and clients close a connection without traffic while a model
 // thinks. One timer serves all open streams.
 import type { CancelTimer, Clock } from '../lib/clock.ts';
+import { Roster } from '../lib/roster.ts';
 
 /**
  * An empty comment, valid in every format. It has to be no event: some clients take a format's
@@ -23,7 +24,7 @@ const sweepMsMin = 10;
 export class KeepAlives {
   readonly #silenceMs: number;
   readonly #clock: Clock;
-  readonly #streams = new Set<KeptStream>();
+  readonly #streams = new Roster<KeptStream>();
   readonly #stopSweeping: CancelTimer;
 
   /** `silenceMs`: how long a stream may be silent before a keep-alive. */
@@ -39,18 +40,16 @@ export class KeepAlives {
     return this.#clock.elapsedMs();
   }
 
-  add(stream: KeptStream): void {
-    this.#streams.add(stream);
-  }
-
-  remove(stream: KeptStream): void {
-    this.#streams.delete(stream);
+  /** Returns a function that removes the stream; further calls do nothing. */
+  add(stream: KeptStream): () => void {
+    return this.#streams.add(stream);
   }
 
   /** Sends a keep-alive on every stream that has been silent for `silenceMs`. */
   sweep(): void {
     const dueMs = this.nowMs() - this.#silenceMs;
-    for (const stream of this.#streams) if (stream.lastWriteMs <= dueMs) stream.keepAlive();
+    for (const stream of this.#streams.members())
+      if (stream.lastWriteMs <= dueMs) stream.keepAlive();
   }
 
   close(): void {

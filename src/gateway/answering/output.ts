@@ -10,6 +10,8 @@ export class Output implements KeptStream {
   lastWriteMs: number;
   /** Milliseconds from the request's arrival to the first piece of an answer; null: none yet. */
   firstByteMs: number | null = null;
+  /** Stops writing, whether the stream is complete or not. */
+  readonly close: () => void;
   readonly #held: Held;
   /** The call that is under way, or whose answer the stream carries. */
   #called: Called | null = null;
@@ -24,7 +26,7 @@ export class Output implements KeptStream {
     const { bodyBytesMax } = held.storage;
     this.#recording = bodyBytesMax === null ? null : new Recording(bodyBytesMax);
     this.lastWriteMs = held.gateway.keepAlives.nowMs();
-    held.gateway.keepAlives.add(this);
+    this.close = held.gateway.keepAlives.add(this);
   }
 
   get hasBegun(): boolean {
@@ -84,11 +86,6 @@ export class Output implements KeptStream {
     };
     stream.end(frames, { ...trailers, ...late });
     this.close();
-  }
-
-  /** Stops writing, whether the stream is complete or not. */
-  close(): void {
-    this.#held.gateway.keepAlives.remove(this);
   }
 
   /** The first call begins before anything can be written. */

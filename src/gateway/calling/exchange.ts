@@ -6,6 +6,7 @@ import type { Dispatcher } from 'undici';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Roster } from '../../lib/roster.ts';
 import { type LargeAnswer, type LargeAnswers, smallAnswerBytes } from './large-answers.ts';
 import { planBody, readBody, type AnswerHead } from './read-reply.ts';
 import { ChunkQueue } from './chunks.ts';
@@ -14,7 +15,7 @@ import type { UpstreamCall, UpstreamReply, UpstreamTimeouts } from './upstream-c
 
 type Controller = Dispatcher.DispatchController;
 type ExchangeOptions = {
-  readonly open: Set<Exchange>;
+  readonly open: Roster<Exchange>;
   readonly clock: Clock;
   readonly large: LargeAnswers;
 };
@@ -30,7 +31,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #timeouts: UpstreamTimeouts;
   readonly #clock: Clock;
   readonly #large: LargeAnswers;
-  readonly #open: Set<Exchange>;
+  readonly #leave: () => void;
   readonly #deadlineMs: number;
   /** The time at which the upstream has been silent for too long. */
   #silenceEndsMs = Infinity;
@@ -44,7 +45,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Its entry among the large answers; null: it is small. */
   #place: LargeAnswer | null = null;
 
-  /** `open`: the set that holds the exchange while it runs. */
+  /** `open`: holds the exchange while it runs. */
   constructor(
     { stream, signal, timeouts, answer, answerBytesMax }: UpstreamCall,
     { open, clock, large }: ExchangeOptions,
@@ -61,8 +62,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#clock = clock;
     this.#large = large;
     this.#deadlineMs = clock.elapsedMs() + timeouts.total_ms;
-    this.#open = open;
-    open.add(this);
+    this.#leave = open.add(this);
     if (signal.aborted) this.#stop(stopped);
     else signal.addEventListener('abort', this);
   }
@@ -236,7 +236,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     this.#isRunning = false;
-    this.#open.delete(this);
+    this.#leave();
     this.#signal.removeEventListener('abort', this);
     this.#place?.close();
   }

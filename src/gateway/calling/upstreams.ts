@@ -4,6 +4,7 @@
 import { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
+import { Roster } from '../../lib/roster.ts';
 import { traceHeaders } from '../../lib/trace-context.ts';
 import { LargeAnswers } from './large-answers.ts';
 import { Exchange } from './exchange.ts';
@@ -47,7 +48,7 @@ export function createUpstreams({
   userAgent = 'tollgate',
 }: UpstreamsOptions): Upstreams {
   const destinations = new Map<string, Destination>();
-  const open = new Set<Exchange>();
+  const open = new Roster<Exchange>();
   const large = new LargeAnswers(largeAnswerBytesMax);
   const stopSweeping = clock.every(sweepMs, () => stopOverdue(open, clock.elapsedMs()));
   return {
@@ -157,6 +158,6 @@ function isPieces(body: UpstreamCall['body']): body is readonly Buffer[] {
 /**
  * Stops overdue exchanges. All are checked: they are in order of their start, but timeouts differ.
  */
-function stopOverdue(open: ReadonlySet<Exchange>, nowMs: number): void {
-  for (const exchange of open) exchange.stopIfOverdue(nowMs);
+function stopOverdue(open: Roster<Exchange>, nowMs: number): void {
+  for (const exchange of open.members()) exchange.stopIfOverdue(nowMs);
 }

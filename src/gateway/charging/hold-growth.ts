@@ -1,6 +1,7 @@
 // Grows a stream's hold with its answer, slice by slice: many streams fit a small balance, and none
 // spends what is not held. When a slice is refused, the answer ends as at its length limit.
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
+import { Roster } from '../../lib/roster.ts';
 import type { OpenHold } from './open-hold.ts';
 import type { UnseenOutput } from './unseen-output.ts';
 import { worstCaseOf, type Granted } from './worst-case.ts';
@@ -68,18 +69,20 @@ export class HoldGrowth {
 
 type UnseenTokens = Pick<UnseenOutput, 'tokens'>;
 
-type Watched = {
+type Watch = {
   readonly outputBytes: () => number;
   readonly unseen: UnseenTokens;
   /** Called when the answer must end although nothing arrived. */
   readonly onRefused: () => void;
 };
 
+type Watched = Watch & { readonly growth: HoldGrowth; hasEnded: boolean };
+
 const watchMs = 1_000;
 
 /** Grows the holds of streams that are silent while their model thinks: one timer for all. */
 export class HoldGrowths {
-  readonly #watched = new Map<HoldGrowth, Watched>();
+  readonly #watched = new Roster<Watched>();
   readonly #stopWatching: CancelTimer;
 
   constructor(clock: Clock) {
@@ -87,9 +90,13 @@ export class HoldGrowths {
   }
 
   /** Returns a function that ends the watch. */
-  watch(growth: HoldGrowth, watched: Watched): () => void {
-    this.#watched.set(growth, watched);
-    return () => this.#watched.delete(growth);
+  watch(growth: HoldGrowth, watch: Watch): () => void {
+    const watched = { growth, ...watch, hasEnded: false };
+    const remove = this.#watched.add(watched);
+    return () => {
+      watched.hasEnded = true;
+      remove();
+    };
   }
 
   close(): void {
@@ -97,17 +104,13 @@ export class HoldGrowths {
   }
 
   #look(): void {
-    for (const [growth, { outputBytes, unseen, onRefused }] of this.#watched) {
-      const granted = growth.cover(outputBytes(), unseen);
-      if (granted) void this.#endIfRefused(growth, granted, onRefused);
+    for (const watched of this.#watched.members()) {
+      const granted = watched.growth.cover(watched.outputBytes(), watched.unseen);
+      if (granted) void endIfRefused(watched, granted);
     }
   }
+}
 
-  async #endIfRefused(
-    growth: HoldGrowth,
-    granted: Promise<boolean>,
-    end: () => void,
-  ): Promise<void> {
-    if (!(await granted) && this.#watched.has(growth)) end();
-  }
+async function endIfRefused(watched: Watched, granted: Promise<boolean>): Promise<void> {
+  if (!(await granted) && !watched.hasEnded) watched.onRefused();
 }

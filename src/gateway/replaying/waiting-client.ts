@@ -40,11 +40,11 @@ export class WaitingClient implements Client, KeptStream {
   ): Promise<T> {
     const run = gateway.runs.open();
     this.onGone(() => run.stop());
-    if (work.stream) gateway.keepAlives.add(this);
+    const endKeepAlives = work.stream ? gateway.keepAlives.add(this) : null;
     try {
       return await ask(run.waiting);
     } finally {
-      gateway.keepAlives.remove(this);
+      endKeepAlives?.();
       run.close();
     }
   }
