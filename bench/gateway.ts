@@ -11,7 +11,6 @@ import { modelFor, type Play } from './workloads.ts';
 export const metricsToken = 'bench-metrics-token';
 
 const root = join(import.meta.dirname, '..');
-const entry = join(root, 'dist', 'current', 'main.js');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly scripts: { readonly start: string };
 };
@@ -35,14 +34,17 @@ export type GatewayOptions = {
   readonly databaseUrl?: string | undefined;
   /** What the gateway sends the upstream as its key. */
   readonly upstreamKey?: string;
+  /** Another checkout, whose newest build runs; the default is this one. */
+  readonly checkout?: string | undefined;
   /** HTTP threads; the default is one. */
   readonly threads?: number | 'auto';
 };
 
 export function installGateway(
   upstreamPort: number,
-  { databaseUrl, upstreamKey = 'bench', threads = 1 }: GatewayOptions = {},
+  { databaseUrl, upstreamKey = 'bench', checkout = root, threads = 1 }: GatewayOptions = {},
 ): Installation {
+  const entry = join(checkout, 'dist', 'current', 'main.js');
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const configPath = join(dataDir, 'tollgate.yaml');
   writeFileSync(
@@ -66,7 +68,7 @@ export function installGateway(
   const run = (...words: string[]) =>
     JSON.parse(
       execFileSync(process.execPath, [entry, ...words, '--json'], {
-        cwd: root,
+        cwd: checkout,
         env,
         encoding: 'utf8',
       }),

@@ -3,10 +3,12 @@
 // and replays; `--instructions`: instructions of a request, on a busy machine too; `--threads`: what
 // HTTP threads cost; `--open-streams`: memory of many silent streams; `--slow-readers`: memory of
 // streams that nobody reads fast enough; `--ledger`: the ledger alone; `--history`: reads on a long
-// history; `--growth`: a month of whole books; `--telemetry`: the export of spans. README.md explains the results.
+// history; `--growth`: a month of whole books; `--telemetry`: the export of spans;
+// `--beside <checkout>`: another version in the same run. README.md explains the results.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchBeside } from './beside.ts';
 import { startChild } from './child.ts';
 import { compare, measureOpen, type Scale } from './compare.ts';
 import { installGateway } from './gateway.ts';
@@ -86,6 +88,8 @@ try {
   console.log(`\n${describeMachine(installation.dataDir)}\n`);
   if (values.hits) console.log(await benchHits(installation, values.quick ? 50 : 400));
   else if (values.instructions) console.log(await benchInstructions(installation, upstream.port));
+  else if (values.beside !== undefined)
+    console.log(await benchBeside(upstream.port, values.beside, values.quick ? 50 : 250));
   else if (values.threads)
     console.log(await benchThreads(upstream.port, values.quick ? 500 : 2_000));
   else if (values.soak) console.log(await benchSoak(upstream.port, Number(values.minutes)));

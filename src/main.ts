@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 
 // Otherwise V8 comes to put objects of a request that often outlive a collection into its old
 // generation at once. There they keep everything that they refer to until the next full collection,
-// so that nearly everything outlives a collection. A chat takes a fifth less CPU without it.
+// so that nearly everything outlives a collection (docs/internals.md, Garbage).
 setFlagsFromString('--no-allocation-site-pretenuring');
 enableCompileCache(join(import.meta.dirname, '.compile-cache'));
 const { runCommandLine } = await import('./cli/program.ts');
