@@ -3,15 +3,22 @@ import { isObject, type JsonObject } from '../lib/json.ts';
 
 /** Returns the object with these fields set. */
 export function editFields(object: JsonObject, fields: JsonObject): JsonObject {
-  const changes = Object.entries(fields).filter(([name, value]) => object[name] !== value);
-  return changes.length === 0 ? object : { ...object, ...Object.fromEntries(changes) };
+  const isChanged = (name: string) => object[name] !== fields[name];
+  const names = Object.keys(fields);
+  if (!names.some(isChanged)) return object;
+  const changes = names.filter(isChanged).map((name) => [name, fields[name]]);
+  return { ...object, ...Object.fromEntries(changes) };
 }
 
 /** Edits the objects of a list. Returns anything else unchanged. */
 export function editItems(list: unknown, edit: (item: JsonObject) => JsonObject): unknown {
   if (!Array.isArray(list)) return list;
-  const edited = list.map((item: unknown) => (isObject(item) ? edit(item) : item));
-  return edited.every((item, index) => item === list[index]) ? list : edited;
+  let edited: unknown[] | null = null;
+  for (const [index, item] of list.entries()) {
+    const changed = isObject(item) ? edit(item) : item;
+    if (changed !== item) (edited ??= [...list])[index] = changed;
+  }
+  return edited ?? list;
 }
 
 /** Edits a string. Returns anything else unchanged. */

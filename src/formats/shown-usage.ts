@@ -3,7 +3,6 @@
 // their own price there too (`cost_details`, `cost_in_usd_ticks`, `estimated_cost`). That price is
 // between them and the operator.
 import { isObject, type JsonObject } from '../lib/json.ts';
-import { editFields } from './edit-json.ts';
 
 /**
  * Removes the upstream's price from its usage, and writes 0 for a count below 0, as the charge
@@ -12,13 +11,10 @@ import { editFields } from './edit-json.ts';
 export function shownUsage(usage: unknown): unknown {
   if (!isObject(usage)) return usage;
   const names = Object.keys(usage);
-  const priceless = names.some(namesCost)
-    ? Object.fromEntries(
-        names.filter((name) => !namesCost(name)).map((name) => [name, usage[name]]),
-      )
-    : usage;
-  const counts = Object.entries(priceless).map(([name, value]) => [name, shownCount(value)]);
-  return editFields(priceless, Object.fromEntries(counts) as JsonObject);
+  const isShown = (name: string) => !namesCost(name) && shownCount(usage[name]) === usage[name];
+  if (names.every(isShown)) return usage;
+  const counts = names.filter((name) => !namesCost(name));
+  return Object.fromEntries(counts.map((name) => [name, shownCount(usage[name])]));
 }
 
 /** Replaces the upstream's price by the client's charge, as the last field. */

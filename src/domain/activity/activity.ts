@@ -134,20 +134,14 @@ export class Activity {
     const isCharged = costMicros !== undefined;
     const outcome = isCharged ? undefined : (errorCode ?? request.cache);
     if (!isCharged && outcome === undefined) return;
-    const names = {
-      account_id: accountId,
-      mode,
-      day: this.#dayOf(nowMs),
-      key_id: keyId,
-      model_id: request.model ?? '',
-    };
+    const owner = { account_id: accountId, mode, key_id: keyId, model_id: request.model ?? '' };
+    const names = { ...owner, day: this.#dayOf(nowMs) };
     if (outcome !== undefined) {
       this.#count({ ...names, outcome }, request.saved);
       this.#countTags({ ...names, outcome }, request);
     } else this.#measure({ ...names, provider: request.provider ?? '' }, request, ending);
     if (isCharged || errorCode !== undefined) this.#countHour(names, nowMs, request);
     if (!this.#takeRoom(accountId, mode, isCharged)) return;
-    const { day: _, ...owner } = names;
     const row = { ...owner, created_at_ms: nowMs, ...historyOf(request, ending) };
     this.#requests.set(row.request_id, row);
   }
@@ -347,7 +341,7 @@ function historyOf(
     input_tokens: (isRepeat && saved?.inputTokens) || 0,
     output_tokens: (isRepeat && saved?.outputTokens) || 0,
     tags: tags === undefined ? null : `,${tags.join(',')},`,
-    details: writeNotes({ ...request, isClientGone: isClientGone || undefined }),
+    details: writeNotes(request, isClientGone),
   };
 }
 

@@ -23,10 +23,12 @@ export type RequestNotes = {
 const nameCharactersMax = 200;
 const messageCharactersMax = 500;
 
-/** Everything that a client has sent is cut. Fields without a value are left out. */
-export function writeNotes(notes: {
+type Noted = {
   readonly [Name in keyof RequestNotes]: RequestNotes[Name] | null | undefined;
-}): string {
+};
+
+/** Everything that a client has sent is cut. Fields without a value are left out. */
+export function writeNotes(notes: Omit<Noted, 'isClientGone'>, isClientGone: boolean): string {
   const cut = (text: string | null | undefined, max: number) =>
     typeof text === 'string' ? text.slice(0, max).toWellFormed().replaceAll('\0', '') : undefined;
   return JSON.stringify({
@@ -36,7 +38,7 @@ export function writeNotes(notes: {
     address: cut(notes.address, nameCharactersMax),
     traceId: cut(notes.traceId, nameCharactersMax),
     finish: notes.finish ?? undefined,
-    isClientGone: notes.isClientGone ?? undefined,
+    isClientGone: isClientGone || undefined,
     tries: notes.tries ?? undefined,
   });
 }
