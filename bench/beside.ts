@@ -1,8 +1,10 @@
-// `npm run bench -- --beside <checkout>`: the CPU of a request in this checkout and in another one
-// that is built. Their gateways take turns on one core, in short rounds.
+// The CPU of a request in two gateways that take turns on one core, in short rounds. `npm run bench
+// -- --beside <checkout>`: another checkout that is built, and this one; `--stores`: SQLite and
+// PostgreSQL.
 import { resolve } from 'node:path';
+import { createDatabase } from '../tests/support/postgres.ts';
 import type { Child } from './child.ts';
-import { installGateway, type Installation } from './gateway.ts';
+import { type GatewayOptions, installGateway, type Installation } from './gateway.ts';
 import { hits } from './hits.ts';
 import { underLoad } from './load.ts';
 import { median } from './statistics.ts';
@@ -16,14 +18,28 @@ type Contestant = { readonly installation: Installation; readonly gateway: Child
 type Figures = { readonly cpuMicros: number; readonly perSecond: number };
 type Load = { readonly asked: Request; readonly clients: number; readonly durationMs: number };
 
-export async function benchBeside(
+export function benchBeside(
   upstreamPort: number,
   checkout: string,
   durationMs: number,
 ): Promise<string> {
+  const pair = { there: { checkout: resolve(checkout) }, here: {} };
+  return benchPair(upstreamPort, pair, durationMs);
+}
+
+export async function benchStores(upstreamPort: number, durationMs: number): Promise<string> {
+  const pair = { SQLite: {}, PostgreSQL: { databaseUrl: await createDatabase() } };
+  return benchPair(upstreamPort, pair, durationMs);
+}
+
+async function benchPair(
+  upstreamPort: number,
+  pair: Readonly<Record<string, GatewayOptions>>,
+  durationMs: number,
+): Promise<string> {
   const contestants: Contestant[] = [];
-  for (const folder of [resolve(checkout), undefined]) {
-    const installation = installGateway(upstreamPort, { checkout: folder });
+  for (const options of Object.values(pair)) {
+    const installation = installGateway(upstreamPort, options);
     contestants.push({ installation, gateway: await installation.start() });
   }
   const bursts = streams.filter(({ play }) => play === 'burst');
@@ -32,26 +48,27 @@ export async function benchBeside(
     for (const clients of name === 'chat' ? [64, 8, 1] : [64]) {
       const load = { asked, clients, durationMs };
       const figures = await inTurn(contestants, load);
-      const [there, here] = figures.map((all) => ({
+      const [one, other] = figures.map((all) => ({
         cpu: median(all.map(({ cpuMicros }) => cpuMicros)),
         rate: median(all.map(({ perSecond }) => perSecond)),
       }));
       rows.push([
         name,
         String(clients),
-        `${there!.cpu.toFixed(0)} µs`,
-        `${here!.cpu.toFixed(0)} µs`,
-        `${((here!.cpu / there!.cpu) * 100).toFixed(0)} %`,
-        there!.rate.toFixed(0),
-        here!.rate.toFixed(0),
+        `${one!.cpu.toFixed(0)} µs`,
+        `${other!.cpu.toFixed(0)} µs`,
+        `${((other!.cpu / one!.cpu) * 100).toFixed(0)} %`,
+        one!.rate.toFixed(0),
+        other!.rate.toFixed(0),
       ]);
     }
   for (const { gateway, installation } of contestants) {
     await gateway.stop();
     installation.remove();
   }
+  const [one, other] = Object.keys(pair);
   return formatTable(
-    ['workload', 'clients', 'CPU there', 'CPU here', 'of there', 'there /s', 'here /s'],
+    ['workload', 'clients', `CPU ${one}`, `CPU ${other}`, `of ${one}`, `${one} /s`, `${other} /s`],
     rows,
   );
 }

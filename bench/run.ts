@@ -4,11 +4,11 @@
 // HTTP threads cost; `--open-streams`: memory of many silent streams; `--slow-readers`: memory of
 // streams that nobody reads fast enough; `--ledger`: the ledger alone; `--history`: reads on a long
 // history; `--growth`: a month of whole books; `--telemetry`: the export of spans;
-// `--beside <checkout>`: another version in the same run. README.md explains the results.
+// `--beside <checkout>`: another version in the same run; `--stores`: SQLite and PostgreSQL. README.md explains the results.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { benchBeside } from './beside.ts';
+import { benchBeside, benchStores } from './beside.ts';
 import { startChild } from './child.ts';
 import { compare, measureOpen, type Scale } from './compare.ts';
 import { installGateway } from './gateway.ts';
@@ -48,6 +48,7 @@ const { values } = parseArgs({
     hits: { type: 'boolean', default: false },
     instructions: { type: 'boolean', default: false },
     threads: { type: 'boolean', default: false },
+    stores: { type: 'boolean', default: false },
     ledger: { type: 'boolean', default: false },
     history: { type: 'boolean', default: false },
     'open-streams': { type: 'string' },
@@ -90,6 +91,7 @@ try {
   else if (values.instructions) console.log(await benchInstructions(installation, upstream.port));
   else if (values.beside !== undefined)
     console.log(await benchBeside(upstream.port, values.beside, values.quick ? 50 : 250));
+  else if (values.stores) console.log(await benchStores(upstream.port, values.quick ? 50 : 250));
   else if (values.threads)
     console.log(await benchThreads(upstream.port, values.quick ? 500 : 2_000));
   else if (values.soak) console.log(await benchSoak(upstream.port, Number(values.minutes)));
