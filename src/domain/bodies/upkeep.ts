@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { firstWithin } from '../../lib/first-within.ts';
+import { TableBudget } from '../../lib/table-budget.ts';
 import { belowGeneration } from './generation.ts';
 
 type UpkeepOptions = {
@@ -12,8 +13,6 @@ type UpkeepOptions = {
   readonly diskBytes: number;
 };
 
-/** The table's size at the last count, plus everything stored since. */
-type Measured = { readonly bytes: number; readonly newestMs: number; readonly countedAtMs: number };
 type Row = {
   readonly account_id: string;
   readonly request_id: string;
@@ -22,7 +21,6 @@ type Row = {
 };
 
 const dayMs = 86_400_000;
-const countEveryMs = 60 * 60_000;
 /** The longest time from a row's timestamp to its commit, if the database works. */
 const commitMs = 30_000;
 /** The most that one step removes, so that other writers never wait long. */
@@ -31,62 +29,42 @@ const stepBytes = 4 * 1024 * 1024;
 const pageRows = 1_000;
 
 export class BodyUpkeep {
-  readonly #options: UpkeepOptions;
-  #measured: Measured | null = null;
+  readonly #database: Database;
+  readonly #daysMax: number;
+  readonly #budget;
 
-  constructor(options: UpkeepOptions) {
-    this.#options = options;
+  constructor({ database, daysMax, diskBytes }: UpkeepOptions) {
+    this.#database = database;
+    this.#daysMax = daysMax;
+    this.#budget = new TableBudget(
+      {
+        measureSince: (timeMs) => measureSince(database, timeMs),
+        pagesFromNewest: () => pagesFromNewest(database),
+        timeOf: (row) => row.created_at_ms,
+        removeOldest: (newest) => removeOldest(database, newest),
+      },
+      { diskBytes, commitMs },
+    );
   }
 
   async run(nowMs: number): Promise<void> {
-    const { database, daysMax } = this.#options;
-    await removeWhere(database, sql`expires_at_ms <= ${nowMs}`);
+    await removeWhere(this.#database, sql`expires_at_ms <= ${nowMs}`);
     // The operator may have lowered the most days.
-    await removeWhere(database, sql`created_at_ms <= ${nowMs - daysMax * dayMs}`);
-    await removeErased(database);
-    await this.#keepToBudget(nowMs);
+    await removeWhere(this.#database, sql`created_at_ms <= ${nowMs - this.#daysMax * dayMs}`);
+    await removeErased(this.#database);
+    await this.#budget.keep(nowMs);
   }
+}
 
-  /** Counts all rows only when the budget may be exceeded, and once an hour. */
-  async #keepToBudget(nowMs: number): Promise<void> {
-    const { database, diskBytes } = this.#options;
-    if (this.#measured && nowMs - this.#measured.countedAtMs < countEveryMs) {
-      const { bytes, newestMs } = await measureSince(database, this.#measured.newestMs - commitMs);
-      this.#measured = {
-        ...this.#measured,
-        bytes: this.#measured.bytes + bytes,
-        newestMs: Math.max(this.#measured.newestMs, newestMs ?? 0),
-      };
-      if (this.#measured.bytes <= diskBytes) return;
-    }
-    const { tooOld, ...counted } = await this.#count();
-    if (tooOld) {
-      const { created_at_ms, account_id, request_id } = tooOld;
-      await removeWhere(
-        database,
-        sql`(created_at_ms, account_id, request_id) <= (${created_at_ms}, ${account_id}, ${request_id})`,
-      );
-    }
-    this.#measured = { ...counted, countedAtMs: nowMs };
-  }
-
-  /** Trims to slightly below the budget, so that the table is not full again within a minute. */
-  async #count() {
-    const { database, diskBytes } = this.#options;
-    const keptBytesMax = diskBytes - Math.floor(diskBytes / 16);
-    let [bytes, keptBytes, newestMs] = [0, 0, 0];
-    let tooOld: Row | null = null;
-    for await (const page of pagesFromNewest(database)) {
-      newestMs ||= page[0]!.created_at_ms;
-      for (const row of page) {
-        bytes += row.size_bytes;
-        if (bytes > keptBytesMax) tooOld ??= row;
-        else keptBytes = bytes;
-      }
-      if (bytes > diskBytes) return { bytes: keptBytes, newestMs, tooOld };
-    }
-    return { bytes, newestMs, tooOld: null };
-  }
+/** Removes a row and all older ones. */
+async function removeOldest(
+  database: Database,
+  { created_at_ms, account_id, request_id }: Row,
+): Promise<void> {
+  await removeWhere(
+    database,
+    sql`(created_at_ms, account_id, request_id) <= (${created_at_ms}, ${account_id}, ${request_id})`,
+  );
 }
 
 /** Removes an account's bodies from before its answers were erased. Returns how many requests had some. */

@@ -24,7 +24,7 @@ type RowSize = Pick<
   'account_id' | 'digest' | 'expires_at_ms' | 'size_bytes'
 >;
 /** A position in age order. All rows are kept equally long, so the oldest expire first. */
-export type Age = Omit<RowSize, 'size_bytes'>;
+type Age = Omit<RowSize, 'size_bytes'>;
 
 /**
  * The most that one step removes, so that other writers never wait long: long bodies take long to
