@@ -1,28 +1,16 @@
 // The account's name and its storage of answers. Only owners can change them.
-import {
-  Button,
-  Code,
-  Group,
-  SimpleGrid,
-  Input,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { Code, Group, SimpleGrid, Input, Switch, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useIsAtLeast } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { showSuccess, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime } from '../../parts/time-ago.tsx';
-import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { NameForm } from './name-form.tsx';
 
 type Settings = Output<'GET /accounts/:account/settings'>;
 type Props = { readonly settings: Settings };
@@ -42,7 +30,7 @@ export function AccountPanel() {
         {(data) => (
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="lg">
             {isOwner ? (
-              <NameForm key={data.name} settings={data} />
+              <Name key={data.name} settings={data} />
             ) : (
               <Fact label="Name">{data.name}</Fact>
             )}
@@ -97,39 +85,15 @@ function useUpdate(message: string) {
   });
 }
 
-function NameForm({ settings }: Props) {
+function Name({ settings: { name } }: Props) {
   const update = useUpdate('Account renamed.');
-  const form = useForm({
-    initialValues: { name: settings.name },
-    validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
-  });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
-    form,
-    (body) => update.mutateAsync({ body }),
-    { name: 'name' },
-  );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack gap="sm">
-        <TextInput
-          label="Name"
-          autoComplete="off"
-          maxLength={100}
-          {...form.getInputProps('name')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <Group>
-          <Button
-            type="submit"
-            variant="default"
-            loading={isSubmitting}
-            disabled={form.values.name.trim() === settings.name}
-          >
-            Save name
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <NameForm
+      name={name}
+      autoComplete="off"
+      check={(changed) => (changed.trim() === '' ? 'Enter a name.' : null)}
+      rename={(body) => update.mutateAsync({ body })}
+    />
   );
 }
 

@@ -21,6 +21,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { checkEmail, checkName } from '../../parts/field-checks.ts';
+import { NameForm } from './name-form.tsx';
 import { checkPassword } from './password-forms.tsx';
 
 type Profile = Output<'GET /profile'>;
@@ -33,7 +34,7 @@ export function ProfilePanel() {
       <QueryView query={profile}>
         {(data) => (
           <Stack gap="lg" maw={520}>
-            <NameForm key={data.name} profile={data} />
+            <Name key={data.name} profile={data} />
             <Email profile={data} />
           </Stack>
         )}
@@ -42,39 +43,18 @@ export function ProfilePanel() {
   );
 }
 
-function NameForm({ profile }: Props) {
+function Name({ profile: { name } }: Props) {
   const rename = useChange('PATCH /profile', {
     invalidates: ['GET /profile', 'GET /session'],
     onSuccess: () => showSuccess('Name changed.'),
   });
-  const form = useForm({ initialValues: { name: profile.name }, validate: { name: checkName } });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
-    form,
-    (body) => rename.mutateAsync({ body }),
-    { name: 'name' },
-  );
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack gap="sm">
-        <TextInput
-          label="Name"
-          autoComplete="name"
-          maxLength={100}
-          {...form.getInputProps('name')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <Group>
-          <Button
-            type="submit"
-            variant="default"
-            loading={isSubmitting}
-            disabled={form.values.name.trim() === profile.name}
-          >
-            Save name
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <NameForm
+      name={name}
+      autoComplete="name"
+      check={checkName}
+      rename={(body) => rename.mutateAsync({ body })}
+    />
   );
 }
 
