@@ -1,4 +1,4 @@
-import { Button, Drawer, Group, Input, SegmentedControl, Stack } from '@mantine/core';
+import { Drawer, Input, SegmentedControl, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useMode, useSetMode, type Mode } from '../../api/account.ts';
@@ -8,6 +8,7 @@ import { useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { NewKeyDialog } from '../../parts/new-key-dialog.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { KeyCode } from './key-code.tsx';
 import {
@@ -109,14 +110,7 @@ function CreateKeyForm({ copied, onClose, onCreated }: FormProps) {
         )}
         <KeyFields form={form} />
         {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isSubmitting}>
-            Create key
-          </Button>
-        </Group>
+        <DialogButtons submit="Create key" isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
   );

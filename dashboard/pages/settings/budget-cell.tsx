@@ -1,5 +1,5 @@
 // A member's budget in the table of members, and the dialog in which owners set it.
-import { Button, Group, Modal, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Button, Modal, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useIsAtLeast } from '../../api/account.ts';
@@ -9,6 +9,7 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { microsFromText, shortUsdText, usdText } from '../../parts/money-text.ts';
 import { showSuccess } from '../../parts/notify.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 
 type Budget = Output<'GET /accounts/:account/budgets'>['data'][number];
 
@@ -100,14 +101,7 @@ function BudgetForm({ member, budget, onClose }: Props & { readonly onClose: () 
           {...form.getInputProps('monthly')}
         />
         {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isSubmitting}>
-            Save
-          </Button>
-        </Group>
+        <DialogButtons submit="Save" isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
   );

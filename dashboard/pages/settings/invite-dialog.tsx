@@ -10,6 +10,7 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { useLast } from '../../parts/use-last.ts';
 import { checkEmail } from '../../parts/field-checks.ts';
+import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import classes from './invite-dialog.module.css';
 import { roleOptions, roleTexts, type Role } from './roles.ts';
 
@@ -76,14 +77,7 @@ function InviteForm({
           {...form.getInputProps('role')}
         />
         {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isSubmitting}>
-            Invite
-          </Button>
-        </Group>
+        <DialogButtons submit="Invite" isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
   );

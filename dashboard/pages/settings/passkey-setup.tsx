@@ -1,5 +1,5 @@
 // Adds a passkey: asks for the password, then the device, which may be asked again.
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
@@ -8,6 +8,7 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { showSuccess } from '../../parts/notify.ts';
 import { createPasskey } from '../../parts/passkeys.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import { deviceName } from './device-name.ts';
 import { ConfirmationForm } from './password-forms.tsx';
 
@@ -77,14 +78,7 @@ export function PasskeyNameForm({ text, name, action, send, onClose }: NameProps
           {...form.getInputProps('name')}
         />
         {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isSubmitting}>
-            {action}
-          </Button>
-        </Group>
+        <DialogButtons submit={action} isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
   );

@@ -21,6 +21,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { checkEmail, checkName } from '../../parts/field-checks.ts';
+import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import { NameForm } from './name-form.tsx';
 import { checkPassword } from './password-forms.tsx';
 
@@ -151,14 +152,7 @@ function EmailForm({ profile, onClose }: Props & { readonly onClose: () => void 
           {...form.getInputProps('password')}
         />
         {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isSubmitting}>
-            Change
-          </Button>
-        </Group>
+        <DialogButtons submit="Change" isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
   );

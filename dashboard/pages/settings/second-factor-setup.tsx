@@ -1,5 +1,5 @@
 // Sets up two-factor authentication: asks for the password, shows the secret, then checks a code.
-import { Button, Center, Group, Input, Stack, Text, TextInput } from '@mantine/core';
+import { Center, Group, Input, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
@@ -7,6 +7,7 @@ import { useChange } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import { PasswordForm } from './password-forms.tsx';
 import { QrCode } from './qr-code.tsx';
 import { checkCode, codeOf, inGroups } from './second-factor-codes.ts';
@@ -85,14 +86,7 @@ function Confirm({ started, onClose, onConfirmed }: ConfirmProps) {
           {...form.getInputProps('code')}
         />
         {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isSubmitting}>
-            Turn on
-          </Button>
-        </Group>
+        <DialogButtons submit="Turn on" isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
   );

@@ -1,5 +1,5 @@
 // Creates an account. Its first owner is invited from the account's page.
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useChange } from '../../../api/use-api.ts';
@@ -8,6 +8,7 @@ import { showSuccess } from '../../../parts/notify.ts';
 import { newIdempotencyId } from '../../../parts/idempotency-id.ts';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
 import { ppmFromText } from '../../../parts/multiplier-text.ts';
+import { DialogButtons } from '../../../parts/dialog-buttons.tsx';
 
 type Props = {
   readonly opened: boolean;
@@ -69,14 +70,7 @@ function CreateForm({ onClose, onCreated }: Omit<Props, 'opened'>) {
           {...form.getInputProps('multiplier')}
         />
         {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isSubmitting}>
-            Create account
-          </Button>
-        </Group>
+        <DialogButtons submit="Create account" isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
   );

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Drawer, Group, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Checkbox, Drawer, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Body, Output } from '../../../api/client.ts';
@@ -7,6 +7,7 @@ import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { ExpiryField } from '../../../parts/expiry-field.tsx';
 import { NewKeyDialog } from '../../../parts/new-key-dialog.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
+import { DialogButtons } from '../../../parts/dialog-buttons.tsx';
 
 type Scope = Body<'POST /operator/admin-keys'>['scopes'][number];
 type Created = Output<'POST /operator/admin-keys'>;
@@ -135,14 +136,7 @@ function CreateForm({ onClose, onCreated }: FormProps) {
           value={[...form.values.addresses]}
         />
         {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={isSubmitting}>
-            Create admin key
-          </Button>
-        </Group>
+        <DialogButtons submit="Create admin key" isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
   );
