@@ -457,6 +457,63 @@ testMutations([], {
     without: '',
     watchers: ['src/gateway/routing/health.test.ts'],
   },
+  // Kept bodies
+  'bodies are kept for a key that does not ask for it': {
+    file: 'domain/bodies/kept-bodies.ts',
+    guard: 'if (key.bodyDays === null || !key.retainResponses || !enabled) return null;',
+    without: 'if (!key.retainResponses || !enabled) return null;',
+    watchers: integration('kept-bodies', 'on SQLite by default nothing'),
+  },
+  'bodies are kept for an account that stores nothing': {
+    file: 'domain/bodies/kept-bodies.ts',
+    guard: 'if (key.bodyDays === null || !key.retainResponses || !enabled) return null;',
+    without: 'if (key.bodyDays === null || !enabled) return null;',
+    watchers: integration('kept-bodies', 'on SQLite .*an account that stores nothing'),
+  },
+  'bodies take any amount of memory': {
+    file: 'domain/bodies/kept-bodies.ts',
+    guard: 'grow: (bytes) => this.#room.take(bytes),',
+    without: 'grow: () => true,',
+    watchers: integration('kept-bodies', 'on SQLite without memory'),
+  },
+  'a body opens in another row': {
+    file: 'domain/bodies/kept-bodies.ts',
+    guard: 'return `${accountId} ${requestId} ${part}`;',
+    without: 'return part;',
+    watchers: integration('kept-bodies', 'on SQLite a row that was moved'),
+  },
+  'bodies that were erased are shown': {
+    file: 'domain/bodies/read-bodies.ts',
+    guard: `.where('generation', '>=', belowGeneration)`,
+    without: '',
+    watchers: integration('kept-bodies', 'on SQLite .*the operator erases'),
+  },
+  'bodies that have expired are shown': {
+    file: 'domain/bodies/read-bodies.ts',
+    guard: `.where('expires_at_ms', '>', nowMs)`,
+    without: '',
+    watchers: integration('kept-bodies', 'on SQLite .*their days'),
+  },
+  'members read the bodies of all keys': {
+    file: 'dashboard-contract/requests.ts',
+    guard: `'GET /accounts/:account/requests/:request/bodies': endpoint({
+    access: 'admin',`,
+    without: `'GET /accounts/:account/requests/:request/bodies': endpoint({
+    access: 'member',`,
+    watchers: integration('kept-bodies', 'on SQLite others see nothing'),
+  },
+  'a table may outgrow its part of the disk': {
+    file: 'lib/table-budget.ts',
+    guard: 'if (tooOld) await this.#table.removeOldest(tooOld);',
+    without: '',
+    watchers: ['tests/contract/kept-bodies.test.ts # on SQLite beyond the budget'],
+  },
+  'who leaves twice takes another along': {
+    file: 'lib/roster.ts',
+    guard: 'if (this.#entries[entry.at] !== entry) return;',
+    without: '',
+    watchers: ['src/lib/roster.test.ts'],
+  },
   // The dashboard
   'members may do what only owners may': {
     file: 'dashboard-api/access.ts',
