@@ -79,6 +79,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   stopIfOverdue(nowMs: number): void {
+    if (!this.#isRunning) return;
     if (nowMs >= this.#deadlineMs) return this.#stop(overdue);
     if (nowMs < this.#silenceEndsMs) return;
     this.#break(this.#head ? silent : unanswered);
