@@ -11,7 +11,7 @@
 // report which requests are open.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { systemClock, type Clock } from '../../src/lib/clock.ts';
+import { type CancelTimer, type Clock, systemClock } from '../../src/lib/clock.ts';
 import { streamFrames, wholeAnswer, type Content, type UpstreamWireName } from './answers.ts';
 import { flushEventLoop, TestClock } from './test-clock.ts';
 import { framesText, type SseFrame } from './upstream.ts';
@@ -106,6 +106,7 @@ export async function startFaultServer(
     asked: (cell) => silences.asked(cell),
     answered: (cell) => silences.answered(cell),
     close: async () => {
+      silences.close();
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
@@ -120,9 +121,13 @@ type Serving = {
   readonly silences: Silences;
 };
 
+/** Real time. */
+const stuckMs = 5_000;
+
 /**
  * Moves a test's clock while every open request waits for a silent upstream, so that time never
- * overtakes an answer that is being sent.
+ * overtakes an answer that is being sent. The clock also moves when nothing has happened for some
+ * seconds: the gateway then waits for time itself, such as its ledger for a locked file.
  */
 class Silences {
   readonly #clock: TestClock | null;
@@ -130,17 +135,29 @@ class Silences {
   /** The connection that the cell's silent upstream holds open. */
   readonly #silent = new Map<string, Socket>();
   #isMoving = false;
+  #hasChanged = false;
+  readonly #stopLooking: CancelTimer;
 
   constructor(clock: Clock) {
     this.#clock = clock instanceof TestClock ? clock : null;
+    this.#stopLooking = systemClock.every(stuckMs, () => {
+      if (this.#asked.size > 0 && !this.#hasChanged) void this.#move(true);
+      this.#hasChanged = false;
+    });
+  }
+
+  close(): void {
+    this.#stopLooking();
   }
 
   asked(cell: string): void {
+    this.#hasChanged = true;
     this.#asked.add(cell);
     this.#silent.delete(cell);
   }
 
   answered(cell: string): void {
+    this.#hasChanged = true;
     this.#asked.delete(cell);
     void this.#move();
   }
@@ -151,6 +168,7 @@ class Silences {
    */
   begin(cell: string, socket: Socket): void {
     if (socket.destroyed) return;
+    this.#hasChanged = true;
     this.#silent.set(cell, socket);
     void this.#move();
   }
@@ -159,10 +177,11 @@ class Silences {
     for (const [cell, silent] of this.#silent) if (silent === socket) this.#silent.delete(cell);
   }
 
-  async #move(): Promise<void> {
+  async #move(isStuck = false): Promise<void> {
     if (!this.#clock || this.#isMoving) return;
     this.#isMoving = true;
     // The gateway checks its timeouts at the same interval.
+    if (isStuck) await this.#clock.advance(1_000);
     while (this.#asked.size > 0 && this.#asked.isSubsetOf(this.#silent))
       await this.#clock.advance(1_000);
     this.#isMoving = false;
