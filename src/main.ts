@@ -4,9 +4,9 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
-// Otherwise V8 comes to put objects of a request that often outlive a collection into its old
-// generation at once. There they keep everything that they refer to until the next full collection,
-// so that nearly everything outlives a collection (docs/internals.md, Garbage).
+// No pretenuring: V8 would allocate some objects of each request directly in its old generation.
+// There they keep all that they refer to alive until the next full collection, so that cheap
+// collections free almost nothing ("Garbage" in docs/internals.md).
 setFlagsFromString('--no-allocation-site-pretenuring');
 enableCompileCache(join(import.meta.dirname, '.compile-cache'));
 const { runCommandLine } = await import('./cli/program.ts');

@@ -1,7 +1,7 @@
 import { Button, Group } from '@mantine/core';
 
 type Props = {
-  /** What the form does, on its button. */
+  /** The text of the button that submits the form. */
   readonly submit: string;
   readonly isSubmitting: boolean;
   readonly onClose: () => void;

@@ -1,8 +1,8 @@
-// Who is under way: members come and go with every request. A Set would serve too, but not V8's
-// garbage collector. Under constant change V8 replaces a Set's table again and again, and each old
-// table points to the next. Once one of them is old enough for V8's old generation, it keeps all
-// later tables and their members, with all that these refer to, until the next full collection:
-// every request survives, and is copied twice. (A Map does the same.)
+// A collection whose members come and go with every request, such as the open runs. It is an array,
+// because a Set or Map would keep the memory of ended requests: V8 replaces the table of a Set again
+// and again while members come and go, and each old table points to the next. As soon as one table is
+// in V8's old generation, it keeps all later ones alive until the next full collection, with their
+// members and all that these refer to.
 
 type Entry<Member> = { readonly member: Member; at: number };
 
@@ -20,7 +20,7 @@ export class Roster<Member> {
     return () => this.#remove(entry);
   }
 
-  /** A copy, in no order: members may leave while the caller goes through it. */
+  /** Returns a copy, in no order, so that members may leave while the caller goes through it. */
   members(): Member[] {
     return this.#entries.map(({ member }) => member);
   }

@@ -1,5 +1,5 @@
-// What ended requests leave behind. V8's small collections free it, unless something old refers to
-// it; `--trace-gc` tells the size of the heap after each. See "Garbage" in docs/internals.md.
+// The memory of ended requests is freed by V8's small collections. `--trace-gc` prints the size of
+// the heap after each of them: it must not climb. See "Garbage" in docs/internals.md.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerContent } from '../../support/answers.ts';
@@ -10,10 +10,10 @@ import { startGatewayProgram } from '../../support/gateway.ts';
 /** The first is the program's own. */
 const flags = ['--min-semi-space-size=16', '--trace-gc'];
 const clients = 64;
-/** V8 decides during the first ones where to put their objects. */
+/** During the first requests, V8 decides where it allocates their objects. */
 const warmUps = 10_000;
 const counted = 10_000;
-/** When all of a request survived, it was about seven; the requests under way move it by one. */
+/** It was over seven when ended requests survived. Running requests change it by about one. */
 const grownMegabytesMax = 3;
 
 test('small collections free ended requests', async (t) => {
