@@ -19,6 +19,7 @@ const clients = 64;
 /** Enough for V8 to have compiled what is hot. */
 const warmUpRequests = { whole: 15_000, stream: 1_500 };
 const measuredMs = 4_000;
+const perfArguments = ['stat', '-x,', '-e', 'instructions:u'];
 /** `perf` counts from some time after it was started. */
 const perfStartMs = 300;
 
@@ -36,8 +37,11 @@ export async function benchInstructions(
   { start, key, dataDir }: Installation,
   upstreamPort: number,
 ): Promise<string> {
-  if (spawnSync('perf', ['stat', 'true']).status !== 0)
+  const trial = spawnSync('perf', [...perfArguments, 'true'], { encoding: 'utf8' });
+  if (trial.status !== 0)
     throw new Error('This needs `perf` of Linux, with permission to count (perf_event_paranoid).');
+  if (trial.stderr.includes('not supported'))
+    throw new Error('The processor of this machine does not let `perf` count instructions.');
   const gateway = await start();
   const relay = await startChild({
     script: join(import.meta.dirname, 'relay.ts'),
@@ -123,7 +127,7 @@ async function warmUp(target: Target, requests: number): Promise<void> {
 /** Returns the instructions of all of the process's threads for one request. */
 async function countInstructions(child: Child, target: Target): Promise<number> {
   return underLoad(target, { clients, durationMs: measuredMs }, async (load) => {
-    const perf = spawn('perf', ['stat', '-x,', '-e', 'instructions:u', '-p', String(child.pid)], {
+    const perf = spawn('perf', [...perfArguments, '-p', String(child.pid)], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let output = '';
