@@ -1,7 +1,7 @@
 // Counts activity that the ledger does not book: requests answered for free, refused or failed, the
-// last use of keys, latencies and provider calls, and keeps the history of requests. Counts are summed in memory and written every few seconds,
-// so that noting a request is cheap. A killed process loses those seconds. Rows that cannot be
-// written are kept and retried, up to a bound.
+// last use of keys, latencies and provider calls, and keeps the history of requests. Counts are
+// summed in memory and written every few seconds, so that noting a request is cheap. A killed
+// process loses those seconds. Rows that cannot be written are kept and retried, up to a bound.
 import type { AnswerWorth } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
@@ -84,7 +84,10 @@ type ActivityOptions = {
 
 const flushEveryMs = 5_000;
 const removeEveryMs = 60 * 60_000;
-/** Buffered rows of each kind; beyond that, requests are not counted until there is room. */
+/**
+ * Buffered rows of each kind; beyond that, requests are not counted until there is room. Half of it
+ * in the history is written at once: a busy thread ends more requests than that in five seconds.
+ */
 const waitingMax = 20_000;
 /**
  * Uncharged requests of one account and mode kept in the history per flush, so that a storm of them
@@ -144,10 +147,11 @@ export class Activity {
     if (!this.#takeRoom(accountId, mode, isCharged)) return;
     const row = { ...owner, created_at_ms: nowMs, ...historyOf(request, ending) };
     this.#requests.set(row.request_id, row);
+    if (this.#requests.size === waitingMax / 2) void this.flush().catch(this.#options.onError);
   }
 
   noteCall({ provider, kind, ending, ms }: EndedCall): void {
-    const hour = new Date(this.#nowMs()).toISOString().slice(0, 13);
+    const hour = this.#hourOf(this.#nowMs());
     const latency_bucket = bucketOf(ms);
     const name = `${hour} ${provider} ${kind} ${ending} ${latency_bucket}`;
     add(this.#calls, name, { hour, provider, kind, ending, latency_bucket, calls: 1 }, ['calls']);
