@@ -20,6 +20,10 @@ export type KnownProvider = {
    * enables the provider.
    */
   readonly addressVariable?: string;
+  /**
+   * Fields with the reasoning of earlier answers that its Chat refuses with an error. Left out: none.
+   */
+  readonly refusedReasoning?: readonly string[];
 };
 
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
@@ -37,8 +41,15 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   bfl: { kind: 'bfl', baseUrl: 'https://api.bfl.ai/v1', keyVariable: 'BFL_API_KEY' },
   xai: compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
   deepseek: compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
-  mistral: compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-  groq: compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
+  mistral: {
+    ...compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+    refusedReasoning: ['reasoning_content', 'reasoning', 'reasoning_details'],
+  },
+  // It writes and takes `reasoning`.
+  groq: {
+    ...compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
+    refusedReasoning: ['reasoning_content', 'reasoning_details'],
+  },
   moonshotai: compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
   zai: compatible('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),
   minimax: compatible('https://api.minimax.io/v1', 'MINIMAX_API_KEY'),

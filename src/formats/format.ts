@@ -139,6 +139,11 @@ export type UpstreamTarget = {
   /** True for OpenAI's own API, false for other hosts, several of which refuse unknown fields. */
   readonly isOpenAi: boolean;
   /**
+   * Fields of Chat with the reasoning of earlier answers that the host refuses, besides those that
+   * OpenAI does. Left out: none.
+   */
+  readonly refusedReasoning?: readonly string[];
+  /**
    * The most web searches that the provider may run, on the straight path. Left out: none, because
    * they have no price.
    */

@@ -43,7 +43,7 @@ export type HttpProviderKind = {
    */
   readonly readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
   /** Last changes to the body for this provider; most need none. */
-  readonly adaptBody?: (body: JsonObject, format: UpstreamFormatName) => JsonObject;
+  readonly adaptBody?: (body: JsonObject) => JsonObject;
 };
 
 /** The client's headers that a provider may see. No other client header goes upstream. */

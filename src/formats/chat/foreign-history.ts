@@ -1,5 +1,5 @@
 // Handles parts of earlier turns that came from another vendor and that a model refuses or must not
-// see: signed reasoning, Google's call signatures (`extra_content`), call ids with other lengths or
+// see: reasoning, Google's call signatures (`extra_content`), call ids with other lengths or
 // characters, and OpenAI's role `developer`.
 import type { Signature, Vendor } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
@@ -25,6 +25,13 @@ const makers: readonly (readonly [RegExp, Vendor | 'other'])[] = [
 export function maySign({ vendor }: Signature, model: string): boolean {
   const maker = makers.find(([pattern]) => pattern.test(model))?.[1];
   return maker === undefined || maker === vendor;
+}
+
+const openAiRefuses = ['reasoning_content', 'reasoning', 'reasoning_details'];
+
+/** Returns the fields with the reasoning of earlier answers that the host refuses. */
+export function refusedReasoning({ isOpenAi, refusedReasoning: refused }: UpstreamTarget) {
+  return isOpenAi ? openAiRefuses : (refused ?? []);
 }
 
 /** Returns the function that fits call ids to a model. */
@@ -57,10 +64,15 @@ function relayMessage(message: unknown, target: UpstreamTarget, ignored: Set<str
   const { tool_call_id: callId, tool_calls: calls, reasoning_details: details } = message;
   if (typeof callId === 'string' && fitId(callId) !== callId) edits.tool_call_id = fitId(callId);
   if (Array.isArray(calls)) {
-    const relayed = calls.map((call: unknown) => relayCall(call, target.model, fitId));
+    const relayed = calls.map((call: unknown) => relayCall(call, { target, fitId, ignored }));
     if (relayed.some((call, index) => call !== calls[index])) edits.tool_calls = relayed;
   }
-  if (Array.isArray(details)) {
+  for (const field of refusedReasoning(target)) {
+    if (message[field] === undefined) continue;
+    edits[field] = undefined;
+    if (message[field] !== null) ignored.add(field);
+  }
+  if (Array.isArray(details) && !('reasoning_details' in edits)) {
     const kept = details.filter((detail) => isOwnDetail(detail, target.model));
     if (kept.length < details.length) {
       edits.reasoning_details = kept.length === 0 ? undefined : kept;
@@ -75,11 +87,18 @@ function isOwnDetail(detail: unknown, model: string): boolean {
   return !signature || maySign(signature, model);
 }
 
+type CallNotes = {
+  readonly target: UpstreamTarget;
+  readonly fitId: (id: string) => string;
+  readonly ignored: Set<string>;
+};
+
 /** Only Google uses its signature, and most other hosts refuse the field. */
-function relayCall(call: unknown, model: string, fitId: (id: string) => string): unknown {
+function relayCall(call: unknown, { target, fitId, ignored }: CallNotes): unknown {
   if (!isObject(call)) return call;
   const { extra_content: extra, ...rest } = call;
-  const isForeign = isObject(extra) && 'google' in extra && !/gemini|google/i.test(model);
+  const isForeign = isObject(extra) && 'google' in extra && !/gemini|google/i.test(target.model);
+  if (isForeign) ignored.add('extra_content');
   const id = typeof call.id === 'string' ? fitId(call.id) : call.id;
   if (!isForeign && id === call.id) return call;
   return { ...(isForeign ? rest : call), id };

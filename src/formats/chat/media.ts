@@ -1,4 +1,5 @@
 // Images and files, which Chat carries as URLs or as base64 data URIs.
+import { normalizeMediaType } from '../../canonical/media-type.ts';
 import type { MediaSource } from '../../canonical/request.ts';
 
 /** Returns null when it is neither an http(s) URL nor base64 in a data URI. */
@@ -9,7 +10,7 @@ export function readMediaUrl(url: string): MediaSource | null {
   const comma = url.indexOf(',');
   const head = /^data:([^;,]+)(?:;[^,]*)?;base64$/i.exec(url.slice(0, Math.max(comma, 0)));
   return head
-    ? { kind: 'base64', mediaType: head[1]!.toLowerCase(), data: url.slice(comma + 1) }
+    ? { kind: 'base64', mediaType: normalizeMediaType(head[1]!), data: url.slice(comma + 1) }
     : null;
 }
 

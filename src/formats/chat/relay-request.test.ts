@@ -195,3 +195,30 @@ test('the ordinary values of restricted fields pass', () => {
   };
   assert.deepEqual(relay(fields).body, { ...fields, model: 'upstream-model', max_tokens: 100 });
 });
+
+test('reasoning of earlier answers is left out and listed where the host refuses it', () => {
+  const user = { role: 'user', content: 'x' };
+  const reasoning = { reasoning_content: 'a', reasoning: 'b', reasoning_details: [] };
+  const answer = { role: 'assistant', content: 'y' };
+  const messages = [user, { ...answer, ...reasoning }];
+  const sent = (changes: Partial<UpstreamTarget>) => {
+    const { body, ignored } = relay({ messages }, changes);
+    const [, last] = JSON.parse(JSON.stringify(body.messages)) as JsonObject[];
+    return [last, ignored];
+  };
+  assert.deepEqual(sent({}), [{ ...answer, ...reasoning }, []]);
+  assert.deepEqual(sent({ isOpenAi: true }), [answer, Object.keys(reasoning)]);
+  const { reasoning: kept } = reasoning;
+  const refusedReasoning = ['reasoning_content', 'reasoning_details'];
+  assert.deepEqual(sent({ refusedReasoning }), [{ ...answer, reasoning: kept }, refusedReasoning]);
+});
+
+test('Google’s signature of a call is left out and listed for other models', () => {
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const signed = { ...call, extra_content: { google: { thought_signature: 's' } } };
+  const messages = [{ role: 'assistant', tool_calls: [signed] }];
+  const { body, ignored } = relay({ messages });
+  assert.deepEqual(body.messages, [{ role: 'assistant', tool_calls: [call] }]);
+  assert.deepEqual(ignored, ['extra_content']);
+  assert.deepEqual(relay({ messages }, { model: 'gemini-3-pro' }).ignored, []);
+});

@@ -17,7 +17,7 @@ import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { writeMediaUrl } from './media.ts';
-import { callIdFitter, maySign } from './foreign-history.ts';
+import { callIdFitter, maySign, refusedReasoning } from './foreign-history.ts';
 import { writeAssistantContent } from './write-answer.ts';
 
 type Notes = {
@@ -35,8 +35,7 @@ export function writeMessages(
   target: UpstreamTarget,
   ignored: Set<string>,
 ): JsonObject[] {
-  // OpenAI's Chat accepts no reasoning, nor do other hosts' models that do not think.
-  const takesReasoning = target.thinking && !target.isOpenAi;
+  const takesReasoning = target.thinking && !refusedReasoning(target).includes('reasoning_content');
   const takesSignature = takesReasoning
     ? (signature: Signature) => maySign(signature, target.model)
     : null;
@@ -44,9 +43,26 @@ export function writeMessages(
   const system = request.system.length === 0 ? [] : [writeSystem(request.system)];
   const messages = [
     ...system,
-    ...request.messages.flatMap((message) => writeMessage(message, notes)),
+    ...withResultsFirst(request.messages).flatMap((message) => writeMessage(message, notes)),
   ];
   return takesReasoning ? completeReasoning(messages, target.model) : messages;
+}
+
+/**
+ * Moves the results of a turn's calls right behind the turn, in one message: OpenAI refuses a tool
+ * message elsewhere.
+ */
+function withResultsFirst(messages: readonly Message[]): Message[] {
+  const ordered: Message[] = [];
+  let place = 0;
+  for (const message of messages) {
+    const results = ordered[place];
+    if (message.role !== 'tool' || place === 0) ordered.push(message);
+    else if (results?.role !== 'tool') ordered.splice(place, 0, message);
+    else ordered[place] = { ...results, content: [...results.content, ...message.content] };
+    if (message.role === 'assistant') place = ordered.length;
+  }
+  return ordered;
 }
 
 /**

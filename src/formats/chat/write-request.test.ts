@@ -14,7 +14,13 @@ import {
 } from '../../../tests/support/formats/chat.ts';
 import { parseRequest } from './parse-request.ts';
 import { readRequest } from './read-request.ts';
-import type { CanonicalRequest, Message, Tool, UserPart } from '../../canonical/request.ts';
+import type {
+  CanonicalRequest,
+  Message,
+  Tool,
+  ToolResultPart,
+  UserPart,
+} from '../../canonical/request.ts';
 import { writeRequest } from './write-request.ts';
 
 const target: UpstreamTarget = {
@@ -83,13 +89,18 @@ test('texts of instructions, assistant and tools become one string each', () => 
   );
 });
 
+const image = {
+  type: 'image',
+  source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' },
+} as const;
+const result = (callId: string, content: ToolResultPart['content']): ToolResultPart => ({
+  type: 'tool-result',
+  callId,
+  content,
+  isError: false,
+});
+
 test('images of tool results follow in a user message, after all results of the turn', () => {
-  const image = {
-    type: 'image',
-    source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' },
-  } as const;
-  const result = (callId: string, content: (typeof image | { type: 'text'; text: string })[]) =>
-    ({ type: 'tool-result', callId, content, isError: false }) as const;
   const messages = writeMessages({
     role: 'tool',
     content: [result('a', [image]), result('b', [{ type: 'text', text: 'x' }])],
@@ -102,6 +113,38 @@ test('images of tool results follow in a user message, after all results of the 
     { type: 'text', text: '[Attachments of the result of tool call a]' },
     { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
   ]);
+});
+
+test('results follow their calls, whatever the client put between them', () => {
+  const call = (id: string) =>
+    ({ type: 'tool-call', id, name: 'f', arguments: '{}', kind: 'function' }) as const;
+  const say = (text: string): Message => ({ role: 'user', content: [textPart(text)] });
+  const results = (...content: ToolResultPart[]): Message => ({ role: 'tool', content });
+  const messages = writeMessages(
+    { role: 'assistant', content: [call('a'), call('b')] },
+    results(result('a', [image])),
+    say('also this'),
+    results(result('b', [textPart('x')])),
+    { role: 'assistant', content: [call('c')] },
+    { role: 'system', content: [textPart('Be brief.')] },
+    results(result('c', [textPart('y')])),
+  );
+  assert.deepEqual(
+    messages.map(({ role, tool_call_id: id }) => (id ? `${role as string} ${id as string}` : role)),
+    ['assistant', 'tool a', 'tool b', 'user', 'user', 'assistant', 'tool c', 'system'],
+  );
+});
+
+test('earlier reasoning is left out and listed where the host refuses it', () => {
+  const thinking = { type: 'thinking', text: 'hm', signature: null, redacted: false } as const;
+  const messages: Message[] = [{ role: 'assistant', content: [thinking, textPart('a')] }];
+  const sent = (refusedReasoning: string[]) =>
+    write({ messages }, { isOpenAi: false, refusedReasoning });
+  const withReasoning = { role: 'assistant', reasoning_content: 'hm', content: 'a' };
+  assert.deepEqual(sent([]).body.messages, [withReasoning]);
+  const { body, ignored } = sent(['reasoning_content']);
+  assert.deepEqual(body.messages, [{ role: 'assistant', content: 'a' }]);
+  assert.deepEqual(ignored, ['reasoning_content']);
 });
 
 test('a document by URL is refused, because Chat cannot express it', () => {

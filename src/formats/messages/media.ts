@@ -1,5 +1,6 @@
 // Converts the sources of images and documents between Messages and the canonical URL or base64.
 import { invalidRequest } from '../../canonical/errors.ts';
+import { normalizeMediaType } from '../../canonical/media-type.ts';
 import type {
   CacheControl,
   DocumentPart,
@@ -26,11 +27,13 @@ export function readImage(block: ImageBlock, path: string): ImagePart {
   if (source.type === 'url')
     return { type: 'image', source: { kind: 'url', url: source.url }, ...readCacheControl(mark) };
   if (source.type !== 'base64') throw unknownSource(source, `${path}.source`);
-  return {
-    type: 'image',
-    source: { kind: 'base64', mediaType: source.media_type, data: source.data },
-    ...readCacheControl(mark),
-  };
+  return { type: 'image', source: readBase64(source), ...readCacheControl(mark) };
+}
+
+type Base64Source = Extract<ImageBlock['source'] | DocumentBlock['source'], { type: 'base64' }>;
+
+function readBase64({ media_type: type, data }: Base64Source): MediaSource {
+  return { kind: 'base64', mediaType: normalizeMediaType(type), data };
 }
 
 /** The model reads a document's `context`, so it becomes text before the document. */
@@ -49,7 +52,7 @@ function readDocumentSource(source: DocumentBlock['source'], path: string): Medi
     case 'url':
       return { kind: 'url', url: source.url };
     case 'base64':
-      return { kind: 'base64', mediaType: source.media_type, data: source.data };
+      return readBase64(source);
     case 'text':
       return plainText(source.data);
     case 'content':

@@ -11,7 +11,13 @@ import type {
 import { append } from '../../lib/append.ts';
 import { readCitations } from './citations.ts';
 import { readCacheControl, readDocument, readImage } from './media.ts';
-import type { ContentBlock, MessagesRequest, RequestMessage, ToolResultBlock } from './schema.ts';
+import type {
+  ContentBlock,
+  MessagesRequest,
+  RequestMessage,
+  ResultBlock,
+  ToolResultBlock,
+} from './schema.ts';
 import { openSignature } from './signature.ts';
 import { readInput } from './tool-input.ts';
 
@@ -93,10 +99,16 @@ function readResult(block: ToolResultBlock, path: string): ToolResultPart {
   return {
     type: 'tool-result',
     callId: block.tool_use_id,
-    content: content.flatMap((part, index) => readUserBlock(part, `${path}.content[${index}]`)),
+    content: content.flatMap((part, index) => readResultBlock(part, `${path}.content[${index}]`)),
     isError: block.is_error ?? false,
     ...readCacheControl(block.cache_control),
   };
+}
+
+/** The tools that a search found are part of the request, so naming them is enough. */
+function readResultBlock(block: ResultBlock, path: string): UserPart[] {
+  if (block.type !== 'tool_reference') return readUserBlock(block, path);
+  return [{ type: 'text', text: `This tool can be called now: ${block.tool_name}` }];
 }
 
 function readAssistantBlock(block: ContentBlock, path: string): AssistantPart {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
+import type { ToolResultPart } from '../../canonical/request.ts';
 import { clientRequest } from '../../../tests/support/formats/messages.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 
@@ -81,6 +82,15 @@ test('results become messages of their own, before the user’s other content', 
       ],
     },
     { role: 'user', content: [{ type: 'text', text: 'And?' }] },
+  ]);
+});
+
+test('the tools that a client’s own search found are named to the model', () => {
+  const found = ['Read', 'Grep'].map((name) => ({ type: 'tool_reference', tool_name: name }));
+  const [message] = read(user({ type: 'tool_result', tool_use_id: 'a', content: found })).messages;
+  assert.deepEqual((message?.content[0] as ToolResultPart).content, [
+    { type: 'text', text: 'This tool can be called now: Read' },
+    { type: 'text', text: 'This tool can be called now: Grep' },
   ]);
 });
 

@@ -58,11 +58,17 @@ const documentBlock = Type.Object({
   citations: optional(Type.Object({ enabled: optional(Type.Boolean()) })),
   cache_control: cacheControl,
 });
+/** A tool that the client's own tool search found. */
+const toolReferenceBlock = Type.Object({
+  type: Type.Literal('tool_reference'),
+  tool_name: name,
+});
 const resultBlock = Type.Union([
-  unknownKind('text', 'image', 'document'),
+  unknownKind('text', 'image', 'document', 'tool_reference'),
   textBlock,
   imageBlock,
   documentBlock,
+  toolReferenceBlock,
 ]);
 const toolResultBlock = Type.Object({
   type: Type.Literal('tool_result'),
@@ -180,6 +186,7 @@ export type MessagesRequest = Static<typeof requestSchema>;
 export type RequestMessage = Static<typeof message>;
 export type ContentBlock = Static<typeof contentBlock>;
 export type ToolResultBlock = Static<typeof toolResultBlock>;
+export type ResultBlock = Static<typeof resultBlock>;
 export type DocumentBlock = Static<typeof documentBlock>;
 export type ImageBlock = Static<typeof imageBlock>;
 export type CustomTool = Static<typeof customTool>;

@@ -37,9 +37,9 @@ export function writeThinkingConfig(
   if (!usesBudget) {
     const wanted = budgetTokens === null ? effort : effortOfBudget(budgetTokens);
     return {
-      thinking: isForced ? null : { type: 'adaptive' },
+      thinking: isForced ? null : writeAdaptive(traits),
       effort: wanted && writeEffort(wanted, traits),
-      isDropped: false,
+      isDropped: isForced,
     };
   }
   const budget = fitBudget(
@@ -48,6 +48,11 @@ export function writeThinkingConfig(
   );
   if (budget === null || isForced || !mayThinkWithBudget(messages)) return dropped;
   return { thinking: { type: 'enabled', budget_tokens: budget }, effort: null, isDropped: false };
+}
+
+/** Since 4.7 Claude hides its thinking unless asked (its release notes, read 2026-11-26). */
+function writeAdaptive({ thinking }: ModelTraits): JsonObject {
+  return { type: 'adaptive', ...(thinking === 'adaptive' && { display: 'summarized' }) };
 }
 
 /**

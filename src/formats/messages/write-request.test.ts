@@ -215,6 +215,7 @@ for (const [model, asked, sent, listed] of samplings) {
 }
 
 const enabled = (budget: number) => ({ type: 'enabled', budget_tokens: budget });
+const summarized = { type: 'adaptive', display: 'summarized' };
 const reasonings: [
   model: string,
   reasoning: Reasoning,
@@ -228,13 +229,13 @@ const reasonings: [
   [older, { effort: 'none', budgetTokens: null }, { type: 'disabled' }, undefined],
   ['claude-opus-4-6', { effort: 'xhigh', budgetTokens: null }, { type: 'adaptive' }, 'high'],
   ['claude-opus-4-6', { effort: null, budgetTokens: 2000 }, enabled(2000), undefined],
-  ['claude-opus-4-7', { effort: 'xhigh', budgetTokens: null }, { type: 'adaptive' }, 'xhigh'],
-  [newer, { effort: 'minimal', budgetTokens: null }, { type: 'adaptive' }, 'low'],
-  [newer, { effort: null, budgetTokens: null }, { type: 'adaptive' }, undefined],
-  [newer, { effort: null, budgetTokens: 24_576 }, { type: 'adaptive' }, 'high'],
-  [newer, { effort: null, budgetTokens: 31_999 }, { type: 'adaptive' }, 'xhigh'],
+  ['claude-opus-4-7', { effort: 'xhigh', budgetTokens: null }, summarized, 'xhigh'],
+  [newer, { effort: 'minimal', budgetTokens: null }, summarized, 'low'],
+  [newer, { effort: null, budgetTokens: null }, summarized, undefined],
+  [newer, { effort: null, budgetTokens: 24_576 }, summarized, 'high'],
+  [newer, { effort: null, budgetTokens: 31_999 }, summarized, 'xhigh'],
   [newer, { effort: 'none', budgetTokens: null }, undefined, 'low'],
-  ['claude-mythos-preview', { effort: 'max', budgetTokens: null }, { type: 'adaptive' }, 'max'],
+  ['claude-mythos-preview', { effort: 'max', budgetTokens: null }, summarized, 'max'],
   ['kimi-k2', { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
 ];
 
@@ -268,6 +269,7 @@ test('thinking is left out and listed when it would be refused', () => {
   );
   assert.equal(forced.body.thinking, undefined);
   assert.deepEqual(forced.body.output_config, { effort: 'high' });
+  assert.deepEqual(forced.ignored, ['reasoning_effort']);
 });
 
 test('tools get an object schema, and a choice is sent only beside tools', () => {

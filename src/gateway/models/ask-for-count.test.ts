@@ -19,6 +19,7 @@ const provider = {
   apiKey: 'k',
   timeouts,
   passFields: new Set<string>(),
+  refusedReasoning: [],
   takesCacheSalt: false,
   pricing: { kind: 'anthropic', tool_prices: {} } as const,
 };

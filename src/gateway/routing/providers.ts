@@ -19,6 +19,8 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly timeouts: ProviderTimeouts;
   /** Unknown request fields that are passed on to this provider. */
   readonly passFields: ReadonlySet<string>;
+  /** Fields with the reasoning of earlier answers that its Chat refuses. */
+  readonly refusedReasoning: readonly string[];
   /** True when it gets a prompt-cache salt for each account. */
   readonly takesCacheSalt: boolean;
   /** Prices of the searches that it runs. */
@@ -95,6 +97,7 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
     timeouts,
     kind: chatProviderKinds[kind],
     passFields: new Set(provider.pass_fields),
+    refusedReasoning: knownProviders[name]?.refusedReasoning ?? [],
     takesCacheSalt: provider.cache_salt,
     pricing: provider,
   };

@@ -80,6 +80,7 @@ export function writeUpstreamRequest(
     maxOutputTokens: outputTokens,
     thinking: asked.model.supports.thinking,
     isOpenAi: route.kind.isOpenAi ?? false,
+    refusedReasoning: route.provider.refusedReasoning,
     passFields: route.passFields,
     ...(search && { searchesMax: search.searchesMax }),
   };
@@ -99,9 +100,7 @@ export function writeUpstreamRequest(
   return {
     path: route.kind.path(route.format, target),
     headers: route.kind.headers(route.provider.apiKey, asked.forwardable),
-    body: JSON.stringify(
-      route.kind.adaptBody ? route.kind.adaptBody(hidden, route.format) : hidden,
-    ),
+    body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(hidden) : hidden),
     ignored: [...ignored, ...ignoredBetas(asked.forwardable['anthropic-beta'])],
     emulated,
     loweredTools,

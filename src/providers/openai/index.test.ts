@@ -13,29 +13,13 @@ test('each format has its path, and the key is a bearer token', () => {
 });
 
 test('requests always ask OpenAI not to store', () => {
-  assert.deepEqual(openai.adaptBody!({ model: 'm', input: 'x' }, 'responses'), {
+  assert.deepEqual(openai.adaptBody!({ model: 'm', input: 'x' }), {
     model: 'm',
     input: 'x',
     store: false,
   });
-  assert.deepEqual(openai.adaptBody!({ model: 'm', store: true }, 'chat'), {
+  assert.deepEqual(openai.adaptBody!({ model: 'm', store: true }), {
     model: 'm',
     store: false,
   });
-});
-
-test('reasoning of other hosts’ models is removed from Chat messages without changing the given body', () => {
-  const messages = [
-    { role: 'user', content: 'x' },
-    {
-      role: 'assistant',
-      content: 'y',
-      reasoning_content: 'a',
-      reasoning: 'b',
-      reasoning_details: [],
-    },
-  ];
-  const adapted = openai.adaptBody!({ model: 'm', messages }, 'chat');
-  assert.deepEqual(adapted.messages, [messages[0], { role: 'assistant', content: 'y' }]);
-  assert.equal(messages[1]!.reasoning_content, 'a');
 });

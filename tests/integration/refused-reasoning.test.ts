@@ -1,0 +1,82 @@
+// Hosts that refuse the reasoning of earlier answers, as Mistral and Groq do: a conversation goes on
+// all the same, in each client format.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
+
+let gateway: TestGateway;
+let key: string;
+
+const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+const thoughtful = { role: 'assistant', content: 'Hi', reasoning_content: 'hm' };
+
+before(async () => {
+  const limits = {
+    max_input_tokens: 100_000,
+    max_output_tokens: 8_000,
+    prices: { input: 1, output: 2 },
+    supports: { thinking: true },
+  };
+  gateway = await startGateway(({ url }) => ({
+    providers: Object.fromEntries(
+      ['mistral', 'groq'].map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: 'k' }]),
+    ),
+    models: {
+      magistral: {
+        ...limits,
+        routes: [{ provider: 'mistral', model: 'magistral-medium-latest' }],
+      },
+      'gpt-oss': { ...limits, routes: [{ provider: 'groq', model: 'openai/gpt-oss-120b' }] },
+    },
+  }));
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
+  gateway.upstream.on('/mistral/v1/chat/completions', strict(thoughtful));
+  gateway.upstream.on(
+    '/groq/v1/chat/completions',
+    strict({ role: 'assistant', content: 'Hi', reasoning: 'hm' }),
+  );
+});
+after(() => gateway.stop());
+
+function strict(message: JsonObject): Script {
+  return (response, request) => {
+    const { messages } = request.body as { readonly messages: readonly JsonObject[] };
+    if (messages.some((one) => 'reasoning_content' in one))
+      return answerStatus(400, {
+        body: { error: { message: 'reasoning_content is unsupported' } },
+      })(response, request);
+    const choices = [{ index: 0, message, finish_reason: 'stop' }];
+    return answerJson({
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'x',
+      choices,
+      usage,
+    })(response, request);
+  };
+}
+
+const hello = { role: 'user', content: 'Hello' };
+
+for (const model of ['magistral', 'gpt-oss']) {
+  test(`Responses: ${model} gets a second turn without the reasoning of the first`, async () => {
+    const first = await gateway.post('/v1/responses', { key, body: { model, input: [hello] } });
+    assert.equal(first.status, 200);
+    const { output } = JSON.parse(first.text) as { readonly output: readonly { type: string }[] };
+    assert.ok(output.some(({ type }) => type === 'reasoning'));
+    const input = [hello, ...output, hello];
+    const second = await gateway.post('/v1/responses', { key, body: { model, input } });
+    assert.equal(second.status, 200, second.text);
+    assert.equal(second.headers['x-service-ignored'], 'reasoning_content');
+  });
+
+  test(`Chat: ${model} gets a second turn without the reasoning of the first`, async () => {
+    const body = { model, messages: [hello, thoughtful, hello] };
+    const reply = await gateway.post('/v1/chat/completions', { key, body });
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.headers['x-service-ignored'], 'reasoning_content');
+  });
+}
