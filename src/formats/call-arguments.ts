@@ -1,5 +1,6 @@
 // A call's arguments are JSON text in the canonical model, and a JSON object in Messages and
 // Gemini.
+import { parseArguments } from '../lib/exact-json.ts';
 import { isObject, isTooDeep, type JsonObject } from '../lib/json.ts';
 
 /** The field for arguments that are not a JSON object. */
@@ -15,7 +16,7 @@ export function writeInput(text: string): JsonObject {
   if (text.trim() === '') return {};
   if (isTooDeep(text)) return { [rawField]: text };
   try {
-    const input: unknown = JSON.parse(text);
+    const input = parseArguments(text);
     if (isObject(input)) return input;
   } catch {
     // Not JSON: sent as text below.

@@ -1,4 +1,5 @@
 // Parses the data of one event of an upstream's stream, in every format.
+import { parseWithArguments } from '../lib/exact-json.ts';
 import { isTooDeep } from '../lib/json.ts';
 
 /**
@@ -11,7 +12,7 @@ const eventDepthMax = 1_000;
 export function parseEventData(data: string): unknown {
   if (isEventTooDeep(data)) return undefined;
   try {
-    return JSON.parse(data);
+    return parseWithArguments(data);
   } catch {
     return undefined;
   }

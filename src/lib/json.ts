@@ -1,6 +1,8 @@
 // Parses untrusted JSON. Nesting is checked before `JSON.parse`, which accepts ten million brackets
 // and takes seconds for them.
 
+import { parseWithArguments } from './exact-json.ts';
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 type ParsedJson =
@@ -26,7 +28,7 @@ export function parseJson(bytes: Uint8Array, depthMax = jsonDepthMax): ParsedJso
     };
   }
   try {
-    return { ok: true, value: JSON.parse(text) };
+    return { ok: true, value: parseWithArguments(text) };
   } catch (error) {
     return { ok: false, message: `the body is not valid JSON${placeOf(String(error))}` };
   }

@@ -32,6 +32,8 @@ type UpstreamRequest = {
   readonly path: string;
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
+  /** The body as it was sent. */
+  readonly text: string;
   /** Parsed JSON, or text if it is not JSON. */
   readonly body: unknown;
   /** How the request ended; pending while it runs. */
@@ -301,6 +303,7 @@ async function readRequest(
     path,
     query,
     headers: incoming.headers,
+    text,
     body: parse(text),
     ended: ended.promise,
     bytesSent: () => (socket ? socket.bytesWritten - socket.writableLength - startBytes : 0),
