@@ -52,7 +52,7 @@ function nameOf(field: string): string {
 }
 
 function readHeaders(file: string): Headers {
-  const parsed = parseJson(readFileSync(file), 2);
+  const parsed = parseJson(readFileSync(file), { depthMax: 2 });
   const headers = parsed.ok && isObject(parsed.value) ? parsed.value : null;
   if (headers && Object.values(headers).every((value) => typeof value === 'string'))
     return headers as Headers;

@@ -34,11 +34,13 @@ export function readTags(
     if (tags.size < tagsMax && !tags.has(name) && pattern.test(tag)) tags.set(name, tag);
   };
   const metadata = isObject(fields['metadata']) ? fields['metadata'] : {};
-  const { user_id: endUser, ...entries } = metadata;
   if (config.tags.end_users)
-    add(userName, fields['user'] ?? fields['safety_identifier'] ?? endUser ?? '');
-  for (const [name, value] of Object.entries(entries))
-    if (typeof value === 'string') add(name, value);
+    add(userName, fields['user'] ?? fields['safety_identifier'] ?? metadata['user_id'] ?? '');
+  for (const name in metadata) {
+    if (tags.size === tagsMax) break;
+    const value = metadata[name];
+    if (typeof value === 'string' && name !== 'user_id') add(name, value);
+  }
   return tags.size === 0 ? undefined : [...tags.values()];
 }
 

@@ -25,6 +25,18 @@ test('64 levels of nesting pass and 65 do not; brackets in strings do not count'
   });
 });
 
+test('a body has a bounded number of values; commas in strings do not count', () => {
+  const list = (length: number) => Buffer.from(JSON.stringify(Array(length).fill('a,b[{')));
+  const bounds = { valuesMax: 100 };
+  assert.equal(parseJson(list(100), bounds).ok, true);
+  assert.deepEqual(parseJson(list(101), bounds), {
+    ok: false,
+    message: 'the body has more than 100 values; send shorter lists and objects',
+  });
+  assert.equal(parseJson(Buffer.from(`[${'[],'.repeat(50)}[]]`), bounds).ok, false);
+  assert.equal(parseJson(list(101)).ok, true);
+});
+
 test('ten million brackets are refused at once', () => {
   assert.equal(parseJson(Buffer.alloc(10_000_000, '[')).ok, false);
 });

@@ -13,19 +13,35 @@ const jsonDepthMax = 64;
 const quote = 0x22;
 const backslash = 0x5c;
 
+type Bounds = {
+  /** Levels of nesting. */
+  readonly depthMax?: number;
+  /** Objects, lists, and their members after the first. */
+  readonly valuesMax?: number;
+};
+
 /**
- * Parses UTF-8 JSON nested at most `depthMax` levels deep. The failure message can be sent to the
+ * Parses UTF-8 JSON within bounds, which are checked before. The failure message can be sent to the
  * client.
  */
-export function parseJson(bytes: Uint8Array, depthMax = jsonDepthMax): ParsedJson {
+export function parseJson(
+  bytes: Uint8Array,
+  { depthMax = jsonDepthMax, valuesMax = Infinity }: Bounds = {},
+): ParsedJson {
   if (bytes.length === 0) return { ok: false, message: 'the body is empty; send a JSON object' };
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  if (isTooDeep(text, depthMax)) {
-    return {
-      ok: false,
-      message: `the body is nested deeper than ${depthMax} levels`,
-      isTooDeep: true,
-    };
+  switch (findExcess(text, { depthMax, valuesMax })) {
+    case 'depth':
+      return {
+        ok: false,
+        message: `the body is nested deeper than ${depthMax} levels`,
+        isTooDeep: true,
+      };
+    case 'values':
+      return {
+        ok: false,
+        message: `the body has more than ${valuesMax} values; send shorter lists and objects`,
+      };
   }
   try {
     return { ok: true, value: parseWithArguments(text) };
@@ -47,23 +63,34 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * Returns true when JSON text is nested too deeply to parse safely: V8 parses any depth but
- * overflows its stack when it serialises the value again. One pass over the text; strings, most of
- * the text, are skipped with a native search.
+ * overflows its stack when it serialises the value again.
  */
 export function isTooDeep(text: string, depthMax = jsonDepthMax): boolean {
-  if (text.length <= depthMax) return false;
+  return findExcess(text, { depthMax, valuesMax: Infinity }) !== null;
+}
+
+/** One pass over the text; strings, most of the text, are skipped with a native search. */
+function findExcess(
+  text: string,
+  { depthMax, valuesMax }: Required<Bounds>,
+): 'depth' | 'values' | null {
+  if (text.length <= Math.min(depthMax, valuesMax)) return null;
   let depth = 0;
+  let values = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code === quote) {
       index = endOfString(text, index);
     } else if (code === 0x5b || code === 0x7b) {
-      if (++depth > depthMax) return true;
+      if (++depth > depthMax) return 'depth';
+      if (++values > valuesMax) return 'values';
+    } else if (code === 0x2c) {
+      if (++values > valuesMax) return 'values';
     } else if (code === 0x5d || code === 0x7d) {
       depth--;
     }
   }
-  return false;
+  return null;
 }
 
 /**

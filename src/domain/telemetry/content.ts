@@ -102,6 +102,6 @@ function partOf(part: Part, cutter: Cutter): object {
 
 /** Arguments that are JSON are part of the JSON; others stay text. */
 function argumentsOf(text: string): unknown {
-  const parsed = parseJson(Buffer.from(text), 100);
+  const parsed = parseJson(Buffer.from(text), { depthMax: 100 });
   return parsed.ok ? parsed.value : text;
 }

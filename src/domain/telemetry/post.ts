@@ -87,7 +87,7 @@ async function readRejected(body: AsyncIterable<Buffer>): Promise<number> {
     if (bytes > answerBytesMax) return 0;
     chunks.push(chunk);
   }
-  const parsed = parseJson(Buffer.concat(chunks), 20);
+  const parsed = parseJson(Buffer.concat(chunks), { depthMax: 20 });
   const partial = parsed.ok && isObject(parsed.value) ? parsed.value['partialSuccess'] : null;
   if (!isObject(partial)) return 0;
   const rejected = Number(partial['rejectedSpans'] ?? partial['rejectedDataPoints'] ?? 0);

@@ -58,7 +58,7 @@ export function readBody(
   wantsStream: boolean,
   nowMs: number,
 ): ReadBody {
-  const parsed = parseJson(bytes, answerDepthMax);
+  const parsed = parseJson(bytes, { depthMax: answerDepthMax });
   const body: unknown = parsed.ok
     ? parsed.value
     : bodyOf(bytes, head.status < 400 && parsed.isTooDeep);
@@ -84,7 +84,8 @@ export function readBody(
 
 /** An answer that is nested too deep to be passed on still shows its cost. */
 function bodyOf(bytes: Buffer, isTooDeep = false): unknown {
-  const parsed = isTooDeep && bytes.length <= deepBytesMax ? parseJson(bytes, Infinity) : null;
+  const parsed =
+    isTooDeep && bytes.length <= deepBytesMax ? parseJson(bytes, { depthMax: Infinity }) : null;
   return parsed?.ok ? parsed.value : bytes.toString('utf8');
 }
 
