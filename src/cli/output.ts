@@ -8,12 +8,17 @@ export class CommandFailed extends Error {}
 export type JsonOption = { readonly json?: true };
 
 export function printResult(options: JsonOption, value: unknown, forPeople: string): void {
-  console.log(options.json ? JSON.stringify(value) : forPeople);
+  console.log(options.json ? JSON.stringify(value) : withoutControls(forPeople));
 }
 
 /** −2 000 000 → "-$2.00". */
 export function dollars(value: Micros): string {
   return formatUsd(value).replace(/^-?/, '$&$$');
+}
+
+/** Users choose names: an escape in one could change what the operator's terminal shows. */
+function withoutControls(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }
 
 /** Formats a table. Each column is as wide as its widest cell. */
@@ -26,7 +31,7 @@ export function formatTable(
   );
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, column) => cell.padEnd(widths[column]!))
+      .map((cell, column) => cell.replaceAll('\n', '\ufffd').padEnd(widths[column]!))
       .join('  ')
       .trimEnd();
   return [line(headings), ...rows.map(line)].join('\n');

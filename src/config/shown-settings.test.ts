@@ -19,7 +19,7 @@ metrics: { token: seecret-2-long-enough }
 storage: { kind: s3, bucket: pics, access_key_id: seecret-3, secret_access_key: seecret-4, session_token: seecret-5 }
 stripe: { secret_key: sk_live_seecret6, webhook_secret: seecret-7 }
 providers:
-  openai: { api_key: seecret-8, base_url: "https://me:seecret-9@proxy.example/v1" }
+  openai: { api_key: seecret-8, base_url: "https://me:see@seecret-9@proxy.example/v1" }
 `;
 
 function show(yaml: string) {

@@ -73,6 +73,6 @@ export function withoutPasswords(value: unknown): unknown {
       Object.entries(value).map(([name, child]) => [name, withoutPasswords(child)]),
     );
   return typeof value === 'string'
-    ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/iu, '$1')
+    ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#\s]*@/iu, '$1')
     : value;
 }

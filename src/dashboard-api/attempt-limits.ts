@@ -6,6 +6,7 @@ import { clientGroupOf } from '../lib/addresses.ts';
 import type { AddressRates } from '../domain/limits/address-rates.ts';
 import {
   forgetAttempts,
+  moveAttempts,
   takeAttempt,
   tidyAttempts,
   type Attempts,
@@ -13,6 +14,8 @@ import {
 
 /** Several people may share one address; a program that guesses needs thousands of attempts. */
 const perMinute = 60;
+/** After these seconds several attempts are free again. */
+const retrySeconds = 5;
 const tidyEvery = 500;
 
 export class AttemptLimits {
@@ -31,8 +34,7 @@ export class AttemptLimits {
   async takeFrom(address: string): Promise<void> {
     const budget = { id: clientGroupOf(address), perMinute };
     const { isGranted } = await this.#addressRates.take('sign-in attempts', budget, 1);
-    if (!isGranted)
-      throw tooMany('Too many attempts came from this address.', Math.ceil(60 / perMinute) * 5);
+    if (!isGranted) throw tooMany('Too many attempts came from this address.', retrySeconds);
   }
 
   /** Counts an attempt from an address against a user. Throws ApiError 429. */
@@ -42,6 +44,10 @@ export class AttemptLimits {
     if (seconds > 0) throw tooMany('Too many attempts.', seconds);
     this.#taken += 1;
     if (this.#taken % tidyEvery === 0) await tidyAttempts(this.#database, this.#nowMs());
+  }
+
+  async move(from: Attempts, to: Attempts): Promise<void> {
+    await moveAttempts(this.#database, from, to);
   }
 
   async forget(attempts: Attempts): Promise<void> {

@@ -1,5 +1,6 @@
 // Sign-in, sign-up, sign-out and their links. With a mail server, answers do not reveal to
 // strangers who is a user: the address's owner learns it by e-mail instead.
+import { withOneSlash } from '../lib/one-slash.ts';
 import type { Change } from '../domain/audit/audit-log.ts';
 import { findFirstAccount } from '../domain/accounts/manage-accounts.ts';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
@@ -460,7 +461,8 @@ async function explainProviderOutage<Result>(work: Promise<Result>): Promise<Res
 function ownPath(next: string): string {
   const base = 'http://dashboard.invalid';
   const url = URL.parse(next, base);
-  return next.startsWith('/') && url?.origin === base ? url.pathname + url.search : '/';
+  if (!next.startsWith('/') || url?.origin !== base) return '/';
+  return withOneSlash(url.pathname) + url.search;
 }
 
 function deadLink(): ApiError {

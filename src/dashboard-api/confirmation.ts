@@ -12,7 +12,7 @@ import { unlessBusy } from './sign-in-fields.ts';
  * The counter of a session's attempts: a thief of one session cannot block the user's sign-in or
  * other sessions.
  */
-export function secondFactorAttempts({ id }: Session) {
+export function secondFactorAttempts({ id }: Pick<Session, 'id'>) {
   return { kind: 'second-factor', of: id } as const;
 }
 

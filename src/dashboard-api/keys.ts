@@ -255,7 +255,7 @@ function readBodyDays(config: Config, days: number | null): number | null {
 }
 
 function readName(text: string): string {
-  const name = text.trim();
+  const name = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   if (name === '') throw invalidRequest('name', 'Give the key a name.');
   return name;
 }

@@ -125,6 +125,10 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
+    const [renewed] = await listSessions(context.database, userId, context.gateway.clock.nowMs());
+    // Otherwise each change of the password would allow further guesses of a code.
+    if (renewed)
+      await users.attempts.move(secondFactorAttempts(session), secondFactorAttempts(renewed));
     await rememberDevice(context, userId, { request, reply });
     return audited(done);
   },

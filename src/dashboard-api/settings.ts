@@ -123,6 +123,9 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     if (!isAtLeast(account.role, role))
       throw new ApiError('not_permitted', 'Only an owner of the account may invite owners.');
     await users.attempts.take(request.ip, { kind: 'invitation', of: `${accountId} ${email}` });
+    // The operator's mail server must not write to any number of strangers.
+    if (users.mailer)
+      await users.attempts.take(request.ip, { kind: 'account-invitations', of: accountId });
     return inviteTo(
       { context, changes },
       { accountId, email, role, by: session, inviterRole: account.role },

@@ -17,7 +17,7 @@ export function checkEmail(text: string): string {
 
 /** Returns the name with single spaces and none at its ends. Throws ApiError 400. */
 export function checkName(name: string): string {
-  const trimmed = name.replaceAll(/\s+/g, ' ').trim();
+  const trimmed = name.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   if (trimmed === '') throw invalidRequest('name', 'Enter a name.');
   return trimmed;
 }

@@ -105,6 +105,18 @@ test('signing up with a known address changes nothing and informs only its owner
   await enter(email);
 });
 
+test('a reset link dies with the password that it was made for', async () => {
+  const user = await signIn(gateway, { passwordHash });
+  await visitor(gateway).post('/auth/password-reset', { email: user.email });
+  const token = tokenIn(await mailbox.take(user.email), 'reset-password');
+  const change = { current_password: password, new_password: 'another horse battery' };
+  assert.equal((await user.post('/profile/password', change)).status, 200);
+  await mailbox.take(user.email);
+  const completing = { token, password: 'a third horse battery' };
+  const reply = await visitor(gateway).post('/auth/password-reset/complete', completing);
+  assert.equal(reply.status, 404);
+});
+
 test('a forgotten password is reset by a mailed link that works once and ends all sessions', async () => {
   const user = await signIn(gateway, { passwordHash });
   const { email } = user;
@@ -245,7 +257,7 @@ test("a user cannot take another user's address, even with a link", async () => 
 });
 
 test('an invitation is mailed, and accepting it confirms the address', async () => {
-  const owner = await signIn(gateway, { name: 'Olga\nSubject: x' });
+  const owner = await signIn(gateway, { name: 'Olga\nSubject: x https://evil.example/prize' });
   const email = newcomer('invited');
   const reply = await owner.post(`/accounts/${owner.account}/invitations`, {
     email,
@@ -253,7 +265,7 @@ test('an invitation is mailed, and accepting it confirms the address', async () 
   });
   assert.equal(reply.json<{ mailed: boolean }>().mailed, true);
   const mail = await mailbox.take(email);
-  assert.match(mail.text, /Olga Subject: x invites you to the account Test as an admin/);
+  assert.match(mail.text, /Olga Subject: x \.\.\. invites you to the account Test as an admin/);
   const client = visitor(gateway);
   const accepted = await client.post('/auth/invitation/accept', {
     token: tokenIn(mail, 'invitation'),
@@ -270,6 +282,18 @@ test('an invitation is mailed, and accepting it confirms the address', async () 
     [owner.account],
     'an invited user got an account of his own',
   );
+});
+
+test('an account invites a bounded number of strangers a day by mail', async () => {
+  const owner = await signIn(gateway);
+  const invite = async (email: string) => {
+    const body = { email, role: 'viewer' };
+    const { status } = await owner.post(`/accounts/${owner.account}/invitations`, body);
+    if (status === 200) await mailbox.take(email);
+    return status;
+  };
+  for (let index = 0; index < 30; index++) assert.equal(await invite(newcomer('stranger')), 200);
+  assert.equal(await invite(newcomer('stranger')), 429);
 });
 
 test('the link shown to the inviter confirms no address and gives no credit; the mailed link does', async () => {

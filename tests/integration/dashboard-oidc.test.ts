@@ -304,6 +304,9 @@ test('the return address leads into the dashboard only', async () => {
   ]) {
     assert.equal(await passThrough(visitor(closed), sub, next), '/', next);
   }
+  // `URL` resolves these to paths that browsers read as another site.
+  for (const next of ['/x/..//evil.example', '/x/..//a//evil.example', '/%2e//a//evil.example'])
+    assert.match(await passThrough(visitor(closed), sub, next), /^\/(?![/\\])/, next);
 });
 
 test('a provider outage is reported, and sign-in works again afterwards', async () => {

@@ -264,6 +264,17 @@ test('codes cannot be guessed with an open session and the password', async () =
   assert.equal((await user.post('/profile/second-factor/disable', body)).status, 429);
 });
 
+test('a new password allows no further guesses of a code', async () => {
+  const { user } = await enrol();
+  const guess = (current: string) =>
+    user.post('/profile/second-factor/disable', { password: current, code: '111111' });
+  for (let index = 0; index < 10; index++) assert.equal((await guess(password)).status, 400);
+  const changed = 'another horse battery';
+  const change = { current_password: password, new_password: changed };
+  assert.equal((await user.post('/profile/password', change)).status, 200);
+  assert.equal((await guess(changed)).status, 429);
+});
+
 test('a password reset keeps the second factor; an operator can remove it', async () => {
   const { email } = await enrol();
   const reset = async (...options: string[]) => {

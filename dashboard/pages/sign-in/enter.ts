@@ -12,5 +12,7 @@ export function enter(next: string): Promise<never> {
  * another site.
  */
 export function safeNext(next: string | undefined): string {
-  return next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/';
+  const url = next === undefined ? null : URL.parse(next, location.origin);
+  if (!next?.startsWith('/') || url?.origin !== location.origin) return '/';
+  return url.pathname.replace(/^\/+/, '/') + url.search + url.hash;
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countAttempt, freeAttempts, windowMs } from './attempts.ts';
+import { countAttempt, usualLimit } from './attempts.ts';
 
+const { free: freeAttempts, windowMs } = usualLimit;
 const begin = { count: 0, startedAtMs: 0, blockedUntilMs: 0 };
 
 function afterAttempts(count: number) {

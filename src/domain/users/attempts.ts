@@ -13,6 +13,7 @@ export type Attempts = {
     | 'passkey'
     | 'password-reset'
     | 'invitation'
+    | 'account-invitations'
     | 'sign-up'
     | 'password'
     | 'telemetry-test';
@@ -26,8 +27,13 @@ type Count = {
   readonly blockedUntilMs: number;
 };
 
-export const freeAttempts = 10;
-export const windowMs = 15 * 60_000;
+type Limit = { readonly free: number; readonly windowMs: number };
+
+const dayMs = 24 * 60 * 60_000;
+export const usualLimit: Limit = { free: 10, windowMs: 15 * 60_000 };
+/** All e-mails that an account has sent to others, whoever they are. */
+const invitationsLimit: Limit = { free: 30, windowMs: dayMs };
+const windowMaxMs = dayMs;
 const firstWaitMs = 30_000;
 const waitMaxMs = 15 * 60_000;
 
@@ -53,7 +59,8 @@ export async function takeAttempt(
     };
     if (previous.blockedUntilMs > nowMs)
       return Math.ceil((previous.blockedUntilMs - nowMs) / 1_000);
-    const { count, startedAtMs, blockedUntilMs } = countAttempt(previous, nowMs);
+    const limit = attempts.kind === 'account-invitations' ? invitationsLimit : usualLimit;
+    const { count, startedAtMs, blockedUntilMs } = countAttempt(previous, nowMs, limit);
     await transaction
       .updateTable('attempts')
       .set({ count, started_at_ms: startedAtMs, blocked_until_ms: blockedUntilMs })
@@ -71,26 +78,43 @@ export async function forgetAttempts(database: Database, attempts: Attempts): Pr
     .execute();
 }
 
+/** Counts further attempts of `to` as those of `from`. */
+export async function moveAttempts(
+  database: Database,
+  from: Attempts,
+  to: Attempts,
+): Promise<void> {
+  await database.transient
+    .updateTable('attempts')
+    .set({ subject: subjectOf(to) })
+    .where('subject', '=', subjectOf(from))
+    .execute();
+}
+
 /** Removes counts that no longer delay anything. */
 export async function tidyAttempts(database: Database, nowMs: number): Promise<void> {
   await database.transient
     .deleteFrom('attempts')
-    .where('started_at_ms', '<', nowMs - windowMs)
-    .where('blocked_until_ms', '<', nowMs - windowMs)
+    .where('started_at_ms', '<', nowMs - windowMaxMs)
+    .where('blocked_until_ms', '<', nowMs - windowMaxMs)
     .execute();
 }
 
 /**
- * Ten attempts within 15 minutes are free. Each further one starts a wait twice as long as the
- * last, until 15 minutes pass without an attempt.
+ * Some attempts within the window are free, usually ten in 15 minutes. Each further one starts a wait
+ * twice as long as the last, until a whole window passes without an attempt.
  */
-export function countAttempt(previous: Count, nowMs: number): Count {
+export function countAttempt(
+  previous: Count,
+  nowMs: number,
+  { free, windowMs }: Limit = usualLimit,
+): Count {
   const isOver =
     nowMs >= previous.startedAtMs + windowMs && nowMs >= previous.blockedUntilMs + windowMs;
   const { count, startedAtMs } = isOver
     ? { count: 1, startedAtMs: nowMs }
     : { ...previous, count: previous.count + 1 };
-  const beyond = count - freeAttempts;
+  const beyond = count - free;
   const waitMs = beyond < 0 ? 0 : Math.min(firstWaitMs * 2 ** Math.min(beyond, 10), waitMaxMs);
   return { count, startedAtMs, blockedUntilMs: waitMs === 0 ? 0 : nowMs + waitMs };
 }

@@ -1,6 +1,7 @@
 // Authentication: sessions, passwords, the second factor and the identity provider, through the
 // sign-in library. Results are converted to our own types. The library's error texts and session
 // tokens stay in here; only its cookies leave.
+import { withOneSlash } from '../../lib/one-slash.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
 import { type Clock, timeLimit } from '../../lib/clock.ts';
@@ -514,6 +515,6 @@ function pathAfterProvider(location: string | null): string {
   const { pathname, search, searchParams } = new URL(location, 'http://dashboard.invalid');
   const error = searchParams.get('error');
   return error === null
-    ? pathname + search
+    ? withOneSlash(pathname) + search
     : `/sign-in?error=${errorCodes[error] ?? 'oidc_failed'}`;
 }

@@ -125,10 +125,19 @@ export function lowBalanceMail(what: {
   };
 }
 
-/** Users choose these names: a line break in one could fake a paragraph of the e-mail. */
+/**
+ * Users choose these names: a line break in one could fake a paragraph of the e-mail, and an address
+ * would be a link to anywhere in an e-mail of the operator.
+ */
 function oneLine(name: string): string {
-  return name.replaceAll(/\s+/g, ' ').trim();
+  const text = name
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\S*(?::\/\/|www\.)\S*/gi, '...')
+    .trim();
+  return text.length <= nameCharactersMax ? text : `${text.slice(0, nameCharactersMax)}...`;
 }
+
+const nameCharactersMax = 60;
 
 function lines(...texts: string[]): string {
   return `${texts.join('\n')}\n`;

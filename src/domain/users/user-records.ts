@@ -94,6 +94,14 @@ export async function replacePassword(
     .execute();
   if (result!.numUpdatedRows === 0n) await insertPassword(transaction, userId, passwordHash, now);
   await transaction.deleteFrom('user_sessions').where('user_id', '=', userId).execute();
+  // Nor may a link that was made for the old password set another one.
+  await transaction
+    .updateTable('sign_in_links')
+    .set({ used_at_ms: nowMs })
+    .where('kind', '=', 'password-reset')
+    .where('user_id', '=', userId)
+    .where('used_at_ms', 'is', null)
+    .execute();
   // Also ends half-finished sign-ins with the old password.
   await transaction.deleteFrom('user_verifications').where('value', '=', userId).execute();
 }
