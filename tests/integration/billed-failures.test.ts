@@ -1,6 +1,7 @@
 // Calls that a provider bills although the client gets no answer. Each is made once, costs the
 // client nothing, and is booked as the operator's loss.
 import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
 import { after, before, test } from 'node:test';
 import type { UpstreamWireName } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
@@ -349,6 +350,54 @@ test('JSON instead of a stream is a loss by its usage', async () => {
       await ask({ ...pair, script: answerJson(pair.upstream.call('look', '{}')), stream: true }),
       nameOf(pair),
     );
+});
+
+test('an answer in a form that was not asked for is a loss', async () => {
+  for (const pair of pairs) {
+    const answer = JSON.stringify(pair.upstream.call('look', '{}'));
+    const json = { 'content-type': 'application/json' };
+    for (const [what, headers, body, isRetried] of [
+      ['a stream', { 'content-type': 'text/event-stream' }, `data: ${answer}\n\n`, false],
+      ['compressed', { ...json, 'content-encoding': 'gzip' }, gzipSync(answer), false],
+      // The next answer may be whole.
+      ['spoiled', json, answer.replace(':100', ':NaN'), true],
+    ] as const) {
+      const { calls, lossMicros, spentMicros } = await ask({
+        ...pair,
+        script: (response) => void response.writeHead(200, headers).end(body),
+      });
+      const where = `${nameOf(pair)}: ${what}`;
+      assert.deepEqual([calls > 1, spentMicros], [isRetried, 0], where);
+      assert.ok(lossMicros > 0, where);
+    }
+  }
+  // A proxy's page is no answer of the provider.
+  const page = { 'content-type': 'text/html' };
+  const { lossMicros } = await ask({
+    ...pairs[0]!,
+    script: (response) => void response.writeHead(200, page).end('<html>'),
+  });
+  assert.equal(lossMicros, 0);
+});
+
+test('a Chat stream that breaks off is a loss by the usage in its last chunk', async () => {
+  const usage = { prompt_tokens: 100, completion_tokens: 5_000, total_tokens: 5_100 };
+  const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x', usage };
+  const reason = 'insufficient_system_resource';
+  for (const last of [
+    { ...head, choices: [{ index: 0, delta: {}, finish_reason: reason }] },
+    { ...head, choices: [], error: { message: 'overloaded' } },
+  ])
+    for (const pair of pairs.filter(({ upstream }) => upstream.name === 'chat')) {
+      const text = { index: 0, delta: { role: 'assistant', content: 'Hi' }, finish_reason: null };
+      const { calls, lossMicros } = await ask({
+        ...pair,
+        script: answerSse([{ data: { ...head, usage: null, choices: [text] } }, { data: last }]),
+        stream: true,
+      });
+      // 100 tokens at $1 and 5,000 at $10 a million, for each call: nothing was sent to the client yet.
+      assert.equal(lossMicros, calls * 50_100, nameOf(pair));
+    }
 });
 
 test('JSON instead of a stream, without output usage, is a loss by the length of its text', async () => {

@@ -160,7 +160,9 @@ const passing: Readonly<Record<string, Play>> = {
  * loss.
  */
 const breaksOff = (name: string, stream: boolean) =>
-  name === 'a reset after the head' || (name === 'an empty answer' && stream);
+  name === 'a reset after the head' ||
+  (name === 'an empty answer' && stream) ||
+  (name === 'an answer that breaks off' && !stream);
 const inputMicrosOf = (wire: WireName) => (wire === 'messages' ? 6 : 5);
 
 const overloaded: Readonly<Record<WireName, SseFrame>> = {

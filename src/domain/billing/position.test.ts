@@ -65,6 +65,16 @@ test('a failed refund is credited again once, and not when a newer total already
   assert.equal(worth([failed]), 10, 'its total has not arrived yet');
 });
 
+test('a failed refund that is reported again after a newer total is not credited twice', () => {
+  const refunded = event('charge.refunded', 5, 10);
+  const failed = event('refund.failed', 5, 20, { beganAtMs: 10_000, objectId: 're_1' });
+  const newer = event('charge.refunded', 5, 30);
+  const again = { ...failed, id: 'evt_again', happenedAtMs: 40_000 };
+  assert.equal(worth([refunded, failed, newer]), 5);
+  assert.equal(worth([refunded, failed, newer, again]), 5);
+  assert.equal(worth([again, newer, failed, refunded]), 5);
+});
+
 test('a failed refund whose own total has not arrived changes no older total', () => {
   const failed = event('refund.failed', 5, 30, { beganAtMs: 20_000, objectId: 're_2' });
   const before = event('charge.refunded', 2, 10);

@@ -90,7 +90,8 @@ function refundedMicros(events: readonly PaymentEvent[], paidMicros: Micros): nu
     )
     .at(-1);
   if (!newest) return 0;
-  const failed = latestOfEach(events.filter(({ type }) => type === 'refund.failed'));
+  // A refund fails once; Stripe may report it again with later changes of its other fields.
+  const failed = firstOfEach(events.filter(({ type }) => type === 'refund.failed'));
   const missing = failed.filter(
     (refund) =>
       refund.beganAtMs <= newest.happenedAtMs && newest.happenedAtMs <= refund.happenedAtMs,
@@ -120,12 +121,20 @@ function isWithdrawn({ type, status }: PaymentEvent): boolean {
 
 /** The latest event of each object. */
 function latestOfEach(events: readonly PaymentEvent[]): PaymentEvent[] {
-  const latest = new Map<string, PaymentEvent>();
+  return firstOfEach(events, isLater);
+}
+
+/** The event of each object that is before all others of it. */
+function firstOfEach(
+  events: readonly PaymentEvent[],
+  isBefore = (one: PaymentEvent, other: PaymentEvent) => isLater(other, one),
+): PaymentEvent[] {
+  const firsts = new Map<string, PaymentEvent>();
   for (const event of events) {
-    const known = latest.get(event.objectId);
-    if (!known || isLater(event, known)) latest.set(event.objectId, event);
+    const known = firsts.get(event.objectId);
+    if (!known || isBefore(event, known)) firsts.set(event.objectId, event);
   }
-  return [...latest.values()];
+  return [...firsts.values()];
 }
 
 /** Stripe's times are whole seconds, so the type and the id break ties. */

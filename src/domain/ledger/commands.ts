@@ -52,6 +52,8 @@ export type Reserve = {
   /** The process that runs the request and renews its lease. */
   readonly owner: string;
   readonly likelyCost?: LikelyCost;
+  /** True for a hold of 0 that only takes a loss: a frozen account must have it too. */
+  readonly isForLoss?: true;
 };
 
 /**

@@ -40,3 +40,19 @@ test('a negative or fractional amount is a bug: nothing of its batch is decided'
     }
   }
 });
+
+test('a frozen account takes the loss of a failed call, and nothing else', () => {
+  const { book } = runCommands(emptyBook([ledgerId]), [creditOf(ledgerId, 100)], startMs);
+  const ledgers = new Map(
+    [...book.ledgers].map(([id, state]) => [id, { ...state, isFrozen: true }] as const),
+  );
+  const reserve = reserveOf(hold, 0);
+  const run = (...commands: readonly Command[]) =>
+    runCommands({ ...book, ledgers }, commands, startMs).outcomes.map(({ type }) => type);
+  assert.deepEqual(run(reserve), ['account-frozen']);
+  assert.deepEqual(
+    run({ ...reserve, isForLoss: true }, { type: 'release', holdId: 'h', lossMicros: 7 as Micros }),
+    ['held', 'released'],
+  );
+  assert.throws(() => run({ ...reserveOf(hold, 1), isForLoss: true }), /reserves nothing/);
+});

@@ -176,8 +176,11 @@ function reserve(book: Book, command: Reserve, nowMs: number): Step {
     day: dayOf(createdAtMs),
     month: monthOf(createdAtMs),
   };
-  const { budget } = command;
-  const refusal = refuseHold(book, { ledger, terms, budget, amountMicros, nowMs: createdAtMs });
+  const { budget, isForLoss = false } = command;
+  assert.ok(!isForLoss || amountMicros === 0, 'a hold for a loss reserves nothing');
+  const refusal = isForLoss
+    ? null
+    : refuseHold(book, { ledger, terms, budget, amountMicros, nowMs: createdAtMs });
   if (refusal) return { outcome: refusal };
   const entry = newEntry(ledger, {
     ...terms,

@@ -49,7 +49,9 @@ class ChatStreamReader {
     const chunk = this.#chunks.parse(event.data);
     if (!isObject(chunk)) return this.#fail(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
-    return failure ? this.#fail(failure) : this.#guard(() => this.#readChunk(chunk));
+    if (!failure) return this.#guard(() => this.#readChunk(chunk));
+    this.usageSoFar = mergeUsage(this.usageSoFar, readUsage(chunk.usage));
+    return this.#fail(failure);
   }
 
   /** Some hosts leave out `[DONE]`: a finish reason ends the stream too. */

@@ -65,7 +65,9 @@ class ChatStreamRelay {
     const chunk = this.#chunks.parse(event.data);
     if (!isObject(chunk)) return this.#fail(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
-    return failure ? this.#fail(failure) : this.#relayChunk(chunk);
+    if (!failure) return this.#relayChunk(chunk);
+    this.#readUsage(chunk, { isAlone: false });
+    return this.#fail(failure);
   }
 
   /**
@@ -107,12 +109,13 @@ class ChatStreamRelay {
   #relayChunk(chunk: JsonObject): string {
     // Clients iterate over the list and read each choice.
     const sent = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
+    // Before the choices: one that broke off ends the stream, and is paid for all the same.
+    this.#readUsage(chunk, { isAlone: sent.length === 0 });
     const choices = sent.map(this.#readChoice);
     if (this.progress.status !== 'running') return '';
     this.#lastChunk = chunk;
     this.progress.searches = countSearches(this.#context.request);
     if (chunk.usage !== undefined) {
-      this.#readUsage(chunk, { isAlone: choices.length === 0 });
       // The gateway requested the usage. So a chunk with only usage is held back, and a client that
       // did not ask for usage sees no `usage: null` either.
       if (choices.length === 0 && (chunk.usage !== null || !this.#wantsUsage)) return '';

@@ -68,6 +68,20 @@ const cases: [name: string, given: unknown, read: object | null][] = [
     { inputTokens: 12, outputTokens: 229, reasoningTokens: 228 },
   ],
   [
+    'thoughts in the total only, as layers over Gemini count',
+    { prompt_tokens: 20, completion_tokens: 198, total_tokens: 623 },
+    { inputTokens: 20, outputTokens: 603 },
+  ],
+  [
+    'Alibaba’s cache writes',
+    {
+      prompt_tokens: 100,
+      completion_tokens: 1,
+      prompt_tokens_details: { cached_tokens: 10, cache_creation_input_tokens: 60 },
+    },
+    { inputTokens: 30, cacheReadTokens: 10, cacheWriteTokens: 60, outputTokens: 1 },
+  ],
+  [
     'details that are null',
     { prompt_tokens: 5, completion_tokens: 3, prompt_tokens_details: null },
     { inputTokens: 5, outputTokens: 3 },

@@ -1,5 +1,5 @@
-// Token counts. Chat's input includes the cached part, and its output the reasoning. Only xAI
-// counts reasoning beside the output.
+// Token counts. Chat's input includes the cached part, and its output the reasoning. xAI counts
+// reasoning beside the output, and layers over Gemini count it only in the total.
 import {
   readTokenCount,
   totalInputTokens,
@@ -17,18 +17,13 @@ export function readUsage(value: unknown): Usage | null {
   const reasoning =
     readTokenCount(detail(value, 'completion_tokens_details', 'reasoning_tokens')) ?? 0;
   const cacheRead = Math.min(readCachedTokens(value), prompt);
-  const cacheWrite = Math.min(
-    readTokenCount(detail(value, 'prompt_tokens_details', 'cache_write_tokens')) ?? 0,
-    prompt - cacheRead,
-  );
+  const cacheWrite = Math.min(readCacheWriteTokens(value), prompt - cacheRead);
   return unlessEmpty({
     inputTokens: prompt - cacheRead - cacheWrite,
     cacheReadTokens: cacheRead,
     cacheWriteTokens: cacheWrite,
     cacheWrite1hTokens: 0,
-    outputTokens: isReasoningExtra(value, { prompt, completion, reasoning })
-      ? completion + reasoning
-      : completion,
+    outputTokens: completion + extraOutput(value, { prompt, completion, reasoning }),
     reasoningTokens: reasoning,
   });
 }
@@ -65,20 +60,27 @@ function readCachedTokens(usage: JsonObject): number {
   );
 }
 
+/** OpenRouter's field, then Alibaba's. */
+function readCacheWriteTokens(usage: JsonObject): number {
+  const count = (name: string) => readTokenCount(detail(usage, 'prompt_tokens_details', name));
+  return count('cache_write_tokens') ?? count('cache_creation_input_tokens') ?? 0;
+}
+
 type Counts = { readonly prompt: number; readonly completion: number; readonly reasoning: number };
 
 /**
- * Returns true when the output excludes the reasoning. xAI: prompt 12, completion 1, reasoning 228,
- * total 241. The total shows it, or reasoning that is larger than the output.
+ * Returns the output that `completion_tokens` leaves out. xAI: prompt 12, completion 1, reasoning
+ * 228, total 241. Gemini's thoughts: prompt 20, completion 198, total 623. The total shows it, or
+ * reasoning that is larger than the output.
  */
-function isReasoningExtra(usage: JsonObject, { prompt, completion, reasoning }: Counts): boolean {
-  if (reasoning > completion) return true;
+function extraOutput(usage: JsonObject, { prompt, completion, reasoning }: Counts): number {
+  if (reasoning > completion) return reasoning;
+  const total = readTokenCount(usage.total_tokens);
   // Without an input count, the total says nothing about the output.
-  return (
-    reasoning > 0 &&
-    prompt > 0 &&
-    readTokenCount(usage.total_tokens) === prompt + completion + reasoning
-  );
+  if (total === null || prompt === 0) return 0;
+  const extra = total - prompt - completion;
+  const isThoughts = reasoning === 0 && completion > 0;
+  return isThoughts || extra === reasoning ? Math.max(extra, 0) : 0;
 }
 
 function detail(usage: JsonObject, group: string, name: string): unknown {

@@ -204,6 +204,24 @@ test('the usage of a stream is its last totals, even if a host leaves some out o
   });
 });
 
+test('input that the end tells to be cached is not charged twice', () => {
+  // As Alibaba's Messages host counts.
+  assert.deepEqual(
+    usageOf(
+      { input_tokens: 3_602, output_tokens: 0 },
+      { cache_creation_input_tokens: 0, cache_read_input_tokens: 3_504, output_tokens: 878 },
+    ),
+    {
+      inputTokens: 98,
+      cacheReadTokens: 3_504,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      outputTokens: 878,
+      reasoningTokens: 0,
+    },
+  );
+});
+
 test('a call without a name is unreadable', () => {
   const reader = readStream();
   const nameless = {

@@ -35,10 +35,18 @@ function readCacheWrites(
 
 const inputCounts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
 
+function cachedTokens(usage: Record<string, unknown>): number {
+  const { cacheWriteTokens, cacheWrite1hTokens } = readCacheWrites(usage);
+  return (
+    cacheWriteTokens + cacheWrite1hTokens + (readTokenCount(usage.cache_read_input_tokens) ?? 0)
+  );
+}
+
 /**
  * Collects the usage of a stream. `message_start` counts the input early; `message_delta` has
  * cumulative totals. Older upstreams send only `output_tokens` there, and some hosts send 0 for an
- * input that the start counted, which is not a count.
+ * input that the start counted, which is not a count. Alibaba counts all input as uncached at the
+ * start, and tells only its cached part at the end.
  */
 export class StreamUsage {
   #merged: Record<string, unknown> = {};
@@ -55,9 +63,14 @@ export class StreamUsage {
   update(usage: unknown): void {
     if (!isObject(usage)) return;
     const countsInput = inputCounts.some((name) => (readTokenCount(usage[name]) ?? 0) > 0);
+    const cachedBefore = cachedTokens(this.#merged);
     for (const [name, value] of Object.entries(usage)) {
       if (value !== null && (countsInput || !inputCounts.includes(name)))
         this.#merged[name] = value;
+    }
+    if (countsInput && cachedBefore === 0 && readTokenCount(usage.input_tokens) === null) {
+      const input = readTokenCount(this.#merged['input_tokens']) ?? 0;
+      this.#merged['input_tokens'] = Math.max(input - cachedTokens(this.#merged), 0);
     }
     // The start's `output_tokens` counts about one token and must not be taken for the total.
     if (readTokenCount(usage.output_tokens) !== null) this.#hasTotal = true;

@@ -37,10 +37,10 @@ export function planBody(
   if (head.status >= 400) return { kind: 'collect', bytesMax: errorBytesMax };
   if (head.status >= 300) return { kind: 'refuse', failure: redirected(head) };
   if (encoding !== 'identity')
-    return refuse(`the answer is compressed (${encoding}) although that was not asked for`);
+    return refuseBilled(`the answer is compressed (${encoding}) although that was not asked for`);
   const type = contentType(head.headers);
   if (!wantsStream && type === 'text/event-stream')
-    return refuse('a stream came where JSON was asked for');
+    return refuseBilled('a stream came where JSON was asked for');
   if (wantsStream && streamTypes.has(type)) return { kind: 'stream' };
   // JSON instead of a stream is an error with a status of success. It is read for its message or
   // its cost.
@@ -68,9 +68,14 @@ export function readBody(
     : `the answer is no JSON: ${parsed.message}`;
   if (message !== null) {
     const isProvoked = !parsed.ok && parsed.isTooDeep === true;
+    // An object that ends too early or is spoiled was an answer; a page of HTML is a proxy's.
+    const hasBroken = !parsed.ok && !isProvoked && bytes[0] === 0x7b;
     return {
       kind: 'failure',
-      failure: { ...makeFailure('unreadable', message), ...(isProvoked && { isProvoked }) },
+      failure: {
+        ...makeFailure(hasBroken ? 'broken-stream' : 'unreadable', message),
+        ...(isProvoked && { isProvoked }),
+      },
       body,
     };
   }
@@ -104,8 +109,9 @@ function redirected(head: AnswerHead): UpstreamFailure {
   return { kind: 'status', status: head.status, message, retryAfterSeconds: null };
 }
 
-function refuse(message: string): BodyPlan {
-  return { kind: 'refuse', failure: makeFailure('unreadable', message) };
+/** The provider has answered, in a form that was not asked for. */
+function refuseBilled(message: string): BodyPlan {
+  return { kind: 'refuse', failure: { ...makeFailure('unreadable', message), isBilled: true } };
 }
 
 function describeStatus({ status, statusText }: AnswerHead): string {

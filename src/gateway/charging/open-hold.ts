@@ -227,6 +227,7 @@ export class OpenHold {
         dailyCapMicros: null,
         monthlyCapMicros: null,
         owner,
+        isForLoss: true,
       });
       const outcome =
         held.type === 'held' ? await ledger.submit({ type: 'release', holdId, lossMicros }) : held;
