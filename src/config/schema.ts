@@ -430,7 +430,7 @@ export const ConfigFile = Type.Object(
           maximum: 100_000_000,
           default: 4_096,
           description:
-            'How many output tokens of a stream are held for at a time. The hold grows with the answer; if it cannot grow, the answer ends as at its length limit.',
+            'How many output tokens of a stream are held for at a time. The hold grows with the answer; if it cannot grow, the answer ends as at its length limit. The first hold is for 1,024 tokens at least.',
         }),
         default_max_output_tokens: Type.Integer({
           minimum: 1,

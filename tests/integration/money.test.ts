@@ -620,6 +620,32 @@ test('a maximum that does not fit is refused with one that fits, and that one wo
   }
 });
 
+test('the output limit that an error proposes fits, also for a request that had none', async () => {
+  for (const endpoint of endpoints.filter(({ name }) => name !== 'messages')) {
+    const { key } = await gateway.makeKey({
+      mode: 'live',
+      creditUsd: 5,
+      dailyCapMicros: micros(1_000),
+    });
+    gateway.upstream.on(
+      endpoint.upstreamPath,
+      answerContent(endpoint.name, { text: 'one', tokens: { input: 1, output: 1 } }),
+    );
+    const ask = (limit: object) => {
+      const { [endpoint.limitField]: _limit, ...body } = endpoint.body({
+        model: modelOf(endpoint),
+      });
+      return gateway.post(endpoint.path, { key, body: { ...body, ...limit } });
+    };
+    const refused = await ask({});
+    assert.equal(refused.status, 429, refused.text);
+    const fits = Number(refused.error.details!['affordable_output_tokens']);
+    assert.ok(fits > 0, refused.text);
+    const reply = await ask({ [endpoint.limitField]: fits });
+    assert.equal(reply.status, 200, reply.text);
+  }
+});
+
 test('n multiplies the hold, not the charge', async () => {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const chat = endpoints[1]!;

@@ -1,6 +1,7 @@
 // Reserves the most that a model's request can cost, against the balance and both caps of its key,
 // before anything goes upstream.
 import type { ClientRequest } from '../../formats/format.ts';
+import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { Gateway } from '../gateway.ts';
 import { refusal } from './hold-refusal.ts';
 import { OpenHold, reserve, type Payer } from './open-hold.ts';
@@ -51,10 +52,23 @@ export async function placeHold(
       wanted.request.maxOutputTokens === null &&
       affordable >= reducedFloor(wanted.request) &&
       tries < triesMax;
-    if (!mayReduce)
-      throw refusal(wanted, hold, { amountMicros, affordable, nowMs: gateway.clock.nowMs() });
+    if (!mayReduce) {
+      const fits = Math.min(affordableTokens(withLimit(wanted), hold.affordableMicros), affordable);
+      throw refusal(wanted, hold, {
+        amountMicros,
+        affordable: fits,
+        nowMs: gateway.clock.nowMs(),
+      });
+    }
     maxOutputTokens = Math.min(affordable, coveredTokens - 1);
   }
+}
+
+/** The request with an output limit, which counts as input: the error proposes to send one. */
+function withLimit(wanted: HoldRequest): HoldRequest {
+  if (wanted.request.maxOutputTokens !== null) return wanted;
+  const { upper } = estimateInputTokens({ [wanted.limitField]: wanted.outputTokens });
+  return { ...wanted, inputTokensUpper: wanted.inputTokensUpper + upper };
 }
 
 /**
