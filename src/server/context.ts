@@ -58,6 +58,8 @@ export type Lifecycle = {
   readinessAskedMs: number;
 };
 
+/** Every path below it belongs to the public API. */
+export const publicApiPath = '/v1';
 /** Every path below it belongs to the dashboard's API. */
 export const dashboardApiPath = '/dashboard-api';
 /** Every path below it belongs to the admin API. */

@@ -3,10 +3,10 @@
 // ever allows credentials. The dashboard's API works with cookies and never gets these headers.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeaderNames } from '../canonical/header-names.ts';
+import { publicApiPath } from './context.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-const apiPath = '/v1/';
 const methods = 'GET, POST, PUT, PATCH, DELETE';
 /** The longest time that browsers cache a preflight. */
 const preflightSeconds = 7_200;
@@ -55,7 +55,7 @@ export class Cors {
 
   /** Adds the headers to an answer of the API. Returns true when the calling script may read it. */
   mark({ url, headers: { origin } }: FastifyRequest, reply: FastifyReply): boolean {
-    if (!url.startsWith(apiPath)) return false;
+    if (!url.startsWith(`${publicApiPath}/`)) return false;
     const headers = this.headersFor(origin);
     reply.headers(headers);
     return 'access-control-allow-origin' in headers;

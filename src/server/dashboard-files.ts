@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import { assetHeaders, BuiltFiles } from './built-files.ts';
-import type { Handler } from './context.ts';
+import { adminApiPath, dashboardApiPath, type Handler, publicApiPath } from './context.ts';
 import { DashboardPage, type Manifest } from './dashboard-page.ts';
 import { pageHeaders } from './page-headers.ts';
 
 export const assetsPath = '/assets/';
+const pathsWithoutPages = [publicApiPath, dashboardApiPath, adminApiPath, assetsPath.slice(0, -1)];
 
 /** Reads nothing before the first request, so that a start does not wait for it. */
 export class DashboardFiles {
@@ -69,9 +70,14 @@ export function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return (
     isRead &&
-    !/^\/(?:v1|dashboard-api|assets)(?:[/?]|$)/.test(url) &&
+    !pathsWithoutPages.some((path) => isAtOrBelow(path, url)) &&
     (headers.accept ?? '').includes('text/html')
   );
+}
+
+/** `/v1` covers `/v1`, `/v1?x` and `/v1/models`, but not `/v1beta`. */
+function isAtOrBelow(path: string, url: string): boolean {
+  return url.startsWith(path) && ['/', '?', undefined].includes(url[path.length]);
 }
 
 const missingPage = `<!doctype html>

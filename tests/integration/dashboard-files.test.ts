@@ -47,6 +47,7 @@ test('every path outside the APIs serves the app page, uncached', async () => {
     '/keys?mode=test',
     '/operator/accounts/acc_1',
     '/v1beta',
+    '/admin/v1beta',
     '/first-run?token=x',
   ]) {
     const answer = await visit(path);
@@ -74,6 +75,9 @@ test('programs, unknown API paths and other methods get errors, not the page', a
     '/v1',
     '/v1/no-such',
     '/dashboard-api/no-such',
+    '/admin/v1',
+    '/admin/v1?x=1',
+    '/admin/v1/no-such',
     '/assets/no-such.js',
     '/assets/',
   ]) {
