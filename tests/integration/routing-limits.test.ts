@@ -114,6 +114,20 @@ test('no attempt begins after the deadline', async (t) => {
   assert.ok(clock.elapsedMs() - startMs < 500);
 });
 
+test('no attempt begins after the deadline, even when the wall clock goes back', async (t) => {
+  const { two, clock, ask } = await start(t, {
+    retries: { max_attempts: 20, attempts_per_route: 20, backoff_base_ms: 1, deadline_ms: 500 },
+  });
+  const fails = answerStatus(500);
+  const afterChange: Script = (response, request) => {
+    clock.jumpTo(clock.nowMs() - 3_600_000);
+    return clock.sleep(300).then(() => fails(response, request));
+  };
+  two.play('chat', [afterChange], [answer]);
+  assert.equal((await ask()).status, 502);
+  assert.deepEqual(two.calls(), [2, 0]);
+});
+
 test('a failing route is skipped, probed by one request at a time, and used again when it works', async (t) => {
   const ejectionMs = 3_000;
   const { two, clock, send } = await start(t, {

@@ -169,6 +169,19 @@ test('while the database is unavailable each gateway counts by itself; afterward
   assert.equal(await burst(), 10);
 });
 
+test('after a failure the database is asked again within a second, even when the wall clock goes back', async () => {
+  const { shares, table, pass, clock } = simulate({ gateways: 1 });
+  const budget = { id: 'k', perMinute: 10 };
+  table.isAway = true;
+  await shares[0]!.take(budget, 1);
+  table.isAway = false;
+  clock.jumpTo(clock.nowMs() - 3_600_000);
+  const before = table.asked;
+  await pass(1_100);
+  await shares[0]!.take(budget, 1);
+  assert.ok(table.asked > before);
+});
+
 test('tokens that a bucket owes count at once, also while they are being written to the database', async () => {
   const { shares } = simulate({ gateways: 1, delays: [0, 20] });
   const budget = { id: 'k', perMinute: 100 };

@@ -61,6 +61,7 @@ export class SharedRates implements Rates {
   readonly #stopTicking: CancelTimer;
   /** Used while the database is unavailable: each gateway counts by itself. */
   readonly #fallback: MemoryRates;
+  /** By `Clock.elapsedMs`. */
   #unavailableUntilMs = 0;
 
   constructor(options: SharedRatesOptions) {
@@ -111,7 +112,7 @@ export class SharedRates implements Rates {
       const grants = await this.#options.exchange(batch.map(({ request }) => request));
       for (const [index, prepared] of batch.entries()) this.#serve(prepared, grants[index]!);
     } catch (error) {
-      this.#unavailableUntilMs = this.#options.clock.nowMs() + unavailableMs;
+      this.#unavailableUntilMs = this.#options.clock.elapsedMs() + unavailableMs;
       this.#options.onError(error);
       for (const prepared of batch) undo(prepared);
       this.#serveLocally(batch.map(({ share }) => share));
@@ -175,7 +176,7 @@ export class SharedRates implements Rates {
   }
 
   #isUnavailable(): boolean {
-    return this.#options.clock.nowMs() < this.#unavailableUntilMs;
+    return this.#options.clock.elapsedMs() < this.#unavailableUntilMs;
   }
 
   /**

@@ -50,6 +50,7 @@ export class SharedSlots implements Slots {
   readonly #pools = new Map<string, SlotPool>();
   readonly #exchangeTask = createCoalescedTask(() => this.#exchange());
   readonly #stopTicking: CancelTimer;
+  /** By `Clock.elapsedMs`. */
   #unavailableUntilMs = 0;
 
   constructor(options: SharedSlotsOptions) {
@@ -104,12 +105,13 @@ export class SharedSlots implements Slots {
       .map(prepareRequest)
       .filter((prepared) => prepared !== null);
     if (batch.length === 0) return;
-    if (this.#options.clock.nowMs() < this.#unavailableUntilMs) return this.#serveLocally(batch);
+    if (this.#options.clock.elapsedMs() < this.#unavailableUntilMs)
+      return this.#serveLocally(batch);
     try {
       const grants = await this.#options.exchange(batch.map(({ request }) => request));
       for (const [index, prepared] of batch.entries()) this.#serve(prepared, grants[index]!);
     } catch (error) {
-      this.#unavailableUntilMs = this.#options.clock.nowMs() + unavailableMs;
+      this.#unavailableUntilMs = this.#options.clock.elapsedMs() + unavailableMs;
       this.#options.onError(error);
       this.#serveLocally(batch);
     }

@@ -63,14 +63,13 @@ class Retrying {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
-    this.#startedAtMs = gateway.clock.nowMs();
+    this.#startedAtMs = gateway.clock.elapsedMs();
   }
 
   /** Time left in which another call may begin. */
   get leftMs(): number {
-    return (
-      this.#startedAtMs + this.#gateway.config.retries.deadline_ms - this.#gateway.clock.nowMs()
-    );
+    const { clock, config } = this.#gateway;
+    return this.#startedAtMs + config.retries.deadline_ms - clock.elapsedMs();
   }
 
   /**
