@@ -1,6 +1,6 @@
 // Keeps the published documents in step with the schema that is enforced.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -46,6 +46,13 @@ test('the guide lists every known provider with its kind, address and variable',
   }
 });
 
+test('the guide lists every environment variable that the configuration reads', () => {
+  const read = new Set([...namesInSource(), ...namesReadWith(everyTelemetry)]);
+  assert(read.has('SMTP_URL') && read.has('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'));
+  const missing = [...read].filter((name) => !guide.includes(`\`${name}\``));
+  assert.deepEqual(missing.sort(), []);
+});
+
 test('the guide’s example is valid for the loader and the published schema', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-example-'));
   try {
@@ -70,6 +77,38 @@ test('the published schema accepts and refuses the same files as the loader', ()
   assert(!accepts({ server: { port: 'x' } }));
   assert(!accepts({ models: { m: { prices: { input: 1 } } } }));
 });
+
+/** Returns every quoted word of this folder's source that looks like a variable. */
+function namesInSource(): string[] {
+  const files = globSync('*.ts', { cwd: import.meta.dirname, exclude: ['*.test.ts'] });
+  return files.flatMap((file) =>
+    [...readFileSync(join(import.meta.dirname, file), 'utf8').matchAll(variable)].flatMap(
+      ([, inBrackets, quoted]) => inBrackets ?? quoted ?? [],
+    ),
+  );
+}
+
+const variable = /env\['([A-Z]+)'\]|'([A-Z][A-Z0-9]*_[A-Z0-9_]+)'/gu;
+
+/** The names of most of OpenTelemetry's variables are made of parts. */
+const everyTelemetry = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c' };
+
+function namesReadWith(env: Readonly<Record<string, string>>): ReadonlySet<string> {
+  const names = new Set<string>();
+  const recorded = new Proxy<Readonly<Record<string, string>>>(env, {
+    get: (values, name: string) => {
+      names.add(name);
+      return values[name];
+    },
+  });
+  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-variables-'));
+  try {
+    loadConfig({ env: recorded, cwd });
+  } finally {
+    rmSync(cwd, { recursive: true });
+  }
+  return names;
+}
 
 function accepts(value: unknown): boolean {
   return Schema.Check(configJsonSchema(), value);
