@@ -70,6 +70,11 @@ test('figures are grouped by model, key, member, provider and tag', async () => 
       await takePicture(page, `analytics-${group.toLowerCase()}`);
     }
     await untilThereAre(rowsOf(page, 'By tag'), 3);
+    const duration = rowsOf(page, 'By tag')
+      .filter({ hasText: 'env=prod' })
+      .getByRole('cell')
+      .last();
+    assert.match(await duration.innerText(), /^\S.* \/ \S/);
   });
 });
 

@@ -108,11 +108,7 @@ function columnsOf(by: GroupName, range: DayRange): readonly Column<Row>[] {
               : linked(row, { outcome: 'cached' }, <Money short micros={row.saved_micros} />),
           ),
         ]),
-    ...(by === 'tag'
-      ? []
-      : [
-          latency('First token p50 / p95', 'first_token', 'first-token'),
-          latency('Duration p50 / p95', 'duration', 'duration'),
-        ]),
+    latency('First token p50 / p95', 'first_token', 'first-token'),
+    latency('Duration p50 / p95', 'duration', 'duration'),
   ];
 }

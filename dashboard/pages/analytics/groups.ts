@@ -27,7 +27,7 @@ export const groupNames: Readonly<Record<GroupName, Group>> = {
   },
   tag: {
     label: 'Tag',
-    note: 'A request counts in each of its tags. Latencies are not kept by tag.',
+    note: 'A request counts in each of its tags. Latencies are of up to 200 tags a day.',
     none: 'No tag',
   },
 };
