@@ -1,5 +1,5 @@
 // Ambiguous JSON has one reading: the upstream gets the object that was checked and priced, never
-// the client's bytes.
+// the client's bytes. A body of very many values, which would block a thread, is refused unread.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
@@ -68,3 +68,14 @@ for (const { name, path, upstreamPath, limitField, body } of endpoints) {
     });
   });
 }
+
+test('a body of more than 200,000 values is refused before it is parsed', async () => {
+  const metadata = Object.fromEntries(
+    Array.from({ length: 200_000 }, (_, index) => [`k${index}`, 'v']),
+  );
+  for (const { path, body } of endpoints) {
+    const reply = await gateway.post(path, { key, body: { ...body(), metadata } });
+    assert.equal(reply.status, 400);
+    assert.match(reply.error.message, /more than 200000 values; send shorter lists and objects/);
+  }
+});

@@ -514,6 +514,49 @@ testMutations([], {
     without: '',
     watchers: ['src/lib/roster.test.ts'],
   },
+  // Limits that an attack once passed
+  'a body may have any number of values': {
+    file: 'server/middleware/body.ts',
+    guard: 'const valuesMax = 200_000;',
+    without: 'const valuesMax = Infinity;',
+    watchers: ['tests/integration/raw-bodies.test.ts # values'],
+  },
+  'a new password allows more guesses of a code': {
+    file: 'dashboard-api/profile.ts',
+    guard: 'if (renewed)',
+    without: 'if (!renewed)',
+    watchers: integration('dashboard-second-factor', 'on SQLite a new password'),
+  },
+  'a reset link outlives its password': {
+    file: 'domain/users/user-records.ts',
+    guard: `.where('kind', '=', 'password-reset')`,
+    without: `.where('kind', '=', 'first-run')`,
+    watchers: integration('dashboard-mail', 'on SQLite a reset link dies'),
+  },
+  'single sign-on may return to another site': {
+    file: 'lib/one-slash.ts',
+    guard: String.raw`return pathname.replace(/^\/+/, '/');`,
+    without: 'return pathname;',
+    watchers: integration('dashboard-oidc', 'on SQLite the return address'),
+  },
+  'numbers in the arguments of a call are rounded': {
+    file: 'lib/exact-json.ts',
+    guard: 'return isRounded || !Number.isFinite(value) ? rawJSON(source) : value;',
+    without: 'return isRounded && !Number.isFinite(value) ? rawJSON(source) : value;',
+    watchers: ['src/lib/exact-json.test.ts'],
+  },
+  'a frozen account takes no loss': {
+    file: 'domain/ledger/core.ts',
+    guard: 'const refusal = isForLoss',
+    without: 'const refusal = isForLoss && ledger.isFrozen === false',
+    watchers: ['src/domain/ledger/core.test.ts'],
+  },
+  'a refund that failed twice is credited twice': {
+    file: 'domain/billing/position.ts',
+    guard: `const failed = firstOfEach(events.filter`,
+    without: `const failed = latestOfEach(events.filter`,
+    watchers: ['src/domain/billing/position.test.ts'],
+  },
   // The dashboard
   'members may do what only owners may': {
     file: 'dashboard-api/access.ts',
