@@ -50,7 +50,7 @@ test('the guide lists every environment variable that the configuration reads', 
   const read = new Set([...namesInSource(), ...namesReadWith(everyTelemetry)]);
   assert(read.has('SMTP_URL') && read.has('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'));
   const missing = [...read].filter((name) => !guide.includes(`\`${name}\``));
-  assert.deepEqual(missing.sort(), []);
+  assert.deepEqual(missing.toSorted(), []);
 });
 
 test('the guide’s example is valid for the loader and the published schema', () => {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { test } from 'node:test';
 import { anyCharacter } from '../../tests/support/any-text.ts';
 import fc from '../../tests/support/property.ts';
+import { parseWithArguments } from './exact-json.ts';
 import { canonicalJson } from './canonical-json.ts';
 
 /** Names that often collide, and names that objects treat specially. */
@@ -75,4 +76,10 @@ test('different JSON has different canonical text', () => {
       assert.equal(canonicalJson(left) === canonicalJson(right), isDeepStrictEqual(left, right));
     }),
   );
+});
+
+test('arguments of calls that differ in a digit differ', () => {
+  const text = (id: string) => canonicalJson(parseWithArguments(`{"input":{"id":${id}}}`));
+  assert.equal(text('1234567890123456789'), '{"input":{"id":1234567890123456789}}');
+  assert.notEqual(text('1234567890123456789'), text('1234567890123456780'));
 });

@@ -1,13 +1,6 @@
 // Canonical JSON: object names in one order, no spaces. Two requests are equal when their canonical
 // texts are equal.
 
-declare global {
-  interface JSON {
-    /** Writes the text as it is. TypeScript does not know it yet. */
-    rawJSON(text: string): object;
-  }
-}
-
 /**
  * Returns the canonical text of a value from `JSON.parse`. Example: `{"b": 1, "a": [2]}` →
  * `{"a":[2],"b":1}`.
@@ -20,7 +13,7 @@ function withSortedNames(value: unknown): unknown {
   // `1e999` is valid JSON and parses to Infinity, which JSON.stringify would write as null.
   if (value === Infinity || value === -Infinity)
     return JSON.rawJSON(value > 0 ? '1e999' : '-1e999');
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
   if (Array.isArray(value)) return value.map(withSortedNames);
   const members = value as Readonly<Record<string, unknown>>;
   const sorted: Record<string, unknown> = {};

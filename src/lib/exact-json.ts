@@ -2,11 +2,13 @@
 // such as an id, does not fit a double: `JSON.parse` would round it, and a tool would run on another
 // id.
 
-/** Type declarations lack these, which Node has since 22. */
-const { rawJSON, isRawJSON } = JSON as typeof JSON & {
-  readonly rawJSON: (text: string) => object;
-  readonly isRawJSON: (value: unknown) => value is { readonly rawJSON: string };
-};
+declare global {
+  /** Node has these since 22; TypeScript does not declare them yet. */
+  interface JSON {
+    rawJSON: (text: string) => object;
+    isRawJSON: (value: unknown) => value is { readonly rawJSON: string };
+  }
+}
 
 const mayBeInexact = /\d{16}|\d[eE]\+?\d{3}/;
 /** Members that hold the arguments of a call as an object: Anthropic's and Gemini's. */
@@ -32,13 +34,13 @@ function keepInexact(_name: string, value: unknown, context?: { readonly source?
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined) return value;
   const isRounded = /^-?\d{16,}$/.test(source) && String(value) !== source;
-  return isRounded || !Number.isFinite(value) ? rawJSON(source) : value;
+  return isRounded || !Number.isFinite(value) ? JSON.rawJSON(source) : value;
 }
 
 /** Other fields are numbers that the gateway reads. Changes the value. */
 function roundOutsideArguments(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (isRawJSON(value)) return Number(value.rawJSON);
+  if (JSON.isRawJSON(value)) return Number(value.rawJSON);
   const members = value as Record<string, unknown>;
   for (const [name, member] of Object.entries(members)) {
     if (Array.isArray(member) || !argumentNames.has(name))

@@ -93,7 +93,7 @@ const image = {
   type: 'image',
   source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' },
 } as const;
-const result = (callId: string, content: ToolResultPart['content']): ToolResultPart => ({
+const resultOf = (callId: string, content: ToolResultPart['content']): ToolResultPart => ({
   type: 'tool-result',
   callId,
   content,
@@ -103,7 +103,7 @@ const result = (callId: string, content: ToolResultPart['content']): ToolResultP
 test('images of tool results follow in a user message, after all results of the turn', () => {
   const messages = writeMessages({
     role: 'tool',
-    content: [result('a', [image]), result('b', [{ type: 'text', text: 'x' }])],
+    content: [resultOf('a', [image]), resultOf('b', [{ type: 'text', text: 'x' }])],
   });
   assert.deepEqual(
     messages.map(({ role }) => role),
@@ -122,12 +122,12 @@ test('results follow their calls, whatever the client put between them', () => {
   const results = (...content: ToolResultPart[]): Message => ({ role: 'tool', content });
   const messages = writeMessages(
     { role: 'assistant', content: [call('a'), call('b')] },
-    results(result('a', [image])),
+    results(resultOf('a', [image])),
     say('also this'),
-    results(result('b', [textPart('x')])),
+    results(resultOf('b', [textPart('x')])),
     { role: 'assistant', content: [call('c')] },
     { role: 'system', content: [textPart('Be brief.')] },
-    results(result('c', [textPart('y')])),
+    results(resultOf('c', [textPart('y')])),
   );
   assert.deepEqual(
     messages.map(({ role, tool_call_id: id }) => (id ? `${role as string} ${id as string}` : role)),

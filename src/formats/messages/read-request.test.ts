@@ -88,7 +88,7 @@ test('results become messages of their own, before the user’s other content', 
 test('the tools that a client’s own search found are named to the model', () => {
   const found = ['Read', 'Grep'].map((name) => ({ type: 'tool_reference', tool_name: name }));
   const [message] = read(user({ type: 'tool_result', tool_use_id: 'a', content: found })).messages;
-  assert.deepEqual((message?.content[0] as ToolResultPart).content, [
+  assert.deepEqual((message!.content[0] as ToolResultPart).content, [
     { type: 'text', text: 'This tool can be called now: Read' },
     { type: 'text', text: 'This tool can be called now: Grep' },
   ]);

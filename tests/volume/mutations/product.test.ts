@@ -541,8 +541,8 @@ testMutations([], {
   },
   'numbers in the arguments of a call are rounded': {
     file: 'lib/exact-json.ts',
-    guard: 'return isRounded || !Number.isFinite(value) ? rawJSON(source) : value;',
-    without: 'return isRounded && !Number.isFinite(value) ? rawJSON(source) : value;',
+    guard: 'return isRounded || !Number.isFinite(value) ? JSON.rawJSON(source) : value;',
+    without: 'return isRounded && !Number.isFinite(value) ? JSON.rawJSON(source) : value;',
     watchers: ['src/lib/exact-json.test.ts'],
   },
   'a frozen account takes no loss': {
