@@ -10,7 +10,8 @@ declare global {
   }
 }
 
-const mayBeInexact = /\d{16}|\d[eE]\+?\d{3}/;
+/** A number begins behind one of these, so base64 never looks like one. */
+const mayBeInexact = /(?:^|[:,[\s])-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/;
 /** Members that hold the arguments of a call as an object: Anthropic's and Gemini's. */
 const argumentNames = new Set(['input', 'args']);
 
