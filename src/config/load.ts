@@ -27,6 +27,8 @@ type ConfigSource = {
   readonly cwd: string;
 };
 
+type Resolving = ConfigSource & { readonly dataDir?: string };
+
 /** Creates faults with line numbers for each loaded configuration, also after loading. */
 const faultMakers = new WeakMap<Config, FaultAt>();
 
@@ -34,8 +36,19 @@ const faultMakers = new WeakMap<Config, FaultAt>();
  * Returns the configuration from the environment and the file, deeply frozen. Throws ConfigError
  * with the location, the field, what was expected, what was found and a remedy.
  */
-export function loadConfig({ env, cwd }: ConfigSource): Config {
-  const file = findFile({ env, cwd });
+export function loadConfig(source: ConfigSource): Config {
+  return resolveConfig(findFile(source), source);
+}
+
+/** Returns the configuration of an installation with neither a file nor variables. */
+export function defaultConfig(dataDir: string): Config {
+  return resolveConfig(null, { env: {}, cwd: '/', dataDir });
+}
+
+function resolveConfig(
+  file: ConfigFileText | null,
+  { env, cwd, dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data') }: Resolving,
+): Config {
   const values = readFieldValues(file, env);
   const { fields, faultAt } = values;
   checkModels(values);
@@ -46,7 +59,6 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
   checkOrigins(faultAt, fields.server.cors_origins);
   checkSignup(faultAt, fields.signup);
   const providers = resolveProviders(values, { env, defaultTimeouts });
-  const dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data');
   const server = {
     ...fields.server,
     ...serverFrom(env),

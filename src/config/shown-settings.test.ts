@@ -62,6 +62,24 @@ test('settings of the file and defaults are both shown', () => {
   assert.ok(find('server.port').description.length > 0);
 });
 
+test('nothing is changed without a file and variables', () => {
+  const empty = mkdtempSync(join(cwd, 'empty-'));
+  const changed = showSettings(loadConfig({ env: {}, cwd: empty })).filter(
+    ({ isDefault }) => !isDefault,
+  );
+  assert.deepEqual(changed, []);
+});
+
+test('settings that variables change are changed', () => {
+  const empty = mkdtempSync(join(cwd, 'variables-'));
+  const env = { PORT: '4200', DATABASE_URL: 'postgres://localhost/tollgate', EXA_API_KEY: 'k' };
+  const changed = showSettings(loadConfig({ env, cwd: empty })).flatMap(({ path, isDefault }) =>
+    isDefault ? [] : path,
+  );
+  for (const path of ['server.port', 'database.url', 'search.providers'])
+    assert(changed.includes(path), path);
+});
+
 test('every schema field outside named sections is shown', () => {
   const shown = new Set(show('service: {}').map(({ path }) => path));
   const missing = leavesOf(asFieldSchema(ConfigFile), '').filter((path) => !shown.has(path));

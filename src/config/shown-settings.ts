@@ -10,6 +10,7 @@ import {
   holdsSecret,
   type FieldSchema,
 } from './field-schema.ts';
+import { defaultConfig } from './load.ts';
 import { ConfigFile, type Config } from './schema.ts';
 
 type ShownSetting = {
@@ -27,19 +28,30 @@ type ShownSetting = {
  * names in use.
  */
 export function showSettings(config: Config): ShownSetting[] {
-  return fieldsOf(asFieldSchema(ConfigFile), config, []);
+  const schema = asFieldSchema(ConfigFile);
+  return fieldsOf(schema, { value: config, byDefault: defaultConfig(config.dataDir) }, []);
 }
 
-function fieldsOf(schema: FieldSchema, value: unknown, path: FieldPath): ShownSetting[] {
+/** A setting's value, and the one without a file and variables: some do not come from the schema. */
+type Values = { readonly value: unknown; readonly byDefault: unknown };
+
+function fieldsOf(schema: FieldSchema, values: Values, path: FieldPath): ShownSetting[] {
+  const { value, byDefault } = values;
   const names = isObject(value)
     ? [...new Set([...fieldNamesOf(schema), ...namedIn(schema, value)])]
     : fieldNamesOf(schema);
   if (names.length === 0 || schema.writeOnly)
-    return isSection(schema) ? [] : [showField(schema, value, path)];
+    return isSection(schema) ? [] : [showField(schema, values, path)];
   return names.flatMap((name) => {
     const child = childSchemaOf(schema, name);
-    return child ? fieldsOf(child, isObject(value) ? value[name] : undefined, [...path, name]) : [];
+    if (!child) return [];
+    const inner = { value: valueIn(value, name), byDefault: valueIn(byDefault, name) };
+    return fieldsOf(child, inner, [...path, name]);
   });
+}
+
+function valueIn(section: unknown, name: string): unknown {
+  return isObject(section) && Object.hasOwn(section, name) ? section[name] : undefined;
 }
 
 function namedIn(schema: FieldSchema, value: object): string[] {
@@ -51,7 +63,11 @@ function isSection(schema: FieldSchema): boolean {
   return branchesOf(schema).some((branch) => branch.patternProperties !== undefined);
 }
 
-function showField(schema: FieldSchema, value: unknown, path: FieldPath): ShownSetting {
+function showField(
+  schema: FieldSchema,
+  { value, byDefault }: Values,
+  path: FieldPath,
+): ShownSetting {
   const isSecret = holdsSecret(schema);
   // For fields that are not secret, null is a value: no limit.
   const isSet = value !== undefined && !(isSecret && value === null);
@@ -60,7 +76,7 @@ function showField(schema: FieldSchema, value: unknown, path: FieldPath): ShownS
     value: isSet && !isSecret ? withoutPasswords(value) : null,
     isSecret,
     isSet,
-    isDefault: !isSet || isDeepStrictEqual(value, schema.default),
+    isDefault: !isSet || isDeepStrictEqual(value, byDefault ?? schema.default),
     description: schema.description ?? '',
   };
 }
