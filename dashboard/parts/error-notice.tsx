@@ -2,6 +2,7 @@ import { Alert, Button, Code, Group, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ApiError } from '../api/api-error.ts';
 import { CopyButton } from './copy-button.tsx';
+import classes from './error-notice.module.css';
 
 type Props = {
   readonly error: ApiError;
@@ -15,7 +16,7 @@ export function ErrorNotice({ error, onRetry }: Props) {
   const requestId = error.status === 401 ? null : error.requestId;
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} role="alert">
-      <Text>{message}</Text>
+      <Text className={classes.text}>{message}</Text>
       {(requestId || onRetry) && (
         <Group gap="sm" mt="xs">
           {onRetry && (
@@ -25,7 +26,7 @@ export function ErrorNotice({ error, onRetry }: Props) {
           )}
           {requestId && (
             <Group gap={4} wrap="nowrap">
-              <Text size="xs">
+              <Text size="xs" className={classes.text}>
                 Request <Code>{requestId}</Code>
               </Text>
               <CopyButton text={requestId} label="Copy request ID" size="xs" />

@@ -70,6 +70,29 @@ test('two models answer one question side by side, in at most four clicks', asyn
   });
 });
 
+test('the errors of two models keep within their columns', async () => {
+  await visit(
+    '/playground?mode=test&model=gpt-5-mini,gpt-5-nano',
+    async (page) => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.route(/\/v1\/responses$/, (route) =>
+        route.continue({
+          postData: route.request().postData()!.replace('"model":"gpt-', '"model":"none-'),
+        }),
+      );
+      await say(page, 'Hello');
+      for (const index of [0, 1]) {
+        const alert = page.getByRole('alert').nth(index);
+        const box = (await alert.boundingBox())!;
+        const copy = (await alert.getByRole('button').boundingBox())!;
+        assert.ok(copy.x + copy.width <= box.x + box.width, `alert ${index}`);
+      }
+      await takePicture(page, 'playground-two-errors');
+    },
+    { ignores: /status of 404/ },
+  );
+});
+
 test('four models answer at once; one fails alone, and Stop ends all', async () => {
   const models = 'gpt-5-mini,gpt-5-nano,claude-haiku-4-5,gpt-4o';
   await visit(
