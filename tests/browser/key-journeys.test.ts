@@ -153,6 +153,17 @@ test('one click on a heading shows the key that spends most', async () => {
     assert.equal(new URL(page.url()).searchParams.get('sort'), 'spent-this-month');
     await checkAccessibility(page);
   });
+  await browser.withPage(
+    { baseUrl: gateway.url, cookie: owner.cookie, viewport: phone },
+    async (page) => {
+      await page.goto('/keys?mode=test');
+      await page.getByLabel('Order of API keys').selectOption('This month');
+      const first = page.getByRole('list', { name: 'API keys' }).getByRole('listitem').first();
+      await first.filter({ hasText: 'Dear' }).waitFor();
+      assert.equal(await page.getByRole('combobox', { name: /order/i }).count(), 1);
+      assert.equal(await page.getByLabel('Order', { exact: true }).count(), 0);
+    },
+  );
 });
 
 /** Counts the clicks of a journey. */

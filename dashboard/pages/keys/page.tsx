@@ -34,22 +34,14 @@ function isFilter(name: string | undefined): name is keyof typeof filters {
   return name !== undefined && Object.hasOwn(filters, name);
 }
 
-const sorts = {
-  'spent-today': 'Spent today',
-  'spent-this-month': 'Spent this month',
-  'last-used': 'Last used',
-} as const;
-
-function isSort(name: string | undefined): name is keyof typeof sorts {
-  return name !== undefined && Object.hasOwn(sorts, name);
-}
+const sorts = ['spent-today', 'spent-this-month', 'last-used'] as const;
 
 export function Page() {
   const mode = useMode();
   const canChange = useIsAtLeast('admin');
   const [state, setState] = useUrlState(({ q = '', state: name, key, create, sort }) => ({
     search: q,
-    sort: isSort(sort) ? sort : undefined,
+    sort: sorts.find((each) => each === sort),
     filter: isFilter(name) ? name : ('current' as const),
     keyId: key ?? null,
     isCreating: create === 'yes',
@@ -99,19 +91,6 @@ export function Page() {
             }
             allowDeselect={false}
             w={150}
-          />
-          {/* On a phone the list has no headings to sort by. */}
-          <Select
-            hiddenFrom="sm"
-            aria-label="Order"
-            data={[
-              { value: '', label: 'Newest first' },
-              ...Object.entries(sorts).map(([value, label]) => ({ value, label })),
-            ]}
-            value={sort ?? ''}
-            onChange={(value) => setState({ sort: value || undefined })}
-            allowDeselect={false}
-            w={190}
           />
         </Group>
         <Panel flush>
