@@ -42,6 +42,12 @@ test('a new key is shown once, and its changes and revocation apply to the next 
     const form = page.getByRole('dialog', { name: 'Create a key' });
     await form.getByRole('button', { name: 'Create key' }).click();
     await form.getByText('Give the key a name').waitFor();
+    const placeholders = await Promise.all(
+      [form.getByLabel('Name'), form.getByLabel('Daily cap')].map((field) =>
+        field.evaluate((element) => getComputedStyle(element, '::placeholder').color),
+      ),
+    );
+    assert.equal(placeholders[0], placeholders[1], 'only values have the colour of the error');
     await form.getByLabel('Name').fill('Backend');
     await form.getByLabel('Daily cap').fill('five');
     await form.getByRole('button', { name: 'Create key' }).click();
