@@ -7,6 +7,9 @@
  */
 export const searchModelId = 'web-search';
 
+/** Its display name. */
+export const searchModelName = 'Web search';
+
 /**
  * The kinds of searches that the configuration prices. A preview search has its own price; Chat's
  * `web_search_options` is billed as one.

@@ -291,3 +291,17 @@ async function make(client: DashboardClient, name: string) {
   const reply = await client.post(`/accounts/${client.account}/keys`, { mode: 'test', name });
   return reply.json<{ key: { id: string }; secret: string }>();
 }
+
+test('web searches have a name among the models', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const { secret: key } = await make(owner, 'Searching');
+  assert.equal(
+    (await gateway.post('/v1/web-search', { key, body: { query: 'cats' } })).status,
+    200,
+  );
+  const { rows } = await analyticsOf(owner, 'model');
+  assert.deepEqual(
+    rows.map(({ id, name }) => [id, name]),
+    [['web-search', 'Web search']],
+  );
+});

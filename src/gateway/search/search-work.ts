@@ -1,7 +1,7 @@
 // A web search at one price, whatever it finds.
 import { ApiError } from '../../canonical/errors.ts';
 import type { PageSearch } from '../../canonical/search-source.ts';
-import { searchModelId } from '../../canonical/web-search.ts';
+import { searchModelId, searchModelName } from '../../canonical/web-search.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { SearchPrice } from '../../domain/catalog/search-price.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -16,8 +16,6 @@ import { workOfSale, type Delivery, type Sale, type SaleSignals } from '../charg
 import { mostSearchPrice, searchPriceOf } from './search-prices.ts';
 import { promptOnly } from '../models/read-conversation.ts';
 import { toApiError } from '../answering/failure-message.ts';
-
-const searchModelName = 'Web search';
 
 /**
  * Throws ApiError `upstream_unavailable` when no provider is configured or searches are not sold.
