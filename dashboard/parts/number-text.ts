@@ -5,6 +5,11 @@ export function countText(count: number): string {
   return count.toLocaleString();
 }
 
+/** `1 input token`, `1,234 input tokens` */
+export function countedText(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** `1.2M`, for places where the exact count does not matter. */
 export function shortCountText(count: number): string {
   return count.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 });

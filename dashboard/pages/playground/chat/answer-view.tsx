@@ -8,7 +8,7 @@ import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { AppLink } from '../../../parts/link.tsx';
 import { usdText } from '../../../parts/money-text.ts';
 import { loadAgain } from '../../../parts/load-again.ts';
-import { countText, durationText } from '../../../parts/number-text.ts';
+import { countedText, countText, durationText } from '../../../parts/number-text.ts';
 import classes from './chat.module.css';
 import type { Step } from './conversation.ts';
 import { prettyJson } from './definitions.ts';
@@ -94,10 +94,10 @@ function Figures({ step, onShowCode }: Pick<Props, 'step' | 'onShowCode'>) {
         <span className={classes.cost}>{usdText(answer.costMicros)}</span>
       )}
       {answer.inputTokens !== undefined && (
-        <span>{countText(answer.inputTokens)} input tokens</span>
+        <span>{countedText(answer.inputTokens, 'input token')}</span>
       )}
       {answer.outputTokens !== undefined && state === 'complete' && (
-        <span>{countText(answer.outputTokens)} output tokens</span>
+        <span>{countedText(answer.outputTokens, 'output token')}</span>
       )}
       {firstTokenMs !== null && <span>first token after {durationText(firstTokenMs)}</span>}
       {speed !== null && <span>{countText(speed)} tokens/s</span>}
