@@ -55,7 +55,7 @@ function HowToCredit({ accountId }: { readonly accountId: string }) {
         </Group>
         <CodeBlock
           label="Command that credits the account"
-          code={`tollgate accounts credit ${accountId} --usd 25 --note "Bank transfer"`}
+          code={`npx tollgate accounts credit ${accountId} --usd 25 --note "Bank transfer"`}
         />
         <Text size="sm" c="dimmed">
           To let owners pay by card, set <code>stripe.secret_key</code> and{' '}

@@ -18,8 +18,9 @@ export function Page() {
       kind="first-run"
       remedy={
         <>
-          To get a new link, restart the gateway or run <code>tollgate users first-run-link</code>.
-          If a user already exists, <AppLink to="/sign-in">sign in</AppLink>.
+          To get a new link, restart the gateway or run{' '}
+          <code>npx tollgate users first-run-link</code>. If a user already exists,{' '}
+          <AppLink to="/sign-in">sign in</AppLink>.
         </>
       }
     >

@@ -114,7 +114,7 @@ function AccountPage({ account }: { readonly account: Account }) {
           >
             This account caused losses of <Money micros={account.provoked_loss_micros} /> in the
             last 30 days, so its new live requests are refused. To allow them again, run{' '}
-            <code>tollgate accounts update {account.id} --forgive-losses</code>.
+            <code>npx tollgate accounts update {account.id} --forgive-losses</code>.
           </Alert>
         )}
         <Group justify="space-between" gap="sm">
@@ -132,7 +132,7 @@ function AccountPage({ account }: { readonly account: Account }) {
         {!hasStripe && (
           <Text size="sm" c="dimmed">
             Card payments are not set up, so only operators add credit: here, or with{' '}
-            <code>tollgate accounts credit {account.id} --usd 25</code>.{' '}
+            <code>npx tollgate accounts credit {account.id} --usd 25</code>.{' '}
             <Anchor href="/docs/billing" underline="always">
               Set up Stripe
             </Anchor>
