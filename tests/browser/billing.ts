@@ -7,6 +7,7 @@ import {
   checkAccessibility,
   checkLooks,
   openBrowser,
+  phone,
   takePicture,
   type TestBrowser,
 } from '../support/browser.ts';
@@ -191,8 +192,14 @@ test('without Stripe, an operator learns how to credit an account, and others wh
     const other = await signIn(plain, { account: both.account });
     await browser.withPage({ baseUrl: plain.url, cookie: both.cookie }, async (page) => {
       await page.goto('/billing');
-      await page.getByText(`tollgate accounts credit ${both.account} --usd 25`).waitFor();
+      await page.getByText(`npx tollgate accounts credit ${both.account} --usd 25`).waitFor();
       await checkLooks(page, 'billing-operator');
+      await page.setViewportSize(phone);
+      const command = page.getByRole('region', { name: 'Command that credits the account' });
+      const box = (await command.boundingBox())!;
+      const copy = (await page.getByRole('button', { name: 'Copy code' }).boundingBox())!;
+      assert.ok(box.x + box.width <= copy.x, 'the button covers the command');
+      await takePicture(page, 'billing-operator-phone');
       await page.getByRole('link', { name: 'Credit this account' }).click();
       await page.getByRole('dialog', { name: /^Credit/ }).waitFor();
     });
