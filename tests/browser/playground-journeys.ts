@@ -185,11 +185,12 @@ for (const format of ['responses', 'chat', 'messages']) {
       if (format === 'responses') await checkLooks(page, 'playground-tools');
       await page.getByRole('button', { name: 'Send 2 results' }).click();
       await page.getByText(/get_weather returned: \{"ok": true\}/).waitFor();
-      await page
+      const turn = page.getByRole('article', { name: 'Turn 1' });
+      await turn
         .getByText(/output tokens/)
         .nth(1)
         .waitFor();
-      await page.getByRole('button', { name: 'Copy as code' }).nth(1).click();
+      await turn.getByRole('button', { name: 'Copy as code' }).nth(1).click();
       const code = (await page.getByRole('region', { name: 'With curl' }).textContent())!;
       assert.match(code, /"get_weather"[^]*Oslo[^]*cold/);
       await page.keyboard.press('Escape');
