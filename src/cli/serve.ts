@@ -7,11 +7,11 @@ import { isChatKind, isImageKind } from '../canonical/provider-kind.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecrets } from '../config/secret.ts';
-import { explainDatabaseError, isPostgresUrl, sqlitePathOf } from '../db/database.ts';
+import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { claimServing } from '../db/sqlite-serving.ts';
 import { type Log, openLog } from '../lib/json-log.ts';
-import { CommandFailed } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
+import { explainStart } from './explain-start.ts';
 
 /** `ledgerWorker`: started early, because it loads as slowly as some of this file's imports. */
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
@@ -102,22 +102,6 @@ function stopOnSignal(app: App, { log, flush, release, die }: Stopping): void {
   process.on('SIGINT', stop);
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
-}
-
-function explainStart(error: unknown, { server, database }: Config): unknown {
-  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error))
-    return explainDatabaseError(error, database.url);
-  if (error.code === 'EADDRINUSE') {
-    return new CommandFailed(
-      `port ${server.port} on ${server.host} is already in use. Stop the program that listens there, or set PORT to another port.`,
-    );
-  }
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'EACCES' || error.code === 'ENOTFOUND') {
-    return new CommandFailed(
-      `cannot listen on ${server.host}:${server.port} (${error.code}). Set HOST and PORT to an address of this machine.`,
-    );
-  }
-  return error;
 }
 
 function welcome(app: App, config: Config): string {

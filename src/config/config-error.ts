@@ -34,10 +34,10 @@ type ConfigFault = {
 export class ConfigError extends Error {
   readonly fault: ConfigFault;
 
-  constructor(fault: ConfigFault) {
+  constructor(fault: ConfigFault, options?: ErrorOptions) {
     const { location, field, problem, remedy } = fault;
     const where = location ? `${location.file}:${location.line}:${location.column}: ` : '';
-    super(`${where}${field === '' ? '' : `${field} `}${problem}. ${remedy}`);
+    super(`${where}${field === '' ? '' : `${field} `}${problem}. ${remedy}`, options);
     this.name = 'ConfigError';
     this.fault = fault;
   }

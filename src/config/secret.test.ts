@@ -113,6 +113,16 @@ test('a short secret, an empty file, and a shared database without a secret are 
   }
 });
 
+test('a data folder that is a file is refused with its path and the variable that names it', () => {
+  const file = import.meta.filename;
+  assert.throws(
+    () => loadSecrets({}, file, { isShared: false }),
+    (error: Error) =>
+      error.message ===
+      `TOLLGATE_DATA_DIR names no usable folder: ${file} is a file, not a folder. Set it to another folder, or correct this one and its permissions.`,
+  );
+});
+
 function addNew(path: string): Secret {
   const text = newSecretText();
   addSecret(path, text);

@@ -18,6 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { describeFolderFault } from '../lib/folder-fault.ts';
 import { createSecret, type Secret, type Secrets } from '../lib/secrets.ts';
 import { ConfigError } from './config-error.ts';
 
@@ -54,9 +55,38 @@ export function loadSecrets(
     );
   }
   const path = join(dataDir, 'secret');
-  if (!existsSync(path)) makeSecret(path);
-  const [current, ...previous] = readLines(path).map((line) => checked(line, path));
+  if (!existsSync(path)) makeSecretIn(dataDir, path);
+  const [current, ...previous] = readSecretFile(path).map((line) => checked(line, path));
   return withoutRepeats([current!, ...previous, ...others]);
+}
+
+function makeSecretIn(dataDir: string, path: string): void {
+  try {
+    makeSecret(path);
+  } catch (error) {
+    const problem = describeFolderFault(error, dataDir);
+    if (problem === null) throw error;
+    throw fault(
+      'TOLLGATE_DATA_DIR',
+      `names no usable folder: ${problem}`,
+      'Set it to another folder, or correct this one and its permissions.',
+      error,
+    );
+  }
+}
+
+function readSecretFile(path: string): string[] {
+  try {
+    return readLines(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    throw fault(
+      path,
+      'cannot be read by this user',
+      'Run this as the user that owns the file, or set TOLLGATE_DATA_DIR to another folder.',
+      error,
+    );
+  }
 }
 
 /** Returns the path of the secret's file, or null when the environment sets the secret. */
@@ -100,8 +130,8 @@ function withoutRepeats([current, ...accepted]: Secrets): Secrets {
   return [current, ...byId.values()];
 }
 
-function fault(field: string, problem: string, remedy: string): ConfigError {
-  return new ConfigError({ location: null, field, problem, remedy });
+function fault(field: string, problem: string, remedy: string, cause?: unknown): ConfigError {
+  return new ConfigError({ location: null, field, problem, remedy }, { cause });
 }
 
 export function newSecretText(): string {

@@ -30,6 +30,16 @@ test('a missing folder is created, for its user only', (t) => {
   assert.equal(statSync(join(url.slice('sqlite:'.length), '..')).mode & 0o777, 0o700);
 });
 
+test('a folder that is a file is refused in one sentence that names it', () => {
+  const folder = import.meta.filename;
+  assert.throws(
+    () => openDatabase(`sqlite:${folder}/tollgate.db`),
+    (error: Error) =>
+      error.name === 'DatabaseUnusable' &&
+      error.message.includes(`cannot be opened: ${folder} is a file, not a folder. Correct that`),
+  );
+});
+
 test('a database URL that is not understood is refused with an example', () => {
   for (const url of ['', 'sqlite:', 'sqlite::memory:', '/var/lib/x.db', 'mysql://localhost/x']) {
     assert.throws(

@@ -1,6 +1,8 @@
 // Backs up a SQLite database in use: the copy is one snapshot.
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { backup } from 'node:sqlite';
+import { describeFolderFault } from '../lib/folder-fault.ts';
 import { DatabaseUnusable } from './database-error.ts';
 import { connectSqlite } from './sqlite-connection.ts';
 import { explainSqliteError } from './sqlite-error.ts';
@@ -20,7 +22,7 @@ export async function backUpSqlite(path: string, target: string): Promise<number
   const draft = `${target}.${process.pid}.part`;
   const source = connectSqlite(path, { readOnly: true });
   try {
-    closeSync(openSync(draft, 'wx', 0o600));
+    makeDraft(draft);
     await backup(source, draft, { rate: pagesAtOnce });
     checkCopy(draft);
     flush(draft);
@@ -32,6 +34,19 @@ export async function backUpSqlite(path: string, target: string): Promise<number
   } finally {
     source.close();
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true });
+  }
+}
+
+function makeDraft(draft: string): void {
+  try {
+    closeSync(openSync(draft, 'wx', 0o600));
+  } catch (error) {
+    const problem = describeFolderFault(error, dirname(draft));
+    if (problem === null) throw error;
+    throw new DatabaseUnusable(
+      `The backup cannot be written: ${problem}. Name a file in a folder that exists and that this user can write in.`,
+      { cause: error },
+    );
   }
 }
 

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { describeFolderFault } from '../lib/folder-fault.ts';
 import { DatabaseUnusable } from './database-error.ts';
 import { explainSqliteError } from './sqlite-error.ts';
 
@@ -40,8 +41,18 @@ export function connectSqlite(path: string, options: SqliteOptions): DatabaseSyn
     if (!options.readOnly) ensureFile(path);
     return connect(path, options);
   } catch (error) {
-    throw explainSqliteError(error, path);
+    throw explainFolderError(error, path) ?? explainSqliteError(error, path);
   }
+}
+
+function explainFolderError(error: unknown, path: string): DatabaseUnusable | null {
+  const problem = describeFolderFault(error, dirname(path));
+  return problem === null
+    ? null
+    : new DatabaseUnusable(
+        `The database ${path} cannot be opened: ${problem}. Correct that, or set TOLLGATE_DATA_DIR (or DATABASE_URL, if it names this file) to another place.`,
+        { cause: error },
+      );
 }
 
 /**

@@ -64,7 +64,7 @@ test('a read-only or full file system is reported in one sentence; the start wor
   remount('ro');
   await isRefused(
     program,
-    /tollgate\.db cannot be written\. Check that this user .* not mounted read-only|EROFS/,
+    /tollgate\.db cannot be written\. Check that this user .* not mounted read-only|is on a read-only file system/,
   );
   remount('rw');
   disk.fill();
