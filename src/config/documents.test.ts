@@ -35,6 +35,25 @@ test('every value of the configuration has a description', () => {
   assert.deepEqual(bare, []);
 });
 
+test('what a text or a name must look like is told in words', () => {
+  const wordless = schemasIn(asFieldSchema(ConfigFile)).filter(
+    ({ pattern, shape, patternProperties, names }) =>
+      (pattern !== undefined && shape === undefined) ||
+      (patternProperties !== undefined && names === undefined),
+  );
+  assert.deepEqual(wordless, []);
+});
+
+function schemasIn(schema: FieldSchema): FieldSchema[] {
+  const inner = [
+    ...(schema.anyOf ?? []),
+    ...(schema.items ? [schema.items] : []),
+    ...Object.values(schema.properties ?? {}),
+    ...Object.values(schema.patternProperties ?? {}),
+  ];
+  return [schema, ...inner.flatMap(schemasIn)];
+}
+
 test('the guide lists every known provider with its kind, address and variable', () => {
   for (const [name, { kind, baseUrl, keyVariable, addressVariable }] of Object.entries(
     knownProviders,

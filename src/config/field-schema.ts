@@ -16,6 +16,10 @@ export type FieldSchema = {
   /** A secret: never shown, never quoted. */
   readonly writeOnly?: boolean;
   readonly pattern?: string;
+  /** What text that matches `pattern` is, in words: `must be <shape>`. */
+  readonly shape?: string;
+  /** What the freely chosen names of `patternProperties` are, in words. */
+  readonly names?: string;
   readonly minimum?: number;
   readonly maximum?: number;
 };
@@ -42,12 +46,9 @@ export function fieldNamesOf(schema: FieldSchema): string[] {
   return branchesOf(schema).flatMap((branch) => Object.keys(branch.properties ?? {}));
 }
 
-/** Returns the pattern for freely chosen names, or null when names are fixed. */
-export function namePatternOf(schema: FieldSchema): string | null {
-  const patterns = branchesOf(schema).flatMap((branch) =>
-    Object.keys(branch.patternProperties ?? {}),
-  );
-  return patterns[0] ?? null;
+/** Returns what freely chosen names are, in words, or null when names are fixed. */
+export function namesOf(schema: FieldSchema): string | null {
+  return branchesOf(schema).find(({ names }) => names !== undefined)?.names ?? null;
 }
 
 /**

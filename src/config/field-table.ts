@@ -60,7 +60,7 @@ function kindOf(schema: FieldSchema): string {
     case 'object':
       return 'fields';
     default:
-      return schema.pattern ? `text like \`${schema.pattern.replaceAll('|', '\\|')}\`` : 'text';
+      return schema.shape ?? 'text';
   }
 }
 

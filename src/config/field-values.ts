@@ -89,10 +89,14 @@ function withoutSecrets({ expanded }: Reading, path: FieldPath, problem: string)
   const variables = expanded.get(formatPath(path));
   if (variables)
     return `${expected}; got what the environment variable ${variables.join(' with ')} holds`;
+  return isSecret(path) ? `${expected}; got something else (not shown, it is a secret)` : problem;
+}
+
+/** True when the field, a field in it or a section that it is in is a secret. */
+function isSecret(path: FieldPath): boolean {
   const at = schemaAt(path);
-  return at && holdsSecret(at)
-    ? `${expected}; got something else (not shown, it is a secret)`
-    : problem;
+  const isIn = (length: number) => schemaAt(path.slice(0, length))?.writeOnly === true;
+  return (at !== null && holdsSecret(at)) || path.some((_, index) => isIn(index));
 }
 
 function expandFields(

@@ -138,6 +138,7 @@ export const ImageModelEntry = Type.Object(
     created: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+        shape: 'a day, such as 2026-11-21',
         description:
           'The day of release. Default for a new model: the day of the built-in catalogue.',
       }),

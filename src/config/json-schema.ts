@@ -15,7 +15,8 @@ export function configJsonSchema(): object {
   };
 }
 
-function publish(schema: FieldSchema): FieldSchema {
+function publish(described: FieldSchema): FieldSchema {
+  const schema = withoutWords(described);
   if (schema.type === 'object') return publishObject(schema);
   if (schema.type === 'array') return { ...schema, items: publish(schema.items!) };
   const takesText = branchesOf(schema).some((branch) => branch.type === 'string');
@@ -24,6 +25,13 @@ function publish(schema: FieldSchema): FieldSchema {
   );
   if (!isScalar) return { ...schema, anyOf: schema.anyOf!.map(publish) };
   return takesText ? schema : withReference(schema);
+}
+
+/** Leaves out our own keywords. */
+function withoutWords(schema: FieldSchema): FieldSchema {
+  return Object.fromEntries(
+    Object.entries(schema).filter(([keyword]) => keyword !== 'shape' && keyword !== 'names'),
+  );
 }
 
 function publishObject(schema: FieldSchema): FieldSchema {

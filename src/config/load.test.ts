@@ -411,7 +411,26 @@ describe('faults', () => {
       '1:23',
       /^server\.public_url must begin with http:\/\/ or https:\/\/; got another scheme/,
     ],
-    ['service: { name: "a b" }\n', '1:18', /^service\.name must match/],
+    [
+      'service: { name: "My Shop" }\n',
+      '1:18',
+      /^service\.name must be letters, digits and hyphens, beginning with a letter, at most 40; got "My Shop"/,
+    ],
+    [
+      'smtp: { url: "smtp://host", from: nobody }\n',
+      '1:35',
+      /^smtp\.from must be an e-mail address, perhaps with a name: .*; got "nobody"/,
+    ],
+    [
+      'telemetry: { headers: { x: "hush\\n" } }\n',
+      '1:28',
+      /^telemetry\.headers\.x must be printable ASCII characters, at most 4096; got something else \(not shown/,
+    ],
+    [
+      'telemetry: { headers: { "x y": a } }\n',
+      '1:25',
+      /Names must be letters, digits, hyphens and/,
+    ],
     ['server:\n  port: ${}\n', '2:9', /^server\.port must name a variable as `\$\{NAME\}`/],
     [
       'limits: { requests_per_minute: 0 }\n',
@@ -483,7 +502,7 @@ describe('faults', () => {
     [
       'providers:\n  X: { kind: openai, api_key: k }\n',
       '2:3',
-      /^providers\.X is not a valid name here/,
+      /^providers\.X is not a valid name here\. Names must be lower-case letters, digits/,
     ],
     [
       'providers:\n  sandbox: { kind: openai, api_key: k }\n',

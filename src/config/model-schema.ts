@@ -9,6 +9,8 @@ import { ModelTimeouts } from './timeouts.ts';
 
 /** Vendors' ids: `gpt-4.1`, `MiniMax-M3`, `meta-llama/Llama-3`, `llama3:8b`. */
 export const modelNamePattern = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$';
+export const modelNames =
+  'letters, digits and `._:/@+-`, beginning with a letter or digit, at most 200';
 
 const closed = { additionalProperties: false } as const;
 const usdPerMillion = (description: string) =>
@@ -16,7 +18,12 @@ const usdPerMillion = (description: string) =>
 /** Paths of fields, such as `messages.content.hologram`. */
 export const passFields = (description: string) =>
   Type.Array(
-    Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\s.\\[\\]]+(\\.[^\\s.\\[\\]]+)*$' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[^\\s.\\[\\]]+(\\.[^\\s.\\[\\]]+)*$',
+      shape: 'names separated by dots, without spaces and brackets',
+    }),
     { description },
   );
 const tokenCount = (description: string) =>
@@ -58,6 +65,7 @@ const Price = Type.Object(
     effective_from: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$',
+        shape: 'a day, such as 2026-12-01, or a time like 2026-12-01T16:00Z',
         description:
           'When the price begins: a day (00:00 UTC), or a time like `2026-12-01T16:00Z`. Default: always.',
       }),
@@ -175,6 +183,7 @@ export const ModelEntry = Type.Object(
     created: Type.Optional(
       Type.String({
         pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+        shape: 'a day, such as 2026-11-21',
         description:
           'The day of release. Default for a new model: the day of the built-in catalogue.',
       }),

@@ -4,6 +4,7 @@ import { Type, type Static } from 'typebox';
 const time = (description: string) =>
   Type.String({
     pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$',
+    shape: 'a day, such as 2026-12-01, or a time like 2026-12-01T16:00Z',
     description: `${description} A day (00:00 UTC), or a time like \`2026-12-01T16:00Z\`.`,
   });
 
@@ -22,6 +23,7 @@ export const retirementFields = {
     Type.String({
       maxLength: 2_000,
       pattern: '^https?://[!#-;=?-\\[\\]_a-z~]+$',
+      shape: 'an http:// or https:// address without spaces, quotes and angle brackets',
       description: 'A page about the end of the model. Answers name it in `Link`.',
     }),
   ),

@@ -8,6 +8,7 @@ import { ImageModelEntry } from './image-model-schema.ts';
 import {
   ModelEntry,
   modelNamePattern,
+  modelNames,
   passFields,
   ToolPrices,
   type DeepReadonly,
@@ -83,9 +84,15 @@ export const telemetrySamplers = [
 ] as const;
 
 /** A host, or a host and its port. */
-const hostPattern = '^(?:\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(?::\\d{1,5})?$';
+const host = {
+  pattern: '^(?:\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(?::\\d{1,5})?$',
+  shape: 'a host, or a host and its port',
+} as const;
 /** Characters that are valid in a header. */
-const visible = '^[\\x21-\\x7e]+$';
+const visible = {
+  pattern: '^[\\x21-\\x7e]+$',
+  shape: 'visible ASCII characters without spaces',
+} as const;
 
 export const ConfigFile = Type.Object(
   {
@@ -93,6 +100,7 @@ export const ConfigFile = Type.Object(
       {
         name: Type.String({
           pattern: '^[A-Za-z][A-Za-z0-9-]{0,39}$',
+          shape: 'letters, digits and hyphens, beginning with a letter, at most 40',
           default: 'Service',
           description:
             "The service's name in header names: `X-<name>-Cost-Micros`, `X-<name>-Balance-Cents`.",
@@ -104,6 +112,7 @@ export const ConfigFile = Type.Object(
       {
         host: Type.String({
           pattern: '^\\S+$',
+          shape: 'an address without spaces',
           default: '127.0.0.1',
           description: 'The address to listen on; `0.0.0.0` or `::` for all.',
         }),
@@ -247,10 +256,12 @@ export const ConfigFile = Type.Object(
           Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }),
           Type.String({
             pattern: '^[\\x20-\\x7e]{0,4096}$',
+            shape: 'printable ASCII characters, at most 4096',
             description: 'The value of the header.',
           }),
           {
             ...section,
+            names: 'letters, digits, hyphens and underscores, at most 100',
             writeOnly: true,
             description: "Headers of each export, for the receiver's key.",
           },
@@ -266,7 +277,11 @@ export const ConfigFile = Type.Object(
         resource_attributes: Type.Record(
           Type.String({ pattern: '^[A-Za-z0-9_.-]{1,200}$' }),
           Type.String({ maxLength: 1_000, description: 'The value of the attribute.' }),
-          { ...section, description: 'Further attributes of the service.' },
+          {
+            ...section,
+            names: 'letters, digits, dots, hyphens and underscores, at most 200',
+            description: 'Further attributes of the service.',
+          },
         ),
         sampler: Type.Enum([...telemetrySamplers], {
           default: 'parentbased_always_on',
@@ -282,7 +297,7 @@ export const ConfigFile = Type.Object(
         metric_interval_ms: milliseconds(60_000, 'How often metrics are exported.'),
         allowed_hosts: Type.Array(
           Type.String({
-            pattern: hostPattern,
+            ...host,
             description: 'A host, or `host:port` for a port other than 443 and 4318.',
           }),
           {
@@ -323,6 +338,7 @@ export const ConfigFile = Type.Object(
           }),
           from: Type.String({
             pattern: '^[^\\r\\n]*[^\\s@<>]@[^\\s@<>]+>?$',
+            shape: 'an e-mail address, perhaps with a name: `Tollgate <no-reply@example.com>`',
             description: 'The From header: `Tollgate <no-reply@example.com>`.',
           }),
         },
@@ -342,11 +358,11 @@ export const ConfigFile = Type.Object(
               'The address of the OpenID Connect provider, without `/.well-known/openid-configuration`: `https://accounts.google.com`.',
           }),
           client_id: Type.String({
-            pattern: visible,
+            ...visible,
             description: "From the provider's registration of this gateway.",
           }),
           client_secret: Type.String({
-            pattern: visible,
+            ...visible,
             writeOnly: true,
             description: "From the provider's registration of this gateway.",
           }),
@@ -356,11 +372,17 @@ export const ConfigFile = Type.Object(
             default: 'single sign-on',
             description: 'The text of the button after "Continue with".',
           }),
-          scopes: Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$' }), {
-            default: ['openid', 'email', 'profile'],
-            description:
-              'The scopes to request. The provider must return `email` and `email_verified`.',
-          }),
+          scopes: Type.Array(
+            Type.String({
+              pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$',
+              shape: 'visible ASCII characters without spaces, quotes and backslashes',
+            }),
+            {
+              default: ['openid', 'email', 'profile'],
+              description:
+                'The scopes to request. The provider must return `email` and `email_verified`.',
+            },
+          ),
         },
         {
           ...closed,
@@ -632,12 +654,15 @@ export const ConfigFile = Type.Object(
         bucket: Type.Optional(
           Type.String({
             pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$',
+            shape:
+              '3 to 255 letters, digits, dots, hyphens and underscores, with a letter or digit at both ends',
             description: 'The name of the bucket.',
           }),
         ),
         region: Type.Optional(
           Type.String({
             pattern: '^[A-Za-z0-9-]{1,40}$',
+            shape: 'letters, digits and hyphens, at most 40',
             description: "The bucket's region. Default: `AWS_REGION`, or `us-east-1`.",
           }),
         ),
@@ -651,6 +676,8 @@ export const ConfigFile = Type.Object(
         prefix: Type.Optional(
           Type.String({
             pattern: '^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*$',
+            shape:
+              'names of letters, digits, dots, hyphens and underscores, each with a slash after it',
             description:
               "The prefix of the images' object keys, with a slash at its end. Default: `tollgate/images/`.",
           }),
@@ -663,7 +690,7 @@ export const ConfigFile = Type.Object(
         ),
         access_key_id: Type.Optional(
           Type.String({
-            pattern: visible,
+            ...visible,
             writeOnly: true,
             description:
               'The id of an access key that may list the bucket and get, put and delete objects under the prefix. Default: `AWS_ACCESS_KEY_ID`.',
@@ -671,14 +698,14 @@ export const ConfigFile = Type.Object(
         ),
         secret_access_key: Type.Optional(
           Type.String({
-            pattern: visible,
+            ...visible,
             writeOnly: true,
             description: "The access key's secret. Default: `AWS_SECRET_ACCESS_KEY`.",
           }),
         ),
         session_token: Type.Optional(
           Type.String({
-            pattern: visible,
+            ...visible,
             writeOnly: true,
             description:
               'The session token of temporary credentials. Default, if the key is left out too: `AWS_SESSION_TOKEN`.',
@@ -691,7 +718,7 @@ export const ConfigFile = Type.Object(
       {
         allowed_hosts: Type.Array(
           Type.String({
-            pattern: hostPattern,
+            ...host,
             description: 'A host, or `host:port` for a port other than 80 and 443.',
           }),
           {
@@ -749,6 +776,7 @@ export const ConfigFile = Type.Object(
         secret_key: Type.Optional(
           Type.String({
             pattern: '^(?:sk|rk)_[A-Za-z0-9_]{8,}$',
+            shape: 'a key that begins with `sk_` or `rk_`',
             writeOnly: true,
             description:
               'The secret or restricted key of the Stripe account that receives top-ups; it must be able to write Checkout Sessions. Default: none; account owners cannot top up themselves.',
@@ -756,7 +784,7 @@ export const ConfigFile = Type.Object(
         ),
         webhook_secret: Type.Optional(
           Type.String({
-            pattern: visible,
+            ...visible,
             writeOnly: true,
             description:
               'The signing secret (`whsec_…`) of the webhook endpoint `<public_url>/webhooks/stripe`. Required with `secret_key`.',
@@ -834,20 +862,24 @@ export const ConfigFile = Type.Object(
     ),
     providers: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }), Provider, {
       ...section,
+      names:
+        'lower-case letters, digits, hyphens and underscores, beginning with a letter or digit, at most 40',
       description: 'Where models run, by a name of your choice; known names need only a key.',
     }),
     models: Type.Record(Type.String({ pattern: modelNamePattern }), ModelEntry, {
       ...section,
+      names: modelNames,
       description: 'Models by id: new ones, and single fields of built-in ones.',
     }),
     image_models: Type.Record(Type.String({ pattern: modelNamePattern }), ImageModelEntry, {
       ...section,
+      names: modelNames,
       description: 'Models that make images, by id: new ones, and single fields of built-in ones.',
     }),
     aliases: Type.Record(
       Type.String({ pattern: modelNamePattern }),
       Type.String({ minLength: 1, description: 'The id of the model that the alias stands for.' }),
-      { ...section, description: 'Additional names of models.' },
+      { ...section, names: modelNames, description: 'Additional names of models.' },
     ),
   },
   closed,

@@ -3,7 +3,7 @@
 import { isObject } from '../lib/json.ts';
 import { nearestOf } from '../lib/nearest.ts';
 import type { FieldPath } from './config-error.ts';
-import { childSchemaOf, fieldNamesOf, namePatternOf, type FieldSchema } from './field-schema.ts';
+import { childSchemaOf, fieldNamesOf, namesOf, type FieldSchema } from './field-schema.ts';
 
 type UnknownField = {
   readonly path: FieldPath;
@@ -40,12 +40,12 @@ function unknownField(
   name: string | number,
   path: FieldPath,
 ): UnknownField | null {
-  const pattern = namePatternOf(schema);
-  if (pattern !== null) {
+  const names = namesOf(schema);
+  if (names !== null) {
     return {
       path: [...path, name],
       problem: 'is not a valid name here',
-      remedy: `Names must match ${pattern}.`,
+      remedy: `Names must be ${names}.`,
     };
   }
   const known = fieldNamesOf(schema);

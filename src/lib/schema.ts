@@ -43,6 +43,8 @@ type JsonSchema = {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  /** What text that matches `pattern` is, in words: `must be <shape>; got …`. */
+  readonly shape?: string;
   /** The message for text that does not match `pattern`; by default it quotes the pattern. */
   readonly mismatch?: string;
   readonly minimum?: number;
@@ -139,7 +141,7 @@ function findNumberProblem(schema: JsonSchema, value: number, path: string): Sch
 }
 
 function findStringProblem(schema: JsonSchema, value: string, path: string): SchemaProblem | null {
-  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, mismatch } = schema;
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema;
   if (value.length < minLength)
     return {
       path,
@@ -154,8 +156,13 @@ function findStringProblem(schema: JsonSchema, value: string, path: string): Sch
       message: `must have at most ${count(maxLength, 'character')}; got ${value.length}`,
     };
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
-    return { path, message: mismatch ?? `must match ${pattern}` };
+    return { path, message: mismatchOf(schema, value) };
   return null;
+}
+
+function mismatchOf({ pattern, shape, mismatch }: JsonSchema, value: string): string {
+  if (shape !== undefined) return `must be ${shape}; got ${describeValue(value)}`;
+  return mismatch ?? `must match ${pattern}`;
 }
 
 /**
