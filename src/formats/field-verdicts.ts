@@ -8,6 +8,7 @@
 // output, unless the operator has opened it with `pass_fields`.
 import { invalidRequest } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
+import { nearestOf } from '../lib/nearest.ts';
 
 export type Verdict =
   /** Sent unchanged. The fields inside have verdicts of their own. */
@@ -206,7 +207,7 @@ function findRefused(
     const inner = opened.size === 0 ? '' : joinPath(fieldPath, name);
     const isUnknown = ofType === undefined && ofHolder === undefined && anywhere === undefined;
     if (isUnknown && !isOpened && !opened.has(inner))
-      return { path: shorten(name), refusal: unknownField };
+      return { path: shorten(name), refusal: unknownField(name, [byType, byHolder]) };
     if (typeof value !== 'object' || value === null || ofHolder === 'unread' || rules.own.has(name))
       continue;
     const found = findInValue(search, value, {
@@ -224,7 +225,16 @@ function refused(rule: FieldRule | undefined, value: unknown): Refusal | null {
 }
 
 const remedy = 'leave it out, or ask the operator to open it with `pass_fields`';
-const unknownField = refuse(`is an unknown field; ${remedy}`);
+
+/** Names the field that was probably meant, if one is accepted here. */
+function unknownField(name: string, here: readonly (FieldRules | undefined)[]): Refusal {
+  const accepted = here.flatMap((rules) =>
+    [...(rules ?? [])].filter(([, rule]) => rule === 'known').map(([known]) => known),
+  );
+  const meant = nearestOf(name, accepted);
+  const question = meant === null ? '' : `did you mean \`${meant}\`? Otherwise `;
+  return refuse(`is an unknown field; ${question}${remedy}`);
+}
 
 function joinPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;

@@ -107,6 +107,22 @@ test('an unknown field at any endpoint and depth gets a 400 that names it and th
   assert.equal((await gateway.balance(account)).heldMicros, 0);
 });
 
+test('a misspelt field is answered with the field that was probably meant', async () => {
+  const { key } = await liveKey();
+  const cases = [
+    ['chat', 'max_token', 'max_tokens'],
+    ['messages', 'stop_sequence', 'stop_sequences'],
+    ['responses', 'max_output_token', 'max_output_tokens'],
+  ] as const;
+  for (const [name, field, meant] of cases) {
+    const reply = await post({ name, key, fields: { [field]: 9 } });
+    assert.equal(
+      reply.error.message,
+      `${field} is an unknown field; did you mean \`${meant}\`? Otherwise leave it out, or ask the operator to open it with \`pass_fields\``,
+    );
+  }
+});
+
 test('fields that the operator allows pass only there, and are dropped and listed in translation', async () => {
   const { key } = await liveKey();
   const sampler = { sampler: { any: ['thing'] } };
