@@ -88,6 +88,20 @@ test('keys, addresses and ids of the operator are taken out, and the message is 
   assert.equal(scrub(plain), plain);
 });
 
+test('ids of the operator without a digit, and UUIDs of its account, are taken out', () => {
+  const uuid = '550e8400-e29b-41d4-a716-446655440000';
+  const cases = [
+    ['no access for org-AbCdEfGhIjKlMnOpQrStUvWx today', 'no access for [id removed] today'],
+    ['project proj_AbCdEfGhIjKlMnOpQrStUvWx', 'project [id removed]'],
+    [`Organization ${uuid} has no credit`, 'Organization [id removed] has no credit'],
+    [`organization_id: "${uuid}"`, 'organization_id: "[id removed]"'],
+    [`(org '${uuid}', workspace ${uuid})`, "(org '[id removed]', workspace [id removed])"],
+  ] as const;
+  for (const [message, clean] of cases) assert.equal(scrub(message), clean);
+  const plain = `tool call ${uuid} in messages.3: org-specific fields and project_settings are unknown`;
+  assert.equal(scrub(plain), plain);
+});
+
 test('a message of megabytes is cut before it is scrubbed, and never within a key', () => {
   for (const part of ['a', 'a.', 'a-', 'org-a', 'a+']) {
     const message = part.repeat(1_000_000);

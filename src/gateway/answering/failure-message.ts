@@ -109,25 +109,34 @@ export function withoutProvider(
  * addresses.
  */
 export function scrub(message: string): string {
-  return cutBetweenWords(message)
-    .replaceAll(/\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>)\]]+/gi, '[address removed]')
-    .replaceAll(/\bBearer\s+\S+/gi, '[key removed]')
-    .replaceAll(
-      /\b(?:(?:sk|pk|rk|gsk|xai|tg_live|tg_test|tg_admin)[-_][\w.*-]{6,}|AIza[\w*-]{10,})/g,
-      '[key removed]',
-    )
-    .replaceAll(
-      /\b(?:org|proj|project|user|acct|wrkspc|req)[-_](?=[\w-]*\d)[\w-]{8,}/g,
-      '[id removed]',
-    )
-    .replaceAll(/[\w.+-]{1,64}@[\w-]{1,63}\.[\w.]+/g, '[address removed]')
-    .replaceAll(
-      /\b(?:www\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}\.(?:com|org|net|io|ai|dev)(?:\/[^\s"'<>)\]]*)?/gi,
-      '[address removed]',
-    )
-    .slice(0, messageCharactersMax)
-    .trim();
+  return (
+    cutBetweenWords(message)
+      .replaceAll(/\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>)\]]+/gi, '[address removed]')
+      .replaceAll(/\bBearer\s+\S+/gi, '[key removed]')
+      .replaceAll(
+        /\b(?:(?:sk|pk|rk|gsk|xai|tg_live|tg_test|tg_admin)[-_][\w.*-]{6,}|AIza[\w*-]{10,})/g,
+        '[key removed]',
+      )
+      .replaceAll(
+        /\b(?:org|proj|project|user|acct|wrkspc|req)[-_](?=[\w-]*\d)[\w-]{8,}/g,
+        '[id removed]',
+      )
+      // A long id may hold no digit.
+      .replaceAll(/\b(?:org|proj)[-_][A-Za-z]{20,}/g, '[id removed]')
+      .replaceAll(uuidOfOwner, '$1[id removed]')
+      .replaceAll(/[\w.+-]{1,64}@[\w-]{1,63}\.[\w.]+/g, '[address removed]')
+      .replaceAll(
+        /\b(?:www\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}\.(?:com|org|net|io|ai|dev)(?:\/[^\s"'<>)\]]*)?/gi,
+        '[address removed]',
+      )
+      .slice(0, messageCharactersMax)
+      .trim()
+  );
 }
+
+/** A UUID after a word for the operator's account at the provider: `organization_id: 550e8400-…`. */
+const uuidOfOwner =
+  /\b((?:org|organi[sz]ation|project|workspace)[\W_]{1,5}(?:id[\W_]{1,5})?)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** Only this much is searched: an upstream that quotes its request may send megabytes. */
 const scrubbedCharactersMax = 2 * messageCharactersMax;
