@@ -75,6 +75,6 @@ function wrongKey(sent: string): ApiError {
     'invalid_api_key',
     isApiKey
       ? 'This is an API key. The admin API needs an admin key (`tg_admin_…`).'
-      : 'This admin key is wrong or was revoked.',
+      : 'This admin key is wrong or was revoked. Check that no character is missing, or have the operator create another.',
   );
 }

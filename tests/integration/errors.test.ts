@@ -184,7 +184,12 @@ for (const endpoint of endpoints) {
         key: () => undefined,
         message: /Bearer|x-api-key/,
       },
-      'a wrong key': { code: 'invalid_api_key', send: plain, key: () => 'tg_live_wrong' },
+      'a wrong key': {
+        code: 'invalid_api_key',
+        send: plain,
+        key: () => 'tg_live_wrong',
+        message: /Check that no character is missing, or create another in the dashboard\.$/,
+      },
       "another service's key": {
         code: 'invalid_api_key',
         send: plain,
@@ -318,7 +323,7 @@ for (const endpoint of endpoints) {
       'a body over the limit': {
         code: 'request_too_large',
         send: (at) => ({ body: at.body({ padding: 'x'.repeat(20_000) }) }),
-        message: /body_limit_bytes/,
+        message: /larger than the 20000 bytes .*body_limit_bytes/,
       },
       'a form': {
         code: 'unsupported_media_type',

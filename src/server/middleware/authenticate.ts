@@ -90,7 +90,7 @@ function wrongKey(sent: string): ApiError {
     'invalid_api_key',
     keyKindOf(sent) === 'admin'
       ? 'This is an admin key, which opens only the admin API. Use an API key.'
-      : 'This API key is wrong or was revoked.',
+      : 'This API key is wrong or was revoked. Check that no character is missing, or create another in the dashboard.',
   );
 }
 

@@ -41,7 +41,7 @@ function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits,
     lingerUntilSent(payload);
     done(error);
   };
-  if (announcedBytes > bytesMax) return refuse(tooLarge());
+  if (announcedBytes > bytesMax) return refuse(tooLarge(bytesMax));
   if (!arriving.hasRoomFor(announcedBytes)) return refuse(overloaded());
   const body = arriving.open();
   let pieces: Buffer[] = [];
@@ -62,7 +62,7 @@ function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits,
   const take = (piece: Buffer) => {
     if (isOver) return;
     bytes += piece.length;
-    if (bytes > bytesMax) return end(tooLarge());
+    if (bytes > bytesMax) return end(tooLarge(bytesMax));
     if (!body.take(piece.length)) return end(overloaded());
     pieces.push(piece);
     if (++loose < loosePiecesMax) return;
@@ -83,10 +83,10 @@ function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits,
  */
 const loosePiecesMax = 256;
 
-function tooLarge(): ApiError {
+function tooLarge(bytesMax: number): ApiError {
   return new ApiError(
     'request_too_large',
-    'The body is larger than this gateway accepts here (as a rule `server.body_limit_bytes`). Send less.',
+    `The body is larger than the ${bytesMax} bytes that this gateway accepts here (as a rule \`server.body_limit_bytes\`). Send less.`,
   );
 }
 
