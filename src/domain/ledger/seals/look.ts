@@ -26,7 +26,7 @@ export type LookEvent =
   | { readonly kind: 'state-restored'; readonly day: string }
   | { readonly kind: 'not-sealed'; readonly day: string; readonly problem: Problem }
   /** The clock is far ahead of the last look; it must go on for many hours before it is believed. */
-  | { readonly kind: 'clock-doubted'; readonly time: string }
+  | { readonly kind: 'clock-doubted'; readonly clock: string }
   /** The partitions of coming days could not be made. */
   | { readonly kind: 'no-partitions'; readonly message: string }
   | Removal
@@ -65,7 +65,7 @@ export async function look(options: LookOptions): Promise<void> {
     if (await trustsClock(database, nowMs)) {
       if (!isSqlite(database.read)) await preparePartitions(options, nowMs);
       await sealDays(options, { closedMs: nowMs - closedAfterMs, clock });
-    } else tell({ kind: 'clock-doubted', time: new Date(nowMs).toISOString() });
+    } else tell({ kind: 'clock-doubted', clock: new Date(nowMs).toISOString() });
     if (options.retention) {
       const keepTurn = async () => takeTurn(database, owner, await clock());
       const pause = options.pause ?? (() => systemClock.sleep(pauseMs));
