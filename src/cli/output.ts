@@ -11,6 +11,12 @@ export function printResult(options: JsonOption, value: unknown, forPeople: stri
   console.log(options.json ? JSON.stringify(value) : withoutControls(forPeople));
 }
 
+/** What a failed command prints for programs: `{"error":{"message":"there is no account acc_1"}}`. */
+export function failureJson(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return JSON.stringify({ error: { message: text.replace(/^error: /, '') } });
+}
+
 /** −2 000 000 → "-$2.00". */
 export function dollars(value: Micros): string {
   return formatUsd(value).replace(/^-?/, '$&$$');

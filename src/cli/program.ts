@@ -7,7 +7,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { DatabaseUnusable, MigrationFailed } from '../db/database-error.ts';
 import { LedgerUnavailable } from '../domain/ledger/batcher.ts';
 import { prepareWorker } from '../domain/ledger/sqlite/worker-runner.ts';
-import { CommandFailed } from './output.ts';
+import { CommandFailed, failureJson } from './output.ts';
 import {
   parseAddress,
   parseAddressRanges,
@@ -32,11 +32,18 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
     await buildProgram().parseAsync(argv);
   } catch (error) {
+    if (argv.includes('--json')) printFailure(error);
     if (error instanceof CommanderError) process.exit(error.exitCode);
     console.error(isForPeople(error) ? `tollgate: ${error.message}` : error);
     // Not `exitCode`: a failed start may leave threads and sockets open.
     process.exit(1);
   }
+}
+
+/** Not for `--help`, which ends a command as an error does. */
+function printFailure(error: unknown): void {
+  if (error instanceof CommanderError && error.exitCode === 0) return;
+  console.log(failureJson(error));
 }
 
 /**
@@ -143,8 +150,18 @@ function addReportCommand(program: Command): void {
         .choices(['live', 'test'])
         .default('live'),
     )
-    .option('--from <date>', 'the first UTC day, such as 2026-11-01', parseDay, 0)
-    .option('--to <date>', 'the UTC day after the last', parseDay, Date.UTC(9999, 0))
+    .addOption(
+      report
+        .createOption('--from <date>', 'the first UTC day, such as 2026-11-01')
+        .argParser(parseDay)
+        .default(0, 'the first charge'),
+    )
+    .addOption(
+      report
+        .createOption('--to <date>', 'the UTC day after the last')
+        .argParser(parseDay)
+        .default(Date.UTC(9999, 0), 'the last charge'),
+    )
     .action(async (options) => (await reportCommands()).reportCommand(options));
 }
 
