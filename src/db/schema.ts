@@ -485,7 +485,7 @@ export type CachedResponsesTable = {
  * Counts of uncharged requests by UTC day. They are buffered in memory, so a killed process loses a
  * few seconds of them.
  */
-export type ActivityDaysTable = {
+type ActivityDaysTable = {
   account_id: string;
   mode: Mode;
   day: string;
@@ -525,7 +525,7 @@ export type KeptBodiesTable = {
  * Requests of an account beside what the ledger books. Buffered in memory, so a killed process
  * loses a few seconds of them, and kept for `history.days`.
  */
-export type RequestLogTable = {
+type RequestLogTable = {
   account_id: string;
   mode: Mode;
   created_at_ms: number;
@@ -573,7 +573,7 @@ export type LatencySumsTable = {
 };
 
 /** Requests of an account by UTC hour and provider, some seconds late. */
-export type ActivityHoursTable = {
+type ActivityHoursTable = {
   account_id: string;
   mode: Mode;
   /** `2026-11-21T12` */
@@ -590,7 +590,7 @@ export type ActivityHoursTable = {
 };
 
 /** Uncharged requests by UTC day and tag, some seconds late. */
-export type ActivityTagDaysTable = {
+type ActivityTagDaysTable = {
   account_id: string;
   mode: Mode;
   day: string;
@@ -608,7 +608,7 @@ type KeyUsesTable = {
 };
 
 /** Provider latency histograms by UTC hour; domain/activity/latency.ts defines the buckets. */
-export type ProviderHoursTable = {
+type ProviderHoursTable = {
   /** `2026-11-21T12` */
   hour: string;
   provider: string;

@@ -1,24 +1,40 @@
 // Tables of activity that the ledger does not book, written in small statements that do not wait
 // for the disk.
 import { setImmediate } from 'node:timers/promises';
-import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type {
-  ActivityDaysTable,
-  ActivityHoursTable,
-  ActivityTagDaysTable,
-  LatencySumsTable,
-  ProviderHoursTable,
-  RequestLogTable,
-} from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 
-export type ActivityRow = Selectable<ActivityDaysTable>;
-export type RequestRow = Selectable<RequestLogTable>;
-export type LatencySumRow = Selectable<LatencySumsTable>;
-export type HourRow = Selectable<ActivityHoursTable>;
-export type TagDayRow = Selectable<ActivityTagDaysTable>;
-export type ProviderRow = Selectable<ProviderHoursTable>;
+/** Tables of sums: the columns of a row's key, and those added up when the row exists. */
+export const sumTables = {
+  activity_days: {
+    key: ['account_id', 'mode', 'day', 'key_id', 'model_id', 'outcome'],
+    sums: ['requests', 'saved_micros', 'input_tokens', 'output_tokens'],
+  },
+  latency_sums: {
+    key: ['account_id', 'mode', 'grouped_by', 'period', 'group_id', 'kind', 'latency_bucket'],
+    sums: ['requests'],
+  },
+  activity_hours: {
+    key: ['account_id', 'mode', 'hour', 'provider'],
+    sums: ['requests', 'errors', 'cost_micros', 'input_tokens', 'output_tokens'],
+  },
+  activity_tag_days: {
+    key: ['account_id', 'mode', 'day', 'tag', 'outcome'],
+    sums: ['requests', 'saved_micros'],
+  },
+  provider_hours: {
+    key: ['hour', 'provider', 'kind', 'ending', 'latency_bucket'],
+    sums: ['calls'],
+  },
+} as const;
 
+export type SumTable = keyof typeof sumTables;
+export type SumRow<Table extends SumTable> = Selectable<Tables[Table]>;
+export type RequestRow = Selectable<Tables['request_log']>;
+
+/** A row of any table of sums. */
+export type Sums = Record<string, string | number>;
 type Named<Value> = readonly (readonly [string, Value])[];
 /** Receives the rows that were not written. */
 type Unwritten<Value> = (rest: Named<Value>) => void;
@@ -29,27 +45,23 @@ const unchargedRowsMax = 100_000;
 const daysKeptMs = 400 * 86_400_000;
 const hoursKeptMs = 100 * 86_400_000;
 
-export function addActivity(
+/** Adds the rows to those with the same key, or inserts them. */
+export function addSums(
   database: Database,
-  rows: Named<ActivityRow>,
-  unwritten: Unwritten<ActivityRow>,
+  table: SumTable,
+  rows: Named<Sums>,
+  unwritten: Unwritten<Sums>,
 ): Promise<void> {
-  const sum = (name: 'requests' | 'saved_micros' | 'input_tokens' | 'output_tokens') =>
-    sql<never>`activity_days.${sql.ref(name)} + excluded.${sql.ref(name)}`;
+  const { key, sums } = sumTables[table];
+  const sumOf = (name: string) =>
+    sql<never>`${sql.ref(`${table}.${name}`)} + excluded.${sql.ref(name)}`;
+  const summed = Object.fromEntries(sums.map((name) => [name, sumOf(name)]));
   return inSteps(rows, unwritten, async (step) => {
-    await database.transient
-      .insertInto('activity_days')
+    // Kysely cannot type a query whose table is a parameter.
+    await (database.transient as unknown as Kysely<Record<SumTable, Sums>>)
+      .insertInto(table)
       .values(step.map(([, row]) => row))
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account_id', 'mode', 'day', 'key_id', 'model_id', 'outcome'])
-          .doUpdateSet({
-            requests: sum('requests'),
-            saved_micros: sum('saved_micros'),
-            input_tokens: sum('input_tokens'),
-            output_tokens: sum('output_tokens'),
-          }),
-      )
+      .onConflict((conflict) => conflict.columns(key).doUpdateSet(summed))
       .execute();
   });
 }
@@ -68,76 +80,6 @@ export function addRequests(
   });
 }
 
-export function addLatencies(
-  database: Database,
-  rows: Named<LatencySumRow>,
-  unwritten: Unwritten<LatencySumRow>,
-): Promise<void> {
-  return inSteps(rows, unwritten, async (step) => {
-    await database.transient
-      .insertInto('latency_sums')
-      .values(step.map(([, row]) => row))
-      .onConflict((conflict) =>
-        conflict
-          .columns([
-            'account_id',
-            'mode',
-            'grouped_by',
-            'period',
-            'group_id',
-            'kind',
-            'latency_bucket',
-          ])
-          .doUpdateSet({ requests: sql<number>`latency_sums.requests + excluded.requests` }),
-      )
-      .execute();
-  });
-}
-
-export function addHours(
-  database: Database,
-  rows: Named<HourRow>,
-  unwritten: Unwritten<HourRow>,
-): Promise<void> {
-  const sum = (name: 'requests' | 'errors' | 'cost_micros' | 'input_tokens' | 'output_tokens') =>
-    sql<never>`activity_hours.${sql.ref(name)} + excluded.${sql.ref(name)}`;
-  return inSteps(rows, unwritten, async (step) => {
-    await database.transient
-      .insertInto('activity_hours')
-      .values(step.map(([, row]) => row))
-      .onConflict((conflict) =>
-        conflict.columns(['account_id', 'mode', 'hour', 'provider']).doUpdateSet({
-          requests: sum('requests'),
-          errors: sum('errors'),
-          cost_micros: sum('cost_micros'),
-          input_tokens: sum('input_tokens'),
-          output_tokens: sum('output_tokens'),
-        }),
-      )
-      .execute();
-  });
-}
-
-export function addTagDays(
-  database: Database,
-  rows: Named<TagDayRow>,
-  unwritten: Unwritten<TagDayRow>,
-): Promise<void> {
-  const sum = (name: 'requests' | 'saved_micros') =>
-    sql<never>`activity_tag_days.${sql.ref(name)} + excluded.${sql.ref(name)}`;
-  return inSteps(rows, unwritten, async (step) => {
-    await database.transient
-      .insertInto('activity_tag_days')
-      .values(step.map(([, row]) => row))
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account_id', 'mode', 'day', 'tag', 'outcome'])
-          .doUpdateSet({ requests: sum('requests'), saved_micros: sum('saved_micros') }),
-      )
-      .execute();
-  });
-}
-
 export function addKeyUses(
   database: Database,
   uses: Named<number>,
@@ -152,24 +94,6 @@ export function addKeyUses(
           .column('key_id')
           .doUpdateSet({ last_used_at_ms: sql<number>`excluded.last_used_at_ms` })
           .where('key_uses.last_used_at_ms', '<', sql<number>`excluded.last_used_at_ms`),
-      )
-      .execute();
-  });
-}
-
-export function addProviderCalls(
-  database: Database,
-  rows: Named<ProviderRow>,
-  unwritten: Unwritten<ProviderRow>,
-): Promise<void> {
-  return inSteps(rows, unwritten, async (step) => {
-    await database.transient
-      .insertInto('provider_hours')
-      .values(step.map(([, row]) => row))
-      .onConflict((conflict) =>
-        conflict
-          .columns(['hour', 'provider', 'kind', 'ending', 'latency_bucket'])
-          .doUpdateSet({ calls: sql<number>`provider_hours.calls + excluded.calls` }),
       )
       .execute();
   });
@@ -205,45 +129,18 @@ export async function removeOutdated(
 ): Promise<void> {
   const iso = (ms: number, length: number) => new Date(ms).toISOString().slice(0, length);
   const day = iso(nowMs - daysKeptMs, 10);
-  const outdated = [
-    {
-      table: 'request_log',
-      key: requestKey,
-      where: sql`created_at_ms < ${nowMs - historyDays * 86_400_000}`,
-    },
-    ...(await findOverfull(database, unchargedMax)).map((where) => ({
-      table: 'request_log',
-      key: requestKey,
-      where,
-    })),
-    {
-      table: 'latency_sums',
-      key: 'account_id, mode, grouped_by, period, group_id, kind, latency_bucket',
-      where: sql`period < ${day}`,
-    },
-    {
-      table: 'activity_days',
-      key: 'account_id, mode, day, key_id, model_id, outcome',
-      where: sql`day < ${day}`,
-    },
-    {
-      table: 'activity_hours',
-      key: 'account_id, mode, hour, provider',
-      where: sql`hour < ${day}`,
-    },
-    {
-      table: 'activity_tag_days',
-      key: 'account_id, mode, day, tag, outcome',
-      where: sql`day < ${day}`,
-    },
-    {
-      table: 'provider_hours',
-      key: 'hour, provider, kind, ending, latency_bucket',
-      where: sql`hour < ${iso(nowMs - hoursKeptMs, 13)}`,
-    },
+  const outdated: readonly (readonly [SumTable | 'request_log', RawBuilder<unknown>])[] = [
+    ['request_log', sql`created_at_ms < ${nowMs - historyDays * 86_400_000}`],
+    ...(await findOverfull(database, unchargedMax)).map((where) => ['request_log', where] as const),
+    ['latency_sums', sql`period < ${day}`],
+    ['activity_days', sql`day < ${day}`],
+    ['activity_hours', sql`hour < ${day}`],
+    ['activity_tag_days', sql`day < ${day}`],
+    ['provider_hours', sql`hour < ${iso(nowMs - hoursKeptMs, 13)}`],
   ];
-  for (const { table, key, where } of outdated) {
-    const [name, columns] = [sql.table(table), sql.raw(key)];
+  for (const [table, where] of outdated) {
+    const key = table === 'request_log' ? requestKey : sumTables[table].key;
+    const [name, columns] = [sql.table(table), sql.raw(key.join(', '))];
     const statement = sql`delete from ${name} where (${columns}) in (
       select ${columns} from ${name} where ${where} limit ${sql.lit(stepRows)}
     )`;
@@ -252,7 +149,7 @@ export async function removeOutdated(
   }
 }
 
-const requestKey = 'account_id, mode, created_at_ms, request_id';
+const requestKey = ['account_id', 'mode', 'created_at_ms', 'request_id'];
 
 /** Returns conditions for the uncharged requests beyond the newest of each account and mode. */
 async function findOverfull(

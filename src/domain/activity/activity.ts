@@ -5,21 +5,17 @@
 import type { AnswerWorth } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
+import type { Micros } from '../../lib/money.ts';
 import {
-  addActivity,
-  addHours,
   addKeyUses,
-  addLatencies,
-  addProviderCalls,
   addRequests,
-  addTagDays,
-  type ActivityRow,
-  type HourRow,
-  type LatencySumRow,
-  type ProviderRow,
+  addSums,
   removeOutdated,
   type RequestRow,
-  type TagDayRow,
+  type SumRow,
+  type Sums,
+  type SumTable,
+  sumTables,
 } from './activity-rows.ts';
 import {
   latencySumsOf,
@@ -82,6 +78,8 @@ type ActivityOptions = {
   readonly clock: Clock;
 };
 
+type ActivitySum = (typeof sumTables.activity_days.sums)[number];
+
 const flushEveryMs = 5_000;
 const removeEveryMs = 60 * 60_000;
 /**
@@ -99,17 +97,19 @@ const hourMs = 3_600_000;
 
 export class Activity {
   readonly #options: ActivityOptions;
-  readonly #sums = new Map<string, ActivityRow>();
+  readonly #sums: Readonly<Record<SumTable, Map<string, Sums>>> = {
+    activity_days: new Map(),
+    latency_sums: new Map(),
+    activity_hours: new Map(),
+    activity_tag_days: new Map(),
+    provider_hours: new Map(),
+  };
   readonly #requests = new Map<string, RequestRow>();
   readonly #unchargedOf = new Map<string, number>();
   readonly #latencies = new Map<string, MeasuredDay>();
   readonly #tagLatencies = new Map<string, MeasuredTag>();
   readonly #measuredTags = new MeasuredTags();
-  readonly #latencySums = new Map<string, LatencySumRow>();
-  readonly #hours = new Map<string, HourRow>();
-  readonly #tagDays = new Map<string, TagDayRow>();
   readonly #uses = new Map<string, number>();
-  readonly #calls = new Map<string, ProviderRow>();
   readonly #timers: readonly CancelTimer[];
   #writing: Promise<void> = Promise.resolve();
   #day = { number: -1, text: '' };
@@ -154,7 +154,8 @@ export class Activity {
     const hour = this.#hourOf(this.#nowMs());
     const latency_bucket = bucketOf(ms);
     const name = `${hour} ${provider} ${kind} ${ending} ${latency_bucket}`;
-    add(this.#calls, name, { hour, provider, kind, ending, latency_bucket, calls: 1 }, ['calls']);
+    const row = { hour, provider, kind, ending, latency_bucket, calls: 1 };
+    this.#add('provider_hours', name, row);
   }
 
   /** Writes the buffered rows. Throws when some could not be written; those are kept. */
@@ -171,12 +172,12 @@ export class Activity {
   }
 
   #count(
-    dimensions: Omit<ActivityRow, (typeof counted)[number]>,
+    dimensions: Omit<SumRow<'activity_days'>, ActivitySum>,
     saved: AnswerWorth | undefined,
   ): void {
     const name = `${dimensions.account_id} ${dimensions.mode} ${dimensions.day} ${dimensions.key_id} ${dimensions.model_id} ${dimensions.outcome}`;
     const { costMicros = 0, inputTokens = 0, outputTokens = 0 } = saved ?? {};
-    const saved_micros = costMicros as ActivityRow['saved_micros'];
+    const saved_micros = costMicros as Micros;
     const row = {
       ...dimensions,
       requests: 1,
@@ -184,23 +185,23 @@ export class Activity {
       input_tokens: inputTokens,
       output_tokens: outputTokens,
     };
-    add(this.#sums, name, row, counted);
+    this.#add('activity_days', name, row);
   }
 
   #countTags(
-    { account_id, mode, day, outcome }: Pick<TagDayRow, 'account_id' | 'mode' | 'day' | 'outcome'>,
+    { account_id, mode, day, outcome }: Omit<SumRow<'activity_days'>, ActivitySum>,
     { tags = [], saved }: EndedRequest,
   ): void {
-    const saved_micros = (saved?.costMicros ?? 0) as TagDayRow['saved_micros'];
+    const saved_micros = (saved?.costMicros ?? 0) as Micros;
     for (const tag of tags) {
       const name = `${account_id} ${mode} ${day} ${tag} ${outcome}`;
       const row = { account_id, mode, day, tag, outcome, requests: 1, saved_micros };
-      add(this.#tagDays, name, row, ['requests', 'saved_micros']);
+      this.#add('activity_tag_days', name, row);
     }
   }
 
   #countHour(
-    { account_id, mode }: Pick<HourRow, 'account_id' | 'mode'>,
+    { account_id, mode }: Pick<RequestRow, 'account_id' | 'mode'>,
     nowMs: number,
     { provider = '', errorCode, costMicros = 0, inputTokens = 0, outputTokens = 0 }: EndedRequest,
   ): void {
@@ -212,11 +213,11 @@ export class Activity {
       provider,
       requests: 1,
       errors: errorCode === undefined ? 0 : 1,
-      cost_micros: costMicros as HourRow['cost_micros'],
+      cost_micros: costMicros as Micros,
       input_tokens: inputTokens,
       output_tokens: outputTokens,
     };
-    add(this.#hours, `${account_id} ${mode} ${hour} ${provider}`, row, hourly);
+    this.#add('activity_hours', `${account_id} ${mode} ${hour} ${provider}`, row);
   }
 
   #measure(
@@ -264,44 +265,32 @@ export class Activity {
   /** Writes each kind separately, so that one failure does not lose the others. */
   async #write(): Promise<void> {
     const { database } = this.#options;
+    this.#unchargedOf.clear();
     const measured = [
       ...take(this.#latencies).flatMap(([, row]) => latencySumsOf(row)),
       ...take(this.#tagLatencies).flatMap(([, row]) => latencySumsOfTag(row)),
     ];
-    for (const [name, sum] of measured) add(this.#latencySums, name, sum, ['requests']);
-    const [sums, requests, latencies, hours, tagDays, uses, calls] = [
-      take(this.#sums),
-      take(this.#requests),
-      take(this.#latencySums),
-      take(this.#hours),
-      take(this.#tagDays),
-      take(this.#uses),
-      take(this.#calls),
-    ];
-    this.#unchargedOf.clear();
+    for (const [name, sum] of measured) this.#add('latency_sums', name, sum);
+    const tables = Object.keys(this.#sums) as SumTable[];
     const results = await Promise.allSettled([
-      addActivity(database, sums, (rest) =>
-        rest.forEach(([name, row]) => add(this.#sums, name, row, counted)),
+      ...tables.map((table) =>
+        addSums(database, table, take(this.#sums[table]), (rest) =>
+          rest.forEach(([name, row]) => add(this.#sums[table], name, row, sumTables[table].sums)),
+        ),
       ),
-      addRequests(database, requests, (rest) => rest.forEach(([, row]) => this.#keepAgain(row))),
-      addLatencies(database, latencies, (rest) =>
-        rest.forEach(([name, row]) => add(this.#latencySums, name, row, ['requests'])),
+      addRequests(database, take(this.#requests), (rest) =>
+        rest.forEach(([, row]) => this.#keepAgain(row)),
       ),
-      addHours(database, hours, (rest) =>
-        rest.forEach(([name, row]) => add(this.#hours, name, row, hourly)),
-      ),
-      addTagDays(database, tagDays, (rest) =>
-        rest.forEach(([name, row]) => add(this.#tagDays, name, row, ['requests', 'saved_micros'])),
-      ),
-      addKeyUses(database, uses, (rest) =>
+      addKeyUses(database, take(this.#uses), (rest) =>
         rest.forEach(([id, ms]) => this.#uses.set(id, Math.max(ms, this.#uses.get(id) ?? 0))),
-      ),
-      addProviderCalls(database, calls, (rest) =>
-        rest.forEach(([name, row]) => add(this.#calls, name, row, ['calls'])),
       ),
     ]);
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
+  }
+
+  #add<Table extends SumTable>(table: Table, name: string, row: SumRow<Table>): void {
+    add(this.#sums[table], name, row as Sums, sumTables[table].sums);
   }
 
   #dayOf(nowMs: number): string {
@@ -341,7 +330,7 @@ function historyOf(
     streamed: stream ? 1 : 0,
     duration_ms: Math.round(tookMs),
     first_byte_ms: firstByteMs ?? null,
-    saved_micros: ((isRepeat && saved?.costMicros) || 0) as RequestRow['saved_micros'],
+    saved_micros: ((isRepeat && saved?.costMicros) || 0) as Micros,
     input_tokens: (isRepeat && saved?.inputTokens) || 0,
     output_tokens: (isRepeat && saved?.outputTokens) || 0,
     tags: tags === undefined ? null : `,${tags.join(',')},`,
@@ -349,23 +338,20 @@ function historyOf(
   };
 }
 
-const hourly = ['requests', 'errors', 'cost_micros', 'input_tokens', 'output_tokens'] as const;
-const counted = ['requests', 'saved_micros', 'input_tokens', 'output_tokens'] as const;
-
 /** Adds a row's counts to the row of the same name, or inserts it while there is room. */
 function add<Row extends object>(
   rows: Map<string, Row>,
   name: string,
   row: Row,
-  counts: readonly (keyof Row)[],
+  counts: readonly string[],
 ): void {
   const known = rows.get(name);
   if (!known) {
     if (rows.size < waitingMax) rows.set(name, row);
     return;
   }
-  const numbers = known as Record<keyof Row, number>;
-  for (const count of counts) numbers[count] += row[count] as number;
+  const [sums, added] = [known, row] as [Record<string, number>, Record<string, number>];
+  for (const count of counts) sums[count]! += added[count]!;
 }
 
 /**

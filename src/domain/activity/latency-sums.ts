@@ -1,6 +1,8 @@
 // Latencies are kept by day and by month, and by each way to group them. So a year is the sum of
 // some months and days. Pure.
-import type { LatencySumRow } from './activity-rows.ts';
+import type { SumRow } from './activity-rows.ts';
+
+type LatencySumRow = SumRow<'latency_sums'>;
 
 type Measured = Pick<
   LatencySumRow,
