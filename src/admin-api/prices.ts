@@ -4,6 +4,7 @@ import { invalidRequest } from '../canonical/errors.ts';
 import type { DashboardContext } from '../dashboard-api/context.ts';
 import { describeCatalogue } from '../dashboard-api/models.ts';
 import { noSuchAccount, readDetail } from '../dashboard-api/operator-accounts.ts';
+import { listPricePpm } from '../domain/catalog/price.ts';
 import { readTerms, type AccountChange } from '../domain/accounts/manage-accounts.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { resolveKeyModel } from '../domain/catalog/resolve-key-model.ts';
@@ -11,8 +12,6 @@ import { updateAccount } from '../operations/accounts.ts';
 import { requireAccount } from './accounts.ts';
 import type { AdminHandlers } from './handlers.ts';
 import { pageOf } from './paging.ts';
-
-const listPricePpm = 1_000_000;
 
 export const pricesHandlers: AdminHandlers<typeof pricesEndpoints> = {
   'GET /models': async ({ context, query }) => {

@@ -10,6 +10,7 @@ import {
 import { nearestModelId } from '../domain/catalog/nearest-model.ts';
 import { modelNotFound } from '../gateway/routing/route.ts';
 import { shownSearchPrices } from '../gateway/search/search-prices.ts';
+import { listPricePpm } from '../domain/catalog/price.ts';
 import { multiplierPpmFor } from '../domain/keys/api-key.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { pageOf } from './models-page.ts';
@@ -55,5 +56,3 @@ function viewerOf({ config, clock }: ServerContext['gateway'], { apiKey }: Fasti
     nowMs: clock.nowMs(),
   };
 }
-
-const listPricePpm = 1_000_000;

@@ -2,7 +2,7 @@
 import type { ImageModel } from '../../canonical/image-model.ts';
 import type { Catalog } from './catalog.ts';
 import type { Model } from './model.ts';
-import { priceFor } from './price.ts';
+import { listPricePpm, priceFor } from './price.ts';
 
 export type CatalogProblem = {
   readonly id: string;
@@ -16,8 +16,6 @@ export type CatalogProblem = {
   /** The providers of its routes. */
   readonly providers: readonly string[];
 };
-
-const listPricePpm = 1_000_000;
 
 /** Returns problems in catalogue order; a model may have both. */
 export function checkCatalog(

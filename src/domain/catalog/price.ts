@@ -12,9 +12,11 @@ import type { Model, PriceVersion, TokenPrices } from './model.ts';
 export type PriceFactor = {
   /** At most six decimals. */
   readonly markup: number;
-  /** 1 000 000 means the list price. */
+  /** `listPricePpm` means the list price. */
   readonly multiplierPpm: number;
 };
+
+export const listPricePpm = 1_000_000;
 
 /** A price version for an account, and for the operator. */
 export type AppliedPrice = {

@@ -13,7 +13,6 @@ import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { checkImageRequest, parseImageRequest } from '../../domain/images/image-request.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
-import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { Accepted, Endpoint, IncomingRequest, Work } from '../stages.ts';
@@ -33,6 +32,7 @@ import {
   type Sale,
   type SaleSignals,
 } from '../charging/piece-sale.ts';
+import { priceFactorFor } from '../charging/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
 import { promptOnly } from '../models/read-conversation.ts';
 import { modelNotFound } from '../routing/route.ts';
@@ -73,10 +73,7 @@ function readWork(
   const said = { asked: () => promptOnly(request.prompt), answerFormat: null };
   const facts = { modelId: model.id, provider, route, headers, body: request.body, said };
   return workOfSale(facts, (accepted) => {
-    const factor = {
-      markup: gateway.config.pricing.markup,
-      multiplierPpm: multiplierPpmFor(key, model.id),
-    };
+    const factor = priceFactorFor(gateway, key, model.id);
     const drawing = { ...accepted, model, routes, request, factor };
     return { sale: saleOf(drawing), deliver: (signals) => deliver(drawing, signals) };
   });

@@ -8,13 +8,14 @@ import { readCount, writeCountRequest } from '../../formats/messages/count-token
 import { messages } from '../../formats/messages/index.ts';
 import type { MessagesRequest } from '../../formats/messages/schema.ts';
 import { hasUrlDocument, inlineImages, listUrlImages } from '../../formats/messages/url-images.ts';
-import { multiplierPpmFor, type ApiKey } from '../../domain/keys/api-key.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { abortAfter } from '../../lib/clock.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { ignoredBetas } from '../../formats/messages/betas.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { playCount } from '../../providers/registry.ts';
+import { priceFactorFor } from '../charging/price-factor.ts';
 import type { Gateway } from '../gateway.ts';
 import type { RequestLog } from '../request-log.ts';
 import { isCredentialRefused } from '../routing/retry-policy.ts';
@@ -160,10 +161,7 @@ export function noteCountFailure(
 }
 
 function write(gateway: Gateway, { key, model, request, route }: Asking) {
-  const factor = {
-    markup: gateway.config.pricing.markup,
-    multiplierPpm: multiplierPpmFor(key, model.id),
-  };
+  const factor = priceFactorFor(gateway, key, model.id);
   const search = readSearch(gateway, { model, route, format: messages, request }, factor);
   const target: UpstreamTarget = {
     model: route.upstreamModel,

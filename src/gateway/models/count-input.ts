@@ -9,10 +9,10 @@ import { readErrorMessage } from '../../formats/error-message.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { responses } from '../../formats/responses/index.ts';
 import type { Model } from '../../domain/catalog/model.ts';
-import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
 import { abortAfter } from '../../lib/clock.ts';
 import { answerMsMax, noteCountFailure, withImagesInlined } from './ask-for-count.ts';
 import { countHeaders, mayAsk, type CountIncoming, type TokenCount } from './count-tokens.ts';
+import { priceFactorFor } from '../charging/price-factor.ts';
 import type { Gateway } from '../gateway.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import { estimateInput } from './input-estimate.ts';
@@ -70,10 +70,7 @@ function writeForRoutes(
   routes: readonly ChosenRoute[],
 ): readonly WrittenRoute[] {
   const { gateway, key, model, request } = counting;
-  const factor = {
-    markup: gateway.config.pricing.markup,
-    multiplierPpm: multiplierPpmFor(key, model.id),
-  };
+  const factor = priceFactorFor(gateway, key, model.id);
   const asked = { ...counting, format: responses };
   const written: WrittenRoute[] = [];
   let refusal: unknown = null;

@@ -1,6 +1,5 @@
 // A request for a model's answer in one of the three wire formats, from its hold to its charge.
 import { priceFor } from '../../domain/catalog/price.ts';
-import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
 import type { ClientFormat } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { findModel } from '../admission/permitted-model.ts';
@@ -8,6 +7,7 @@ import { sendAnswer } from '../answering/answer.ts';
 import { answerContextOf, errorContextOf } from '../answering/head.ts';
 import { streamAnswer } from '../answering/stream.ts';
 import { placeHold } from '../charging/hold.ts';
+import { priceFactorFor } from '../charging/price-factor.ts';
 import { runHeld } from '../charging/run-held.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
@@ -82,10 +82,7 @@ type ToHold = Omit<Held, 'plan' | 'hold' | 'granted' | 'run'>;
 /** Returns the tokens used. */
 async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Promise<number> {
   const { gateway, key, model, format, request, estimate } = asked;
-  const factor = {
-    markup: gateway.config.pricing.markup,
-    multiplierPpm: multiplierPpmFor(key, model.id),
-  };
+  const factor = priceFactorFor(gateway, key, model.id);
   const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.clock.nowMs() });
   if (!tokenPrice) throw modelNotFound(model.id);
   // Refuses what no route accepts, before anything is held.

@@ -5,7 +5,6 @@ import { searchModelId, searchModelName } from '../../canonical/web-search.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { SearchPrice } from '../../domain/catalog/search-price.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { parseSearchRequest } from '../../domain/search/search-request.ts';
 import { writeSearchBody } from '../../domain/search/search-result.ts';
@@ -13,6 +12,7 @@ import type { LostCalls, WebSearcher } from '../../domain/search/web-searcher.ts
 import type { IncomingRequest, Work } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { workOfSale, type Delivery, type Sale, type SaleSignals } from '../charging/piece-sale.ts';
+import { priceFactorFor } from '../charging/price-factor.ts';
 import { mostSearchPrice, searchPriceOf } from './search-prices.ts';
 import { promptOnly } from '../models/read-conversation.ts';
 import { toApiError } from '../answering/failure-message.ts';
@@ -38,10 +38,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Wor
       said: { asked: () => promptOnly(asked.query), answerFormat: null },
     },
     ({ key }) => {
-      const factor = {
-        markup: gateway.config.pricing.markup,
-        multiplierPpm: multiplierPpmFor(key, searchModelId),
-      };
+      const factor = priceFactorFor(gateway, key, searchModelId);
       const search = { gateway, asked, searcher, factor, provider };
       return { sale: saleOf(search), deliver: (signals) => deliver(search, signals) };
     },
