@@ -6,7 +6,13 @@ import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import { dayOf, nextDayMs } from '../window.ts';
-import type { StatementLine } from './statement.ts';
+import {
+  adjustmentOf,
+  chargesOf,
+  selectDays,
+  type StatementLine,
+  type TimedLine,
+} from './statement.ts';
 
 export type RangeLine =
   | {
@@ -42,8 +48,6 @@ export async function* statementOf(
   }
   yield { kind: 'closing', timeMs: query.toMs - 1, balanceMicros: micros(balance) };
 }
-
-type TimedLine = { readonly timeMs: number; readonly line: StatementLine };
 
 async function* linesOf(db: Kysely<Tables>, query: RangeQuery): AsyncGenerator<TimedLine, void> {
   let fromMs = query.fromMs;
@@ -92,19 +96,7 @@ async function* adjustmentsOf(
       .orderBy('seq')
       .limit(rowsAtOnce)
       .execute();
-    for (const row of rows) {
-      yield {
-        timeMs: row.created_at_ms,
-        line: {
-          kind: row.kind === 'credit' ? 'credit' : 'debit',
-          id: row.id,
-          amountMicros: row.posted_delta_micros,
-          note: row.note,
-          availableMicros: row.available_micros,
-          createdAtMs: row.created_at_ms,
-        },
-      };
-    }
+    for (const row of rows) yield adjustmentOf(row);
     const last = rows.at(-1);
     if (rows.length < rowsAtOnce || !last) return;
     after = { timeMs: last.created_at_ms, seq: last.seq };
@@ -115,29 +107,13 @@ async function readDays(
   db: Kysely<Tables>,
   { ledgerId, fromMs, toMs }: RangeQuery,
 ): Promise<readonly TimedLine[]> {
-  const rows = await db
-    .selectFrom('charge_days')
-    .select(({ fn }) => [
-      'day',
-      fn.sum<number | string>('requests').as('requests'),
-      fn.sum<number | string>('cost_micros').as('cost'),
-    ])
-    .where('ledger_id', '=', ledgerId)
+  const rows = await selectDays(db, ledgerId)
     .where('day', '>=', dayOf(fromMs))
     .where('day', '<=', dayOf(toMs - 1))
-    .groupBy('day')
     .orderBy('day')
     .limit(daysAtOnce)
     .execute();
-  return rows.map(({ day, requests, cost }) => ({
-    timeMs: nextDayMs(Date.parse(day)) - 1,
-    line: {
-      kind: 'charges',
-      day,
-      requests: Number(requests),
-      amountMicros: micros(0 - Number(cost)),
-    },
-  }));
+  return rows.map(chargesOf);
 }
 
 /** Returns the posted balance at the start of the range. */

@@ -1,9 +1,10 @@
 // An account statement for its owner: each credit and debit, and the charges of each UTC day in one
 // line. All lines add up to the posted balance.
-import type { Kysely } from 'kysely';
+import type { InferResult, Kysely } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
+import type { EntryRow } from '../rows.ts';
 import type { UsageCursor } from './usage-cursor.ts';
 import { dayOf, nextDayMs } from '../window.ts';
 
@@ -63,8 +64,10 @@ export async function listStatement(
   };
 }
 
+export type TimedLine = { readonly timeMs: number; readonly line: StatementLine };
+
 /** A line with its sort key. */
-type OrderedLine = { readonly timeMs: number; readonly seq: number; readonly line: StatementLine };
+type OrderedLine = TimedLine & { readonly seq: number };
 
 /** Sorts after every entry of the day. */
 const dayEnd = Number.MAX_SAFE_INTEGER;
@@ -93,9 +96,13 @@ async function readAdjustments(
     .orderBy('seq', 'desc')
     .limit(limit + 1)
     .execute();
-  return rows.map((row) => ({
+  return rows.map((row) => ({ ...adjustmentOf(row), seq: row.seq }));
+}
+
+/** Returns the line of a credit or debit. */
+export function adjustmentOf(row: EntryRow): TimedLine {
+  return {
     timeMs: row.created_at_ms,
-    seq: row.seq,
     line: {
       kind: row.kind === 'credit' ? 'credit' : 'debit',
       id: row.id,
@@ -104,7 +111,7 @@ async function readAdjustments(
       availableMicros: row.available_micros,
       createdAtMs: row.created_at_ms,
     },
-  }));
+  };
 }
 
 /** A cursor that does not name an entry means the end of its day. */
@@ -117,28 +124,36 @@ async function readDays(
   db: Kysely<Tables>,
   { ledgerId, limit, cursor }: StatementQuery,
 ): Promise<readonly OrderedLine[]> {
-  let query = db
+  let query = selectDays(db, ledgerId);
+  if (cursor) query = query.where('day', '<', dayOf(cursor.createdAtMs));
+  const rows = await query
+    .orderBy('day', 'desc')
+    .limit(limit + 1)
+    .execute();
+  return rows.map((row) => ({ ...chargesOf(row), seq: dayEnd }));
+}
+
+export function selectDays(db: Kysely<Tables>, ledgerId: LedgerId) {
+  return db
     .selectFrom('charge_days')
     .select(({ fn }) => [
       'day',
       fn.sum<number | string>('requests').as('requests'),
       fn.sum<number | string>('cost_micros').as('cost'),
     ])
-    .where('ledger_id', '=', ledgerId);
-  if (cursor) query = query.where('day', '<', dayOf(cursor.createdAtMs));
-  const rows = await query
-    .groupBy('day')
-    .orderBy('day', 'desc')
-    .limit(limit + 1)
-    .execute();
-  return rows.map(({ day, requests, cost }) => ({
-    timeMs: nextDayMs(Date.parse(day)) - 1,
-    seq: dayEnd,
+    .where('ledger_id', '=', ledgerId)
+    .groupBy('day');
+}
+
+/** Returns the line of a day's charges, at the end of the day. */
+export function chargesOf(row: InferResult<ReturnType<typeof selectDays>>[number]): TimedLine {
+  return {
+    timeMs: nextDayMs(Date.parse(row.day)) - 1,
     line: {
       kind: 'charges',
-      day,
-      requests: Number(requests),
-      amountMicros: micros(0 - Number(cost)),
+      day: row.day,
+      requests: Number(row.requests),
+      amountMicros: micros(0 - Number(row.cost)),
     },
-  }));
+  };
 }
