@@ -1,5 +1,6 @@
 // Accounts, their balances and their money.
 import type { accountsEndpoints } from '../admin-contract/accounts.ts';
+import { idempotencyConflict } from '../canonical/errors.ts';
 import { readAddresses } from '../dashboard-api/keys.ts';
 import {
   adjustmentTooLarge,
@@ -24,7 +25,6 @@ import {
 } from '../operations/accounts.ts';
 import { adjustBalance } from '../operations/balances.ts';
 import type { AdminHandlers } from './handlers.ts';
-import { idempotencyConflict } from './once.ts';
 import { invalidAfter, pageRows, readAfter, toPage } from './paging.ts';
 
 export const accountsHandlers: AdminHandlers<typeof accountsEndpoints> = {

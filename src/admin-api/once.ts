@@ -1,7 +1,7 @@
 // Runs a request once under its Idempotency-Key.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { ApiError } from '../canonical/errors.ts';
+import { ApiError, idempotencyConflict } from '../canonical/errors.ts';
 import type { DashboardContext } from '../dashboard-api/context.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import type { KeptAnswers } from '../domain/idempotency/kept-answers.ts';
@@ -95,11 +95,4 @@ export class Once {
         );
     }
   }
-}
-
-export function idempotencyConflict(): ApiError {
-  return new ApiError(
-    'idempotency_conflict',
-    'This Idempotency-Key was used with another body, method or path. Use a new key for a new request.',
-  );
 }

@@ -269,6 +269,13 @@ export function invalidRequest(
 }
 
 /** The 400 for a cursor that this list did not return. */
+export function idempotencyConflict(): ApiError {
+  return new ApiError(
+    'idempotency_conflict',
+    'This Idempotency-Key was used with another body, method or path. Use a new key for a new request.',
+  );
+}
+
 export function invalidCursor(): ApiError {
   return invalidRequest(
     'cursor',

@@ -1,6 +1,6 @@
 // Runs a request once that may be repeated: by Idempotency-Key, or through the cache. A second one
 // waits for the first and gets its answer, or runs when the first fails.
-import { ApiError } from '../../canonical/errors.ts';
+import { ApiError, idempotencyConflict } from '../../canonical/errors.ts';
 import type { Claim } from '../../domain/idempotency/claim.ts';
 import type { RequestName } from '../../domain/idempotency/request-name.ts';
 import type { Client } from '../client.ts';
@@ -48,10 +48,7 @@ async function runUnderKey(
     case 'stored':
       return replay(accepted, waiting, { response: begun.response, source: 'idempotent-replay' });
     case 'conflict':
-      throw new ApiError(
-        'idempotency_conflict',
-        'This Idempotency-Key was used with another body, method or path. Use a new key for a new request.',
-      );
+      throw idempotencyConflict();
     case 'abandoned':
       // Nobody is left to answer, unless the program's end stopped the wait.
       if (!waiting.isGone()) throw shuttingDown();
