@@ -26,7 +26,7 @@ export async function runCached(
   if (!cacheName) return execute(waiting, new AnswerStorage({ claim, run: null, retainsBodies }));
   const begun =
     gateway.cache.recall(cacheName) ??
-    (await waiting.waitFor(accepted, (signal) => gateway.cache.begin(cacheName, { signal })));
+    (await waiting.waitFor((signal) => gateway.cache.begin(cacheName, { signal })));
   switch (begun.kind) {
     case 'hit':
       // A hit is a success too, so the Idempotency-Key keeps it.

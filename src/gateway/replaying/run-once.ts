@@ -9,14 +9,13 @@ import { noAnswerStorage } from './answer-storage.ts';
 import { replay } from './replay.ts';
 import { runCached, type Execute } from './run-cached.ts';
 import type { Accepted } from '../stages.ts';
-import { requestHeaders } from '../headers.ts';
 import { WaitingClient } from './waiting-client.ts';
 
 /** Throws ApiError `idempotency_conflict` when the key was used with another request. */
 export async function runOnce(accepted: Accepted, client: Client, execute: Execute): Promise<void> {
   const { name, cacheName } = accepted;
   if (!name && !cacheName) return execute(client, noAnswerStorage);
-  const waiting = waitingClientOf(accepted, client);
+  const waiting = new WaitingClient(client, accepted);
   try {
     if (name) await runUnderKey(accepted, name, { waiting, execute });
     else await runCached(accepted, { waiting, claim: null, execute });
@@ -37,9 +36,7 @@ async function runUnderKey(
   const { gateway, requestId } = accepted;
   const begun =
     gateway.idempotency.recall(name) ??
-    (await waiting.waitFor(accepted, (signal) =>
-      gateway.idempotency.begin(name, { requestId, signal }),
-    ));
+    (await waiting.waitFor((signal) => gateway.idempotency.begin(name, { requestId, signal })));
   switch (begun.kind) {
     case 'claimed':
       return runClaimed(begun.claim, () =>
@@ -64,16 +61,6 @@ async function runClaimed(claim: Claim, run: () => Promise<void>): Promise<void>
   } finally {
     await claim.end();
   }
-}
-
-function waitingClientOf(accepted: Accepted, client: Client): WaitingClient {
-  const { gateway } = accepted;
-  const { cost, balance, cache, route, attempts, ignored } = gateway.headers;
-  return new WaitingClient(client, {
-    nowMs: () => gateway.keepAlives.nowMs(),
-    headers: () => requestHeaders(accepted),
-    trailerNames: [cost, balance, cache, route, attempts, ignored],
-  });
 }
 
 /** A keep-alive has sent the head with status 200, so the error is the stream's only event. */

@@ -2,27 +2,20 @@
 // client gets keep-alives, which open its stream before it is known which answer it will carry;
 // that answer continues in it.
 import type { Client, ClientStream, Headers } from '../client.ts';
+import { requestHeaders } from '../headers.ts';
 import { emptyComment, type KeptStream } from '../keep-alives.ts';
 import type { Accepted } from '../stages.ts';
-
-type WaitingOptions = {
-  readonly nowMs: () => number;
-  /** Returns headers that are known before the answer. */
-  readonly headers: () => Headers;
-  /** Trailers for values that are known at the end only. */
-  readonly trailerNames: readonly string[];
-};
 
 export class WaitingClient implements Client, KeptStream {
   lastWriteMs: number;
   readonly #client: Client;
-  readonly #options: WaitingOptions;
+  readonly #accepted: Accepted;
   #stream: ClientStream | null = null;
 
-  constructor(client: Client, options: WaitingOptions) {
+  constructor(client: Client, accepted: Accepted) {
     this.#client = client;
-    this.#options = options;
-    this.lastWriteMs = options.nowMs();
+    this.#accepted = accepted;
+    this.lastWriteMs = accepted.gateway.keepAlives.nowMs();
   }
 
   /** The stream that a keep-alive has opened; null: none yet. */
@@ -34,10 +27,8 @@ export class WaitingClient implements Client, KeptStream {
    * Waits for the result of `ask`; the signal ends the wait. A wait counts as a run, so a shutdown
    * lets it finish while there is time.
    */
-  async waitFor<T>(
-    { gateway, work }: Accepted,
-    ask: (signal: AbortSignal) => T | Promise<T>,
-  ): Promise<T> {
+  async waitFor<T>(ask: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+    const { gateway, work } = this.#accepted;
     const run = gateway.runs.open();
     this.onGone(() => run.stop());
     const endKeepAlives = work.stream ? gateway.keepAlives.add(this) : null;
@@ -51,9 +42,11 @@ export class WaitingClient implements Client, KeptStream {
 
   keepAlive(): void {
     if (this.#client.isGone()) return;
-    this.lastWriteMs = this.#options.nowMs();
-    const { headers, trailerNames } = this.#options;
-    this.#stream ??= this.#client.startStream(headers(), trailerNames);
+    const { keepAlives, headers } = this.#accepted.gateway;
+    this.lastWriteMs = keepAlives.nowMs();
+    const { cost, balance, cache, route, attempts, ignored } = headers;
+    const trailerNames = [cost, balance, cache, route, attempts, ignored];
+    this.#stream ??= this.#client.startStream(requestHeaders(this.#accepted), trailerNames);
     this.#stream.keepAlive(emptyComment);
   }
 
