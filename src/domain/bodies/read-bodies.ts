@@ -1,7 +1,7 @@
 // Reads the kept bodies of a request.
 import type { Database } from '../../db/database.ts';
 import type { Secrets } from '../../lib/secrets.ts';
-import { belowGeneration } from './generation.ts';
+import { belowGeneration } from '../../db/below-generation.ts';
 import { bodySealer, sealContext } from './kept-bodies.ts';
 
 export type KeptBody = {

@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { firstWithin } from '../../lib/first-within.ts';
 import { TableBudget } from '../../lib/table-budget.ts';
-import { belowGeneration } from './generation.ts';
+import { belowGeneration } from '../../db/below-generation.ts';
 
 type UpkeepOptions = {
   readonly database: Database;

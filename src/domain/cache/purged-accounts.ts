@@ -2,6 +2,7 @@
 // generation.
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { belowGeneration } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
 import { removeGenerationsBelow } from './cached-rows.ts';
 
@@ -26,7 +27,7 @@ export async function removePurged(database: Database): Promise<void> {
 export async function removePurgedOf(database: Database, accountId: string): Promise<number> {
   const account = await database.read
     .selectFrom('accounts')
-    .select(fromGeneration.as('from_generation'))
+    .select(belowGeneration.as('from_generation'))
     .where('id', '=', accountId)
     .executeTakeFirst();
   return account ? removeGenerationsBelow(database, accountId, account.from_generation) : 0;
@@ -45,7 +46,7 @@ export async function findPurged(
   for (let start = 0; start < accountIds.length; start += pageAccounts) {
     const rows = await database.read
       .selectFrom('accounts')
-      .select(['id', fromGeneration.as('from_generation')])
+      .select(['id', belowGeneration.as('from_generation')])
       .where('id', 'in', accountIds.slice(start, start + pageAccounts))
       .execute();
     purged.push(
@@ -55,21 +56,15 @@ export async function findPurged(
   return purged;
 }
 
-/**
- * The lowest generation that may stay; for an account that stores no answers, above its current
- * one.
- */
-const fromGeneration = sql<number>`(accounts.cache_generation + 1 - accounts.retain_responses)`;
-
 function readPurged(database: Database, afterId: string) {
   return (
     database.read
       .selectFrom('accounts')
       .select([
         'id',
-        fromGeneration.as('from_generation'),
+        belowGeneration.as('from_generation'),
         sql<0 | 1 | boolean>`exists (select 1 from cached_responses
-        where cached_responses.account_id = accounts.id and cached_responses.generation < ${fromGeneration})`.as(
+        where cached_responses.account_id = accounts.id and cached_responses.generation < ${belowGeneration})`.as(
           'is_left',
         ),
       ])

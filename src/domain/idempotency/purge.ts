@@ -1,6 +1,7 @@
 // Removes the bodies of answers under Idempotency-Keys, after a purge or when an account stops
 // storing answers.
 import { sql } from 'kysely';
+import { belowGeneration } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
 import { firstWithin } from '../../lib/first-within.ts';
 
@@ -68,12 +69,10 @@ export async function findPurgedKeys(
     const rows = await database.read
       .selectFrom('api_keys')
       .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-      .select(['api_keys.id', 'accounts.cache_generation', 'accounts.retain_responses'])
+      .select(['api_keys.id', belowGeneration.as('from_generation')])
       .where('api_keys.id', 'in', keyIds.slice(start, start + pageKeys))
       .execute();
-    const outdated = rows.filter(
-      (row) => row.retain_responses === 0 || generations.get(row.id)! < row.cache_generation,
-    );
+    const outdated = rows.filter((row) => generations.get(row.id)! < row.from_generation);
     purged.push(...outdated.map((row) => row.id));
   }
   return purged;
