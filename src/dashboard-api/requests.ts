@@ -270,8 +270,8 @@ function isCharged(outcome: Outcome): outcome is 'complete' | 'cut-off' {
 
 function rangeOf({ from, to }: Pick<Filters, 'from' | 'to'>): Range {
   return {
-    ...(from !== undefined && { fromMs: startOfDay('from', from) }),
-    ...(to !== undefined && { toMs: startOfDay('to', to) + dayMs }),
+    fromMs: from === undefined ? undefined : startOfDay('from', from),
+    toMs: to === undefined ? undefined : startOfDay('to', to) + dayMs,
   };
 }
 
@@ -282,14 +282,14 @@ function chargeFilter(
 ): ChargeFilter {
   return {
     ...range,
-    ...(key !== undefined && { keyId: key }),
-    ...(model !== undefined && { modelId: model }),
-    ...(endpoint !== undefined && { endpoint }),
-    ...(keyIds !== undefined && { keyIds }),
-    ...(tag !== undefined && { tag }),
-    ...(provider !== undefined && { provider }),
-    ...(hour !== undefined && { weekHour: hour }),
-    ...(outcome !== undefined && isCharged(outcome) && { ending: outcome }),
+    keyId: key,
+    modelId: model,
+    endpoint,
+    keyIds,
+    tag,
+    provider,
+    weekHour: hour,
+    ending: outcome !== undefined && isCharged(outcome) ? outcome : undefined,
   };
 }
 

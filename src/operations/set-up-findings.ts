@@ -26,44 +26,33 @@ const backupOldDays = 7;
 /** Returns warnings about the configuration. */
 export function examineConfig(config: Config, nowMs: number): readonly Finding[] {
   const { server, metrics, signup, smtp, stripe, test_mode: testMode } = config;
+  const gaps: readonly (readonly [isFound: boolean, what: string, remedy: string])[] = [
+    [
+      server.public_url === null && (stripe !== null || smtp !== null),
+      'Links in mails and payments need the address of this gateway, and it is not set.',
+      'Set server.public_url.',
+    ],
+    [
+      metrics.token === undefined,
+      'There is no metrics token, so nothing can watch this gateway.',
+      'Set metrics.token.',
+    ],
+    [
+      signup.open && smtp === null,
+      'Anybody can sign up, and no address is confirmed, because there is no mail server.',
+      'Set smtp, or signup.open to false.',
+    ],
+    [
+      signup.open && !testMode.enabled && stripe === null,
+      'New accounts can neither test nor pay.',
+      'Set stripe, or test_mode.enabled.',
+    ],
+  ];
   return [
     ...config.warnings.map((what) => warning('configuration', what, null)),
-    ...(server.public_url === null && (stripe !== null || smtp !== null)
-      ? [
-          warning(
-            'configuration',
-            'Links in mails and payments need the address of this gateway, and it is not set.',
-            'Set server.public_url.',
-          ),
-        ]
-      : []),
-    ...(metrics.token === undefined
-      ? [
-          warning(
-            'configuration',
-            'There is no metrics token, so nothing can watch this gateway.',
-            'Set metrics.token.',
-          ),
-        ]
-      : []),
-    ...(signup.open && smtp === null
-      ? [
-          warning(
-            'configuration',
-            'Anybody can sign up, and no address is confirmed, because there is no mail server.',
-            'Set smtp, or signup.open to false.',
-          ),
-        ]
-      : []),
-    ...(signup.open && !testMode.enabled && stripe === null
-      ? [
-          warning(
-            'configuration',
-            'New accounts can neither test nor pay.',
-            'Set stripe, or test_mode.enabled.',
-          ),
-        ]
-      : []),
+    ...gaps
+      .filter(([isFound]) => isFound)
+      .map(([, what, remedy]) => warning('configuration', what, remedy)),
     ...examinePrices(nowMs),
   ];
 }
