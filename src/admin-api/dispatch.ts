@@ -1,6 +1,6 @@
 // Serves the admin API by its contract. Each request is checked for key, address, scope and input,
-// in this order. A change is made by the room that the command line and the dashboard use too
-// (operations/), with the admin key as its actor in the audit log.
+// in this order. A change is made by the functions in `operations/`, which the command line and the
+// dashboard use too, with the admin key as its actor in the audit log.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { adminContract } from '../admin-contract/contract.ts';
 import type { AdminEndpoint } from '../admin-contract/endpoint.ts';

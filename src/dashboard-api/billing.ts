@@ -172,5 +172,3 @@ async function createCheckout(
     });
   }
 }
-
-/** The dashboard's address as this browser reaches it. Its Origin was checked before. */

@@ -9,8 +9,8 @@ export type KeyMember = { readonly id: string; readonly name: string };
 /**
  * Returns the owner of each key, else the member who made it: keys from before owners have none.
  * Other keys are missing. A member's figures are the sums of their keys, so all that a key has done
- * moves with it to a new owner, as in budgets. Sums by member would be rows more for each request,
- * and would tell the same as long as keys stay with their owners.
+ * moves with it to a new owner, as in budgets. They are not stored per member: that would add rows
+ * to each request.
  */
 export async function readKeyMembers(
   database: Pick<Database, 'read'>,

@@ -1,4 +1,4 @@
-// Everything that a charged request needs from the rest of the program. app.ts assembles it.
+// Everything that a charged request needs from the rest of the program. serving.ts assembles it.
 import type { Activity } from '../domain/activity/activity.ts';
 import type { AccountStandings } from './admission/account-standings.ts';
 import type { ActiveRuns } from './active-runs.ts';
