@@ -71,11 +71,9 @@ export function unlessEmpty(usage: Usage): Usage | null {
   return totalInputTokens(usage) > 0 || usage.outputTokens > 0 ? usage : null;
 }
 
-/**
- * Reads a token count of an upstream. Untrusted: returns a whole number from 0 to `max`, else null.
- */
-export function readTokenCount(value: unknown, max = 100_000_000): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max
+/** Reads a token count of an upstream. Untrusted: returns a whole number up to 1e8, else null. */
+export function readTokenCount(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 100_000_000
     ? value
     : null;
 }

@@ -24,15 +24,13 @@ export const PageQuery = {
 };
 
 /** An object of an answer, which has no other fields. */
-export function closed<Fields extends TProperties>(fields: Fields, options: Described = {}) {
-  return Type.Object(fields, { ...options, additionalProperties: false });
+export function closed<Fields extends TProperties>(fields: Fields) {
+  return Type.Object(fields, { additionalProperties: false });
 }
 
 export function orNull<Schema extends TSchema>(schema: Schema, description?: string) {
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 }
-
-type Described = { readonly description?: string };
 
 /** Newest first. Pass `next_cursor` to the next call; null on the last page. */
 export function page<Row extends TSchema>(row: Row) {

@@ -19,7 +19,6 @@ export function recordContent(spans: RequestSpans, { said }: Work, client: Clien
   return {
     isGone: () => client.isGone(),
     onGone: (callback) => client.onGone(callback),
-    ...(client.hasHead && { hasHead: () => client.hasHead!() }),
     sendAnswer(body, headers) {
       readAnswered = () => readWhole(answerFormat, body);
       client.sendAnswer(body, headers);

@@ -40,10 +40,8 @@ export function readBuiltInImageCatalog(): BuiltInImageCatalog {
 }
 
 /** Throws ConfigError for an incomplete new model, and for an override of a fixed field. */
-export function loadImageModels(
-  config: Config,
-  builtIn: BuiltInImageCatalog = readBuiltInImageCatalog(),
-): ImageModel[] {
+export function loadImageModels(config: Config): ImageModel[] {
+  const builtIn = readBuiltInImageCatalog();
   const builtInIds = new Set(builtIn.models.map(({ id }) => id));
   const overridden = builtIn.models.map((model) => overrideFields(config, model));
   const added = Object.entries(config.image_models).filter(([id]) => !builtInIds.has(id));

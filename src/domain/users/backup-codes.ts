@@ -74,7 +74,7 @@ export async function replaceBackupCodes(
   secret: Secret,
   userId: string,
 ): Promise<readonly string[] | null> {
-  const codes = Array.from({ length: count }, () => `${randomText(5)}-${randomText(5)}`);
+  const codes = Array.from({ length: count }, () => `${randomText()}-${randomText()}`);
   const [result] = await transaction
     .updateTable('user_two_factors')
     .set({ backup_codes: digestBackupCodes(secret, JSON.stringify(codes)) })
@@ -95,6 +95,6 @@ export async function readBackupCodes(
   return row ? (JSON.parse(row.backup_codes) as string[]) : [];
 }
 
-function randomText(length: number): string {
-  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+function randomText(): string {
+  return Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

@@ -95,25 +95,15 @@ function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
 function translate(called: Called, answer: Answer): Tried<RelayedAnswer> {
   const { loweredTools, toolNames, emulated } = called.attempt.written;
   const raised = raiseCustomAnswer(restoreAnswerNames(answer, toolNames), loweredTools);
-  return write(
-    called,
-    makeCallsConsistent(emulateAnswer(raised, emulated)),
-    countOutputBytes(raised.content),
-  );
-}
-
-/** `outputBytes`: everything that was generated; the answer may show less. */
-function write(
-  called: Called,
-  answer: Answer,
-  outputBytes = countOutputBytes(answer.content),
-): Tried<RelayedAnswer> {
+  const shown = makeCallsConsistent(emulateAnswer(raised, emulated));
+  // Everything that was generated; the answer may show less.
+  const outputBytes = countOutputBytes(raised.content);
   const context = answerContextOf(called);
   // The client sees the usage that it is charged for.
-  const shown = { ...answer, usage: countUsage(answer.usage, { ...context, outputBytes }) };
-  const body = called.format.writeAnswer(shown, context);
+  const usage = countUsage(shown.usage, { ...context, outputBytes });
+  const body = called.format.writeAnswer({ ...shown, usage }, context);
   return {
     kind: 'answered',
-    answer: { body, usage: answer.usage, stop: answer.stop, outputBytes },
+    answer: { body, usage: shown.usage, stop: shown.stop, outputBytes },
   };
 }

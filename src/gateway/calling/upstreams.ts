@@ -36,17 +36,12 @@ type UpstreamsOptions = {
   readonly clock: Clock;
   /** Memory for whole answers while they are read, small ones excluded. */
   readonly largeAnswerBytesMax: number;
-  readonly userAgent?: string;
 };
 
 /** How often open exchanges are checked for timeouts: one timer for all. */
 const sweepMs = 1_000;
 
-export function createUpstreams({
-  clock,
-  largeAnswerBytesMax,
-  userAgent = 'tollgate',
-}: UpstreamsOptions): Upstreams {
+export function createUpstreams({ clock, largeAnswerBytesMax }: UpstreamsOptions): Upstreams {
   const destinations = new Map<string, Destination>();
   const open = new Roster<Exchange>();
   const large = new LargeAnswers(largeAnswerBytesMax);
@@ -55,7 +50,7 @@ export function createUpstreams({
     send: (call) => {
       const { pool, prefix } = destinationOf(destinations, call);
       const exchange = new Exchange(call, { open, clock, large });
-      if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix, userAgent), exchange);
+      if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix), exchange);
       return exchange.reply;
     },
     sockets: () => Array.from(destinations.values(), socketsOf),
@@ -130,7 +125,6 @@ function openPool(origin: string, timeouts: UpstreamTimeouts): Pool {
 function requestOptions(
   { method = 'POST', origin, path, headers, trace, body, stream }: UpstreamCall,
   prefix: string,
-  userAgent: string,
 ): Dispatcher.DispatchOptions {
   return {
     method,
@@ -139,7 +133,7 @@ function requestOptions(
       ...(body !== null && { 'content-type': 'application/json' }),
       accept: stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
-      'user-agent': userAgent,
+      'user-agent': 'tollgate',
       // Another origin need not be the provider's own: it learns nothing of the client.
       ...(trace && origin === undefined && traceHeaders(trace)),
       ...headers,

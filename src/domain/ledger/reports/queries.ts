@@ -132,7 +132,7 @@ async function countDays(
     ...(['keyId', 'modelId', 'endpoint'] as const).flatMap((name) =>
       filter[name] === undefined ? [] : [sql`${sql.ref(columns[name])} = ${filter[name]}`],
     ),
-    ...(filter.keyIds ? [isOneOf('key_id', filter.keyIds)] : []),
+    ...(filter.keyIds ? [isKeyOf(filter.keyIds)] : []),
   ];
   const matching = sql<
     number | string
@@ -178,11 +178,9 @@ async function readTaggedDays(
   return new Set(rows.map(({ day }) => day));
 }
 
-/** No value matches an empty list. */
-function isOneOf(column: string, values: readonly string[]) {
-  return values.length === 0
-    ? sql<boolean>`1 = 0`
-    : sql<boolean>`${sql.ref(column)} in (${sql.join(values)})`;
+/** No key matches an empty list. */
+function isKeyOf(keyIds: readonly string[]) {
+  return keyIds.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`key_id in (${sql.join(keyIds)})`;
 }
 
 const columns = { keyId: 'key_id', modelId: 'model_id', endpoint: 'endpoint' } as const;
@@ -279,7 +277,7 @@ function conditionsOf(filter: ChargeFilter): readonly RawBuilder<boolean>[] {
     ...(Object.keys(equal) as (keyof typeof equal)[]).flatMap((name) =>
       filter[name] === undefined ? [] : [sql<boolean>`${sql.ref(equal[name])} = ${filter[name]}`],
     ),
-    ...(keyIds ? [isOneOf('key_id', keyIds)] : []),
+    ...(keyIds ? [isKeyOf(keyIds)] : []),
     ...(tag === undefined
       ? []
       : [
