@@ -5,7 +5,6 @@ import { assignKeyOrThrow } from '../dashboard-api/budgets.ts';
 import {
   changeKeyOrThrow,
   createKeyOrThrow,
-  hourMs,
   readControls,
   rotateKeyOrThrow,
 } from '../dashboard-api/keys.ts';
@@ -13,6 +12,7 @@ import { withAccount, withAccounts } from '../dashboard-api/operator-keys.ts';
 import { findKey, searchKeys } from '../domain/keys/list-keys.ts';
 import type { AdminHandlers } from './handlers.ts';
 import { invalidAfter, pageRows, readAfter, toPage } from './paging.ts';
+import { hourMs } from '../lib/utc-time.ts';
 
 export const keysHandlers: AdminHandlers<typeof keysEndpoints> = {
   'GET /keys': async ({ context, query }) => {

@@ -1,6 +1,7 @@
 // Adds sums of charges, uncharged requests and latencies to figures by group. Pure.
 import type { AnalyticsFigures } from '../dashboard-contract/analytics.ts';
 import { latencyOf } from '../domain/activity/latency.ts';
+import { dayMs, dayOf } from '../lib/utc-time.ts';
 
 /** Requests by bucket of a histogram. */
 type Histogram = Map<number, number>;
@@ -165,13 +166,11 @@ export function toSeries(
   ];
 }
 
-const dayMs = 86_400_000;
-
 /** Returns the UTC days from the first to the last. */
 export function daysBetween(from: string, to: string): readonly string[] {
   const firstMs = Date.parse(from);
   const count = (Date.parse(to) - firstMs) / dayMs + 1;
-  return Array.from({ length: count }, (_, index) => dayText(firstMs + index * dayMs));
+  return Array.from({ length: count }, (_, index) => dayOf(firstMs + index * dayMs));
 }
 
 /** Returns as many days before these. */
@@ -181,9 +180,5 @@ export function rangeBefore(
 ): { readonly from: string; readonly to: string } {
   const firstMs = Date.parse(from);
   const lengthMs = Date.parse(to) - firstMs + dayMs;
-  return { from: dayText(firstMs - lengthMs), to: dayText(firstMs - dayMs) };
-}
-
-function dayText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  return { from: dayOf(firstMs - lengthMs), to: dayOf(firstMs - dayMs) };
 }

@@ -24,7 +24,7 @@ import type { KeyChange, KeyControls, NewKey } from '../domain/keys/manage-keys.
 import { readKeySpending, type KeySpending } from '../domain/ledger/reports/spending.ts';
 import type { Membership } from '../domain/users/session.ts';
 import { forecastMicros } from '../domain/ledger/forecast.ts';
-import { dayStartMs, monthStartMs, nextDayMs, nextMonthMs } from '../domain/ledger/window.ts';
+import { dayStartMs, hourMs, monthStartMs, nextDayMs, nextMonthMs } from '../lib/utc-time.ts';
 import { isAddressRange } from '../lib/addresses.ts';
 import { parseZonedTime } from '../lib/iso-time.ts';
 import { micros } from '../lib/money.ts';
@@ -36,7 +36,6 @@ import { audited, type Handlers } from './handlers.ts';
 const pageRows = 50;
 /** Rows of a list in another order, which has one page. */
 const sortedRows = 100;
-export const hourMs = 3_600_000;
 
 export const keysHandlers: Handlers<typeof keysEndpoints> = {
   'GET /accounts/:account/keys': async ({ context, account, query }) => {

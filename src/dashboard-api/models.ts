@@ -12,7 +12,7 @@ import type { Model, PriceVersion, TokenPrices } from '../domain/catalog/model.t
 import { listPrices, priceAt, scaleByFactor, type PriceFactor } from '../domain/catalog/price.ts';
 import { highestSearchPicos } from '../domain/catalog/search-price.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
-import { dayOf } from '../domain/ledger/window.ts';
+import { dayMs, dayOf } from '../lib/utc-time.ts';
 import { sumRange } from '../domain/ledger/reports/daily-sums.ts';
 import type { Config } from '../config/schema.ts';
 import { shownSearchPrices } from '../gateway/search/search-prices.ts';
@@ -42,7 +42,6 @@ export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
 };
 
 const daysMeasured = 30;
-const dayMs = 86_400_000;
 
 async function measureModels(
   { database, gateway }: DashboardContext,

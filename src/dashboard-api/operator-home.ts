@@ -17,7 +17,8 @@ import { nextSteps } from '../operations/set-up-findings.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 import { namesOfModels } from './model-names.ts';
-import { checkDays, dayMs, startOfDay } from './usage-pages.ts';
+import { checkDays, startOfDay } from './usage-pages.ts';
+import { dayMs } from '../lib/utc-time.ts';
 
 const rowsMax = 100;
 const lowBalancesMax = 20;

@@ -16,8 +16,7 @@ import { isPostgresUrl } from '../db/database.ts';
 import type { RouteState } from '../gateway/routing/health.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
-
-const dayMs = 24 * 60 * 60_000;
+import { dayMs } from '../lib/utc-time.ts';
 
 export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> = {
   'GET /operator/providers': async ({ context }) => {

@@ -8,9 +8,9 @@ import { listCharges, readBalance } from '../domain/ledger/reports/queries.ts';
 import { readSpending } from '../domain/ledger/reports/spending.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
+import { dayMs, dayOf } from '../lib/utc-time.ts';
 
 const runwayDays = 7;
-const dayMs = 86_400_000;
 const errorsShown = 10;
 
 export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
@@ -22,7 +22,6 @@ export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
     const { database, gateway } = context;
     const nowMs = gateway.clock.nowMs();
     const ledgerId = ledgerIdOf(accountId, mode);
-    const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
     // Today is not over, so it does not count.
     const range = { fromDay: dayOf(nowMs - runwayDays * dayMs), toDay: dayOf(nowMs - dayMs) };
     const [balance, spending, newest, [week], errors] = await Promise.all([

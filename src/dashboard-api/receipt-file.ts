@@ -7,6 +7,7 @@ import type { Receipt } from '../domain/billing/receipt-pdf.ts';
 import { ledgerIdOf, signUpCreditId } from '../domain/ledger/commands.ts';
 import { findCredit } from '../domain/ledger/reports/queries.ts';
 import { micros } from '../lib/money.ts';
+import { dayOf } from '../lib/utc-time.ts';
 import type { DashboardContext } from './context.ts';
 
 /** Throws ApiError 404 when the account has no such live credit, or it was for nothing. */
@@ -18,7 +19,7 @@ export async function sendReceipt(
   const receipt = await readReceipt(context, { accountId, entryId });
   // Loaded on first use: the library is large.
   const { receiptPdf } = await import('../domain/billing/receipt-pdf.ts');
-  const day = new Date(receipt.createdAtMs).toISOString().slice(0, 10);
+  const day = dayOf(receipt.createdAtMs);
   return reply
     .header('content-type', 'application/pdf')
     .header('content-disposition', `attachment; filename="receipt-${day}.pdf"`)

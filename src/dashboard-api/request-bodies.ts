@@ -9,11 +9,10 @@ import { listChanges } from '../domain/audit/audit-log.ts';
 import { type KeptBody, readBodies } from '../domain/bodies/read-bodies.ts';
 import { findKey } from '../domain/keys/list-keys.ts';
 import type { DashboardContext } from './context.ts';
+import { dayMs } from '../lib/utc-time.ts';
 
 type Reason = (typeof noBodiesReasons)[number];
 type Place = { readonly accountId: string; readonly request: RequestDetail };
-
-const dayMs = 86_400_000;
 
 export async function readRequestBodies(
   context: DashboardContext,

@@ -32,8 +32,9 @@ import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 import { readRequestBodies } from './request-bodies.ts';
 import { namesOfModels } from './model-names.ts';
-import { checkDays, dayMs, keysOfMember, startOfDay } from './usage-pages.ts';
+import { checkDays, keysOfMember, startOfDay } from './usage-pages.ts';
 import { toDetail, toRecord } from './usage-records.ts';
+import { dayMs, dayOf } from '../lib/utc-time.ts';
 
 const pageRows = 50;
 /** Rows of a list in another order than by time, which has one page. */
@@ -84,7 +85,7 @@ export const requestHandlers: Handlers<typeof requestEndpoints> = {
 
   'GET /accounts/:account/requests/totals': async ({ context, account, query }) => {
     const { mode, key, model, endpoint, outcome, code, tag, provider, member, hour } = query;
-    const today = new Date(context.gateway.clock.nowMs()).toISOString().slice(0, 10);
+    const today = dayOf(context.gateway.clock.nowMs());
     const to = query.to ?? today;
     const from = query.from ?? dayBefore(to, shownDays - 1);
     checkDays(from, to);
@@ -233,7 +234,7 @@ async function listSorted(
   context: DashboardContext,
   { accountId, filters, sort }: ListQuery & { readonly sort: ChargeOrder },
 ): Promise<readonly RequestRecord[]> {
-  const today = new Date(context.gateway.clock.nowMs()).toISOString().slice(0, 10);
+  const today = dayOf(context.gateway.clock.nowMs());
   const to = filters.to ?? today;
   const days = { from: filters.from ?? dayBefore(to, shownDays - 1), to };
   checkDays(days.from, days.to, sortedDaysMax);
@@ -511,5 +512,5 @@ async function findCharge(
 }
 
 function dayBefore(day: string, days: number): string {
-  return new Date(startOfDay('to', day) - days * dayMs).toISOString().slice(0, 10);
+  return dayOf(startOfDay('to', day) - days * dayMs);
 }

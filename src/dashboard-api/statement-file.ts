@@ -7,8 +7,9 @@ import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { type RangeLine, statementOf } from '../domain/ledger/reports/statement-range.ts';
 import { csvRecord } from '../lib/csv.ts';
 import { usdFromMicros } from '../lib/money.ts';
+import { dayMs, dayOf } from '../lib/utc-time.ts';
 import type { DashboardContext } from './context.ts';
-import { dayMs, startOfDay } from './usage-pages.ts';
+import { startOfDay } from './usage-pages.ts';
 
 /** Before the first account. */
 const firstDay = '2020-01-01';
@@ -20,7 +21,7 @@ export async function sendStatementFile(
   { accountId, query }: { readonly accountId: string; readonly query: StatementFileQuery },
 ): Promise<FastifyReply> {
   const { log, config, clock } = context.gateway;
-  const today = new Date(clock.nowMs()).toISOString().slice(0, 10);
+  const today = dayOf(clock.nowMs());
   const { mode, from = firstDay, to = today } = query;
   const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
   if (range.toMs <= range.fromMs) throw invalidRequest('to', '`to` must not be before `from`.');

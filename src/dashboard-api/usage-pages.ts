@@ -1,6 +1,7 @@
 // Pages of an account's charges that match the filters.
 import { invalidRequest } from '../canonical/errors.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
+import { dayMs } from '../lib/utc-time.ts';
 import type { UsageExportQuery } from '../dashboard-contract/usage.ts';
 import type { Database } from '../db/database.ts';
 import { readKeyNames } from '../domain/keys/manage-keys.ts';
@@ -78,8 +79,6 @@ export async function keysOfMember(
   const members = await readKeyMembers(database, accountId);
   return [...members].flatMap(([keyId, { id }]) => (id === member ? [keyId] : []));
 }
-
-export const dayMs = 86_400_000;
 
 /** Throws ApiError `invalid_request` when the day does not exist. */
 export function startOfDay(name: string, day: string): number {

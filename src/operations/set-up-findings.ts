@@ -2,6 +2,7 @@
 // and the operator's home show it.
 import type { Config } from '../config/schema.ts';
 import { readBuiltInCatalog } from '../domain/catalog/load-catalog.ts';
+import { dayMs } from '../lib/utc-time.ts';
 
 export type Finding = {
   readonly area:
@@ -19,7 +20,6 @@ export type Finding = {
   readonly remedy: string | null;
 };
 
-const dayMs = 86_400_000;
 const pricesOldDays = 30;
 const backupOldDays = 7;
 

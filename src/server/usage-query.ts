@@ -4,6 +4,7 @@ import { invalidCursor, invalidRequest } from '../canonical/errors.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChargeQuery } from '../domain/ledger/reports/queries.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
+import { dayMs } from '../lib/utc-time.ts';
 import { decodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 
 const names = ['limit', 'cursor', 'request_id', 'from', 'to', 'model', 'tag', 'key'] as const;
@@ -12,7 +13,6 @@ type Values = Readonly<Partial<Record<Name, string>>>;
 
 const limitDefault = 20;
 const limitMax = 100;
-const dayMs = 86_400_000;
 
 /** Throws ApiError `invalid_request`. */
 export function readUsageQuery(

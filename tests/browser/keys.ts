@@ -18,7 +18,7 @@ import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
 import { shortUsdText } from '../../dashboard/parts/money-text.ts';
-import { nextDayMs } from '../../src/domain/ledger/window.ts';
+import { nextDayMs } from '../../src/lib/utc-time.ts';
 import { micros } from '../../src/lib/money.ts';
 
 const chat = endpoint('chat');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { micros } from '../../src/lib/money.ts';
-import { dayStartMs } from '../../src/domain/ledger/window.ts';
+import { dayStartMs } from '../../src/lib/utc-time.ts';
 import { statementOf, type RangeLine } from '../../src/domain/ledger/reports/statement-range.ts';
 import {
   addAccount,

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
+import { dayMs } from '../../lib/utc-time.ts';
 
 /** Tables of sums: the columns of a row's key, and those added up when the row exists. */
 export const sumTables = {
@@ -42,8 +43,8 @@ type Unwritten<Value> = (rest: Named<Value>) => void;
 /** Uncharged requests kept per account and mode. They cost a client nothing, so they are bounded. */
 const unchargedRowsMax = 100_000;
 /** Charts show up to a year. */
-const daysKeptMs = 400 * 86_400_000;
-const hoursKeptMs = 100 * 86_400_000;
+const daysKeptMs = 400 * dayMs;
+const hoursKeptMs = 100 * dayMs;
 
 /** Adds the rows to those with the same key, or inserts them. */
 export function addSums(
@@ -130,7 +131,7 @@ export async function removeOutdated(
   const iso = (ms: number, length: number) => new Date(ms).toISOString().slice(0, length);
   const day = iso(nowMs - daysKeptMs, 10);
   const outdated: readonly (readonly [SumTable | 'request_log', RawBuilder<unknown>])[] = [
-    ['request_log', sql`created_at_ms < ${nowMs - historyDays * 86_400_000}`],
+    ['request_log', sql`created_at_ms < ${nowMs - historyDays * dayMs}`],
     ...(await findOverfull(database, unchargedMax)).map((where) => ['request_log', where] as const),
     ['latency_sums', sql`period < ${day}`],
     ['activity_days', sql`day < ${day}`],

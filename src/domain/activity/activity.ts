@@ -6,6 +6,7 @@ import type { AnswerWorth } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Micros } from '../../lib/money.ts';
+import { dayMs, dayOf, hourMs } from '../../lib/utc-time.ts';
 import {
   addKeyUses,
   addRequests,
@@ -92,8 +93,6 @@ const waitingMax = 20_000;
  * does not fill the disk.
  */
 const unchargedMax = 100;
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
 
 export class Activity {
   readonly #options: ActivityOptions;
@@ -295,8 +294,7 @@ export class Activity {
 
   #dayOf(nowMs: number): string {
     const number = Math.floor(nowMs / dayMs);
-    if (number !== this.#day.number)
-      this.#day = { number, text: new Date(nowMs).toISOString().slice(0, 10) };
+    if (number !== this.#day.number) this.#day = { number, text: dayOf(nowMs) };
     return this.#day.text;
   }
 

@@ -1,6 +1,7 @@
 // Latencies are kept by day and by month, and by each way to group them. So a year is the sum of
 // some months and days. Pure.
 import type { SumRow } from './activity-rows.ts';
+import { dayMs, dayOf } from '../../lib/utc-time.ts';
 
 type LatencySumRow = SumRow<'latency_sums'>;
 
@@ -45,8 +46,6 @@ function sumsIn(
   });
 }
 
-const dayMs = 86_400_000;
-
 /** Returns whole months and the remaining days between two days, both included. */
 export function periodsOf(fromDay: string, toDay: string): readonly string[] {
   const periods: string[] = [];
@@ -62,13 +61,9 @@ export function periodsOf(fromDay: string, toDay: string): readonly string[] {
 
 function lastDayOf(month: string): string {
   const [year, number] = month.split('-').map(Number) as [number, number];
-  return textOf(Date.UTC(year, number, 0));
+  return dayOf(Date.UTC(year, number, 0));
 }
 
 function dayAfter(day: string): string {
-  return textOf(Date.parse(day) + dayMs);
-}
-
-function textOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  return dayOf(Date.parse(day) + dayMs);
 }

@@ -11,6 +11,7 @@ import { firstWithin } from '../../lib/first-within.ts';
 import { Room } from '../../lib/room.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
+import { dayMs } from '../../lib/utc-time.ts';
 import type { CutBody } from './cut-body.ts';
 import { type Exchange, KeptExchange } from './kept-exchange.ts';
 import { BodyUpkeep } from './upkeep.ts';
@@ -38,7 +39,6 @@ type KeptBodiesOptions = {
 const memoryBytes = 32 * 1024 * 1024;
 const flushEveryMs = 2_000;
 const removeEveryMs = 60_000;
-const dayMs = 86_400_000;
 /** One statement writes at most this, so that other writers never wait long. */
 const stepRows = 50;
 const stepBytes = 1024 * 1024;

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { firstWithin } from '../../lib/first-within.ts';
 import { TableBudget } from '../../lib/table-budget.ts';
+import { dayMs } from '../../lib/utc-time.ts';
 import { belowGeneration } from '../../db/below-generation.ts';
 
 type UpkeepOptions = {
@@ -20,7 +21,6 @@ type Row = {
   readonly size_bytes: number;
 };
 
-const dayMs = 86_400_000;
 /** The longest time from a row's timestamp to its commit, if the database works. */
 const commitMs = 30_000;
 /** The most that one step removes, so that other writers never wait long. */

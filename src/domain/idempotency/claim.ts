@@ -4,6 +4,7 @@ import type { StoredResponse } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import { type Clock, timeLimit } from '../../lib/clock.ts';
 import type { Sealer } from '../../lib/sealed-bytes.ts';
+import { dayMs } from '../../lib/utc-time.ts';
 import { releaseClaim, type SealedResponse, storeClaim } from './claims.ts';
 import type { RequestName } from './request-name.ts';
 
@@ -20,7 +21,6 @@ type ClaimOptions = {
   readonly clock: Clock;
 };
 
-const dayMs = 24 * 60 * 60_000;
 const retryMs = 1_000;
 
 export class Claim {

@@ -5,6 +5,7 @@ import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { Database } from '../../db/database.ts';
 import type { ApiKeysTable, Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
+import { dayOf } from '../../lib/utc-time.ts';
 
 /** A key as it is listed. Only `createKey` returns the key itself. */
 export type KeyListing = {
@@ -145,9 +146,8 @@ export async function sortKeys(
 
 const lastUse = sql<number>`(select last_used_at_ms from key_uses where key_uses.key_id = api_keys.id)`;
 
-/** The days are those of `domain/ledger/window.ts`. */
 function spentIn(order: 'spent-today' | 'spent-this-month', nowMs: number) {
-  const day = new Date(nowMs).toISOString().slice(0, 10);
+  const day = dayOf(nowMs);
   const [kind, startsOn] = order === 'spent-today' ? ['day', day] : ['month', day.slice(0, 7)];
   return sql<number>`(select settled_micros from key_windows
     where key_windows.key_id = api_keys.id and kind = ${kind} and starts_on = ${startsOn})`;

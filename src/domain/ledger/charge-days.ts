@@ -5,7 +5,7 @@ import { totalInputTokens } from '../../canonical/usage.ts';
 import type { ChargeDaysTable } from '../../db/schema.ts';
 import { type Micros, micros } from '../../lib/money.ts';
 import type { Charge } from './book.ts';
-import { dayOf } from './window.ts';
+import { dayOf } from '../../lib/utc-time.ts';
 
 export type ChargeDayRow = Selectable<ChargeDaysTable>;
 

@@ -5,7 +5,7 @@ import { totalInputTokens } from '../../canonical/usage.ts';
 import type { ChargeTagsTable, TagDaysTable } from '../../db/schema.ts';
 import { micros } from '../../lib/money.ts';
 import type { Charge } from './book.ts';
-import { dayOf } from './window.ts';
+import { dayOf } from '../../lib/utc-time.ts';
 
 /** `tags` has each tag once. */
 export type TaggedCharge = { readonly charge: Charge; readonly tags: readonly string[] };

@@ -53,7 +53,7 @@ import {
 } from './journal.ts';
 import type { TaggedCharge } from './charge-tags.ts';
 import { adjustableMicros, refuseHold, roomMicros } from './limits.ts';
-import { dayOf, monthOf } from './window.ts';
+import { dayOf, monthOf } from '../../lib/utc-time.ts';
 
 /** The ledger's own command: releases a hold whose owner has died. */
 export type Expire = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import { forecastMicros } from './forecast.ts';
-import { dayOf, dayStartMs, monthStartMs, nextDayMs, nextMonthMs } from './window.ts';
+import { dayOf, dayStartMs, monthStartMs, nextDayMs, nextMonthMs } from '../../lib/utc-time.ts';
 
 const hourMs = 3_600_000;
 const noonMs = Date.UTC(2026, 10, 21, 12);

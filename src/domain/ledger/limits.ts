@@ -11,7 +11,7 @@ import {
   type WindowKind,
 } from './book.ts';
 import type { Budget, Credit, Debit, RefusedOutcome } from './commands.ts';
-import { nextDayMs, nextMonthMs } from './window.ts';
+import { nextDayMs, nextMonthMs } from '../../lib/utc-time.ts';
 
 /** The terms of a hold: its key, windows and caps. */
 type Terms = Pick<

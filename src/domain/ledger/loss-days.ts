@@ -2,7 +2,7 @@
 // recomputes them. The ledger's worker thread loads this file; `provoked-losses.ts` reads the sums.
 import { type Micros, micros } from '../../lib/money.ts';
 import type { Entry } from './book.ts';
-import { dayOf } from './window.ts';
+import { dayOf } from '../../lib/utc-time.ts';
 
 export type LossDayRow = {
   readonly ledger_id: string;

@@ -1,7 +1,6 @@
 // Parses a page's publication date in the formats of search providers. `Date.parse` is not used
 // because it accepts almost any text that ends in a number.
-
-const dayMs = 24 * 60 * 60 * 1_000;
+import { dayMs, dayOf } from '../../lib/utc-time.ts';
 
 /**
  * Returns a UTC date such as `2026-01-05`, or null for an unknown format or an invalid date.
@@ -14,7 +13,7 @@ export function readPublicationDay(text: string, nowMs: number): string | null {
   if (trimmed.length > 64) return null;
   for (const read of forms) {
     const ms = read(trimmed, nowMs);
-    if (ms !== null) return new Date(ms).toISOString().slice(0, 10);
+    if (ms !== null) return dayOf(ms);
   }
   return null;
 }

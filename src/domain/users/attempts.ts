@@ -4,6 +4,7 @@
 // sequential ones.
 import { createHash } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
+import { dayMs } from '../../lib/utc-time.ts';
 
 export type Attempts = {
   /** The kind of attempt. */
@@ -29,7 +30,6 @@ type Count = {
 
 type Limit = { readonly free: number; readonly windowMs: number };
 
-const dayMs = 24 * 60 * 60_000;
 export const usualLimit: Limit = { free: 10, windowMs: 15 * 60_000 };
 /** All e-mails that an account has sent to others, whoever they are. */
 const invitationsLimit: Limit = { free: 30, windowMs: dayMs };

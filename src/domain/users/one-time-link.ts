@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
+import { hourMs } from '../../lib/utc-time.ts';
 
 type LinkKind = 'first-run' | 'password-reset' | 'verify-email';
 
@@ -13,7 +14,6 @@ type Link = {
   readonly email: string | null;
 };
 
-const hourMs = 60 * 60_000;
 const lifetimesMs: Readonly<Record<LinkKind, number>> = {
   'first-run': 24 * hourMs,
   'password-reset': hourMs,

@@ -6,7 +6,7 @@ import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { type LedgerId, ledgerIdOf } from '../../domain/ledger/commands.ts';
 import type { LossStanding } from '../../domain/ledger/reports/loss-budget.ts';
 import type { StandingReads } from '../../domain/ledger/reports/standing-reads.ts';
-import { dayOf } from '../../domain/ledger/window.ts';
+import { dayOf } from '../../lib/utc-time.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { formatUsd } from '../../lib/money.ts';

@@ -3,6 +3,7 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Found, FoundPage, PageSearch, SearchSource } from '../../canonical/search-source.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { dayMs } from '../../lib/utc-time.ts';
 import { noDirectives, readDirectives, type Directives } from './directives.ts';
 
 /** The clock times the requested delays. */
@@ -38,7 +39,6 @@ function fitsSearch(directives: Directives): boolean {
 }
 
 const firstDayMs = Date.UTC(2026, 0, 1);
-const dayMs = 24 * 60 * 60 * 1_000;
 
 /** Each page is a day older and scores a little lower than the last. `index`: from 0. */
 export function makePage(query: string, index: number): FoundPage {

@@ -5,7 +5,7 @@ import { isSqlite } from '../../../src/db/dialect.ts';
 import { readDaySums } from '../../../src/domain/ledger/reports/compare-sums.ts';
 import { digestSums } from '../../../src/domain/ledger/seals/digests.ts';
 import { digestOfSeal, readSeals } from '../../../src/domain/ledger/seals/seals.ts';
-import { dayOf } from '../../../src/domain/ledger/window.ts';
+import { dayOf } from '../../../src/lib/utc-time.ts';
 
 /** Seals can be changed after it. */
 export async function dropSealGuard({ write }: Pick<Database, 'write'>): Promise<void> {

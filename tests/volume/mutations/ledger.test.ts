@@ -6,7 +6,7 @@ const limits = 'domain/ledger/limits.ts';
 const watchers = ['src/domain/ledger/scenarios.test.ts', 'src/domain/ledger/core.test.ts'];
 const store = ['tests/contract/ledger-store.test.ts # on SQLite a command that cannot be run'];
 const full = ['src/domain/ledger/sqlite/store.test.ts # a batch that fails on'];
-const windows = ['src/domain/ledger/window.test.ts'];
+const windows = ['src/lib/utc-time.test.ts'];
 const keys = ['tests/contract/idempotency.test.ts # on SQLite (a late settlement|a dead process)'];
 const keysOnPostgres = [
   'tests/contract/idempotency.test.ts # on PostgreSQL a settlement and a takeover',
@@ -227,40 +227,40 @@ testMutations(watchers, {
     watchers: full,
   },
   'a daily cap lasts for a month': {
-    file: 'domain/ledger/window.ts',
+    file: 'lib/utc-time.ts',
     guard: 'return isoOf(timeMs).slice(0, 10);',
     without: 'return isoOf(timeMs).slice(0, 7);',
   },
   'a monthly cap lasts for a year': {
-    file: 'domain/ledger/window.ts',
+    file: 'lib/utc-time.ts',
     guard: 'return isoOf(timeMs).slice(0, 7);',
     without: 'return isoOf(timeMs).slice(0, 4);',
   },
   'the reported reset of a daily cap is a day too late': {
-    file: 'domain/ledger/window.ts',
+    file: 'lib/utc-time.ts',
     guard: 'time.getUTCDate() + 1);',
     without: 'time.getUTCDate() + 2);',
   },
   'the reported reset of a monthly cap is a month too late': {
-    file: 'domain/ledger/window.ts',
+    file: 'lib/utc-time.ts',
     guard: 'time.getUTCMonth() + 1);',
     without: 'time.getUTCMonth() + 2);',
   },
   'caps reset in the machine’s time zone': {
-    file: 'domain/ledger/window.ts',
+    file: 'lib/utc-time.ts',
     guard: 'iso: new Date(timeMs).toISOString() }',
     without:
       'iso: new Date(timeMs - new Date(timeMs).getTimezoneOffset() * 60_000).toISOString() }',
     watchers: windows,
   },
   'the reported reset of a daily cap uses the machine’s time zone': {
-    file: 'domain/ledger/window.ts',
+    file: 'lib/utc-time.ts',
     guard: 'time.getUTCDate() + 1);',
     without: 'time.getDate() + 1);',
     watchers: windows,
   },
   'the reported reset of a monthly cap uses the machine’s time zone': {
-    file: 'domain/ledger/window.ts',
+    file: 'lib/utc-time.ts',
     guard: 'Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);',
     without: 'Date.UTC(time.getUTCFullYear(), time.getMonth() + 1);',
     watchers: windows,

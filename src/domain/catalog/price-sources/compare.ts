@@ -9,6 +9,7 @@ import {
   type StatedPrices,
   type StatedTier,
 } from './source.ts';
+import { dayOf } from '../../../lib/utc-time.ts';
 
 export type Proposal = {
   /** The UTC day of the comparison, `YYYY-MM-DD`. */
@@ -39,7 +40,7 @@ export function compareWithSource(
   source: PriceSource,
   { nowMs }: { readonly nowMs: number },
 ): Comparison {
-  const date = new Date(nowMs).toISOString().slice(0, 10);
+  const date = dayOf(nowMs);
   const compared = models.map((model) => {
     const [route] = model.routes ?? [];
     const stated = route ? source.find(route) : null;

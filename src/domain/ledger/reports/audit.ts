@@ -8,7 +8,7 @@ import { holdIdOfExtension } from '../book.ts';
 import { addToDay, type ChargeDayRow } from '../charge-days.ts';
 import { addToLossDay, type LossDayRow } from '../loss-days.ts';
 import { chargeOfRow, type ChargeRow, entryOfRow, type EntryRow } from '../rows.ts';
-import { dayOf, monthOf } from '../window.ts';
+import { dayOf, monthOf } from '../../../lib/utc-time.ts';
 
 /**
  * The first row that disagrees: its value (`found`) and the value that follows from the journal

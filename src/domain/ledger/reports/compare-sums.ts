@@ -5,7 +5,7 @@ import type { Tables } from '../../../db/schema.ts';
 import { type Audit, firstDifference, type Problem, windowId } from './audit.ts';
 import { chargeDayId } from '../charge-days.ts';
 import { lossDayId } from '../loss-days.ts';
-import { dayOf, monthOf } from '../window.ts';
+import { dayOf, hourMs, monthOf } from '../../../lib/utc-time.ts';
 import type { EntryRow } from '../rows.ts';
 
 /**
@@ -107,8 +107,6 @@ type ChargeSpan = {
   /** A settle entry behind this does not count. */
   readonly lastSeq?: number;
 };
-
-const hourMs = 3_600_000;
 
 /**
  * Finds a charge of this time without a settle entry. With `toMs` its last day is read in steps of an

@@ -3,11 +3,9 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { micros } from '../../../lib/money.ts';
 import { tagDayId, type TagDayRow } from '../charge-tags.ts';
-import { dayOf } from '../window.ts';
+import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 import type { Problem } from './audit.ts';
 import { compareTable } from './compare-sums.ts';
-
-const dayMs = 86_400_000;
 
 type Span = {
   readonly fromMs: number;

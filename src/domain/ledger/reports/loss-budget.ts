@@ -7,10 +7,9 @@ import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import { type Losses, readLosses } from './provoked-losses.ts';
-import { dayOf } from '../window.ts';
+import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 const windowDays = 30;
-const dayMs = 86_400_000;
 
 type LossBudget = { readonly floorMicros: Micros; readonly share: number };
 

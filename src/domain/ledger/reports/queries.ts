@@ -11,7 +11,7 @@ import { accountIdOf, type LedgerId, signUpCreditId } from '../commands.ts';
 import { chargeOfRow, type ChargeRow } from '../rows.ts';
 import { type DayCount, planSpans, type Span, widenSpans } from './spans.ts';
 import type { UsageCursor } from './usage-cursor.ts';
-import { dayOf } from '../window.ts';
+import { dayOf, hourMs } from '../../../lib/utc-time.ts';
 
 export type Balance = {
   readonly postedMicros: Micros;
@@ -266,7 +266,6 @@ export async function listTopCharges(
   return rows.map(chargeOfRow);
 }
 
-const hourMs = 3_600_000;
 /** 1970-01-01 was a Thursday. */
 const firstWeekHour = 4 * 24;
 

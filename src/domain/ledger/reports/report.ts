@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { Mode } from '../commands.ts';
-import { dayOf } from '../window.ts';
+import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 export type ReportGroup = 'day' | 'account' | 'key' | 'model';
 
@@ -182,7 +182,6 @@ async function sumFailures(
   return new Map(rows.map(({ group, loss }) => [nameOf(query.by, group), Number(loss)]));
 }
 
-const dayMs = 86_400_000;
 /** The end of the year 9999, when days get a fifth digit. */
 const lastMs = Date.UTC(10_000, 0) - 1;
 
@@ -202,7 +201,7 @@ function groupOf(
 }
 
 function nameOf(by: ReportGroup, group: string | number): string {
-  return by === 'day' ? new Date(Number(group) * dayMs).toISOString().slice(0, 10) : String(group);
+  return by === 'day' ? dayOf(Number(group) * dayMs) : String(group);
 }
 
 /** PostgreSQL returns sums as text, because they may exceed its integers. */

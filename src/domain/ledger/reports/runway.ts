@@ -4,10 +4,9 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
-import { dayOf } from '../window.ts';
+import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 const windowDays = 7;
-const dayMs = 86_400_000;
 
 export type Pace = {
   /** Average spend of a day, above 0. */

@@ -1,5 +1,6 @@
 // Plans where to search for charges that pass a filter: time spans with matches, each small enough
 // to scan quickly.
+import { dayMs } from '../../../lib/utc-time.ts';
 
 /** Unix milliseconds; `toMs` is exclusive, null is open. */
 export type Span = { readonly fromMs: number | null; readonly toMs: number | null };
@@ -15,7 +16,6 @@ export type DayCount = {
  * Rows per scan. SQLite runs on the calling thread, so a longer scan would block other requests.
  */
 const rowsMax = 20_000;
-const dayMs = 86_400_000;
 
 /**
  * Returns spans, newest first like `days`. Consecutive days form one span while they are small; a

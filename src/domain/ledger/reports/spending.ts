@@ -5,7 +5,7 @@ import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import { sumDays } from './daily-sums.ts';
-import { dayOf, monthOf } from '../window.ts';
+import { dayOf, monthOf } from '../../../lib/utc-time.ts';
 
 type Spending = {
   /** Charged since the start of the UTC day and of the month, by the time of the charge. */

@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
-import { dayOf, nextDayMs } from '../window.ts';
+import { dayOf, nextDayMs } from '../../../lib/utc-time.ts';
 import {
   adjustmentOf,
   chargesOf,

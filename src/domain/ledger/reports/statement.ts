@@ -6,7 +6,7 @@ import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 import type { EntryRow } from '../rows.ts';
 import type { UsageCursor } from './usage-cursor.ts';
-import { dayOf, nextDayMs } from '../window.ts';
+import { dayOf, nextDayMs } from '../../../lib/utc-time.ts';
 
 export type StatementLine =
   | {

@@ -9,7 +9,7 @@ import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { chargeDayId } from '../charge-days.ts';
-import { dayOf } from '../window.ts';
+import { dayOf } from '../../../lib/utc-time.ts';
 import { chargeColumns, chargeLine, digestSums, entryColumns } from '../seals/digests.ts';
 import { entryLine, RowsDigest, tagColumns, tagsLine } from '../seals/digests.ts';
 import { readCovered, readJournal } from '../seals/journal.ts';

@@ -5,9 +5,8 @@ import type { Database } from '../../../db/database.ts';
 import { codeOf } from '../../../db/postgres-error.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import type { Tables } from '../../../db/schema.ts';
-import { dayOf } from '../window.ts';
+import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
-const dayMs = 86_400_000;
 const daysAhead = 7;
 /** New partitions of one look. */
 const createdMax = 3;

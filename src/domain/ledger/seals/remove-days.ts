@@ -11,6 +11,7 @@ import { exportDay, exportPath } from './export-file.ts';
 import { countPartitions, dropPartitions } from './partitions.ts';
 import { readCovered } from './journal.ts';
 import { positionOf, readSeals, type SealRow, wrongSeal } from './seals.ts';
+import { dayMs } from '../../../lib/utc-time.ts';
 
 export type Retention = {
   /** A day goes when the newest sealed day is so many days later. */
@@ -39,8 +40,6 @@ type RemoveOptions = {
   /** Waits between two steps of a deletion, in which the ledger writes. */
   readonly pause: () => Promise<void>;
 };
-
-const dayMs = 86_400_000;
 
 /** Removes days in order, and stops at the first that cannot be removed. */
 export async function removeOldDays(database: Database, options: RemoveOptions): Promise<void> {

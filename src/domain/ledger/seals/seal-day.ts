@@ -7,7 +7,7 @@ import type { Tables } from '../../../db/schema.ts';
 import { type Audit, auditEntry, newAudit, type Problem } from '../reports/audit.ts';
 import { compareDays, findChargeWithoutEntry, readDaySums } from '../reports/compare-sums.ts';
 import { compareTags, readTagDays } from '../reports/compare-tags.ts';
-import { dayOf, nextDayMs } from '../window.ts';
+import { dayOf, nextDayMs } from '../../../lib/utc-time.ts';
 import { chargeColumns, chargeLine, digestSums, digestText, entryColumns } from './digests.ts';
 import { entryLine, RowsDigest, tagColumns, tagsLine } from './digests.ts';
 import { type JournalRow, type Position, readJournal } from './journal.ts';

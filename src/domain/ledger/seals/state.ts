@@ -1,7 +1,7 @@
 // The state of an audit at the end of a sealed day, from which `verify` continues. As JSON, always
 // in the same order, so that it has a digest.
 import { type Audit, newAudit, windowId } from '../reports/audit.ts';
-import { dayOf, monthOf } from '../window.ts';
+import { dayOf, monthOf } from '../../../lib/utc-time.ts';
 
 /** Sums by day are left out: those of a sealed day are final, and compared when it is sealed. */
 type State = {

@@ -15,7 +15,7 @@ import type { Command, LedgerId, Reserve } from '../commands.ts';
 import { type Decision, type Expire, timeOf } from '../core.ts';
 import { findReserved } from '../journal.ts';
 import type { LedgerStatements } from './statements.ts';
-import { dayOf, monthOf } from '../window.ts';
+import { dayOf, monthOf } from '../../../lib/utc-time.ts';
 
 type Booking = Pick<Hold, 'ledgerId' | 'keyId' | 'day' | 'month'>;
 

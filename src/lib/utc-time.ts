@@ -1,5 +1,7 @@
-// Cap windows: the UTC day and month. Their names are dates that sort chronologically:
-// `2026-11-21`, `2026-11`.
+// UTC days and months. Their names are dates that sort chronologically: `2026-11-21`, `2026-11`.
+
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;
 
 export function dayOf(timeMs: number): string {
   return isoOf(timeMs).slice(0, 10);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { dayOf, monthOf, nextDayMs, nextMonthMs } from './window.ts';
+import { dayOf, monthOf, nextDayMs, nextMonthMs } from './utc-time.ts';
 
 const hourMs = 3_600_000;
 const machine = process.env['TZ'];
