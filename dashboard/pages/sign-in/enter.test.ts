@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { safeNext } from './enter.ts';
 
+Object.assign(globalThis, { location: { origin: 'https://llm.example.com' } });
+
 test('after sign-in, a link leads to a page of the dashboard and never to another site', () => {
   assert.equal(safeNext('/keys?mode=test'), '/keys?mode=test');
   for (const next of [
