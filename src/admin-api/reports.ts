@@ -11,6 +11,7 @@ import { encodeUsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 import { readUsageCursor, requireAccount } from './accounts.ts';
 import type { AdminHandlers } from './handlers.ts';
 import { invalidAfter, pageOf, pageRows, readAfter, toPage } from './paging.ts';
+import { isoTimeOf } from '../lib/iso-time.ts';
 
 export const reportsHandlers: AdminHandlers<typeof reportsEndpoints> = {
   'GET /accounts/:account/usage': async ({ context, params, query }) => {
@@ -54,7 +55,7 @@ export const reportsHandlers: AdminHandlers<typeof reportsEndpoints> = {
       provoked_loss_micros: standing.provokedMicros,
       budget_micros: standing.budgetMicros,
       exceeded: standing.isExceeded,
-      resets_at: standing.resetsAtMs === null ? null : new Date(standing.resetsAtMs).toISOString(),
+      resets_at: isoTimeOf(standing.resetsAtMs),
     }));
     return { data: rows, ...page };
   },

@@ -26,7 +26,7 @@ import type { Membership } from '../domain/users/session.ts';
 import { forecastMicros } from '../domain/ledger/forecast.ts';
 import { dayStartMs, hourMs, monthStartMs, nextDayMs, nextMonthMs } from '../lib/utc-time.ts';
 import { isAddressRange } from '../lib/addresses.ts';
-import { parseZonedTime } from '../lib/iso-time.ts';
+import { isoTimeOf, parseZonedTime } from '../lib/iso-time.ts';
 import { micros } from '../lib/money.ts';
 import { bodyDaysProblem, changeKey, createKey, rotateKey } from '../operations/keys.ts';
 import type { DashboardContext } from './context.ts';
@@ -310,7 +310,7 @@ export async function toKeys(
     ...listing,
     state: keyStateOf(listing, nowMs),
     ...spendOf(spend.get(listing.id), { createdAtMs: Date.parse(listing.created_at), nowMs }),
-    last_used_at: isoOf(uses.get(listing.id)),
+    last_used_at: isoTimeOf(uses.get(listing.id)),
     owner: ownerOf(owners.get(listing.id)),
   }));
 }
@@ -345,8 +345,4 @@ export function spendOf(
 
 function ownerOf(owner: KeyOwner | undefined): Key['owner'] {
   return owner ? { user_id: owner.userId, name: owner.name } : null;
-}
-
-function isoOf(timeMs: number | undefined): string | null {
-  return timeMs === undefined ? null : new Date(timeMs).toISOString();
 }

@@ -19,6 +19,7 @@ import type { Handlers } from './handlers.ts';
 import { namesOfModels } from './model-names.ts';
 import { checkDays, startOfDay } from './usage-pages.ts';
 import { dayMs } from '../lib/utc-time.ts';
+import { isoTimeOf } from '../lib/iso-time.ts';
 
 const rowsMax = 100;
 const lowBalancesMax = 20;
@@ -58,7 +59,7 @@ export const operatorHomeHandlers: Handlers<typeof operatorHomeEndpoints> = {
     const balances = await listLowBalances(database.read, low);
     return {
       next_steps: steps.map(({ area, what, remedy }) => ({ area, what, remedy })),
-      last_backup_at: lastBackupMs === null ? null : new Date(lastBackupMs).toISOString(),
+      last_backup_at: isoTimeOf(lastBackupMs),
       routes: failingRoutes(context),
       providers: providers
         .filter(({ failures, refusals }) => failures + refusals > 0)
@@ -89,7 +90,7 @@ function failingRoutes({ gateway }: DashboardContext) {
               model,
               state,
               reason,
-              until: ejectedUntilMs === null ? null : new Date(ejectedUntilMs).toISOString(),
+              until: isoTimeOf(ejectedUntilMs),
             },
           ],
     );

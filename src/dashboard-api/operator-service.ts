@@ -17,6 +17,7 @@ import type { RouteState } from '../gateway/routing/health.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 import { dayMs } from '../lib/utc-time.ts';
+import { isoTimeOf } from '../lib/iso-time.ts';
 
 export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> = {
   'GET /operator/providers': async ({ context }) => {
@@ -112,7 +113,7 @@ function toRoute({
   failures,
   refusals,
 }: RouteState): ProviderRoute {
-  const ejected_until = ejectedUntilMs === null ? null : new Date(ejectedUntilMs).toISOString();
+  const ejected_until = isoTimeOf(ejectedUntilMs);
   return { model, state, reason, ejected_until, calls, failures, refusals };
 }
 

@@ -18,6 +18,7 @@ import type { DashboardContext } from './context.ts';
 import { checkConfirmation } from './confirmation.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
 import { checkName } from './sign-in-fields.ts';
+import { isoTimeOf } from '../lib/iso-time.ts';
 
 type PasskeyEndpoints = {
   readonly [
@@ -40,7 +41,7 @@ export const passkeyHandlers: Handlers<PasskeyEndpoints> = {
         host: rpId,
         works_here: rpId === here,
         created_at: new Date(createdAtMs).toISOString(),
-        last_used_at: lastUsedAtMs === null ? null : new Date(lastUsedAtMs).toISOString(),
+        last_used_at: isoTimeOf(lastUsedAtMs),
       })),
     };
   },

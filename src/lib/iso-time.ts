@@ -1,4 +1,4 @@
-// Parses ISO 8601 days and times. `Date.parse` alone accepts 30 February as 2 March.
+// Reads and writes ISO 8601 days and times. `Date.parse` alone accepts 30 February as 2 March.
 
 /** Returns the start of a UTC day such as `2027-01-31`; null for an invalid day. */
 export function parseUtcDay(text: string): number | null {
@@ -12,4 +12,8 @@ export function parseZonedTime(text: string): number | null {
     /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text);
   const timeMs = isTime && parseUtcDay(text.slice(0, 10)) !== null ? Date.parse(text) : Number.NaN;
   return Number.isNaN(timeMs) ? null : timeMs;
+}
+
+export function isoTimeOf(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
 }

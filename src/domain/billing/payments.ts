@@ -7,6 +7,7 @@ import type { Database } from '../../db/database.ts';
 import type { PaymentBookingsTable, PaymentsTable, Tables } from '../../db/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
 import { type Part, type PaymentEvent, positionOf } from './position.ts';
 import type { PaidCheckout, PaymentUpdate } from './read-event.ts';
 
@@ -407,6 +408,6 @@ function toListing(row: PaymentRow): PaymentListing {
     problem: row.problem,
     decision: row.decision,
     note: row.decided_note,
-    paid_at: row.paid_at_ms === null ? null : new Date(row.paid_at_ms).toISOString(),
+    paid_at: isoTimeOf(row.paid_at_ms),
   };
 }

@@ -7,6 +7,7 @@ import type { Database } from '../../db/database.ts';
 import type { AdminKeysTable } from '../../db/schema.ts';
 import { type AddressList, createAddressList } from '../../lib/addresses.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
 import { generateKeyText, keyHintOf, keyKindOf } from './key-text.ts';
 
 export type AdminKey = {
@@ -139,16 +140,12 @@ function toListing(row: Selectable<AdminKeysTable>): AdminKeyListing {
     hint: row.hint,
     scopes: JSON.parse(row.scopes) as AdminScope[],
     allowed_addresses: listOf(row.allowed_addresses),
-    expires_at: timeOf(row.expires_at_ms),
+    expires_at: isoTimeOf(row.expires_at_ms),
     created_at: new Date(row.created_at_ms).toISOString(),
-    revoked_at: timeOf(row.revoked_at_ms),
+    revoked_at: isoTimeOf(row.revoked_at_ms),
   };
 }
 
 function listOf(json: string | null): readonly string[] | null {
   return json === null ? null : (JSON.parse(json) as string[]);
-}
-
-function timeOf(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
 }

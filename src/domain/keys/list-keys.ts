@@ -6,6 +6,7 @@ import type { Database } from '../../db/database.ts';
 import type { ApiKeysTable, Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 import { dayOf } from '../../lib/utc-time.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
 
 /** A key as it is listed. Only `createKey` returns the key itself. */
 export type KeyListing = {
@@ -211,18 +212,14 @@ export function toListing(row: Selectable<ApiKeysTable>): KeyListing {
     tokens_per_minute: row.tokens_per_minute,
     concurrent_requests: row.concurrent_requests,
     allowed_addresses: fromJson(row.allowed_addresses),
-    expires_at: toTime(row.expires_at_ms),
+    expires_at: isoTimeOf(row.expires_at_ms),
     body_days: row.body_days,
     created_at: new Date(row.created_at_ms).toISOString(),
-    disabled_at: toTime(row.disabled_at_ms),
-    revoked_at: toTime(row.revoked_at_ms),
+    disabled_at: isoTimeOf(row.disabled_at_ms),
+    revoked_at: isoTimeOf(row.revoked_at_ms),
   };
 }
 
 function fromJson(text: string | null): readonly string[] | null {
   return text === null ? null : (JSON.parse(text) as string[]);
-}
-
-function toTime(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
 }

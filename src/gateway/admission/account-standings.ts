@@ -11,6 +11,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { formatUsd } from '../../lib/money.ts';
 import { RecentReads } from '../../lib/recent-reads.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
 
 type Key = Pick<ApiKey, 'accountId' | 'mode'>;
 type Options = StandingReads & {
@@ -86,7 +87,7 @@ export class AccountStandings {
 }
 
 function refusalOf({ provokedMicros, budgetMicros, resetsAtMs }: LossStanding): ApiError {
-  const resetsAt = resetsAtMs === null ? null : new Date(resetsAtMs).toISOString();
+  const resetsAt = isoTimeOf(resetsAtMs);
   const message =
     `In the last 30 days this account's requests have cost the operator $${formatUsd(provokedMicros)} that nobody paid: ` +
     `answers that could not be delivered, or costs beyond its balance and caps. Its loss budget of $${formatUsd(budgetMicros)} is exceeded. ` +

@@ -3,6 +3,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../../../db/database.ts';
 import type { Tables } from '../../../db/schema.ts';
+import { isoTimeOf } from '../../../lib/iso-time.ts';
 
 export type ExportResults = {
   readonly sent_spans: number;
@@ -29,9 +30,9 @@ export async function readResults(db: Kysely<Tables>, accountId: string): Promis
   return {
     sent_spans: row?.sent_spans ?? 0,
     dropped_spans: row?.dropped_spans ?? 0,
-    last_success_at: timeOf(row?.last_success_at_ms),
+    last_success_at: isoTimeOf(row?.last_success_at_ms),
     last_problem: row?.last_problem ?? null,
-    last_problem_at: timeOf(row?.last_problem_at_ms),
+    last_problem_at: isoTimeOf(row?.last_problem_at_ms),
   };
 }
 
@@ -55,8 +56,4 @@ export async function addResults(
       }),
     )
     .execute();
-}
-
-function timeOf(ms: number | null | undefined): string | null {
-  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
 }
