@@ -33,7 +33,7 @@ export function createCoalescedTask(action: () => Promise<void>): CoalescedTask 
   };
 }
 
-/** Rejects when the promise takes longer; its later result is ignored. */
+/** Rejects when the database takes longer; its later answer is ignored. */
 export async function withTimeout<Value>(
   clock: Clock,
   milliseconds: number,
