@@ -29,7 +29,27 @@ type ShownSetting = {
  */
 export function showSettings(config: Config): ShownSetting[] {
   const schema = asFieldSchema(ConfigFile);
-  return fieldsOf(schema, { value: config, byDefault: defaultConfig(config.dataDir) }, []);
+  const values = {
+    value: asWritten(config),
+    byDefault: asWritten(defaultConfig(config.dataDir)),
+  };
+  return fieldsOf(schema, values, []);
+}
+
+/** Telemetry as in the file: the configuration has an address for each signal. */
+function asWritten({ telemetry: { operator, allowed_hosts }, ...config }: Config): object {
+  if (operator === null) return { ...config, telemetry: { allowed_hosts } };
+  const { traces, metrics } = operator;
+  const { url = '', headers } = traces ?? metrics ?? {};
+  const telemetry = {
+    ...operator,
+    allowed_hosts,
+    endpoint: url.replace(/\/v1\/(?:traces|metrics)$/, ''),
+    headers,
+    traces: traces !== null,
+    metrics: metrics !== null,
+  };
+  return { ...config, telemetry };
 }
 
 /** A setting's value, and the one without a file and variables: some do not come from the schema. */
