@@ -1,9 +1,9 @@
 // Sign-in, sign-up, sign-out and their links. With a mail server, answers do not reveal to
 // strangers who is a user: the address's owner learns it by e-mail instead.
-import { withOneSlash } from '../lib/one-slash.ts';
 import type { Change } from '../domain/audit/audit-log.ts';
 import { findFirstAccount } from '../domain/accounts/manage-accounts.ts';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
+import { withOneSlash } from '../lib/one-slash.ts';
 import type { authEndpoints } from '../dashboard-contract/auth.ts';
 import { ProviderAway } from '../domain/users/authentication.ts';
 import { createProofLink, proveEmail } from '../domain/users/email-proof.ts';

@@ -1,12 +1,12 @@
 // Authentication: sessions, passwords, the second factor and the identity provider, through the
 // sign-in library. Results are converted to our own types. The library's error texts and session
 // tokens stay in here; only its cookies leave.
-import { withOneSlash } from '../../lib/one-slash.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
 import { type Clock, timeLimit } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Secrets } from '../../lib/secrets.ts';
+import { withOneSlash } from '../../lib/one-slash.ts';
 import { isInvited } from './invitations.ts';
 import type { OwnChangeRow } from './audited-links.ts';
 import { findBackupCode, readBackupCodes, replaceBackupCodes } from './backup-codes.ts';
