@@ -86,6 +86,8 @@ test('after an update, an open page says so, and the next page is of the new ver
   await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie, ignores }, async (page) => {
     await page.goto('/');
     await page.getByText('Spent today').waitFor();
+    // A part of the page that is still loading would be missing.
+    await page.waitForLoadState('networkidle');
     await gateway.program.kill();
     install(newVersion());
     await page.getByRole('switch', { name: 'Test mode' }).click({ force: true });

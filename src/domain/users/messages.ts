@@ -130,11 +130,16 @@ export function lowBalanceMail(what: {
  * would be a link to anywhere in an e-mail of the operator.
  */
 function oneLine(name: string): string {
-  const text = name
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/\S*(?::\/\/|www\.)\S*/gi, '...')
-    .trim();
+  const words = name
+    .trim()
+    .split(/\s+/)
+    .map((word) => (isAddress(word) ? '...' : word));
+  const text = words.join(' ');
   return text.length <= nameCharactersMax ? text : `${text.slice(0, nameCharactersMax)}...`;
+}
+
+function isAddress(word: string): boolean {
+  return word.includes('://') || word.toLowerCase().includes('www.');
 }
 
 const nameCharactersMax = 60;
