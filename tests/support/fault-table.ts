@@ -67,7 +67,7 @@ export type CellResult = { readonly cell: Cell; readonly problem: string | null 
 /** The longest a request may take on the gateway's clock: far above every configured timeout. */
 const hangMs = 30_000;
 /** The longest it may take in real time; a limit for hangs only. */
-const realHangMs = 120_000;
+const realHangMs = 300_000;
 
 /** The gateway, key and account that run one cell at a time. */
 export type Lane = {

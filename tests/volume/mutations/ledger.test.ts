@@ -15,9 +15,8 @@ const keysOnPostgres = [
 testMutations(watchers, {
   'a reservation does not check the limits': {
     file: core,
-    guard:
-      'const refusal = refuseHold(book, { ledger, terms, budget, amountMicros, nowMs: createdAtMs });',
-    without: 'const refusal = null as ReturnType<typeof refuseHold>;',
+    guard: ': refuseHold(book, { ledger, terms, budget, amountMicros, nowMs: createdAtMs });',
+    without: ': (null as ReturnType<typeof refuseHold>);',
   },
   'an extension does not check the limits': {
     file: core,
@@ -27,8 +26,8 @@ testMutations(watchers, {
   },
   'a reservation does not check the budget': {
     file: core,
-    guard: 'const { budget } = command;',
-    without: 'const budget = undefined;',
+    guard: 'const { budget, isForLoss = false } = command;',
+    without: 'const { isForLoss = false } = command;\n  const budget = undefined;',
   },
   'an extension does not check the budget': {
     file: core,
