@@ -61,8 +61,9 @@ for (const [upstream, client] of pairs) {
       });
       assert.deepEqual(checkStream(client, reply.text), { ending: 'success', text: 'Hello there' });
     };
-    // The first stream of a process loads code and grows V8's young generation, whatever it carries.
-    await streamWithJunk(2_000);
+    // The first streams of a process load code and grow V8's heap, whatever they carry. If they were
+    // kept, the next ones would be too.
+    await streamWithJunk(10_000);
     const startBytes = residentBytes(gateway.program.pid);
     await streamWithJunk(10_000);
     const grownBytes = residentBytes(gateway.program.pid) - startBytes;
