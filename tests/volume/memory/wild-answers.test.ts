@@ -61,12 +61,14 @@ for (const [upstream, client] of pairs) {
       });
       assert.deepEqual(checkStream(client, reply.text), { ending: 'success', text: 'Hello there' });
     };
-    // The first streams of a process load code and grow V8's heap, whatever they carry. If they were
-    // kept, the next ones would be too.
-    await streamWithJunk(10_000);
-    const startBytes = residentBytes(gateway.program.pid);
-    await streamWithJunk(10_000);
-    const grownBytes = residentBytes(gateway.program.pid) - startBytes;
+    // The first stream loads code, and V8 may collect garbage late. If one was kept, all would be.
+    const growths: number[] = [];
+    for (let streams = 0; streams < 4; streams++) {
+      const startBytes = residentBytes(gateway.program.pid);
+      await streamWithJunk(10_000);
+      growths.push(residentBytes(gateway.program.pid) - startBytes);
+    }
+    const grownBytes = Math.min(...growths);
     t.diagnostic(`the program has grown by ${Math.round(grownBytes / 1e6)} MB`);
     assert.ok(
       grownBytes < 50_000_000,
