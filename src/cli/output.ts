@@ -11,7 +11,7 @@ export function printResult(options: JsonOption, value: unknown, forPeople: stri
   console.log(options.json ? JSON.stringify(value) : withoutControls(forPeople));
 }
 
-/** What a failed command prints for programs: `{"error":{"message":"there is no account acc_1"}}`. */
+/** Returns the output of a failed command with `--json`: `{"error":{"message":"there is no account acc_1"}}`. */
 export function failureJson(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return JSON.stringify({ error: { message: text.replace(/^error: /, '') } });

@@ -16,9 +16,9 @@ export type FieldSchema = {
   /** A secret: never shown, never quoted. */
   readonly writeOnly?: boolean;
   readonly pattern?: string;
-  /** What text that matches `pattern` is, in words: `must be <shape>`. */
+  /** Says in words what `pattern` allows. The error is `must be <shape>`. */
   readonly shape?: string;
-  /** What the freely chosen names of `patternProperties` are, in words. */
+  /** Says in words which names `patternProperties` allows. */
   readonly names?: string;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -46,7 +46,7 @@ export function fieldNamesOf(schema: FieldSchema): string[] {
   return branchesOf(schema).flatMap((branch) => Object.keys(branch.properties ?? {}));
 }
 
-/** Returns what freely chosen names are, in words, or null when names are fixed. */
+/** Returns in words which names are allowed, or null when the names are fixed. */
 export function namesOf(schema: FieldSchema): string | null {
   return branchesOf(schema).find(({ names }) => names !== undefined)?.names ?? null;
 }

@@ -23,6 +23,9 @@ test('other numbers stay numbers, also beside such arguments', () => {
   assert.equal(Object.getPrototypeOf(body), Object.prototype);
   assert.equal((body['input'] as { n: unknown }).n, 1.5);
   assert.equal(parseWithArguments('12345678901234567890'), 12_345_678_901_234_567_000);
+  assert.deepEqual(parseWithArguments('{"input":12345678901234567890}'), {
+    input: 12_345_678_901_234_567_000,
+  });
 });
 
 test('whatever the value, arguments come back as JSON.stringify would write them', () => {

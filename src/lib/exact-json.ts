@@ -44,8 +44,9 @@ function roundOutsideArguments(value: unknown): unknown {
   if (JSON.isRawJSON(value)) return Number(value.rawJSON);
   const members = value as Record<string, unknown>;
   for (const [name, member] of Object.entries(members)) {
-    if (Array.isArray(member) || !argumentNames.has(name))
-      members[name] = roundOutsideArguments(member);
+    const isArguments =
+      argumentNames.has(name) && !Array.isArray(member) && !JSON.isRawJSON(member);
+    if (!isArguments) members[name] = roundOutsideArguments(member);
   }
   return value;
 }

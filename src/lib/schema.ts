@@ -43,7 +43,7 @@ type JsonSchema = {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** What text that matches `pattern` is, in words: `must be <shape>; got …`. */
+  /** Says in words what `pattern` allows. The error is `must be <shape>; got …`. */
   readonly shape?: string;
   /** The message for text that does not match `pattern`; by default it quotes the pattern. */
   readonly mismatch?: string;

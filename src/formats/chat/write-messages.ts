@@ -54,6 +54,7 @@ export function writeMessages(
  */
 function withResultsFirst(messages: readonly Message[]): Message[] {
   const ordered: Message[] = [];
+  /** Right behind the last turn of the assistant; 0: there was none yet. */
   let place = 0;
   for (const message of messages) {
     const results = ordered[place];
