@@ -1,5 +1,5 @@
 // What the results depend on: the processor, and how long the disk takes to make a write durable.
-// Each charge needs two such writes.
+// Each charge waits for one such write; a hold only has to outlive the process.
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export function describeMachine(dataDir: string): string {
   return [
     `${new Date().toISOString().slice(0, 10)}, ${platform()} ${arch()}, ${cpus().length} × ${cpu?.model.trim()}, Node ${process.versions.node}, load ${loadavg()[0]!.toFixed(1)} at the start`,
     `Cores: ${pinning}.`,
-    `Disk: a write is durable after ${commitMs(dataDir).toFixed(2)} ms (median); a charged request waits for two.`,
+    `Disk: a write is durable after ${commitMs(dataDir).toFixed(2)} ms (median); a charged request waits for one.`,
   ].join('\n');
 }
 

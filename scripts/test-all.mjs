@@ -46,6 +46,8 @@ const groups = {
       { TOLLGATE_TEST_DATABASE: 'postgres' },
     ),
   ],
+  // `npm test` runs `pages` only.
+  browser: [test(['tests/browser/!(pages).test.ts'])],
   // Databases of all old versions, and the previous version beside this one.
   upgrades: [test(['tests/integration/upgrades.test.ts', 'tests/volume/upgrades/*.test.ts'])],
   fuzz: [
