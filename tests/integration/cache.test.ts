@@ -281,6 +281,25 @@ for (const at of endpoints) {
   }
 }
 
+const erasures: Readonly<Record<string, readonly string[]>> = {
+  'a purge': ['purge'],
+  'the end of storing': ['update', '--retain-responses', 'off'],
+};
+for (const [what, [command, ...options]] of Object.entries(erasures)) {
+  test(`a hit in the moment before a gateway notices ${what} does not store the erased answer under its Idempotency-Key`, async () => {
+    gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+    const { key, account } = await newKey();
+    const { ask, runs } = asker(chat, key, zero);
+    const first = await ask();
+    await gateway.program.cli('accounts', command!, account, ...options);
+    const named = { headers: { 'idempotency-key': 'order-1' } };
+    assertHit(await ask(named), first);
+    await noticeKeyChanges(gateway, { clock });
+    assert.equal((await ask(named)).error.code, 'idempotency_body_not_retained');
+    assert.equal(runs(), 1);
+  });
+}
+
 test('accounts never share an answer, a header or a run; keys of one account do', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
   const [one, two] = [await newKey(), await newKey()];

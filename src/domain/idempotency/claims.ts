@@ -3,6 +3,7 @@
 // charges it.
 import { type Selectable, sql } from 'kysely';
 import type { AnswerWorth } from '../../canonical/stored-response.ts';
+import { belowGeneration } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
 import type { IdempotentResponsesTable } from '../../db/schema.ts';
 import type { RequestName } from './request-name.ts';
@@ -81,12 +82,18 @@ type StoreOptions = {
   readonly nowMs: number;
 };
 
-/** Stores the answer of a free request. Returns true when the request still held the key. */
+/**
+ * Stores the answer of a free request, without its body when the account's answers were erased
+ * since the request began. Returns true when the request still held the key.
+ */
 export async function storeClaim(
   database: Database,
-  { keyId, keyDigest }: RequestName,
+  { keyId, keyDigest, generation }: RequestName,
   { requestId, sealed, worth, nowMs }: StoreOptions,
 ): Promise<boolean> {
+  const isErased = sql`(select ${belowGeneration} from accounts join api_keys
+    on api_keys.account_id = accounts.id where api_keys.id = ${keyId}) > ${generation}`;
+  const body = sealed.body === null ? null : Buffer.from(sealed.body, 'base64');
   const { numUpdatedRows } = await database.write
     .updateTable('idempotent_responses')
     .set({
@@ -94,7 +101,8 @@ export async function storeClaim(
       status: sealed.status,
       content_type: sealed.contentType,
       headers: sealed.headers,
-      body: sealed.body === null ? null : Buffer.from(sealed.body, 'base64'),
+      // The row of a running request has no body. From the column, PostgreSQL learns the type.
+      body: sql`case when ${isErased} then body else ${body} end`,
       stored_at_ms: nowMs,
       expires_at_ms: nowMs + sealed.keptForMs,
       cost_micros: worth?.costMicros,
