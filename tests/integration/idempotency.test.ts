@@ -372,6 +372,27 @@ test('a waiting stream that was opened early gets the error in its stream', asyn
   assert.ok(!told.text.includes('[DONE]'));
 });
 
+test('a replay in a stream that a keep-alive opened says in trailers what was ignored and emulated', async () => {
+  const [chat, messages] = [endpoint('chat'), endpoint('messages')];
+  const gate = Promise.withResolvers<void>();
+  gateway.upstream.on(messages.upstreamPath, behind(gate.promise, answers(messages)));
+  const { key } = await newKey();
+  const fields = { stream: true, seed: 1, response_format: { type: 'json_object' } };
+  const { ask } = asker(chat, key, newName(), { ...fields, model: messages.model });
+  const earlier = gateway.upstream.requests.length;
+  const asked = Promise.all([ask(), ask()]);
+  await oneRunsOf(2, earlier);
+  await clock.advance(2 * keepAliveMs);
+  gate.resolve();
+  const replayed = (await asked).find(({ costMicros }) => costMicros === 0)!;
+  const { headers } = await ask();
+  for (const name of ['x-service-ignored', 'x-service-emulated']) {
+    assert.ok(headers[name], name);
+    assert.equal(replayed.trailers[name], headers[name]);
+    assert.match(replayed.headers.trailer!, new RegExp(name, 'i'));
+  }
+});
+
 for (const at of endpoints) {
   test(`${at.name}: a client that drops at any event of a stream and retries gets the whole stream`, async () => {
     const { start, deltas, end } = streamFrames(at.name, content);

@@ -28,13 +28,14 @@ export async function replay(
     [gateway.headers.cache]: source,
     ...(balance && { [gateway.headers.balance]: String(floorToCents(balance.availableMicros)) }),
   };
-  const headers = { ...requestHeaders(accepted), ...response.headers, ...costs };
+  const about = { ...response.headers, ...costs };
+  const headers = { ...requestHeaders(accepted), ...about };
   if (!accepted.work.stream) return client.sendAnswer(body, headers);
   const isOpen = client.openStream !== null;
   const stream = client.startStream(headers, []);
   await stream.write(body);
   // A stream that a keep-alive opened has announced these as trailers.
-  stream.end('', isOpen ? costs : {});
+  stream.end('', isOpen ? about : {});
 }
 
 function bodyNotRetained({ gateway }: Accepted): ApiError {

@@ -44,9 +44,9 @@ export class WaitingClient implements Client, KeptStream {
     if (this.#client.isGone()) return;
     const { keepAlives, headers } = this.#accepted.gateway;
     this.lastWriteMs = keepAlives.nowMs();
-    const { cost, balance, cache, route, attempts, ignored } = headers;
-    const trailerNames = [cost, balance, cache, route, attempts, ignored];
-    this.#stream ??= this.#client.startStream(requestHeaders(this.#accepted), trailerNames);
+    const { cost, balance, cache, route, attempts, ignored, emulated, outputLimit } = headers;
+    const names = [cost, balance, cache, route, attempts, ignored, emulated, outputLimit];
+    this.#stream ??= this.#client.startStream(requestHeaders(this.#accepted), names);
     this.#stream.keepAlive(emptyComment);
   }
 
