@@ -25,11 +25,12 @@ const routes = [{ provider: 'openai', model: 'm', api: 'chat' }];
 const chat = endpoints.find(({ name }) => name === 'chat')!;
 const answer = answerContent('chat', { text: 'An answer.', tokens: { input: 10, output: 3 } });
 
-async function start(t: TestContext) {
+async function start(t: TestContext, more: object = {}) {
   const clock = new TestClock();
   const config = {
     models: { priced: { ...limits, routes } },
     retries: { max_attempts: 3, backoff_base_ms: 1, budget_floor: 10 },
+    ...more,
   };
   const gateway = await startGateway(config, { clock });
   t.after(() => gateway.stop());
@@ -155,4 +156,26 @@ test('hits, replays, errors and provider calls are counted, and stored at shutdo
     ['openai', 3, 0, 2, []],
   );
   assert.equal((await readKeyUses(gateway.database, [id])).size, 1);
+});
+
+test('a retry whose answer was not stored is an error, not a replay that saved something', async (t) => {
+  const { clock, gateway } = await start(t, { idempotency: { body_limit_bytes: 0 } });
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const sent = { key, headers: { 'idempotency-key': 'one' }, body: chat.body({ model: 'priced' }) };
+  gateway.upstream.on(chat.upstreamPath, answer);
+  assert.equal((await gateway.post(chat.path, sent)).status, 200);
+  assert.equal((await gateway.post(chat.path, sent)).status, 422);
+  await gateway.program.app.gateway.activity.flush();
+  const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
+  const sums = await sumActivity(gateway.database.read, {
+    accountId: account,
+    mode: 'live',
+    fromDay: '2020-01-01',
+    toDay: day,
+    by: 'model',
+  });
+  assert.deepEqual(
+    sums.map((sum) => [sum.outcome, sum.requests, sum.savedMicros]),
+    [['idempotency_body_not_retained', 1, 0]],
+  );
 });

@@ -18,9 +18,9 @@ export async function replay(
   client: WaitingClient,
   { response, source }: Replayed,
 ): Promise<void> {
-  accepted.log.note({ cache: source, saved: response.worth });
   const { body } = response;
   if (body === null) throw bodyNotRetained(accepted);
+  accepted.log.note({ cache: source, saved: response.worth });
   const { gateway, key } = accepted;
   const balance = await gateway.readBalance(ledgerIdOf(key.accountId, key.mode));
   const costs: Headers = {
