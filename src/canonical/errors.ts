@@ -137,7 +137,7 @@ export const errorKinds = {
     status: 422,
     retry: false,
     meaning:
-      'The request with this Idempotency-Key succeeded and was charged, but its response was not stored, because it was too long or the account stores none.',
+      'The request with this Idempotency-Key succeeded and was charged, but its response is not stored: it was too long, the account stores none or has erased it, or the secret that encrypted it has ended.',
     remedy:
       'The request never runs again under this key. Use a new key to run it again, or ask the operator to raise `idempotency.body_limit_bytes`.',
   },

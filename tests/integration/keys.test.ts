@@ -220,6 +220,7 @@ test('accounts purge erases stored answers, --retain-responses off also stores n
     (reply) => reply.status !== 200,
   );
   assert.equal(purgedReply.error.code, 'idempotency_body_not_retained');
+  assert.match(purgedReply.error.message, /has erased them/);
 
   const off = await cli('accounts', 'update', account, '--retain-responses', 'off');
   assert.deepEqual(off, {

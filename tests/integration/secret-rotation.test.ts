@@ -216,6 +216,7 @@ test('a stored answer is replayed after a rotation, and without its secret its r
   await restart(second);
   const gone = await ask();
   assert.equal(gone.error.code, 'idempotency_body_not_retained');
+  assert.match(gone.error.message, /secret that encrypted it has ended/);
   assert.equal((await gateway.balance(account)).postedMicros, postedMicros, 'charged once');
 });
 

@@ -42,7 +42,8 @@ function bodyNotRetained({ gateway }: Accepted): ApiError {
   const limit = gateway.config.idempotency.body_limit_bytes;
   return new ApiError(
     'idempotency_body_not_retained',
-    'The request with this Idempotency-Key has succeeded and was charged once, but its answer was not kept: it is longer than ' +
-      `${limit} bytes (\`idempotency.body_limit_bytes\`), or the account has switched off stored answers. It is not run again; use a new key to run it again.`,
+    'The request with this Idempotency-Key has succeeded and was charged once, but its answer is not stored: it is longer than ' +
+      `${limit} bytes (\`idempotency.body_limit_bytes\`), the account stores no answers or has erased them, or the secret that ` +
+      'encrypted it has ended. It is not run again; use a new key to run it again.',
   );
 }
