@@ -215,3 +215,25 @@ test('a refused credential alerts the operator, and its route is skipped for a w
   two.play('chat', [answer]);
   assert.equal(servedBy(await send())[0], 'first');
 });
+
+test('a fallback’s answer is not cached while the first route is out of use either', async (t) => {
+  const ejectionMs = 3_000;
+  const { two, clock, send } = await start(t, {
+    retries: { max_attempts: 2, attempts_per_route: 1, backoff_base_ms: 1, budget_floor: 100 },
+    health: { failures: 1, ejection_ms: ejectionMs, ejection_cap_ms: 60_000 },
+  });
+  const { key } = await two.gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const { path, body } = endpointOf('chat');
+  const ask = async () => {
+    const fields = { model: 'two-chat', temperature: 0 };
+    const reply = await two.gateway.post(path, { key, body: body(fields) });
+    return [reply.status, servedBy(reply)[0] ?? reply.headers['x-service-cache']];
+  };
+  two.play('chat', [answerStatus(503)], [answer]);
+  assert.equal(servedBy(await send())[0], 'second');
+  for (let sent = 0; sent < 2; sent++) assert.deepEqual(await ask(), [200, 'second']);
+  two.play('chat', [answer]);
+  await clock.advance(ejectionMs);
+  assert.deepEqual(await ask(), [200, 'first']);
+  assert.deepEqual(await ask(), [200, 'hit']);
+});

@@ -35,7 +35,7 @@ export async function settle(
   if (span) span.usage = usage;
   const priced = priceUsage(attempt.price, usage, searches);
   // The cache key names the primary route, and a fallback may have left out more of the request.
-  const isFallback = attempt.route !== plan.first.route;
+  const isFallback = plan.beginsWithFallback || attempt.route !== plan.first.route;
   const isWhole =
     ended.ending === 'complete' && !ended.isLimited && !granted.isReduced && !isFallback;
   const tokens = { inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens };

@@ -65,6 +65,14 @@ export class RoutePlan {
     return this.#attemptBy(this.#first, null);
   }
 
+  /** True when a route of a better rank is out of use: even the first route is then a fallback. */
+  get beginsWithFallback(): boolean {
+    const { rank } = this.#first.route;
+    return this.#candidates.some(
+      ({ standing, route }) => standing === 'out-of-use' && route.rank < rank,
+    );
+  }
+
   /** The first route, with a request that fits the hold. */
   begin(granted: Allowance): Attempt {
     return this.#attemptBy(this.#first, granted);
