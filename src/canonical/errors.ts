@@ -268,7 +268,13 @@ export function invalidRequest(
   });
 }
 
-/** The 400 for a cursor that this list did not return. */
+export function accountFrozen(): ApiError {
+  return new ApiError(
+    'account_frozen',
+    'This account is frozen. Contact the operator of this service.',
+  );
+}
+
 export function idempotencyConflict(): ApiError {
   return new ApiError(
     'idempotency_conflict',
@@ -276,6 +282,7 @@ export function idempotencyConflict(): ApiError {
   );
 }
 
+/** The 400 for a cursor that this list did not return. */
 export function invalidCursor(): ApiError {
   return invalidRequest(
     'cursor',

@@ -1,6 +1,6 @@
 // Finds the model of a request, then checks that its key may use it. An unknown model is reported
 // before a forbidden one.
-import { ApiError } from '../../canonical/errors.ts';
+import { accountFrozen, ApiError } from '../../canonical/errors.ts';
 import { searchModelId } from '../../canonical/web-search.ts';
 import { listModels } from '../../domain/catalog/listing.ts';
 import type { Model } from '../../domain/catalog/model.ts';
@@ -38,11 +38,7 @@ export function unknownModel(
 
 /** Throws ApiError `account_frozen` or `model_not_allowed_for_key`. */
 export function checkPermission(key: ApiKey, modelId: string): void {
-  if (key.accountFrozen)
-    throw new ApiError(
-      'account_frozen',
-      'This account is frozen. Contact the operator of this service.',
-    );
+  if (key.accountFrozen) throw accountFrozen();
   if (key.models === null || key.models.has(modelId)) return;
   if (modelId === searchModelId) {
     throw new ApiError(

@@ -1,6 +1,6 @@
 // Writes the error for a request whose hold does not fit: which limit refused it, by how much, and
 // what would fit.
-import { ApiError } from '../../canonical/errors.ts';
+import { accountFrozen, ApiError } from '../../canonical/errors.ts';
 import type { RefusedOutcome } from '../../domain/ledger/commands.ts';
 import { formatUsd, type Micros } from '../../lib/money.ts';
 import type { HoldRequest } from './worst-case.ts';
@@ -20,10 +20,7 @@ type Wanted = {
 export function refuseHold(outcome: RefusedOutcome, wanted: Wanted): ApiError {
   switch (outcome.type) {
     case 'account-frozen':
-      return new ApiError(
-        'account_frozen',
-        'This account is frozen. Contact the operator of this service.',
-      );
+      return accountFrozen();
     case 'insufficient-balance':
       return new ApiError('insufficient_balance', balanceMessage(outcome, wanted), {
         details: detailsOf('balance', outcome, wanted),
