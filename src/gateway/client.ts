@@ -30,3 +30,37 @@ export type ClientStream = {
   readonly keepAlive: (frame: string) => void;
   readonly end: (frames: string, trailers: Headers) => void;
 };
+
+/** Hears what the client is answered, before it is sent. */
+type AnswerObserver = {
+  readonly onAnswer: (body: string | Buffer) => void;
+  /** Called when a stream starts. The returned function is called with its frames. */
+  readonly onStream: () => (frames: string | Buffer) => void;
+};
+
+/** Returns the client to answer. */
+export function observeAnswer(client: Client, { onAnswer, onStream }: AnswerObserver): Client {
+  return {
+    isGone: () => client.isGone(),
+    onGone: (callback) => client.onGone(callback),
+    sendAnswer(body, headers) {
+      onAnswer(body);
+      client.sendAnswer(body, headers);
+    },
+    startStream(headers, trailerNames) {
+      const stream = client.startStream(headers, trailerNames);
+      const onFrames = onStream();
+      return {
+        write(frames) {
+          onFrames(frames);
+          return stream.write(frames);
+        },
+        keepAlive: (frame) => stream.keepAlive(frame),
+        end(frames, trailers) {
+          onFrames(frames);
+          stream.end(frames, trailers);
+        },
+      };
+    },
+  };
+}

@@ -7,7 +7,7 @@ import type { RequestSpans } from '../canonical/request-spans.ts';
 import { type Answered, contentCharactersMax, writeContent } from '../domain/telemetry/content.ts';
 import type { StreamReader, UpstreamFormat } from '../formats/format.ts';
 import { SseParser } from '../lib/sse.ts';
-import type { Client } from './client.ts';
+import { observeAnswer, type Client } from './client.ts';
 import type { Work } from './stages.ts';
 
 /** Returns the client to answer. */
@@ -16,30 +16,16 @@ export function recordContent(spans: RequestSpans, { said }: Work, client: Clien
   let readAnswered: () => Answered | null = () => null;
   spans.readContent = () => writeContent(asked(), readAnswered());
   if (!answerFormat) return client;
-  return {
-    isGone: () => client.isGone(),
-    onGone: (callback) => client.onGone(callback),
-    sendAnswer(body, headers) {
+  return observeAnswer(client, {
+    onAnswer(body) {
       readAnswered = () => readWhole(answerFormat, body);
-      client.sendAnswer(body, headers);
     },
-    startStream(headers, trailerNames) {
-      const stream = client.startStream(headers, trailerNames);
+    onStream() {
       const reading = new StreamReading(answerFormat);
       readAnswered = () => reading.answered();
-      return {
-        write(frames) {
-          reading.push(frames);
-          return stream.write(frames);
-        },
-        keepAlive: (frame) => stream.keepAlive(frame),
-        end(frames, trailers) {
-          reading.push(frames);
-          stream.end(frames, trailers);
-        },
-      };
+      return (frames) => reading.push(frames);
     },
-  };
+  });
 }
 
 const unread: Answered = { content: [], stop: null, isCut: true };
