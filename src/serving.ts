@@ -178,7 +178,7 @@ function createGateway(
     clock,
     onError: report('activity cannot be written; retrying'),
   });
-  const searching = { config, upstreams, health: routing.health, activity, meter, log, clock };
+  const searching = { config, upstreams, routing, activity, meter, log, clock };
   return {
     config,
     catalog,

@@ -10,7 +10,7 @@ import type { BookingListener, Charged, RequestFields } from './request-log.ts';
 type MeteredCall = {
   readonly provider: string;
   readonly kind: 'stream' | 'whole';
-  /** One of those of `outcomeOf`. */
+  /** Named in `routing/ended-call.ts`. */
   readonly outcome: string;
   /** Streams are measured to their first piece, whole answers to their end. */
   readonly ms: number;

@@ -4,10 +4,10 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { RequestTry } from '../../canonical/request-try.ts';
 import type { CallFailed } from '../calling/call.ts';
 import type { Gateway } from '../gateway.ts';
-import { outcomeOf } from '../routing/call-outcome.ts';
+import { logFailure, noteCallEnd } from '../routing/ended-call.ts';
 import type { CallEnding } from '../routing/health.ts';
 import type { Attempt } from '../routing/plan.ts';
-import { isCredentialRefused, nextStepAfter, waitBeforeRetryMs } from '../routing/retry-policy.ts';
+import { nextStepAfter, waitBeforeRetryMs } from '../routing/retry-policy.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
 import type { Called, Held } from '../stages.ts';
 import { lossOf } from '../charging/settle.ts';
@@ -173,12 +173,9 @@ async function callRoute<Answer>(
     }
     return tried;
   } finally {
-    health.end(route.name, ending);
     const kind = request.stream ? 'stream' : 'whole';
     const ms = (answeredAtMs ?? clock.elapsedMs()) - startedAtMs;
-    const { provider } = route.name;
-    gateway.activity.noteCall({ provider, kind, ending, ms });
-    gateway.meter.noteCall({ provider, kind, outcome: outcomeOf(ending, failure), ms });
+    noteCallEnd(gateway, { route: route.name, kind, ending, failure, ms });
     called.log.addTry({ ...tryOf(called, failure), ms: Math.round(ms) });
   }
 }
@@ -196,29 +193,13 @@ function tryOf(
   };
 }
 
-/** Logs what the client does not see. */
 function noteFailure(
   { gateway, attempt: { route }, number, requestId, model }: Called,
   failure: UpstreamFailure,
 ): CallEnding {
-  const fields = {
-    request_id: requestId,
-    provider: route.name.provider,
-    model: model.id,
-    kind: failure.kind,
-    upstream_status: failure.status,
-    attempt: number,
-  };
-  if (isCredentialRefused(failure.status)) {
-    gateway.log.error(
-      fields,
-      'the provider refuses its credential or wants money: no request through it can succeed',
-    );
-    return 'refused';
-  }
-  gateway.log.warn(fields, 'the upstream failed');
-  // A provider that refuses a faulty request is healthy.
-  return nextStepAfter(failure) === 'never' ? 'good' : 'bad';
+  const { provider } = route.name;
+  const fields = { request_id: requestId, provider, model: model.id, attempt: number };
+  return logFailure(gateway.log, { failure, fields, message: 'the upstream failed' });
 }
 
 /** Returns the next call after its wait; null when none is made and the failure is reported. */

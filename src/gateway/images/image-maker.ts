@@ -17,8 +17,8 @@ import type { RequestLog } from '../request-log.ts';
 import type { SaleSignals } from '../charging/piece-sale.ts';
 import { imageHttpOver } from './image-http.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
-import { isCredentialRefused, nextStepAfter } from '../routing/retry-policy.ts';
-import { outcomeOf } from '../routing/call-outcome.ts';
+import { nextStepAfter } from '../routing/retry-policy.ts';
+import { logFailure, noteCallEnd } from '../routing/ended-call.ts';
 import type { CallEnding, RouteName } from '../routing/health.ts';
 import { modelNotFound } from '../routing/route.ts';
 import { withoutProvider } from '../answering/failure-message.ts';
@@ -199,11 +199,8 @@ async function generate(
     else if (!job.signal.aborted) ending = noteFailure(gateway, name, result.failure);
     return result.kind === 'images' ? result : withoutNames(result, connected);
   } finally {
-    health.end(name, ending);
-    const { provider } = name;
     const ms = gateway.clock.elapsedMs() - startedAtMs;
-    gateway.activity.noteCall({ provider, kind: 'whole', ending, ms });
-    gateway.meter.noteCall({ provider, kind: 'whole', outcome: outcomeOf(ending, failure), ms });
+    noteCallEnd(gateway, { route: name, kind: 'whole', ending, failure, ms });
   }
 }
 
@@ -212,21 +209,8 @@ function noteFailure(
   { provider, upstreamModel }: RouteName,
   failure: UpstreamFailure,
 ): CallEnding {
-  const fields = {
-    provider,
-    model: upstreamModel,
-    kind: failure.kind,
-    upstream_status: failure.status,
-  };
-  if (isCredentialRefused(failure.status)) {
-    log.error(
-      fields,
-      'the provider refuses its credential or wants money: no request through it can succeed',
-    );
-    return 'refused';
-  }
-  log.warn(fields, 'the provider of images failed');
-  return nextStepAfter(failure) === 'never' ? 'good' : 'bad';
+  const fields = { provider, model: upstreamModel };
+  return logFailure(log, { failure, fields, message: 'the provider of images failed' });
 }
 
 function withoutNames(failed: ImageJobFailed, provider: ConnectedImageProvider): ImageJobFailed {

@@ -60,7 +60,7 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const { live } = connectSearch({
     config,
     upstreams,
-    health: healthAt(clock.nowMs),
+    routing: { health: healthAt(clock.nowMs) },
     activity,
     meter,
     log,
@@ -536,7 +536,7 @@ function connectOffline() {
   return connectSearch({
     config: configOf('service: {}'),
     upstreams,
-    health: healthAt(clock.nowMs),
+    routing: { health: healthAt(clock.nowMs) },
     activity,
     meter,
     log,

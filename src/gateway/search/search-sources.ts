@@ -1,6 +1,5 @@
 // Web search providers: their configuration joined with their kinds. Live keys search through
 // these, test keys through the sandbox.
-import type { Activity } from '../../domain/activity/activity.ts';
 import { searchModelId } from '../../canonical/web-search.ts';
 import type { Config } from '../../config/schema.ts';
 import { isSearchKind } from '../../canonical/provider-kind.ts';
@@ -14,9 +13,7 @@ import {
 } from '../../domain/search/web-searcher.ts';
 import { createHttpSource, type SearchProvider } from './http-source.ts';
 import { isCredentialRefused } from '../routing/retry-policy.ts';
-import type { Meter } from '../meter.ts';
-import { outcomeOf } from '../routing/call-outcome.ts';
-import type { RouteHealth } from '../routing/health.ts';
+import { noteCallEnd, type CallCounters } from '../routing/ended-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
 export type WebSearchers = {
@@ -25,13 +22,9 @@ export type WebSearchers = {
   readonly test: WebSearcher;
 };
 
-type SearchParts = {
+type SearchParts = CallCounters & {
   readonly config: Config;
   readonly upstreams: Upstreams;
-  /** Shared with all routes. */
-  readonly health: RouteHealth;
-  readonly activity: Pick<Activity, 'noteCall'>;
-  readonly meter: Pick<Meter, 'noteCall'>;
   readonly log: Logger;
   readonly clock: Clock;
 };
@@ -65,16 +58,14 @@ export function connectSearch(parts: SearchParts): WebSearchers {
 }
 
 /** A provider's searches have a circuit breaker of their own, beside its models. */
-function sourceHealth({ health, activity, meter }: SearchParts): SourceHealth {
+function sourceHealth(parts: SearchParts): SourceHealth {
+  const { health } = parts.routing;
   const routeOf = (provider: string) => ({ provider, upstreamModel: searchModelId });
   return {
     isAvailable: (provider) => health.isAvailable(routeOf(provider)),
     begin: (provider) => health.begin(routeOf(provider)),
-    end: (provider, ending, ms) => {
-      health.end(routeOf(provider), ending);
-      activity.noteCall({ provider, kind: 'whole', ending, ms });
-      meter.noteCall({ provider, kind: 'whole', outcome: outcomeOf(ending, null), ms });
-    },
+    end: (provider, ending, ms) =>
+      noteCallEnd(parts, { route: routeOf(provider), kind: 'whole', ending, failure: null, ms }),
   };
 }
 
