@@ -2,11 +2,12 @@
 // them.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { Mode } from '../../src/dashboard-contract/common.ts';
 import { chooseAccount, storedName } from './choose-account.ts';
 import { sessionQuery, useSession, type SessionInfo } from './session.ts';
 
 export type Account = SessionInfo['accounts'][number];
-export type Mode = 'live' | 'test';
+export type { Mode };
 
 /** Returns the chosen account. For account pages only: they are shown only when there is one. */
 export function useAccount(): Account {

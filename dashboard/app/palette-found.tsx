@@ -9,7 +9,7 @@ import {
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useChosenAccount } from '../api/account.ts';
+import { useChosenAccount, type Mode } from '../api/account.ts';
 import type { Output } from '../api/client.ts';
 import { useUser } from '../api/session.ts';
 import { useApi } from '../api/use-api.ts';
@@ -65,7 +65,7 @@ function useOwnGroups(
 ): readonly Group[] {
   const navigate = useNavigate();
   const { requests = [], keys = [], models = [] } = found ?? {};
-  const modeOf = (mode: 'live' | 'test') => (mode === 'test' ? mode : undefined);
+  const modeOf = (mode: Mode) => (mode === 'test' ? mode : undefined);
   return [
     {
       group: 'Requests',

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AdminScope } from '../canonical/admin-scope.ts';
 import { ApiError } from '../canonical/errors.ts';
 import { type AdminKey, adminKeyDigest, findAdminKey } from '../domain/keys/admin-keys.ts';
-import { keyKindOf } from '../domain/keys/key-text.ts';
+import { keyKindOf, keyModeOf } from '../domain/keys/key-text.ts';
 import { createFailedKeys } from '../domain/limits/failed-keys.ts';
 import type { ServerContext } from '../server/context.ts';
 import {
@@ -70,7 +70,7 @@ export function admitAdmin({ database, gateway, addressRates }: ServerContext) {
 }
 
 function wrongKey(sent: string): ApiError {
-  const isApiKey = ['live', 'test'].includes(keyKindOf(sent) ?? '');
+  const isApiKey = keyModeOf(sent) !== null;
   return new ApiError(
     'invalid_api_key',
     isApiKey

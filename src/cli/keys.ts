@@ -1,6 +1,7 @@
 // `tollgate keys …`
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import type { KeyScope } from '../canonical/key-scope.ts';
+import type { Mode } from '../canonical/mode.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
 import { type KeyOwner, listKeyOwners, readKeyOwners } from '../domain/keys/key-owners.ts';
@@ -27,7 +28,7 @@ type LimitOptions = JsonOption &
   };
 
 export async function createKeyCommand(
-  options: LimitOptions & { account: string; mode: 'live' | 'test'; owner?: OrNone<string> },
+  options: LimitOptions & { account: string; mode: Mode; owner?: OrNone<string> },
 ): Promise<void> {
   await withInstallation('keys create', async ({ config, database, changes, secrets }) => {
     const { account: accountId, mode, owner = none } = options;

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { keyScopes } from '../canonical/key-scope.ts';
+import { modes } from '../canonical/mode.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { DatabaseUnusable, MigrationFailed } from '../db/database-error.ts';
 import { LedgerUnavailable } from '../domain/ledger/batcher.ts';
@@ -144,12 +145,7 @@ function addReportCommand(program: Command): void {
         .choices(['day', 'account', 'key', 'model'])
         .default('day'),
     )
-    .addOption(
-      report
-        .createOption('--mode <mode>', 'live or test')
-        .choices(['live', 'test'])
-        .default('live'),
-    )
+    .addOption(report.createOption('--mode <mode>', 'live or test').choices(modes).default('live'))
     .addOption(
       report
         .createOption('--from <date>', 'the first UTC day, such as 2026-11-01')
@@ -244,10 +240,7 @@ function addKeysCommands(program: Command): void {
   limits(json(keys.command('create').description('create a key; it is shown only once')))
     .requiredOption('--account <id>', 'the account that the key belongs to')
     .addOption(
-      keys
-        .createOption('--mode <mode>', 'live or test')
-        .choices(['live', 'test'])
-        .makeOptionMandatory(),
+      keys.createOption('--mode <mode>', 'live or test').choices(modes).makeOptionMandatory(),
     )
     .option(
       '--owner <member>',

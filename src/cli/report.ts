@@ -1,6 +1,6 @@
 // `tollgate report`
+import type { Mode } from '../canonical/mode.ts';
 import { type ReportGroup, type ReportRow, report } from '../domain/ledger/reports/report.ts';
-import type { Mode } from '../domain/ledger/commands.ts';
 import { withInstallation } from './installation.ts';
 import { dollars, formatTable, printResult, type JsonOption } from './output.ts';
 

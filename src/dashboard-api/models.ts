@@ -4,6 +4,7 @@ import type { Latency } from '../domain/activity/latency.ts';
 import { readModelLatencies, sumActivity } from '../domain/activity/queries.ts';
 import { readTerms } from '../domain/accounts/manage-accounts.ts';
 import type { ImageModel, PicosByTier } from '../canonical/image-model.ts';
+import type { Mode } from '../canonical/mode.ts';
 import { searchModelId } from '../canonical/web-search.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { readBuiltInCatalog } from '../domain/catalog/load-catalog.ts';
@@ -46,7 +47,7 @@ const daysMeasured = 30;
 async function measureModels(
   { database, gateway }: DashboardContext,
   accountId: string,
-  mode: 'live' | 'test',
+  mode: Mode,
 ): Promise<readonly Contract.MeasuredModel[]> {
   const nowMs = gateway.clock.nowMs();
   const range = { fromDay: dayOf(nowMs - (daysMeasured - 1) * dayMs), toDay: dayOf(nowMs) };

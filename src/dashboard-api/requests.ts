@@ -1,6 +1,7 @@
 // The history of requests: charged ones from the ledger, the others from the account's activity,
 // merged by time.
 import { documentationUrl, errorKinds, ApiError, type ErrorCode } from '../canonical/errors.ts';
+import { modes, type Mode } from '../canonical/mode.ts';
 import type {
   RequestDetail,
   requestEndpoints,
@@ -45,7 +46,7 @@ const shownDays = 30;
 type Outcome = (typeof requestOutcomes)[number];
 
 type Filters = {
-  readonly mode: 'live' | 'test';
+  readonly mode: Mode;
   readonly key?: string | undefined;
   readonly model?: string | undefined;
   readonly endpoint?: string | undefined;
@@ -491,7 +492,7 @@ async function findCharge(
   accountId: string,
   requestId: string,
 ): Promise<{ readonly row: Row; readonly detail: UsageDetail } | null> {
-  for (const mode of ['live', 'test'] as const) {
+  for (const mode of modes) {
     const query = {
       ledgerId: ledgerIdOf(accountId, mode),
       limit: 1,

@@ -1,8 +1,8 @@
 // Shapes that several areas of the dashboard's API share.
 import { Type, type Static, type TProperties, type TSchema } from 'typebox';
+import { modes } from '../canonical/mode.ts';
 
-/** Each account has a live and a test ledger, with their own keys. */
-export const Mode = Type.Enum(['live', 'test']);
+export const Mode = Type.Enum([...modes]);
 export type Mode = Static<typeof Mode>;
 
 /** Roles in an account, in rising order of rights. */

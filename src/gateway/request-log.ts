@@ -3,6 +3,7 @@
 // a listener when it is booked, because that may be later. Its fields never hold a key, a prompt or an
 // answer.
 import type { ApiError } from '../canonical/errors.ts';
+import type { Mode } from '../canonical/mode.ts';
 import type { RequestTry } from '../canonical/request-try.ts';
 import type { RequestSpans } from '../canonical/request-spans.ts';
 import type { AnswerWorth } from '../canonical/stored-response.ts';
@@ -20,7 +21,7 @@ type Notes = {
   readonly accountId?: string;
   readonly keyId?: string;
   readonly adminKeyId?: string;
-  readonly mode?: 'live' | 'test';
+  readonly mode?: Mode;
   readonly model?: string;
   /** Never in the log or telemetry. */
   readonly tags?: readonly string[] | undefined;

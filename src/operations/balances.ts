@@ -1,8 +1,9 @@
 // Credits, debits and payment decisions by operators. The ledger writes an entry and its audit row
 // in one transaction.
+import type { Mode } from '../canonical/mode.ts';
 import type { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import type { Decision, PaymentListing, Payments } from '../domain/billing/payments.ts';
-import { ledgerIdOf, type Mode } from '../domain/ledger/commands.ts';
+import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import type { AdminLedger } from '../domain/ledger/open-ledger.ts';
 import { balanceMaxMicros } from '../domain/ledger/limits.ts';
 import { findAdjustment } from '../domain/ledger/reports/queries.ts';

@@ -2,9 +2,10 @@
 import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
+import type { Mode } from '../../api/account.ts';
 import { apiPath, queryText } from '../../api/client.ts';
 
-type Props = { readonly account: string; readonly mode: 'live' | 'test' };
+type Props = { readonly account: string; readonly mode: Mode };
 
 export function StatementExport({ account, mode }: Props) {
   const [days, setDays] = useState({ from: '', to: '' });

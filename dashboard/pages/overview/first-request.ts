@@ -1,4 +1,5 @@
 // The first request: the model that it goes to, and the request as code in four languages.
+import type { Mode } from '../../../src/dashboard-contract/common.ts';
 import type { Output } from '../../api/client.ts';
 
 type ChatModel = Output<'GET /accounts/:account/models'>['chat'][number];
@@ -9,7 +10,7 @@ type ChatModel = Output<'GET /accounts/:account/models'>['chat'][number];
  */
 export function firstModel(
   models: readonly ChatModel[],
-  { mode, allowed }: { readonly mode: 'live' | 'test'; readonly allowed: readonly string[] | null },
+  { mode, allowed }: { readonly mode: Mode; readonly allowed: readonly string[] | null },
 ): string | null {
   const runnable = models.filter(
     (model) =>

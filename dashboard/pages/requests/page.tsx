@@ -4,7 +4,7 @@ import { useLocalStorage } from '@mantine/hooks';
 import { IconActivity, IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { RequestRecord } from '../../../src/dashboard-contract/requests.ts';
-import { useAccount, useIsAtLeast, useMode } from '../../api/account.ts';
+import { useAccount, useIsAtLeast, useMode, type Mode } from '../../api/account.ts';
 import { apiPath, queryText } from '../../api/client.ts';
 import { useApiPages } from '../../api/use-api.ts';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -144,7 +144,7 @@ function NoMatches() {
   );
 }
 
-function NoRequestsYet({ mode }: { readonly mode: 'live' | 'test' }) {
+function NoRequestsYet({ mode }: { readonly mode: Mode }) {
   const canTry = useIsAtLeast('member');
   return (
     <EmptyState

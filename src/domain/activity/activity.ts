@@ -2,6 +2,7 @@
 // last use of keys, latencies and provider calls, and keeps the history of requests. Counts are
 // summed in memory and written every few seconds, so that noting a request is cheap. A killed
 // process loses those seconds. Rows that cannot be written are kept and retried, up to a bound.
+import type { Mode } from '../../canonical/mode.ts';
 import type { AnswerWorth } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
@@ -34,7 +35,7 @@ export type EndedRequest = Omit<RequestNotes, 'isClientGone' | 'errorParam'> & {
   /** These three are absent together when the request had no valid key. */
   readonly accountId?: string;
   readonly keyId?: string;
-  readonly mode?: 'live' | 'test';
+  readonly mode?: Mode;
   readonly model?: string;
   readonly provider?: string;
   readonly tags?: readonly string[] | undefined;

@@ -1,9 +1,8 @@
 // Sums for analytics: latencies, hours, providers and tags. Some seconds late.
 import { type Kysely, sql } from 'kysely';
+import type { Mode } from '../../canonical/mode.ts';
 import type { LatencySumsTable, Tables } from '../../db/schema.ts';
 import { periodsOf } from './latency-sums.ts';
-
-type Mode = 'live' | 'test';
 
 export type ActivityRange = {
   readonly accountId: string;

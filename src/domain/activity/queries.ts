@@ -1,6 +1,7 @@
 // Reads the counts of uncharged requests and provider calls, and the last use of keys. They are a
 // few seconds old; see activity.ts.
 import { type Kysely, sql } from 'kysely';
+import type { Mode } from '../../canonical/mode.ts';
 import type { Database } from '../../db/database.ts';
 import { isSqlite } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -9,8 +10,6 @@ import type { RequestRow } from './activity-rows.ts';
 import { type ActivityRange, sumLatencies } from './analytics.ts';
 import { type Latency, latencyOf, totalMsOf } from './latency.ts';
 import { readNotes, type RequestNotes } from './request-notes.ts';
-
-type Mode = 'live' | 'test';
 
 type ActivityQuery = {
   /** null means all accounts, for operators. */

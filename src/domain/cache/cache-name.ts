@@ -2,6 +2,7 @@
 // with the installation's secret, because with a plain hash anybody with a stolen database could
 // test guesses of what a customer asked.
 import { hash } from 'node:crypto';
+import type { Mode } from '../../canonical/mode.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 
@@ -21,7 +22,7 @@ export type CachedRequest = {
   readonly accountId: string;
   /** The account's `cacheGeneration`. */
   readonly generation: number;
-  readonly mode: 'live' | 'test';
+  readonly mode: Mode;
   readonly method: string;
   readonly path: string;
   readonly stream: boolean;

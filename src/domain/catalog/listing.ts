@@ -1,6 +1,7 @@
 // The responses of GET /v1/models, /v1/models/{id} and /v1/models/info: the models that a caller
 // may see, with prices.
 import type { ImageModel } from '../../canonical/image-model.ts';
+import type { Mode } from '../../canonical/mode.ts';
 import { searchModelId } from '../../canonical/web-search.ts';
 import { usdFromPicos } from '../../lib/money.ts';
 import type { Catalog } from './catalog.ts';
@@ -12,7 +13,7 @@ import type { SearchPrice, SearchProviders } from './search-price.ts';
 
 /** Determines which models a caller may see. Without a key: mode `live` and no model list. */
 type Visibility = {
-  readonly mode: 'live' | 'test';
+  readonly mode: Mode;
   /** The catalogue ids that the key is restricted to; null means all. */
   readonly models: ReadonlySet<string> | null;
   readonly nowMs: number;

@@ -1,6 +1,7 @@
 // An API key in the gateway's memory, with its account's settings. Only the key's digest is kept,
 // never its text.
 import type { KeyScope } from '../../canonical/key-scope.ts';
+import type { Mode } from '../../canonical/mode.ts';
 import type { AccountExport } from '../../canonical/request-spans.ts';
 import type { AddressList } from '../../lib/addresses.ts';
 import type { Micros } from '../../lib/money.ts';
@@ -15,7 +16,7 @@ type RequestLimits = {
 export type ApiKey = {
   readonly id: string;
   readonly accountId: string;
-  readonly mode: 'live' | 'test';
+  readonly mode: Mode;
   readonly dailyCapMicros: Micros | null;
   readonly monthlyCapMicros: Micros | null;
   /** What all keys of this key's owner may spend together; null: it has no owner with a budget. */

@@ -3,6 +3,7 @@
 // Only an HMAC of an API key is stored; its secret is outside the database.
 import { createHmac, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Mode } from '../../canonical/mode.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -11,7 +12,7 @@ const checksumCharacters = 6;
 const pattern = /^tg_(live|test|admin)_[0-9A-Za-z]{38}$/;
 
 /** API keys are live or test keys; admin keys open the admin API only. */
-type KeyKind = 'live' | 'test' | 'admin';
+type KeyKind = Mode | 'admin';
 
 export function generateKeyText(kind: KeyKind): string {
   const body = `tg_${kind}_${randomText()}`;
@@ -19,7 +20,7 @@ export function generateKeyText(kind: KeyKind): string {
 }
 
 /** Returns the mode of a well-formed API key, or null. */
-export function keyModeOf(text: string): 'live' | 'test' | null {
+export function keyModeOf(text: string): Mode | null {
   const kind = keyKindOf(text);
   return kind === 'admin' ? null : kind;
 }

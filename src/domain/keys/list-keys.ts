@@ -2,6 +2,7 @@
 import type { Selectable, SelectQueryBuilder, SqlBool } from 'kysely';
 import { sql } from 'kysely';
 import type { KeyScope } from '../../canonical/key-scope.ts';
+import type { Mode } from '../../canonical/mode.ts';
 import type { Database } from '../../db/database.ts';
 import type { ApiKeysTable, Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
@@ -12,7 +13,7 @@ import { isoTimeOf } from '../../lib/iso-time.ts';
 export type KeyListing = {
   readonly id: string;
   readonly account_id: string;
-  readonly mode: 'live' | 'test';
+  readonly mode: Mode;
   readonly name: string;
   readonly hint: string;
   readonly daily_cap_micros: Micros | null;
@@ -91,7 +92,7 @@ export async function findLastUsedKey(
 export type KeySearch = {
   /** Absent: all accounts. */
   readonly accountId?: string;
-  readonly mode?: 'live' | 'test';
+  readonly mode?: Mode;
   /** A part of the name or hint, ignoring case, or the whole id. */
   readonly text?: string;
   /** Absent: any state. */

@@ -1,6 +1,7 @@
 // Inserts and changes the rows of API keys. src/operations/keys.ts also writes the audit rows.
 import type { Kysely, Selectable, Updateable } from 'kysely';
 import type { KeyScope } from '../../canonical/key-scope.ts';
+import type { Mode } from '../../canonical/mode.ts';
 import type { Database } from '../../db/database.ts';
 import type { ApiKeysTable, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
@@ -37,7 +38,7 @@ export type NewKey = {
 
 export type KeyOrder = KeyControls & {
   readonly accountId: string;
-  readonly mode: 'live' | 'test';
+  readonly mode: Mode;
   /** The user to whom it belongs; left out: nobody. */
   readonly ownerId?: string;
 };

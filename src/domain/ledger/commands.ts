@@ -1,13 +1,13 @@
 // The ledger's commands and outcomes. The caller chooses the command ids: a command that is sent
 // again with the same id changes nothing and returns its first outcome.
 import type { Insertable } from 'kysely';
+import type { Mode } from '../../canonical/mode.ts';
 import type { KeptPrice } from '../../canonical/price-terms.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { PoolState } from '../../db/pool-state.ts';
 import type { AuditLogTable } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 
-export type Mode = 'live' | 'test';
 /** One account has two ledgers: `<account id>:live` and `<account id>:test`. */
 export type LedgerId = `${string}:${Mode}`;
 

@@ -1,9 +1,10 @@
 // Creates the two ledgers of a new account in the transaction that creates the account, so that
 // neither exists alone.
 import type { Kysely } from 'kysely';
+import { modes } from '../../canonical/mode.ts';
 import type { Tables } from '../../db/schema.ts';
 import { microsFromUsd, zeroMicros } from '../../lib/money.ts';
-import { ledgerIdOf, type Mode } from './commands.ts';
+import { ledgerIdOf } from './commands.ts';
 import { runCommands } from './core.ts';
 import { rowOfEntry } from './rows.ts';
 import { holdClosedUntil } from './seals/sealing-turn.ts';
@@ -19,7 +20,6 @@ export async function createLedgers(
   transaction: Kysely<Tables>,
   { accountId, nowMs }: { readonly accountId: string; readonly nowMs: number },
 ): Promise<void> {
-  const modes: readonly Mode[] = ['live', 'test'];
   const rows = modes.map((mode) => ({
     id: ledgerIdOf(accountId, mode),
     account_id: accountId,

@@ -1,4 +1,5 @@
 // A request that is over, as telemetry reads it: what was noted for its log line, and its spans.
+import type { Mode } from '../../canonical/mode.ts';
 import type { RequestSpans } from '../../canonical/request-spans.ts';
 
 export type FinishedRequest = {
@@ -15,7 +16,7 @@ export type FinishedRequest = {
     readonly requestId: string;
     readonly accountId?: string;
     readonly keyId?: string;
-    readonly mode?: 'live' | 'test';
+    readonly mode?: Mode;
     readonly model?: string;
     readonly provider?: string;
     readonly attempts?: number;

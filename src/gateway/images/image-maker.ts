@@ -2,6 +2,7 @@
 // calls as its provider needs.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { ImageMode, ImageModel, ImageTier, ImageUsage } from '../../canonical/image-model.ts';
+import type { Mode } from '../../canonical/mode.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
@@ -34,7 +35,7 @@ export type ImageRouteChosen = {
 /** Returns the active routes in order. Throws ApiError `model_not_found` when there is none. */
 export function findImageRoutes(
   { catalog, providers }: Gateway,
-  { model, mode }: { readonly model: ImageModel; readonly mode: 'live' | 'test' },
+  { model, mode }: { readonly model: ImageModel; readonly mode: Mode },
 ): readonly [ImageRouteChosen, ...ImageRouteChosen[]] {
   if (mode === 'test') return [{ provider: 'sandbox', upstreamModels: {}, connected: null }];
   const routes = catalog.images.liveRoutes(model).flatMap(({ provider, upstreamModels }) => {

@@ -3,6 +3,7 @@
 // hosts.
 import { ApiError } from '../../canonical/errors.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../../canonical/format-name.ts';
+import type { Mode } from '../../canonical/mode.ts';
 import { formatsOfKind } from '../../canonical/provider-kind.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Model, Route } from '../../domain/catalog/model.ts';
@@ -29,7 +30,7 @@ export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lac
 
 type RouteQuery = {
   readonly model: Model;
-  readonly mode: 'live' | 'test';
+  readonly mode: Mode;
   readonly clientFormat: ClientFormatName;
   /** The client's request, when the choice of format depends on it. */
   readonly body?: JsonObject;

@@ -3,6 +3,7 @@
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import { endpointSearchPrice, type SearchPrice } from '../../domain/catalog/search-price.ts';
 import type { Config } from '../../config/schema.ts';
+import type { Mode } from '../../canonical/mode.ts';
 import { isSearchKind } from '../../canonical/provider-kind.ts';
 import { searchProviderKinds } from '../../providers/registry.ts';
 import { resultsByDefault, resultsMax } from '../../domain/search/search-request.ts';
@@ -46,11 +47,7 @@ export function mostSearchPrice(
  * Returns the maximum prices of the usual number of results and of any number. Test keys use the
  * sandbox's.
  */
-export function shownSearchPrices(
-  prices: Prices,
-  factor: PriceFactor,
-  mode: 'live' | 'test' = 'live',
-) {
+export function shownSearchPrices(prices: Prices, factor: PriceFactor, mode: Mode = 'live') {
   const config =
     mode === 'live' ? prices : { ...prices, search: { ...prices.search, providers: [] } };
   return {

@@ -2,6 +2,7 @@
 import { Alert, Button, Group, Modal, Stack, Table, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
+import type { Mode } from '../../../api/account.ts';
 import type { ApiError } from '../../../api/api-error.ts';
 import type { Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
@@ -17,7 +18,7 @@ type Account = Output<'GET /operator/accounts/:account'>;
 type Kind = 'credit' | 'debit';
 type Props = {
   readonly account: Account;
-  readonly mode: 'live' | 'test';
+  readonly mode: Mode;
   /** Null closes the dialog. */
   readonly kind: Kind | null;
   readonly onClose: () => void;

@@ -20,6 +20,7 @@ import {
 } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useUrlState } from '../../../parts/url-state.ts';
+import type { Mode } from '../../../api/account.ts';
 import { apiPath, type Output } from '../../../api/client.ts';
 import { useSession } from '../../../api/session.ts';
 import { useApi, useApiPages, useChange } from '../../../api/use-api.ts';
@@ -199,13 +200,7 @@ function AccountPage({ account }: { readonly account: Account }) {
   );
 }
 
-function Statement({
-  accountId,
-  mode,
-}: {
-  readonly accountId: string;
-  readonly mode: 'live' | 'test';
-}) {
+function Statement({ accountId, mode }: { readonly accountId: string; readonly mode: Mode }) {
   const pages = useApiPages('GET /operator/accounts/:account/statement', {
     params: { account: accountId },
     query: { mode },

@@ -1,9 +1,10 @@
 // Sums of charges by UTC day, for charts and overviews, read from the ledger's daily sums instead
 // of the charges.
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { Mode } from '../../../canonical/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
-import type { LedgerId, Mode } from '../commands.ts';
+import type { LedgerId } from '../commands.ts';
 
 export type DailySumsQuery = {
   /** One ledger, or all accounts in a mode for operators. */

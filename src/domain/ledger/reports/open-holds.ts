@@ -1,8 +1,8 @@
 // The open holds of all gateways on the database, for the metrics.
 import { type Kysely, sql } from 'kysely';
+import type { Mode } from '../../../canonical/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { micros, type Micros } from '../../../lib/money.ts';
-import type { Mode } from '../commands.ts';
 
 export type OpenHolds = {
   readonly count: number;

@@ -1,9 +1,9 @@
 // The operator's report of revenue and cost, summed over the daily sums of charges, which are kept for
 // good, and over failed requests.
 import { type Kysely, sql } from 'kysely';
+import type { Mode } from '../../../canonical/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
-import type { Mode } from '../commands.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 export type ReportGroup = 'day' | 'account' | 'key' | 'model';
