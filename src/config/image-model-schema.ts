@@ -2,7 +2,7 @@
 // field is optional, because an entry may override one field of a built-in model.
 // domain/catalog/load-image-catalog.ts checks what a new model needs.
 import { Type, type Static } from 'typebox';
-import { retirementFields } from './retirement-schema.ts';
+import { sharedModelFields } from './shared-model-fields.ts';
 import {
   imageFamilies,
   imageModes,
@@ -120,30 +120,7 @@ const Route = Type.Object(
 
 export const ImageModelEntry = Type.Object(
   {
-    display_name: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        description: 'The display name. Default for a new model: its id.',
-      }),
-    ),
-    owned_by: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description:
-          'Who made the model. Default for a new model: the provider of its first route.',
-      }),
-    ),
-    created: Type.Optional(
-      Type.String({
-        pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-        shape: 'a day, such as 2026-11-21',
-        description:
-          'The day of release. Default for a new model: the day of the built-in catalogue.',
-      }),
-    ),
-    ...retirementFields,
+    ...sharedModelFields,
     mode: Type.Optional(
       Type.Enum([...imageModes], {
         description:

@@ -4,7 +4,7 @@
 import { Type, type Static } from 'typebox';
 import { clientFormatNames } from '../canonical/format-name.ts';
 import { searchToolNames, type SearchToolName } from '../canonical/web-search.ts';
-import { retirementFields } from './retirement-schema.ts';
+import { sharedModelFields } from './shared-model-fields.ts';
 import { ModelTimeouts } from './timeouts.ts';
 
 /** Vendors' ids: `gpt-4.1`, `MiniMax-M3`, `meta-llama/Llama-3`, `llama3:8b`. */
@@ -165,30 +165,7 @@ export const ToolPrices = Type.Object(
 
 export const ModelEntry = Type.Object(
   {
-    display_name: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        description: 'The display name. Default for a new model: its id.',
-      }),
-    ),
-    owned_by: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description:
-          'Who made the model. Default for a new model: the provider of its first route.',
-      }),
-    ),
-    created: Type.Optional(
-      Type.String({
-        pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-        shape: 'a day, such as 2026-11-21',
-        description:
-          'The day of release. Default for a new model: the day of the built-in catalogue.',
-      }),
-    ),
-    ...retirementFields,
+    ...sharedModelFields,
     routes: Type.Optional(
       Type.Array(RouteEntry, {
         minItems: 1,

@@ -1,5 +1,6 @@
-// The announced end of a model: fields of chat and image models.
-import { Type, type Static } from 'typebox';
+// Fields that the entries of chat and image models share: what a model is called, who made it, and
+// its announced end.
+import { Type } from 'typebox';
 
 const time = (description: string) =>
   Type.String({
@@ -8,7 +9,29 @@ const time = (description: string) =>
     description: `${description} A day (00:00 UTC), or a time like \`2026-12-01T16:00Z\`.`,
   });
 
-export const retirementFields = {
+export const sharedModelFields = {
+  display_name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'The display name. Default for a new model: its id.',
+    }),
+  ),
+  owned_by: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Who made the model. Default for a new model: the provider of its first route.',
+    }),
+  ),
+  created: Type.Optional(
+    Type.String({
+      pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+      shape: 'a day, such as 2026-11-21',
+      description:
+        'The day of release. Default for a new model: the day of the built-in catalogue.',
+    }),
+  ),
   deprecated_at: Type.Optional(
     time(
       'When the use of the model is discouraged, past or future. Answers say so in `Deprecation`.',
@@ -30,5 +53,5 @@ export const retirementFields = {
 };
 
 export type RetirementFields = Partial<
-  Record<keyof typeof retirementFields, Static<(typeof retirementFields)['retires_at']>>
+  Record<'deprecated_at' | 'retires_at' | 'deprecation_url', string>
 >;
