@@ -1,6 +1,7 @@
 // Accounts with their balances, for operators: all of them, or a page of a search.
 import { sql, type SqlBool } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { readNewestFirst } from '../../db/newest-first.ts';
 import { type Micros, micros } from '../../lib/money.ts';
 
 export type FoundAccount = {
@@ -46,26 +47,11 @@ export async function searchAccounts(
   database: Database,
   { text, isFrozen, limit, cursor }: AccountSearch,
 ): Promise<{ readonly accounts: readonly FoundAccount[]; readonly next: string | null } | null> {
-  const after = cursor === null ? null : /^(\d{1,15})\|([\w-]{1,64})$/.exec(cursor);
-  if (cursor !== null && !after) return null;
-  let query = accountsWithLedgers(database)
-    .orderBy('accounts.created_at_ms', 'desc')
-    .orderBy('accounts.id', 'desc');
+  let query = accountsWithLedgers(database);
   if (text !== undefined) query = query.where(isNamed(text));
   if (isFrozen !== undefined) query = query.where('accounts.frozen', '=', isFrozen ? 1 : 0);
-  if (after) {
-    const [createdAtMs, id] = [Number(after[1]), after[2]!];
-    query = query.where((eb) =>
-      eb(eb.refTuple('accounts.created_at_ms', 'accounts.id'), '<', eb.tuple(createdAtMs, id)),
-    );
-  }
-  const rows = await query.limit(limit + 1).execute();
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    accounts: page.map(toFound),
-    next: rows.length > limit && last ? `${last.created_at_ms}|${last.id}` : null,
-  };
+  const page = await readNewestFirst(query, { table: 'accounts', limit, cursor });
+  return page && { accounts: page.rows.map(toFound), next: page.next };
 }
 
 /** Lists all accounts, oldest first. */

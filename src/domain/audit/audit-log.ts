@@ -3,6 +3,7 @@
 import type { Insertable, Selectable, Transaction } from 'kysely';
 import type { AuditAction } from '../../canonical/audit-action.ts';
 import type { Database } from '../../db/database.ts';
+import { readNewestFirst } from '../../db/newest-first.ts';
 import type { AuditLogTable, Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -137,28 +138,8 @@ export async function listChanges(
   if (subject !== undefined) query = query.where('subject', '=', subject);
   if (action !== undefined)
     query = query.where('action', '>=', action).where('action', '<', `${action}\uffff`);
-  const after = cursor === null ? null : readCursor(cursor);
-  if (cursor !== null && !after) return null;
-  if (after)
-    query = query.where((eb) =>
-      eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(after.createdAtMs, after.id)),
-    );
-  const rows = await query
-    .orderBy('created_at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute();
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    entries: page.map(toEntry),
-    next: rows.length > limit && last ? `${last.created_at_ms}|${last.id}` : null,
-  };
-}
-
-function readCursor(cursor: string): { readonly createdAtMs: number; readonly id: string } | null {
-  const match = /^(\d{1,15})\|(\w{1,64})$/.exec(cursor);
-  return match && { createdAtMs: Number(match[1]), id: match[2]! };
+  const page = await readNewestFirst(query, { table: 'audit_log', limit, cursor });
+  return page && { entries: page.rows.map(toEntry), next: page.next };
 }
 
 function toEntry(row: Selectable<AuditLogTable>): AuditEntry {

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { KeyScope } from '../../canonical/key-scope.ts';
 import type { Mode } from '../../canonical/mode.ts';
 import type { Database } from '../../db/database.ts';
+import { readNewestFirst } from '../../db/newest-first.ts';
 import type { ApiKeysTable, Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 import { dayOf } from '../../lib/utc-time.ts';
@@ -53,7 +54,11 @@ export async function listKeys(
   database: Database,
   accountId: string | null,
 ): Promise<KeyListing[]> {
-  let query = newestFirst(database);
+  let query = database.read
+    .selectFrom('api_keys')
+    .selectAll()
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc');
   if (accountId !== null) query = query.where('account_id', '=', accountId);
   return (await query.execute()).map(toListing);
 }
@@ -109,22 +114,11 @@ export type KeySearch = {
  */
 export async function searchKeys(
   database: Database,
-  { accountId, mode, text, states, nowMs, limit, cursor }: KeySearch,
+  { limit, cursor, ...filters }: KeySearch,
 ): Promise<{ readonly keys: readonly KeyListing[]; readonly next: string | null } | null> {
-  const after = cursor === null ? null : readCursor(cursor);
-  if (cursor !== null && !after) return null;
-  let query = matching(newestFirst(database), { accountId, mode, text, states, nowMs });
-  if (after)
-    query = query.where((eb) =>
-      eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(after.createdAtMs, after.id)),
-    );
-  const rows = await query.limit(limit + 1).execute();
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    keys: page.map(toListing),
-    next: rows.length > limit && last ? `${last.created_at_ms}|${last.id}` : null,
-  };
+  const query = matching(database.read.selectFrom('api_keys').selectAll(), filters);
+  const page = await readNewestFirst(query, { table: 'api_keys', limit, cursor });
+  return page && { keys: page.rows.map(toListing), next: page.next };
 }
 
 type SortedKeys = Omit<KeySearch, 'cursor'> & {
@@ -155,14 +149,6 @@ function spentIn(order: 'spent-today' | 'spent-this-month', nowMs: number) {
     where key_windows.key_id = api_keys.id and kind = ${kind} and starts_on = ${startsOn})`;
 }
 
-function newestFirst(database: Database) {
-  return database.read
-    .selectFrom('api_keys')
-    .selectAll()
-    .orderBy('created_at_ms', 'desc')
-    .orderBy('id', 'desc');
-}
-
 function matching<Output>(
   keys: SelectQueryBuilder<Tables, 'api_keys', Output>,
   { accountId, mode, text, states, nowMs }: Omit<KeySearch, 'cursor' | 'limit'>,
@@ -191,11 +177,6 @@ function inState(state: KeyState, nowMs: number) {
     active: sql<SqlBool>`(revoked_at_ms is null and disabled_at_ms is null and not ${isExpired})`,
   };
   return conditions[state];
-}
-
-function readCursor(cursor: string): { readonly createdAtMs: number; readonly id: string } | null {
-  const match = /^(\d{1,15})\|([\w-]{1,64})$/.exec(cursor);
-  return match && { createdAtMs: Number(match[1]), id: match[2]! };
 }
 
 export function toListing(row: Selectable<ApiKeysTable>): KeyListing {
