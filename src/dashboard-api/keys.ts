@@ -42,27 +42,13 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     const { mode, search: text, state: states, sort, limit = pageRows, cursor = null } = query;
     const nowMs = context.gateway.clock.nowMs();
     const { accountId } = account;
+    const filters = { accountId, mode, text, states, nowMs };
     if (sort !== undefined) {
-      const keys = await sortKeys(context.database, {
-        accountId,
-        mode,
-        text,
-        states,
-        nowMs,
-        order: sort,
-        limit: sortedRows,
-      });
+      const sorting = { ...filters, order: sort, limit: sortedRows };
+      const keys = await sortKeys(context.database, sorting);
       return { data: await toKeys(context, keys), next_cursor: null };
     }
-    const page = await searchKeys(context.database, {
-      accountId,
-      mode,
-      text,
-      states,
-      nowMs,
-      limit,
-      cursor,
-    });
+    const page = await searchKeys(context.database, { ...filters, limit, cursor });
     if (!page) throw invalidCursor();
     return { data: await toKeys(context, page.keys), next_cursor: page.next };
   },
@@ -118,9 +104,8 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
   'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body, changes }) => {
     requireOwnerToKeep(account, body);
     const change = { action: 'update', controls: readControls(context, body) } as const;
-    return audited(
-      await toKey(context, await changeKeyOrThrow(changes, placeOf(account, params), change)),
-    );
+    const listing = await changeKeyOrThrow(changes, placeOf(account, params), change);
+    return audited(await toKey(context, listing));
   },
 
   'POST /accounts/:account/keys/:key/rotate': async ({
@@ -140,30 +125,19 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     return audited({ key: await toKey(context, made.listing), secret: made.key });
   },
 
-  'POST /accounts/:account/keys/:key/disable': async ({ context, account, params, changes }) =>
-    audited(
-      await toKey(
-        context,
-        await changeKeyOrThrow(changes, placeOf(account, params), { action: 'disable' }),
-      ),
-    ),
-
-  'POST /accounts/:account/keys/:key/enable': async ({ context, account, params, changes }) =>
-    audited(
-      await toKey(
-        context,
-        await changeKeyOrThrow(changes, placeOf(account, params), { action: 'enable' }),
-      ),
-    ),
-
-  'POST /accounts/:account/keys/:key/revoke': async ({ context, account, params, changes }) =>
-    audited(
-      await toKey(
-        context,
-        await changeKeyOrThrow(changes, placeOf(account, params), { action: 'revoke' }),
-      ),
-    ),
+  'POST /accounts/:account/keys/:key/disable': changeTo('disable'),
+  'POST /accounts/:account/keys/:key/enable': changeTo('enable'),
+  'POST /accounts/:account/keys/:key/revoke': changeTo('revoke'),
 };
+
+function changeTo(
+  action: 'disable' | 'enable' | 'revoke',
+): Handlers<typeof keysEndpoints>['POST /accounts/:account/keys/:key/disable'] {
+  return async ({ context, account, params, changes }) => {
+    const listing = await changeKeyOrThrow(changes, placeOf(account, params), { action });
+    return audited(await toKey(context, listing));
+  };
+}
 
 function placeOf({ accountId }: { readonly accountId: string }, params: { readonly key: string }) {
   return { keyId: params.key, accountId };

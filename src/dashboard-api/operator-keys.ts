@@ -11,52 +11,28 @@ const pageRows = 50;
 
 export const operatorKeysHandlers: Handlers<typeof operatorKeysEndpoints> = {
   'GET /operator/keys': async ({ context, query }) => {
-    const {
-      search: text,
-      account: accountId,
-      mode,
-      state: states,
-      limit = pageRows,
-      cursor = null,
-    } = query;
+    const { account: accountId, mode, search: text, state: states } = query;
+    const { limit = pageRows, cursor = null } = query;
     const nowMs = context.gateway.clock.nowMs();
-    const page = await searchKeys(context.database, {
-      accountId,
-      mode,
-      text,
-      states,
-      nowMs,
-      limit,
-      cursor,
-    });
+    const filters = { accountId, mode, text, states, nowMs };
+    const page = await searchKeys(context.database, { ...filters, limit, cursor });
     if (!page) throw invalidCursor();
     return { data: await withAccounts(context, page.keys), next_cursor: page.next };
   },
 
-  'POST /operator/keys/:key/disable': async ({ context, params, changes }) =>
-    audited(
-      await withAccount(
-        context,
-        await changeKeyOrThrow(changes, { keyId: params.key }, { action: 'disable' }),
-      ),
-    ),
-
-  'POST /operator/keys/:key/enable': async ({ context, params, changes }) =>
-    audited(
-      await withAccount(
-        context,
-        await changeKeyOrThrow(changes, { keyId: params.key }, { action: 'enable' }),
-      ),
-    ),
-
-  'POST /operator/keys/:key/revoke': async ({ context, params, changes }) =>
-    audited(
-      await withAccount(
-        context,
-        await changeKeyOrThrow(changes, { keyId: params.key }, { action: 'revoke' }),
-      ),
-    ),
+  'POST /operator/keys/:key/disable': changeTo('disable'),
+  'POST /operator/keys/:key/enable': changeTo('enable'),
+  'POST /operator/keys/:key/revoke': changeTo('revoke'),
 };
+
+function changeTo(
+  action: 'disable' | 'enable' | 'revoke',
+): Handlers<typeof operatorKeysEndpoints>['POST /operator/keys/:key/disable'] {
+  return async ({ context, params, changes }) => {
+    const listing = await changeKeyOrThrow(changes, { keyId: params.key }, { action });
+    return audited(await withAccount(context, listing));
+  };
+}
 
 export async function withAccount(
   context: DashboardContext,
