@@ -5,22 +5,21 @@ import { formatsOfKind } from '../../canonical/provider-kind.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { messages } from '../../formats/messages/index.ts';
-import { readErrorMessage } from '../../formats/error-message.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { responses } from '../../formats/responses/index.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { abortAfter } from '../../lib/clock.ts';
-import { answerMsMax, noteCountFailure, withImagesInlined } from './ask-for-count.ts';
 import { countHeaders, mayAsk, type CountIncoming, type TokenCount } from './count-tokens.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import type { Gateway } from '../gateway.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
+import { withImagesInlined } from './inline-images.ts';
 import { estimateInput } from './input-estimate.ts';
+import { answerMsMax, sendCount } from './send-count.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
 import { findRoutes, type ChosenRoute } from '../routing/route.ts';
 import { readSearch } from '../routing/provider-search.ts';
 import { playCount } from '../../providers/registry.ts';
-import { timeoutsFor } from '../calling/timeouts.ts';
 import { writeUpstreamRequest, type WrittenRequest } from '../routing/write-request.ts';
 
 /** Throws the ApiError to answer with. Holds and charges nothing. */
@@ -113,36 +112,22 @@ async function askRoute(
   route: ChosenRoute,
   written: WrittenRequest,
 ): Promise<number | null> {
-  const { gateway, model, trace, log, signal } = counting;
-  const { kind, format, upstreamModel, provider } = route;
+  const { kind, format, upstreamModel } = route;
   const { inputCount } = upstreamFormats[format];
   // It only counts requests in its first format.
   if (!inputCount || !kind.countTokensPath || format !== formatsOfKind(kind.kind)[0]) return null;
-  log.note({ provider: route.name.provider });
+  counting.log.note({ provider: route.name.provider });
   if (route.isPlayed) return playCount({ format, body: written.body });
   const body = await withFetchedImages(counting, route, JSON.parse(written.body) as JsonObject);
   if (body === null) return null;
-  const reply = await gateway.upstreams.send({
-    provider,
+  return sendCount({
+    ...counting,
+    route,
     path: kind.countTokensPath(upstreamModel),
     headers: written.headers,
-    trace,
-    body: JSON.stringify(inputCount.write(body, upstreamModel)),
-    stream: false,
-    timeouts: timeoutsFor(provider.timeouts, { model, stream: false }),
-    signal,
+    body: inputCount.write(body, upstreamModel),
+    read: inputCount.read,
   });
-  if (reply.kind === 'answer') return inputCount.read(reply.body);
-  if (reply.kind !== 'failure') return null;
-  const failure = {
-    ...reply.failure,
-    message: readErrorMessage(reply.body) ?? reply.failure.message,
-  };
-  return noteCountFailure(
-    gateway,
-    { ...counting, route },
-    kind.readFailure?.(failure, reply.body) ?? failure,
-  );
 }
 
 /**
