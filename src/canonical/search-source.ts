@@ -11,7 +11,7 @@ export type FoundPage = {
   /** Anything. */
   readonly url: string;
   readonly snippet: string;
-  /** In any form: `2026-01-05T10:00:00Z`, `Jan 5, 2026`, `2 days ago`. null: it is not told. */
+  /** In any form: `2026-01-05T10:00:00Z`, `Jan 5, 2026`, `2 days ago`. null: unknown. */
   readonly date: string | null;
   /** How well it fits, by the finder's own measure. */
   readonly score: number | null;

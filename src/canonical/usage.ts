@@ -41,13 +41,13 @@ type OwnCount = { readonly estimatedInputTokens: number; readonly outputBytes: n
  * count. A count of zeros alone stays: the provider used nothing. null: it sent no count.
  */
 export function countUsage(
-  told: Usage | null,
+  reported: Usage | null,
   { estimatedInputTokens, outputBytes }: OwnCount,
 ): Usage {
-  const counted = told ?? noUsage;
+  const counted = reported ?? noUsage;
   const hasInput = totalInputTokens(counted) > 0;
   const hasOutput = counted.outputTokens > 0;
-  const isNothing = told !== null && !hasInput && !hasOutput;
+  const isNothing = reported !== null && !hasInput && !hasOutput;
   if (isNothing || (hasInput && (hasOutput || outputBytes === 0))) return counted;
   return {
     ...counted,

@@ -118,7 +118,7 @@ async function recordOtherBackup(options: JsonOption): Promise<void> {
 
 /**
  * Writes the backup into the audit log. A backup is often made before an upgrade, so nothing is
- * migrated. A failure is only told: the copy is good.
+ * migrated. A failure is only printed: the copy is good.
  */
 async function noteBackup(
   config: Config,

@@ -1,7 +1,6 @@
-// What is recorded about a request, for its log line, the metrics and the account's history. Every
-// step writes it and none reads it; it is read once, when the request is over. Money is also told to
-// a listener when it is booked, because that may be later. Its fields never hold a key, a prompt or an
-// answer.
+// The record of a request, for its log line, the metrics and the account's history. Every step writes
+// it; it is read once, when the request is over. A listener gets charges and losses when they are
+// booked, which may be later. Its fields never hold a key, a prompt or an answer.
 import type { ApiError } from '../canonical/errors.ts';
 import type { Mode } from '../canonical/mode.ts';
 import type { RequestTry } from '../canonical/request-try.ts';
@@ -70,7 +69,7 @@ export type Charged = {
   readonly lossMicros: number;
 };
 
-/** Told of each charge and each loss once, right after it was booked. */
+/** Called once for each charge and each loss, right after it was booked. */
 export type BookingListener = {
   readonly noteCharge: (fields: RequestFields, charged: Charged) => void;
   readonly noteLoss: (fields: RequestFields, lossMicros: number) => void;

@@ -14,7 +14,7 @@ export function takenOver(): ApiError {
 }
 
 /** Turns a database outage into the client's error; other errors stay as they are. */
-export function toldOfDatabase(error: unknown): unknown {
+export function explainDatabaseOutage(error: unknown): unknown {
   if (!isDatabaseUnavailable(error)) return error;
   const message =
     'The gateway cannot read or write its own database at the moment. Nothing was charged; retry shortly.';

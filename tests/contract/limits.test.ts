@@ -125,7 +125,7 @@ test('slots are granted up to the limit over all gateways; slots of a gateway wi
   assert.equal(
     await ask('alive', 2, 1),
     0,
-    'the number in use is told again and again, and counted once',
+    'the number in use is reported again and again, and counted once',
   );
   await sql`delete from hold_owners where owner = 'dying'`.execute(database.write);
   assert.equal(await ask('alive', 2, 9), 3);

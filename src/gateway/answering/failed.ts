@@ -14,7 +14,7 @@ export async function endWithoutAnswer(
   failed: LastFailed,
   firstByteMs: number | null,
 ): Promise<ApiError | number> {
-  const { called, told } = failed;
+  const { called, reported } = failed;
   if (wasAbandoned(failed)) {
     // The provider has read the input by then, and was generating output that nobody saw.
     const used = useSoFar(called, failed.progress);
@@ -24,8 +24,8 @@ export async function endWithoutAnswer(
   await called.hold.release(lossOf(called, failed), { isProvoked: failed.failure.isProvoked });
   if (called.gateway.runs.isEnding) return shuttingDown();
   return toApiError({
-    ...told,
-    message: withoutProvider(told.message, called.attempt.route.provider),
+    ...reported,
+    message: withoutProvider(reported.message, called.attempt.route.provider),
   });
 }
 

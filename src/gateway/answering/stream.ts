@@ -16,7 +16,7 @@ import { settle, type Ended } from '../charging/settle.ts';
 import { finalUse, useSoFar, type Used } from '../charging/used.ts';
 import { tryRoutes, type LastFailed, type Tried } from './try-routes.ts';
 import type { Called, Held } from '../stages.ts';
-import { takenOver, toldOfDatabase } from '../unavailable.ts';
+import { takenOver, explainDatabaseOutage } from '../unavailable.ts';
 import { endWithoutAnswer } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { answerContextOf, errorContextOf, responseToStore } from './head.ts';
@@ -58,7 +58,7 @@ type Relay = OpenFrames & {
 };
 
 /**
- * Returns a failure that the client has not been told of. While nothing of the answer went out,
+ * Returns a failure that the client has not seen. While nothing of the answer went out,
  * another call may replace this one.
  */
 async function relay(relayed: Relay): Promise<Tried<number>> {
@@ -202,8 +202,8 @@ async function finish(
  * ends with an error and is free.
  */
 function unbooked(error: unknown): ApiError {
-  const told = toldOfDatabase(error);
-  if (told instanceof ApiError) return told;
+  const explained = explainDatabaseOutage(error);
+  if (explained instanceof ApiError) return explained;
   throw error;
 }
 

@@ -19,8 +19,11 @@ export type Tried<Answer> = { readonly kind: 'answered'; readonly answer: Answer
 /** Makes one call. Call `noteAnswer` as soon as anything of an answer can be sent. */
 type Call<Answer> = (called: Called, noteAnswer: () => void) => Promise<Tried<Answer>>;
 
-/** `told`: the failure that the client sees, perhaps that of an earlier call. */
-export type LastFailed = CallFailed & { readonly called: Called; readonly told: UpstreamFailure };
+/** `reported`: the failure that the client sees, perhaps that of an earlier call. */
+export type LastFailed = CallFailed & {
+  readonly called: Called;
+  readonly reported: UpstreamFailure;
+};
 
 type LastCall<Answer> =
   | { readonly kind: 'answered'; readonly called: Called; readonly answer: Answer }
@@ -40,9 +43,9 @@ export async function tryRoutes<Answer>(held: Held, call: Call<Answer>): Promise
       if (tried.kind === 'answered') return { ...tried, called };
       held.log.note({ upstreamStatus: tried.failure.status });
       called.span?.fail(tried.failure);
-      const told = retrying.noteFailure(tried, attempt);
+      const reported = retrying.noteFailure(tried, attempt);
       const next = await nextAttempt(called, tried, retrying);
-      if (!next) return { ...tried, called, told };
+      if (!next) return { ...tried, called, reported };
       attempt = next;
     }
   } finally {

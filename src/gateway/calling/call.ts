@@ -42,17 +42,16 @@ type FailedOptions = { readonly requestSent?: boolean; readonly billed?: BilledA
  * nevertheless.
  */
 export function failedCall(
-  told: UpstreamFailure,
+  failure: UpstreamFailure,
   { requestSent = true, billed = null }: FailedOptions = {},
 ): CallFailed {
-  const failure = billed ? { ...told, isBilled: true } : told;
   const usage = billed?.usage ?? null;
   const output = new OutputMeter();
   // Without usage, the output is estimated by the answer's duration instead of its bytes.
   if (billed && usage) output.addBytes(billed.writtenBytes);
   return {
     kind: 'failure',
-    failure,
+    failure: billed ? { ...failure, isBilled: true } : failure,
     requestSent,
     isWhole: usage !== null,
     progress: { usage, output },

@@ -57,9 +57,11 @@ type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWh
  */
 export function lossOf(called: Called, failed: Failed): Micros {
   const { failure, progress, isWhole = false, hasStreamed = false } = failed;
-  const { usage: told, output, searches: searchesSoFar = 0 } = progress;
+  const { usage: reported, output, searches: searchesSoFar = 0 } = progress;
   const hasWritten =
-    told !== null || output.bytes + searchesSoFar > 0 || (hasStreamed && called.unseen.tokens > 0);
+    reported !== null ||
+    output.bytes + searchesSoFar > 0 ||
+    (hasStreamed && called.unseen.tokens > 0);
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
   if (!hasRun) return zeroMicros;
   const { usage, searches } = isWhole

@@ -13,15 +13,18 @@ export type Used = {
   readonly searches: number;
 };
 
-type Told = { readonly usage: Usage | null; readonly searches?: number };
+type Report = { readonly usage: Usage | null; readonly searches?: number };
 
 /** Returns the use of a complete answer. `usage`: the provider's count. */
 export function finalUse(
   called: Called,
-  { usage: told, searches, outputBytes }: Told & { readonly outputBytes: number },
+  { usage: reported, searches, outputBytes }: Report & { readonly outputBytes: number },
 ): Used {
-  const counted = countUsage(told, { estimatedInputTokens: called.estimate.likely, outputBytes });
-  return usedOf(called, { told, counted, searches });
+  const counted = countUsage(reported, {
+    estimatedInputTokens: called.estimate.likely,
+    outputBytes,
+  });
+  return usedOf(called, { reported, counted, searches });
 }
 
 /**
@@ -30,7 +33,7 @@ export function finalUse(
  */
 export function useSoFar(
   called: Called,
-  { usage: told, searches, output }: CallFailed['progress'],
+  { usage: reported, searches, output }: CallFailed['progress'],
 ): Used {
   const { estimate, unseen, granted, request } = called;
   const unseenBytes = unseen.tokens * request.choices * bytesPerToken;
@@ -38,24 +41,24 @@ export function useSoFar(
     tokensFromBytes(output.bytesWithUnseen(unseenBytes)),
     granted.maxOutputTokens * request.choices,
   );
-  const counted = countUsage(told, { estimatedInputTokens: estimate.likely, outputBytes: 0 });
+  const counted = countUsage(reported, { estimatedInputTokens: estimate.likely, outputBytes: 0 });
   const usage = counted.outputTokens >= own ? counted : { ...counted, outputTokens: own };
-  return usedOf(called, { told, counted: usage, searches });
+  return usedOf(called, { reported, counted: usage, searches });
 }
 
 /** The ratio of our own count, as in `tokensFromBytes`. */
 const bytesPerToken = 4;
 
 type Counted = {
-  readonly told: Usage | null;
+  readonly reported: Usage | null;
   readonly counted: Usage;
   readonly searches: number | undefined;
 };
 
-function usedOf(called: Called, { told, counted, searches = 0 }: Counted): Used {
+function usedOf(called: Called, { reported, counted, searches = 0 }: Counted): Used {
   return {
     usage: clampUsage(called, counted),
-    source: counted === told ? 'upstream' : 'estimate',
+    source: counted === reported ? 'upstream' : 'estimate',
     searches: clampSearches(called, searches),
   };
 }

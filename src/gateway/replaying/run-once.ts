@@ -4,7 +4,7 @@ import { ApiError, idempotencyConflict } from '../../canonical/errors.ts';
 import type { Claim } from '../../domain/idempotency/claim.ts';
 import type { RequestName } from '../../domain/idempotency/request-name.ts';
 import type { Client } from '../client.ts';
-import { shuttingDown, toldOfDatabase } from '../unavailable.ts';
+import { shuttingDown, explainDatabaseOutage } from '../unavailable.ts';
 import { noAnswerStorage } from './answer-storage.ts';
 import { replay } from './replay.ts';
 import { runCached, type Execute } from './run-cached.ts';
@@ -20,9 +20,9 @@ export async function runOnce(accepted: Accepted, client: Client, execute: Execu
     if (name) await runUnderKey(accepted, name, { waiting, execute });
     else await runCached(accepted, { waiting, claim: null, execute });
   } catch (thrown) {
-    const error = toldOfDatabase(thrown);
+    const error = explainDatabaseOutage(thrown);
     if (!waiting.openStream || !(error instanceof ApiError)) throw error;
-    tellInStream(accepted, waiting, error);
+    endWithError(accepted, waiting, error);
   }
 }
 
@@ -64,7 +64,7 @@ async function runClaimed(claim: Claim, run: () => Promise<void>): Promise<void>
 }
 
 /** A keep-alive has sent the head with status 200, so the error is the stream's only event. */
-function tellInStream({ log, work }: Accepted, waiting: WaitingClient, error: ApiError): void {
+function endWithError({ log, work }: Accepted, waiting: WaitingClient, error: ApiError): void {
   log.noteError(error);
   waiting.openStream?.end(work.writeFailure(error), {});
 }

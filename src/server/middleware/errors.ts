@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
 import { NulInText } from '../../db/text-values.ts';
 import type { ClientFormat } from '../../formats/format.ts';
-import { toldOfDatabase } from '../../gateway/unavailable.ts';
+import { explainDatabaseOutage } from '../../gateway/unavailable.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { Logger } from '../../lib/log.ts';
 import { adminApiPath, dashboardApiPath, publicUrlOf } from '../context.ts';
@@ -81,8 +81,8 @@ export function fromFastify(error: FastifyError | Error): ApiError {
     );
   }
   if (error instanceof NulInText) return nulRefused();
-  const told = toldOfDatabase(error);
-  if (told instanceof ApiError) return told;
+  const explained = explainDatabaseOutage(error);
+  if (explained instanceof ApiError) return explained;
   return new ApiError(
     'internal_error',
     'The gateway failed. Nothing was charged; retry, and report the request id if it persists.',

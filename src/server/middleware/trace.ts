@@ -21,7 +21,7 @@ const bothNames = ['x-request-id', 'request-id'];
 
 type TraceOptions = {
   readonly record: RecordRequest;
-  /** Told of the money that requests book. */
+  /** Called when requests book money. */
   readonly listener: BookingListener;
   readonly clock: Clock;
   readonly lifecycle: Lifecycle;
