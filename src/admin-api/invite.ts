@@ -15,7 +15,7 @@ const sendAgainAfterMs = 60_000;
 type InviteCall = {
   readonly context: DashboardContext;
   readonly once: Once;
-  /** Of the client. */
+  /** The client's IP address. */
   readonly address: string;
 };
 

@@ -8,8 +8,9 @@ import type { Usage } from './usage.ts';
 const zeroPicos = 0 as PicosPerToken;
 
 /**
- * Picodollars: a token of each kind, one web search, and one image of the kind that was asked for, its input images included. `request` is
- * charged once, whatever came: images that are billed by tokens, of which a charge keeps no count.
+ * Prices in picodollars: of a token of each kind, of a web search, and of an output image with its
+ * input images. `request` is charged once: the price of images that are billed by tokens, whose
+ * count a charge does not keep.
  */
 export type UnitPrices = {
   readonly input: PicosPerToken;

@@ -84,7 +84,7 @@ export const ImagePrices = closed({
   output_micros: MicrosByTier,
   /** For each megapixel after the first; empty where `output_micros` is for the whole image. */
   further_megapixel_micros: MicrosByTier,
-  /** For each image that is put in, or each megapixel of it, once for every image that comes out. */
+  /** For each input image, or each megapixel of it, once for every output image. */
   input_image_micros: MicrosByTier,
   input_per_megapixel: Type.Boolean(),
   tokens: orNull(

@@ -544,7 +544,7 @@ type RequestLogTable = {
   duration_ms: number | null;
   /** null: no stream, or none of it came. */
   first_byte_ms: number | null;
-  /** What the repeated answer had cost, as far as it is known, and its tokens. */
+  /** The original cost of a repeated answer, as far as it is known, and its tokens. */
   saved_micros: Micros;
   input_tokens: number;
   output_tokens: number;

@@ -20,7 +20,7 @@ const parentPattern =
 /** The flags that version 00 defines: sampled, and a random trace id. */
 const knownFlags = 0b11;
 
-/** What a client sent. `callerId`: its own span, the parent of the request's. */
+/** A client's trace. `callerId`: the client's own span, the parent of the request's. */
 export type ClientTrace = TraceContext & { readonly callerId: string };
 
 /** Returns null for an invalid `traceparent`: the request then counts as one without a trace. */

@@ -15,7 +15,7 @@ export type Operation = {
   readonly access: Access;
   readonly parameters?: readonly Parameter[];
   readonly body?: Body;
-  /** What succeeds, by status. */
+  /** Successful answers, by status. */
   readonly answers: Readonly<Record<number, Answer>>;
   readonly errors: readonly ErrorCode[];
   /** Default: OpenAI's. */

@@ -38,7 +38,7 @@ const withBody: readonly ErrorCode[] = [
   'overloaded',
 ];
 const withScope: readonly ErrorCode[] = [...withKey, 'key_scope_missing'];
-/** Of what asks a provider, free or not. */
+/** Errors of endpoints that call a provider, charged or free. */
 const working: readonly ErrorCode[] = [
   ...withScope,
   ...withBody,

@@ -98,7 +98,7 @@ export type LoggedRequest = {
   readonly streamed: boolean;
   readonly durationMs: number | null;
   readonly firstByteMs: number | null;
-  /** What the repeated answer had cost, as far as it is known, and its tokens. */
+  /** The original cost of a repeated answer, as far as it is known, and its tokens. */
   readonly savedMicros: Micros;
   readonly inputTokens: number;
   readonly outputTokens: number;

@@ -91,7 +91,10 @@ function refundedMicros(events: readonly PaymentEvent[], paidMicros: Micros): nu
     .at(-1);
   if (!newest) return 0;
   // A refund fails once; Stripe may report it again with later changes of its other fields.
-  const failed = firstOfEach(events.filter(({ type }) => type === 'refund.failed'));
+  const failed = oneOfEach(
+    events.filter(({ type }) => type === 'refund.failed'),
+    isEarlier,
+  );
   const missing = failed.filter(
     (refund) =>
       refund.beganAtMs <= newest.happenedAtMs && newest.happenedAtMs <= refund.happenedAtMs,
@@ -100,7 +103,10 @@ function refundedMicros(events: readonly PaymentEvent[], paidMicros: Micros): nu
 }
 
 function disputedMicros(events: readonly PaymentEvent[]): number {
-  const disputes = latestOfEach(events.filter(({ type }) => type.startsWith('charge.dispute.')));
+  const disputes = oneOfEach(
+    events.filter(({ type }) => type.startsWith('charge.dispute.')),
+    isLater,
+  );
   return sumOf(disputes.filter(isWithdrawn));
 }
 
@@ -119,22 +125,21 @@ function isWithdrawn({ type, status }: PaymentEvent): boolean {
   }
 }
 
-/** The latest event of each object. */
-function latestOfEach(events: readonly PaymentEvent[]): PaymentEvent[] {
-  return firstOfEach(events, isLater);
+/** Returns the event of each object that `isPreferred` to all its others. */
+function oneOfEach(
+  events: readonly PaymentEvent[],
+  isPreferred: (one: PaymentEvent, other: PaymentEvent) => boolean,
+): PaymentEvent[] {
+  const chosen = new Map<string, PaymentEvent>();
+  for (const event of events) {
+    const known = chosen.get(event.objectId);
+    if (!known || isPreferred(event, known)) chosen.set(event.objectId, event);
+  }
+  return [...chosen.values()];
 }
 
-/** The event of each object that is before all others of it. */
-function firstOfEach(
-  events: readonly PaymentEvent[],
-  isBefore = (one: PaymentEvent, other: PaymentEvent) => isLater(other, one),
-): PaymentEvent[] {
-  const firsts = new Map<string, PaymentEvent>();
-  for (const event of events) {
-    const known = firsts.get(event.objectId);
-    if (!known || isBefore(event, known)) firsts.set(event.objectId, event);
-  }
-  return [...firsts.values()];
+function isEarlier(one: PaymentEvent, other: PaymentEvent): boolean {
+  return isLater(other, one);
 }
 
 /** Stripe's times are whole seconds, so the type and the id break ties. */

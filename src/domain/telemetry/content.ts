@@ -6,10 +6,10 @@ import type { Stop } from '../../canonical/event.ts';
 import { parseJson } from '../../lib/json.ts';
 import { finishReasonOf } from './conventions.ts';
 
-/** What a request says. */
+/** The part of a request that a trace shows. */
 export type Asked = Pick<CanonicalRequest, 'system' | 'messages'>;
 
-/** What it was answered, as far as it came; `stop`: null when it did not end. */
+/** The answer, as far as it arrived. `stop`: null when it did not end. */
 export type Answered = {
   readonly content: readonly AssistantPart[];
   readonly stop: Stop['reason'] | null;

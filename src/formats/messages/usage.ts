@@ -46,7 +46,7 @@ function cachedTokens(usage: Record<string, unknown>): number {
  * Collects the usage of a stream. `message_start` counts the input early; `message_delta` has
  * cumulative totals. Older upstreams send only `output_tokens` there, and some hosts send 0 for an
  * input that the start counted, which is not a count. Alibaba counts all input as uncached at the
- * start, and tells only its cached part at the end.
+ * start, and reports the cached part only at the end.
  */
 export class StreamUsage {
   #merged: Record<string, unknown> = {};

@@ -22,8 +22,8 @@ const subjects = { key: 'This key', account: 'This account, with all its keys,' 
 const quotaUnits = { requests: '', tokens: ';qu="tokens"' } as const;
 
 /**
- * Returns `headers`, those of the limits before, with those of one more. `waitMs`: for the draft's
- * `t`, the time in which no more than `r` can be used; default: until there is one more.
+ * Adds the headers of a limit to those of the limits before it. `waitMs`: the draft's `t`, the time
+ * until more than `r` may be used; default: until one more may be.
  */
 export function withRateHeaders(
   headers: Headers,

@@ -73,7 +73,10 @@ export type Delivery =
  */
 export type SaleSignals = Pick<Run, 'waiting' | 'running'>;
 
-/** The work of an endpoint that sells pieces. `offerTo`: what is sold, and what delivers it. */
+/**
+ * Returns the work of an endpoint that sells pieces. `offerTo` returns what is sold and the function
+ * that delivers it.
+ */
 export function workOfSale(
   facts: Pick<Work, 'modelId' | 'provider' | 'route' | 'headers' | 'body' | 'said'>,
   offerTo: (accepted: Accepted) => Offer,

@@ -553,8 +553,8 @@ testMutations([], {
   },
   'a refund that failed twice is credited twice': {
     file: 'domain/billing/position.ts',
-    guard: `const failed = firstOfEach(events.filter`,
-    without: `const failed = latestOfEach(events.filter`,
+    guard: 'isEarlier,',
+    without: 'isLater,',
     watchers: ['src/domain/billing/position.test.ts'],
   },
   // The dashboard

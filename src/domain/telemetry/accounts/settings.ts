@@ -7,7 +7,7 @@ import { transact } from '../../../db/transact.ts';
 import type { Secrets } from '../../../lib/secrets.ts';
 import { type Headers, openHeaders, sealHeaders } from './headers.ts';
 
-/** What may be shown of them. */
+/** The settings that may be shown. The values of headers stay secret. */
 export type ExportSettings = {
   /** null: nothing is exported. */
   readonly endpoint: string | null;
