@@ -24,6 +24,11 @@ export type KnownProvider = {
    * Fields with the reasoning of earlier answers that its Chat refuses with an error. Left out: none.
    */
   readonly refusedReasoning?: readonly string[];
+  /**
+   * Harmless fields of a request that its Chat refuses with an error; they are left out. Left out:
+   * none.
+   */
+  readonly refusedFields?: readonly string[];
 };
 
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
@@ -44,6 +49,9 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   mistral: {
     ...compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
     refusedReasoning: ['reasoning_content', 'reasoning', 'reasoning_details'],
+    // It refuses all fields that its reference lacks (npm `@mistralai/mistralai` 2.7), and counts
+    // tokens in every stream without being asked.
+    refusedFields: ['stream_options', 'user', 'safety_identifier', 'seed', 'store'],
   },
   // It writes and takes `reasoning`.
   groq: {
@@ -58,7 +66,11 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     'DASHSCOPE_API_KEY',
   ),
   meta: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
-  cohere: compatible('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
+  cohere: {
+    ...compatible('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
+    // strandsagents.com/docs/user-guide/concepts/model-providers/cohere (read 2026-11-27)
+    refusedFields: ['stream_options'],
+  },
   openrouter: compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
   together: compatible('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
   fireworks: compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),

@@ -20,6 +20,7 @@ const provider = {
   timeouts,
   passFields: new Set<string>(),
   refusedReasoning: [],
+  refusedFields: [],
   takesCacheSalt: false,
   pricing: { kind: 'anthropic', tool_prices: {} } as const,
 };

@@ -21,6 +21,8 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly passFields: ReadonlySet<string>;
   /** Fields with the reasoning of earlier answers that its Chat refuses. */
   readonly refusedReasoning: readonly string[];
+  /** Harmless request fields that its Chat refuses. */
+  readonly refusedFields: readonly string[];
   /** True when it gets a prompt-cache salt for each account. */
   readonly takesCacheSalt: boolean;
   /** Prices of the searches that it runs. */
@@ -98,6 +100,7 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
     kind: chatProviderKinds[kind],
     passFields: new Set(provider.pass_fields),
     refusedReasoning: knownProviders[name]?.refusedReasoning ?? [],
+    refusedFields: knownProviders[name]?.refusedFields ?? [],
     takesCacheSalt: provider.cache_salt,
     pricing: provider,
   };

@@ -16,6 +16,7 @@ import type {
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
 import { ignoredBetas } from '../../formats/messages/betas.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
@@ -91,7 +92,8 @@ export function writeUpstreamRequest(
     loweredTools,
     toolNames,
   } = writeBody(asked, route, target);
-  const hidden = gateway.providers.endUsers.hide(body, {
+  const accepted = withoutFields(body, route.provider.refusedFields);
+  const hidden = gateway.providers.endUsers.hide(accepted.body, {
     accountId: key.accountId,
     format: route.format,
     wantsAccount: route.kind.wantsAccount ?? false,
@@ -101,7 +103,11 @@ export function writeUpstreamRequest(
     path: route.kind.path(route.format, target),
     headers: route.kind.headers(route.provider.apiKey, asked.forwardable),
     body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(hidden) : hidden),
-    ignored: [...ignored, ...ignoredBetas(asked.forwardable['anthropic-beta'])],
+    ignored: [
+      ...ignored,
+      ...accepted.ignored,
+      ...ignoredBetas(asked.forwardable['anthropic-beta']),
+    ],
     emulated,
     loweredTools,
     toolNames,
@@ -135,6 +141,18 @@ function writeBody(
     ...(emulated && { emulated }),
     loweredTools: lowered.names,
     toolNames: names,
+  };
+}
+
+/** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */
+const ownFields = ['stream_options', 'store'];
+
+function withoutFields(body: JsonObject, refused: readonly string[]) {
+  const lost = refused.filter((name) => Object.hasOwn(body, name));
+  const kept = Object.entries(body).filter(([name]) => !lost.includes(name));
+  return {
+    body: lost.length === 0 ? body : Object.fromEntries(kept),
+    ignored: lost.filter((name) => !ownFields.includes(name)),
   };
 }
 
