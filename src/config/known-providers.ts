@@ -21,15 +21,19 @@ export type KnownProvider = {
    */
   readonly addressVariable?: string;
   /**
-   * Fields with the reasoning of earlier answers that its Chat refuses with an error. Left out: none.
+   * Fields of earlier answers that its Chat refuses with an error, even if they are null. Left out:
+   * none.
    */
-  readonly refusedReasoning?: readonly string[];
+  readonly refusedHistory?: readonly string[];
   /**
    * Harmless fields of a request that its Chat refuses with an error; they are left out. Left out:
    * none.
    */
   readonly refusedFields?: readonly string[];
 };
+
+/** Fields that OpenAI, and so the gateway, writes into every answer. */
+const openAisOwn = ['refusal', 'annotations'];
 
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   openai: { kind: 'openai', baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
@@ -48,7 +52,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   deepseek: compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
   mistral: {
     ...compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-    refusedReasoning: ['reasoning_content', 'reasoning', 'reasoning_details'],
+    refusedHistory: ['reasoning_content', 'reasoning', 'reasoning_details', ...openAisOwn],
     // It refuses all fields that its reference lacks (npm `@mistralai/mistralai` 2.7), and counts
     // tokens in every stream without being asked.
     refusedFields: ['stream_options', 'user', 'safety_identifier', 'seed', 'store'],
@@ -56,7 +60,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   // It writes and takes `reasoning`.
   groq: {
     ...compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-    refusedReasoning: ['reasoning_content', 'reasoning_details'],
+    refusedHistory: ['reasoning_content', 'reasoning_details', ...openAisOwn],
   },
   moonshotai: compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
   zai: compatible('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),

@@ -139,10 +139,10 @@ export type UpstreamTarget = {
   /** True for OpenAI's own API, false for other hosts, several of which refuse unknown fields. */
   readonly isOpenAi: boolean;
   /**
-   * Fields of Chat with the reasoning of earlier answers that the host refuses, besides those that
-   * OpenAI does. Left out: none.
+   * Fields of earlier answers that the host refuses in Chat, besides the reasoning that OpenAI
+   * refuses. Left out: none.
    */
-  readonly refusedReasoning?: readonly string[];
+  readonly refusedHistory?: readonly string[];
   /**
    * The most web searches that the provider may run, on the straight path. Left out: none, because
    * they have no price.

@@ -1,5 +1,5 @@
-// Hosts that refuse the reasoning of earlier answers, as Mistral and Groq do: a conversation goes on
-// all the same, in each client format.
+// Hosts that refuse the reasoning of earlier answers, and fields that OpenAI writes into every answer,
+// as Mistral and Groq do: a conversation goes on all the same, in each client format.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -43,10 +43,14 @@ after(() => gateway.stop());
 function strict(message: JsonObject): Script {
   return (response, request) => {
     const { messages } = request.body as { readonly messages: readonly JsonObject[] };
-    if (messages.some((one) => 'reasoning_content' in one))
-      return answerStatus(400, {
-        body: { error: { message: 'reasoning_content is unsupported' } },
-      })(response, request);
+    const refused = ['reasoning_content', 'refusal', 'annotations'].find((name) =>
+      messages.some((one) => name in one),
+    );
+    if (refused !== undefined)
+      return answerStatus(400, { body: { error: { message: `${refused} is unsupported` } } })(
+        response,
+        request,
+      );
     const choices = [{ index: 0, message, finish_reason: 'stop' }];
     return answerJson({
       id: 'c',
@@ -74,7 +78,8 @@ for (const model of ['magistral', 'gpt-oss']) {
   });
 
   test(`Chat: ${model} gets a second turn without the reasoning of the first`, async () => {
-    const body = { model, messages: [hello, thoughtful, hello] };
+    const answer = { ...thoughtful, refusal: null, annotations: [] };
+    const body = { model, messages: [hello, answer, hello] };
     const reply = await gateway.post('/v1/chat/completions', { key, body });
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers['x-service-ignored'], 'reasoning_content');

@@ -1,9 +1,10 @@
 // Handles parts of earlier turns that came from another vendor and that a model refuses or must not
-// see: reasoning, Google's call signatures (`extra_content`), call ids with other lengths or
+// see: reasoning, refusals and annotations, Google's call signatures (`extra_content`), call ids with other lengths or
 // characters, and OpenAI's role `developer`.
 import type { Signature, Vendor } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { fitMistralCallId, fitOpenAiCallId, isMistral } from '../call-ids.ts';
+import { isAskedFor } from '../field-verdicts.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { readDetail } from './reasoning.ts';
 
@@ -29,8 +30,8 @@ export function maySign({ vendor }: Signature, model: string): boolean {
 
 const openAiRefuses = ['reasoning_content', 'reasoning', 'reasoning_details'];
 
-/** Returns the fields with the reasoning of earlier answers that the host refuses. */
-export function refusedReasoning({ isOpenAi, refusedReasoning: refused }: UpstreamTarget) {
+/** Returns the fields of earlier answers that the host refuses. */
+export function refusedHistory({ isOpenAi, refusedHistory: refused }: UpstreamTarget) {
   return isOpenAi ? openAiRefuses : (refused ?? []);
 }
 
@@ -67,10 +68,12 @@ function relayMessage(message: unknown, target: UpstreamTarget, ignored: Set<str
     const relayed = calls.map((call: unknown) => relayCall(call, { target, fitId, ignored }));
     if (relayed.some((call, index) => call !== calls[index])) edits.tool_calls = relayed;
   }
-  for (const field of refusedReasoning(target)) {
-    if (message[field] === undefined) continue;
+  for (const field of refusedHistory(target)) {
+    const value = message[field];
+    if (value === undefined) continue;
     edits[field] = undefined;
-    if (message[field] !== null) ignored.add(field);
+    if (field === 'refusal' && value && !message.content) edits.content = value;
+    else if (isAskedFor(value)) ignored.add(field);
   }
   if (Array.isArray(details) && !('reasoning_details' in edits)) {
     const kept = details.filter((detail) => isOwnDetail(detail, target.model));

@@ -198,7 +198,7 @@ test('the ordinary values of restricted fields pass', () => {
 
 test('reasoning of earlier answers is left out and listed where the host refuses it', () => {
   const user = { role: 'user', content: 'x' };
-  const reasoning = { reasoning_content: 'a', reasoning: 'b', reasoning_details: [] };
+  const reasoning = { reasoning_content: 'a', reasoning: 'b', reasoning_details: [{ a: 1 }] };
   const answer = { role: 'assistant', content: 'y' };
   const messages = [user, { ...answer, ...reasoning }];
   const sent = (changes: Partial<UpstreamTarget>) => {
@@ -209,8 +209,26 @@ test('reasoning of earlier answers is left out and listed where the host refuses
   assert.deepEqual(sent({}), [{ ...answer, ...reasoning }, []]);
   assert.deepEqual(sent({ isOpenAi: true }), [answer, Object.keys(reasoning)]);
   const { reasoning: kept } = reasoning;
-  const refusedReasoning = ['reasoning_content', 'reasoning_details'];
-  assert.deepEqual(sent({ refusedReasoning }), [{ ...answer, reasoning: kept }, refusedReasoning]);
+  const refusedHistory = ['reasoning_content', 'reasoning_details'];
+  assert.deepEqual(sent({ refusedHistory }), [{ ...answer, reasoning: kept }, refusedHistory]);
+});
+
+test('refusals and annotations of earlier answers are not sent where the host refuses them', () => {
+  const refusedHistory = ['refusal', 'annotations'];
+  const sent = (message: object) => {
+    const messages = [
+      { role: 'user', content: 'x' },
+      { role: 'assistant', ...message },
+    ];
+    const { body, ignored } = relay({ messages }, { refusedHistory });
+    const [, { role: _, ...last } = {}] = JSON.parse(JSON.stringify(body.messages)) as JsonObject[];
+    return [last, ignored];
+  };
+  const empty = { refusal: null, annotations: [] };
+  assert.deepEqual(sent({ content: 'y', ...empty }), [{ content: 'y' }, []]);
+  assert.deepEqual(sent({ content: null, refusal: 'No.' }), [{ content: 'No.' }, []]);
+  const annotations = [{ type: 'url_citation' }];
+  assert.deepEqual(sent({ content: 'y', annotations }), [{ content: 'y' }, ['annotations']]);
 });
 
 test('Google’s signature of a call is left out and listed for other models', () => {

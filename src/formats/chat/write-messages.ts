@@ -17,12 +17,13 @@ import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { writeMediaUrl } from './media.ts';
-import { callIdFitter, maySign, refusedReasoning } from './foreign-history.ts';
+import { callIdFitter, maySign, refusedHistory } from './foreign-history.ts';
 import { writeAssistantContent } from './write-answer.ts';
 
 type Notes = {
   /** Returns true for signatures that the model accepts. null: it accepts no reasoning. */
   readonly takesSignature: ((signature: Signature) => boolean) | null;
+  readonly takesRefusal: boolean;
   readonly fitCallId: (id: string) => string;
   readonly ignored: Set<string>;
 };
@@ -35,11 +36,17 @@ export function writeMessages(
   target: UpstreamTarget,
   ignored: Set<string>,
 ): JsonObject[] {
-  const takesReasoning = target.thinking && !refusedReasoning(target).includes('reasoning_content');
+  const refused = refusedHistory(target);
+  const takesReasoning = target.thinking && !refused.includes('reasoning_content');
   const takesSignature = takesReasoning
     ? (signature: Signature) => maySign(signature, target.model)
     : null;
-  const notes: Notes = { takesSignature, fitCallId: callIdFitter(target), ignored };
+  const notes: Notes = {
+    takesSignature,
+    takesRefusal: !refused.includes('refusal'),
+    fitCallId: callIdFitter(target),
+    ignored,
+  };
   const system = request.system.length === 0 ? [] : [writeSystem(request.system)];
   const messages = [
     ...system,
@@ -145,7 +152,7 @@ function writeDocument({ source, name }: DocumentPart): JsonObject {
 /** Returns nothing for a turn without remaining content. */
 function writeAssistant(
   content: readonly AssistantPart[],
-  { takesSignature, fitCallId, ignored }: Notes,
+  { takesSignature, takesRefusal, fitCallId, ignored }: Notes,
 ): JsonObject[] {
   const kept = content.flatMap((part): AssistantPart[] =>
     part.type === 'thinking' ? keepThinking(part, takesSignature) : [part],
@@ -153,7 +160,8 @@ function writeAssistant(
   if (kept.length < content.length) ignored.add('reasoning_content');
   if (kept.some((part) => part.type === 'text' && part.citations)) ignored.add('annotations');
   if (kept.length === 0 && content.length > 0) return [];
-  const { refusal, ...message } = writeAssistantContent(kept.map(withArguments), fitCallId);
+  const written = kept.map(withArguments).map(takesRefusal ? (part) => part : asText);
+  const { refusal, ...message } = writeAssistantContent(written, fitCallId);
   return [{ role: 'assistant', ...message, ...(refusal === null ? null : { refusal }) }];
 }
 
@@ -162,6 +170,10 @@ function keepThinking(part: ThinkingPart, takesSignature: Notes['takesSignature'
   if (!takesSignature) return [];
   if (!part.signature || takesSignature(part.signature)) return [part];
   return part.redacted || part.text === '' ? [] : [{ ...part, signature: null }];
+}
+
+function asText(part: AssistantPart): AssistantPart {
+  return part.type === 'refusal' ? { ...part, type: 'text' } : part;
 }
 
 /** Hosts parse the arguments of earlier calls and fail when there are none. */

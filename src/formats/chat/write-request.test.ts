@@ -138,13 +138,24 @@ test('results follow their calls, whatever the client put between them', () => {
 test('earlier reasoning is left out and listed where the host refuses it', () => {
   const thinking = { type: 'thinking', text: 'hm', signature: null, redacted: false } as const;
   const messages: Message[] = [{ role: 'assistant', content: [thinking, textPart('a')] }];
-  const sent = (refusedReasoning: string[]) =>
-    write({ messages }, { isOpenAi: false, refusedReasoning });
+  const sent = (refusedHistory: string[]) =>
+    write({ messages }, { isOpenAi: false, refusedHistory });
   const withReasoning = { role: 'assistant', reasoning_content: 'hm', content: 'a' };
   assert.deepEqual(sent([]).body.messages, [withReasoning]);
   const { body, ignored } = sent(['reasoning_content']);
   assert.deepEqual(body.messages, [{ role: 'assistant', content: 'a' }]);
   assert.deepEqual(ignored, ['reasoning_content']);
+});
+
+test('an earlier refusal is text where the host refuses the field', () => {
+  const messages: Message[] = [
+    { role: 'assistant', content: [{ type: 'refusal', text: 'No.' }] },
+    { role: 'user', content: [textPart('Why?')] },
+  ];
+  const sent = (refusedHistory: string[]) =>
+    (write({ messages }, { isOpenAi: false, refusedHistory }).body.messages as object[])[0];
+  assert.deepEqual(sent([]), { role: 'assistant', content: '', refusal: 'No.' });
+  assert.deepEqual(sent(['refusal']), { role: 'assistant', content: 'No.' });
 });
 
 test('a document by URL is refused, because Chat cannot express it', () => {

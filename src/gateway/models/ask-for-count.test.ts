@@ -19,7 +19,7 @@ const provider = {
   apiKey: 'k',
   timeouts,
   passFields: new Set<string>(),
-  refusedReasoning: [],
+  refusedHistory: [],
   refusedFields: [],
   takesCacheSalt: false,
   pricing: { kind: 'anthropic', tool_prices: {} } as const,

@@ -19,8 +19,8 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly timeouts: ProviderTimeouts;
   /** Unknown request fields that are passed on to this provider. */
   readonly passFields: ReadonlySet<string>;
-  /** Fields with the reasoning of earlier answers that its Chat refuses. */
-  readonly refusedReasoning: readonly string[];
+  /** Fields of earlier answers that its Chat refuses. */
+  readonly refusedHistory: readonly string[];
   /** Harmless request fields that its Chat refuses. */
   readonly refusedFields: readonly string[];
   /** True when it gets a prompt-cache salt for each account. */
@@ -99,7 +99,7 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
     timeouts,
     kind: chatProviderKinds[kind],
     passFields: new Set(provider.pass_fields),
-    refusedReasoning: knownProviders[name]?.refusedReasoning ?? [],
+    refusedHistory: knownProviders[name]?.refusedHistory ?? [],
     refusedFields: knownProviders[name]?.refusedFields ?? [],
     takesCacheSalt: provider.cache_salt,
     pricing: provider,

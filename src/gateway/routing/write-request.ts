@@ -81,7 +81,7 @@ export function writeUpstreamRequest(
     maxOutputTokens: outputTokens,
     thinking: asked.model.supports.thinking,
     isOpenAi: route.kind.isOpenAi ?? false,
-    refusedReasoning: route.provider.refusedReasoning,
+    refusedHistory: route.provider.refusedHistory,
     passFields: route.passFields,
     ...(search && { searchesMax: search.searchesMax }),
   };
