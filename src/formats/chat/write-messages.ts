@@ -74,16 +74,19 @@ function withResultsFirst(messages: readonly Message[]): Message[] {
 }
 
 /**
- * DeepSeek, and hosts that copied it, refuse a conversation in which an answer lacks its reasoning
- * (api-docs.deepseek.com/guides/thinking_mode, read 2026-11-21). Answers of other models have none,
- * so they get an empty one.
+ * DeepSeek, Moonshot, and hosts that copied them, refuse a conversation in which an answer lacks its
+ * reasoning (api-docs.deepseek.com/guides/thinking_mode, read 2026-11-21). Answers of other models
+ * have none, so they get an empty one. Moonshot counts an empty text as missing, but not a space
+ * (github.com/earendil-works/pi/issues/4179, read 2026-11-27).
  */
 function completeReasoning(messages: JsonObject[], model: string): JsonObject[] {
   const isWanted =
-    /deepseek/i.test(model) || messages.some((message) => message.reasoning_content !== undefined);
+    /deepseek|kimi|moonshot/i.test(model) ||
+    messages.some((message) => message.reasoning_content !== undefined);
   if (!isWanted) return messages;
+  const missing = /kimi|moonshot/i.test(model) ? ' ' : '';
   return messages.map((message) =>
-    message.role === 'assistant' ? { reasoning_content: '', ...message } : message,
+    message.role === 'assistant' ? { reasoning_content: missing, ...message } : message,
   );
 }
 

@@ -373,7 +373,7 @@ const think = (text: string): Message => ({
 const say = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
 const host = { isOpenAi: false } as const;
 
-test('every answer gets a reasoning field when one has it, and always for DeepSeek', () => {
+test('every answer gets a reasoning field when one has it, and always for DeepSeek and Moonshot', () => {
   const replayed = write({ messages: [think('hm'), say('b')] }, host).body.messages as JsonObject[];
   assert.deepEqual(
     replayed.map((message) => message.reasoning_content),
@@ -382,6 +382,8 @@ test('every answer gets a reasoning field when one has it, and always for DeepSe
   const fresh = (model: string) =>
     (write({ messages: [say('b')] }, { ...host, model }).body.messages as JsonObject[])[0]!;
   assert.equal(fresh('deepseek-v4-pro').reasoning_content, '');
+  // Moonshot counts an empty text as missing.
+  assert.equal(fresh('kimi-k3').reasoning_content, ' ');
   assert.ok(!('reasoning_content' in fresh('grok-4.7')));
 });
 
