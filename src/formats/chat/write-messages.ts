@@ -13,6 +13,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
+import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
@@ -50,9 +51,22 @@ export function writeMessages(
   const system = request.system.length === 0 ? [] : [writeSystem(request.system)];
   const messages = [
     ...system,
-    ...withResultsFirst(request.messages).flatMap((message) => writeMessage(message, notes)),
+    ...withResultsFirst(request.messages)
+      .map(target.isOpenAi ? (message) => message : withoutSystemRole)
+      .flatMap((message) => writeMessage(message, notes)),
   ];
   return takesReasoning ? completeReasoning(messages, target.model) : messages;
+}
+
+/**
+ * The chat templates of many open models refuse instructions in mid-conversation, which Claude Code
+ * and Codex send: github.com/ollama/ollama/issues/17774, github.com/ggml-org/llama.cpp/issues/27367
+ * (read 2026-11-27).
+ */
+function withoutSystemRole(message: Message): Message {
+  return message.role === 'system'
+    ? { role: 'user', content: message.content.map(markInstruction) }
+    : message;
 }
 
 /**

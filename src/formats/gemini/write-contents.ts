@@ -10,6 +10,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
+import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import { emptyTurn } from '../adapting/answerable.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -90,14 +91,6 @@ function gatherTurns(messages: readonly Message[], system: TextPart[]): Turn[] {
     }
   }
   return turns;
-}
-
-/**
- * Gemini has no instructions inside the conversation: they become user text, marked as
- * instructions.
- */
-function markInstruction({ text }: TextPart): TextPart {
-  return { type: 'text', text: text === '' ? '' : `<system>\n${text}\n</system>` };
 }
 
 function userTurn(turns: Turn[]): Extract<Turn, { role: 'user' }> {

@@ -9,6 +9,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
+import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { isOwnCitation, writeCitations } from './citations.ts';
@@ -98,11 +99,7 @@ function addMessage(turns: Turn[], message: Exclude<Message, { role: 'system' }>
 /** Otherwise the instruction goes into the user's turn, marked as an instruction. */
 function addSystemMessage(turns: Turn[], content: readonly TextPart[], asSystem: boolean): void {
   if (asSystem) append(turnOf(turns, 'system').content, content.flatMap(writeText));
-  else
-    append(
-      userTurn(turns).rest,
-      content.flatMap((part) => writeText({ ...part, text: `<system>\n${part.text}\n</system>` })),
-    );
+  else append(userTurn(turns).rest, content.map(markInstruction).flatMap(writeText));
 }
 
 /**
