@@ -16,6 +16,7 @@ import type {
 import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { isMistral } from '../call-ids.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { writeMediaUrl } from './media.ts';
 import { callIdFitter, maySign, refusedHistory } from './foreign-history.ts';
@@ -55,7 +56,21 @@ export function writeMessages(
       .map(target.isOpenAi ? (message) => message : withoutSystemRole)
       .flatMap((message) => writeMessage(message, notes)),
   ];
-  return takesReasoning ? completeReasoning(messages, target.model) : messages;
+  const ordered = isMistral(target.model) ? answerResults(messages) : messages;
+  return takesReasoning ? completeReasoning(ordered, target.model) : ordered;
+}
+
+/**
+ * Mistral refuses a user message right behind tool results ("Unexpected role 'user' after role
+ * 'tool'"), where Claude Code puts its reminders and the gateway puts images. So an answer stands
+ * between them.
+ */
+function answerResults(messages: readonly JsonObject[]): JsonObject[] {
+  return messages.flatMap((message, index) =>
+    message.role === 'user' && messages[index - 1]?.role === 'tool'
+      ? [{ role: 'assistant', content: 'OK.' }, message]
+      : [message],
+  );
 }
 
 /**

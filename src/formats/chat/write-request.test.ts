@@ -94,6 +94,8 @@ const image = {
   type: 'image',
   source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' },
 } as const;
+const callOf = (id: string) =>
+  ({ type: 'tool-call', id, name: 'f', arguments: '{}', kind: 'function' }) as const;
 const resultOf = (callId: string, content: ToolResultPart['content']): ToolResultPart => ({
   type: 'tool-result',
   callId,
@@ -117,16 +119,14 @@ test('images of tool results follow in a user message, after all results of the 
 });
 
 test('results follow their calls, whatever the client put between them', () => {
-  const call = (id: string) =>
-    ({ type: 'tool-call', id, name: 'f', arguments: '{}', kind: 'function' }) as const;
   const say = (text: string): Message => ({ role: 'user', content: [textPart(text)] });
   const results = (...content: ToolResultPart[]): Message => ({ role: 'tool', content });
   const messages = writeMessages(
-    { role: 'assistant', content: [call('a'), call('b')] },
+    { role: 'assistant', content: [callOf('a'), callOf('b')] },
     results(resultOf('a', [image])),
     say('also this'),
     results(resultOf('b', [textPart('x')])),
-    { role: 'assistant', content: [call('c')] },
+    { role: 'assistant', content: [callOf('c')] },
     { role: 'system', content: [textPart('Be brief.')] },
     results(resultOf('c', [textPart('y')])),
   );
@@ -160,6 +160,21 @@ test('later instructions are text of the user for other hosts than OpenAI', () =
   assert.deepEqual(sent(true), [first, { role: 'system', content: 'Be brief.' }]);
   const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };
   assert.deepEqual(sent(false), [first, marked]);
+});
+
+test('an answer stands between results and the user’s next message for Mistral', () => {
+  const image = { type: 'image', source: { kind: 'url', url: 'https://x.test/a.png' } } as const;
+  const messages: Message[] = [
+    { role: 'assistant', content: [callOf('a')] },
+    { role: 'tool', content: [resultOf('a', [textPart('x'), image])] },
+    { role: 'user', content: [textPart('Go on.')] },
+  ];
+  const roles = (model: string) =>
+    (write({ messages }, { model, isOpenAi: false }).body.messages as JsonObject[]).map(
+      ({ role }) => role,
+    );
+  assert.deepEqual(roles('devstral-2512'), ['assistant', 'tool', 'assistant', 'user', 'user']);
+  assert.deepEqual(roles('qwen3.8'), ['assistant', 'tool', 'user', 'user']);
 });
 
 test('an earlier refusal is text where the host refuses the field', () => {
