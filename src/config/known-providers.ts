@@ -62,7 +62,12 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     ...compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
     refusedHistory: ['reasoning_content', 'reasoning_details', ...openAisOwn],
   },
-  moonshotai: compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
+  moonshotai: {
+    ...compatible('https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY'),
+    // Since Kimi K2.5 it takes only its own values (platform.kimi.ai/docs/api/models-overview, and
+    // github.com/HKUDS/nanobot/pull/4967, read 2026-11-26).
+    refusedFields: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty'],
+  },
   zai: compatible('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),
   minimax: compatible('https://api.minimax.io/v1', 'MINIMAX_API_KEY'),
   alibaba: compatible(
@@ -72,7 +77,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   meta: compatible('https://api.llama.com/compat/v1', 'LLAMA_API_KEY'),
   cohere: {
     ...compatible('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
-    // strandsagents.com/docs/user-guide/concepts/model-providers/cohere (read 2026-11-27)
+    // strandsagents.com/docs/user-guide/concepts/model-providers/cohere (read 2026-11-26)
     refusedFields: ['stream_options'],
   },
   openrouter: compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),

@@ -16,6 +16,7 @@ const known: Readonly<Record<string, string>> = {
   'gpt-6.1-terra': 'none low medium high xhigh max',
   'openai/gpt-oss-120b': 'low medium high',
   'deepseek-v4-pro': 'none low medium high max',
+  'kimi-k3.1-pro': 'low medium high max',
   'grok-4.7': 'none low medium high',
 };
 

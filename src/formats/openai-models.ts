@@ -28,8 +28,12 @@ export function takesVerbosity(upstreamModel: string): boolean {
   return versionOf(upstreamModel) !== null && !upstreamModel.includes('-chat');
 }
 
-/** DeepSeek accepts more levels (api-docs.deepseek.com/guides/thinking_mode). */
+/**
+ * DeepSeek accepts more levels (api-docs.deepseek.com/guides/thinking_mode). Kimi K3 always thinks,
+ * and refuses `none` (dev.to/aihubmix, "Kimi K3.1 Pro migration guide", read 2026-11-26).
+ */
 function effortsElsewhere(model: string): readonly Effort[] {
+  if (/kimi-k[3-9]/i.test(model)) return [...usual, 'max'];
   return /deepseek/i.test(model) ? [...elsewhere, 'max'] : elsewhere;
 }
 

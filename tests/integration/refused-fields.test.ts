@@ -16,6 +16,8 @@ const accepted: Readonly<Record<string, string>> = {
     'model temperature top_p max_tokens stream stop random_seed metadata messages response_format tools tool_choice ' +
     'presence_penalty frequency_penalty n prediction parallel_tool_calls reasoning_effort prompt_mode guardrails ' +
     'prompt_cache_key service_tier safe_prompt',
+  /** Moonshot takes only its own values of the others. */
+  moonshotai: 'model max_tokens stream stream_options messages tools tool_choice reasoning_effort',
   cohere:
     'model temperature top_p max_tokens stream stop seed messages response_format tools tool_choice presence_penalty ' +
     'frequency_penalty reasoning_effort',
@@ -91,4 +93,17 @@ test('what Mistral refuses and the answer does not need is left out, and listed'
   });
   assert.equal(messages.status, 200, messages.text);
   assert.equal(messages.headers['x-service-ignored'], 'user');
+});
+
+test('the sampling that Moonshot fixes is left out, and listed', async () => {
+  const model = 'a-moonshotai-model';
+  const fields = { temperature: 0.2, top_p: 0.9 };
+  for (const [path, body] of [
+    ['/v1/chat/completions', { messages: [hello] }],
+    ['/v1/messages', { messages: [hello], max_tokens: 50 }],
+  ] as const) {
+    const reply = await gateway.post(path, { key, body: { model, ...body, ...fields } });
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.headers['x-service-ignored'], 'temperature, top_p');
+  }
 });

@@ -76,7 +76,7 @@ function answerResults(messages: readonly JsonObject[]): JsonObject[] {
 /**
  * The chat templates of many open models refuse instructions in mid-conversation, which Claude Code
  * and Codex send: github.com/ollama/ollama/issues/17774, github.com/ggml-org/llama.cpp/issues/27367
- * (read 2026-11-27).
+ * (read 2026-11-26).
  */
 function withoutSystemRole(message: Message): Message {
   return message.role === 'system'
@@ -106,7 +106,7 @@ function withResultsFirst(messages: readonly Message[]): Message[] {
  * DeepSeek, Moonshot, and hosts that copied them, refuse a conversation in which an answer lacks its
  * reasoning (api-docs.deepseek.com/guides/thinking_mode, read 2026-11-21). Answers of other models
  * have none, so they get an empty one. Moonshot counts an empty text as missing, but not a space
- * (github.com/earendil-works/pi/issues/4179, read 2026-11-27).
+ * (github.com/earendil-works/pi/issues/4179, read 2026-11-26).
  */
 function completeReasoning(messages: JsonObject[], model: string): JsonObject[] {
   const isWanted =
