@@ -103,8 +103,9 @@ async function play(
 }
 
 function checkRefusal(reply: Reply, { status, bytes }: Recording): void {
-  // Google answers a wrong key with 400.
-  const told = bytes.includes('API_KEY_INVALID') ? 401 : status;
+  // Google and xAI answer a wrong key with 400.
+  const isKeyRefused = /API_KEY_INVALID|Incorrect API key/.test(bytes.toString('utf8'));
+  const told = isKeyRefused ? 401 : status;
   assert.equal(reply.status, toldStatus[told], reply.text);
   assert.ok(reply.error.message.length > 10);
 }

@@ -1,5 +1,6 @@
 // Anthropic's API. The version is pinned, because later ones refuse fields that clients of this
 // gateway send (temperature, top_p, top_k).
+import { readAccountFailure } from '../account-failure.ts';
 import type { HttpProviderKind } from '../provider.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
 
@@ -18,4 +19,5 @@ export const anthropic: HttpProviderKind = {
     };
   },
   wantsAccount: true,
+  readFailure: readAccountFailure,
 };

@@ -1,5 +1,6 @@
 // Any host that speaks Chat Completions: DeepSeek, xAI, Mistral, Groq, OpenRouter, vLLM, Ollama and
 // many more.
+import { readAccountFailure } from '../account-failure.ts';
 import type { HttpProviderKind } from '../provider.ts';
 
 export const openaiCompatible: HttpProviderKind = {
@@ -8,4 +9,5 @@ export const openaiCompatible: HttpProviderKind = {
   // Self-hosted servers often need no key.
   headers: (apiKey): Record<string, string> =>
     apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+  readFailure: readAccountFailure,
 };

@@ -1,6 +1,7 @@
 // OpenAI's image API: generations as JSON, edits as a form, answers as base64, several images in
 // one call. https://platform.openai.com/docs/api-reference/images
 import { isObject } from '../../lib/json.ts';
+import { readAccountFailure } from '../account-failure.ts';
 import { failedReply, imageAnswerBytesMax, imagesOrFailure } from '../image-answer.ts';
 import type {
   ImageCall,
@@ -33,7 +34,7 @@ function imagesWith(extraFields: Readonly<Record<string, string>>): ImageProvide
         ...written,
         ...restOf(job, connection, written.headers),
       });
-      if (reply.kind === 'failure') return failedReply(reply);
+      if (reply.kind === 'failure') return failedReply(reply, readAccountFailure);
       return readAnswer(reply.kind === 'answer' ? reply.body : null, job);
     },
   };

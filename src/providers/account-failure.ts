@@ -1,0 +1,25 @@
+// Failures of the operator's account that some providers report as 400, as if the client's request
+// were at fault. They become 401, 402 or 403: another route is tried, the operator is told, and the
+// client does not see the message.
+import type { UpstreamFailure } from '../canonical/event.ts';
+
+/** How the messages begin, and the status that they deserve. */
+const messages: readonly (readonly [start: RegExp, status: number])[] = [
+  // Anthropic: github.com/anthropics/claude-code/issues/88711 and 91322 (read 2026-11-26).
+  [/^Your credit balance is too low/, 402],
+  [/^You have reached your specified API usage limits/, 402],
+  [/^(?:This|Your) organization has been disabled/, 403],
+  // OpenAI, for images.
+  [/^Billing hard limit has been reached/, 402],
+  // Alibaba: help.aliyun.com/zh/model-studio/error-code#overdue-payment (read 2026-11-26).
+  [/^Access denied, please make sure your account is in good standing/, 402],
+  // xAI, recorded.
+  [/^Incorrect API key provided/, 401],
+];
+
+/** `failure`: with the provider's own message. */
+export function readAccountFailure(failure: UpstreamFailure): UpstreamFailure {
+  if (failure.status !== 400) return failure;
+  const [, status = 400] = messages.find(([start]) => start.test(failure.message)) ?? [];
+  return { ...failure, status };
+}

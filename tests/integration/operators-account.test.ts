@@ -1,0 +1,101 @@
+// Providers that answer 400 when the operator's account is at fault: it owes money, or its key is
+// wrong. The request goes elsewhere, the operator is told, and the client is not blamed.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { answerContent } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+import { answerStatus } from '../support/upstream.ts';
+
+const problems: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
+  anthropic: {
+    path: '/v1/messages',
+    body: {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message:
+          'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.',
+      },
+    },
+  },
+  alibaba: {
+    path: '/alibaba/v1/chat/completions',
+    body: {
+      error: {
+        code: 'Arrearage',
+        type: 'Arrearage',
+        message: 'Access denied, please make sure your account is in good standing.',
+      },
+    },
+  },
+  xai: {
+    path: '/xai/v1/chat/completions',
+    body: {
+      code: 'invalid-argument',
+      error: 'Incorrect API key provided. You can obtain an API key from https://console.x.ai.',
+    },
+  },
+};
+
+let gateway: TestGateway;
+let key: string;
+
+before(async () => {
+  const model = (...providers: string[]) => ({
+    routes: providers.map((provider) => ({ provider, model: 'upstream' })),
+    max_input_tokens: 100_000,
+    max_output_tokens: 8_000,
+    prices: { input: 1, output: 2 },
+  });
+  const names = Object.keys(problems);
+  gateway = await startGateway(({ url }) => ({
+    retries: { max_attempts: 2 },
+    providers: {
+      alibaba: { base_url: `${url}/alibaba/v1`, api_key: 'k' },
+      xai: { base_url: `${url}/xai/v1`, api_key: 'k' },
+    },
+    models: Object.fromEntries(
+      names.flatMap((name) => [
+        [`only-${name}`, model(name)],
+        [`first-${name}`, model(name, 'local')],
+      ]),
+    ),
+  }));
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
+  for (const { path, body } of Object.values(problems))
+    gateway.upstream.on(path, answerStatus(400, { body }));
+  gateway.upstream.on(
+    '/v1/messages/count_tokens',
+    answerStatus(400, { body: problems.anthropic!.body }),
+  );
+  const hi = { text: 'Hi', tokens: { input: 5, output: 1 } };
+  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', hi));
+});
+after(() => gateway.stop());
+
+const messages = [{ role: 'user', content: 'Hello' }];
+
+for (const name of Object.keys(problems)) {
+  test(`${name}: another route serves the request`, async () => {
+    const body = { model: `first-${name}`, messages, max_tokens: 50 };
+    const reply = await gateway.post('/v1/messages', { key, body });
+    assert.equal(reply.status, 200, reply.text);
+  });
+
+  test(`${name}: the client gets a 502, and the operator is told`, async () => {
+    const body = { model: `only-${name}`, messages, max_tokens: 50 };
+    const reply = await gateway.post('/v1/messages', { key, body });
+    assert.equal(reply.status, 502, reply.text);
+    assert.doesNotMatch(reply.text, /credit|standing|API key/);
+    const line = new RegExp(`"provider":"${name}".*refuses its credential`);
+    await until(() => line.test(gateway.program.output));
+  });
+}
+
+test('a count of tokens is estimated when the account owes money', async () => {
+  const body = { model: 'only-anthropic', messages };
+  const reply = await gateway.post('/v1/messages/count_tokens', { key, body });
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.headers['x-service-token-count'], 'estimate');
+});
