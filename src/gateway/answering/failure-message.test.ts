@@ -58,14 +58,29 @@ test('a prompt that is too long has its own code and keeps the words clients loo
   const error = toApiError(failure(400, 'prompt is too long: 210000 tokens > 200000 maximum'));
   assert.equal(error.code, 'context_length_exceeded');
   assert.match(error.message, /prompt is too long/);
-  assert.equal(
-    toApiError(failure(400, "This model's maximum context length is 128000 tokens.")).code,
-    'context_length_exceeded',
-  );
-  const gemini =
-    'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).';
-  assert.equal(toApiError(failure(400, gemini)).code, 'context_length_exceeded');
 });
+
+/** Sentences of providers; those of Alibaba, Perplexity and Anthropic were recorded or reported. */
+const tooLong: Readonly<Record<string, string>> = {
+  OpenAI: "This model's maximum context length is 128000 tokens.",
+  Google: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+  'Anthropic, with the output':
+    'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000',
+  xAI: "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+  Groq: 'Please reduce the length of the messages or completion.',
+  Moonshot: 'Invalid request: Your request exceeded model token limit: 262144',
+  'Z.ai': 'Prompt exceeds max length',
+  Alibaba: '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 204800]',
+  MiniMax: 'invalid params, context window exceeds limit (2013)',
+  'llama.cpp': 'the request exceeds the available context size, try increasing it',
+  Perplexity: 'The total length of all messages is too long.',
+};
+
+for (const [provider, message] of Object.entries(tooLong)) {
+  test(`a prompt that is too long for ${provider} has its own code`, () => {
+    assert.equal(toApiError(failure(400, message)).code, 'context_length_exceeded');
+  });
+}
 
 test('keys, addresses and ids of the operator are taken out, and the message is bounded', () => {
   const message =

@@ -68,13 +68,27 @@ function statusError(failure: UpstreamFailure): ApiError {
   }
 }
 
+/** What providers say about a prompt that is too long; the test has their sentences. */
+const tooLong = new RegExp(
+  [
+    'context.{0,12}(?:length|window|size|limit)',
+    'prompt is too long',
+    'input token count',
+    'too many (?:input )?tokens',
+    'maximum context',
+    'maximum prompt length',
+    'prompt exceeds max length',
+    'exceeded model token limit',
+    'range of input length',
+    'reduce the length of the messages',
+    'length of all messages is too long',
+  ].join('|'),
+  'i',
+);
+
 function callersError(upstreamMessage: string): ApiError {
   const message = scrub(upstreamMessage);
-  if (
-    /context.{0,12}(length|window)|prompt is too long|input token count|too many (input )?tokens|maximum context/i.test(
-      message,
-    )
-  ) {
+  if (tooLong.test(message)) {
     return new ApiError('context_length_exceeded', message, { isQuoted: true });
   }
   return new ApiError(
