@@ -17,7 +17,11 @@ const known: Readonly<Record<string, string>> = {
   'openai/gpt-oss-120b': 'low medium high',
   'deepseek-v4-pro': 'none low medium high max',
   'kimi-k3.1-pro': 'low medium high max',
-  'grok-4.7': 'none low medium high',
+  'grok-4.3': 'none low medium high',
+  'grok-4.5': 'low medium high',
+  'x-ai/grok-4.7': 'low medium high xhigh',
+  'glm-5.3': 'low high max',
+  'glm-5.2': 'none low medium high',
 };
 
 for (const [model, efforts] of Object.entries(known)) {
@@ -26,6 +30,11 @@ for (const [model, efforts] of Object.entries(known)) {
     assert.deepEqual([...sent].toSorted(), efforts.split(' ').toSorted());
   });
 }
+
+test('a model without levels is sent no effort', () => {
+  assert.equal(fitEffort('high', 'grok-4.20-0309-reasoning'), null);
+  assert.equal(fitEffort('high', 'grok-4.20-multi-agent'), 'high');
+});
 
 test('on the straight path a model of another vendor gets the client’s effort', () => {
   assert.equal(fitKnownEffort('xhigh', 'grok-4.7'), 'xhigh');

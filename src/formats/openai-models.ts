@@ -9,9 +9,13 @@ const usual: readonly Effort[] = ['low', 'medium', 'high'];
 /** The efforts for models of other vendors: hosts of Chat Completions agree on no more. */
 const elsewhere: readonly Effort[] = ['none', ...usual];
 
-/** For translation. Example: `fitEffort('xhigh', 'gpt-5')` is `high`. */
-export function fitEffort(effort: Effort, upstreamModel: string): Effort {
-  return nearestEffort(effort, openAiEfforts(upstreamModel) ?? effortsElsewhere(upstreamModel));
+/**
+ * For translation. Returns null when the model refuses any effort. Example: `fitEffort('xhigh',
+ * 'gpt-5')` is `high`.
+ */
+export function fitEffort(effort: Effort, upstreamModel: string): Effort | null {
+  const known = openAiEfforts(upstreamModel) ?? effortsElsewhere(upstreamModel);
+  return known.length === 0 ? null : nearestEffort(effort, known);
 }
 
 /**
@@ -28,13 +32,24 @@ export function takesVerbosity(upstreamModel: string): boolean {
   return versionOf(upstreamModel) !== null && !upstreamModel.includes('-chat');
 }
 
-/**
- * DeepSeek accepts more levels (api-docs.deepseek.com/guides/thinking_mode). Kimi K3 always thinks,
- * and refuses `none` (dev.to/aihubmix, "Kimi K3.1 Pro migration guide", read 2026-11-26).
- */
+/** The efforts of models whose vendors document others, by the model's name. */
+const documentedElsewhere: readonly (readonly [model: RegExp, efforts: readonly Effort[]])[] = [
+  // api-docs.deepseek.com/guides/thinking_mode (read 2026-11-21).
+  [/deepseek/i, ['none', ...usual, 'max']],
+  // Kimi K3 always thinks: dev.to/aihubmix, "Kimi K3.1 Pro migration guide" (read 2026-11-26).
+  [/kimi-k[3-9]/i, [...usual, 'max']],
+  // Since 4.5 Grok always thinks, and since 4.6 it knows xhigh; 4.20 has no levels:
+  // docs.x.ai/developers/model-capabilities/text/reasoning, and
+  // github.com/NousResearch/hermes-agent/pull/23435 (read 2026-11-26).
+  [/grok-4\.20(?!-multi)/i, []],
+  [/grok-4\.5/i, usual],
+  [/grok-4\.[6-9]/i, [...usual, 'xhigh']],
+  // docs.bigmodel.cn/api-reference (read 2026-11-26).
+  [/glm-5\.[3-9]/i, ['low', 'high', 'max']],
+];
+
 function effortsElsewhere(model: string): readonly Effort[] {
-  if (/kimi-k[3-9]/i.test(model)) return [...usual, 'max'];
-  return /deepseek/i.test(model) ? [...elsewhere, 'max'] : elsewhere;
+  return documentedElsewhere.find(([name]) => name.test(model))?.[1] ?? elsewhere;
 }
 
 /**

@@ -17,6 +17,7 @@ import { parseRequest } from './parse-request.ts';
 import { readRequest } from './read-request.ts';
 import type {
   CanonicalRequest,
+  Effort,
   Message,
   Tool,
   ToolResultPart,
@@ -420,6 +421,13 @@ test('every answer gets a reasoning field when one has it, and always for DeepSe
   // Moonshot counts an empty text as missing.
   assert.equal(fresh('kimi-k3').reasoning_content, ' ');
   assert.ok(!('reasoning_content' in fresh('grok-4.7')));
+});
+
+test('an effort is left out and listed where the model has no levels', () => {
+  const asked = (effort: Effort) =>
+    write({ reasoning: { effort, budgetTokens: null } }, { isOpenAi: false, model: 'grok-4.20' });
+  assert.ok(!('reasoning_effort' in asked('high').body));
+  assert.deepEqual(asked('high').ignored, ['reasoning_effort']);
 });
 
 test('thinking requested without a level is left to the model', () => {

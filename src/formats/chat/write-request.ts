@@ -144,18 +144,23 @@ function writeReasoningEffort(
   ignored: Set<string>,
 ): JsonObject | null {
   if (!reasoning) return null;
-  const effort = effortOf(reasoning, target);
-  if (target.thinking) return effort === null ? null : { reasoning_effort: effort };
-  if (effort !== 'none') ignored.add('reasoning_effort');
+  const wanted = wantedEffort(reasoning);
+  if (target.thinking && wanted === null) return null;
+  const effort = target.thinking ? effortOf(reasoning, target) : null;
+  if (effort !== null) return { reasoning_effort: effort };
+  if (wanted !== 'none') ignored.add('reasoning_effort');
   return null;
+}
+
+/** Returns null when the client leaves the level to the model. */
+function wantedEffort({ effort, budgetTokens }: Reasoning): Effort | null {
+  return effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
 }
 
 /** Returns null when the model uses its own default. */
 function effortOf(reasoning: Reasoning | null, target: UpstreamTarget): Effort | null {
-  const wanted =
-    reasoning?.effort ??
-    ((reasoning?.budgetTokens ?? null) === null ? null : effortOfBudget(reasoning!.budgetTokens!));
-  if (wanted === null || !target.thinking) return wanted;
+  const wanted = reasoning && wantedEffort(reasoning);
+  if (wanted === null) return null;
   return target.isOpenAi ? fitKnownEffort(wanted, target.model) : fitEffort(wanted, target.model);
 }
 
