@@ -34,6 +34,9 @@ for (const [model, efforts] of Object.entries(known)) {
 test('a model without levels is sent no effort', () => {
   assert.equal(fitEffort('high', 'grok-4.20-0309-reasoning'), null);
   assert.equal(fitEffort('high', 'grok-4.20-multi-agent'), 'high');
+  assert.equal(fitEffort('high', 'qwen/qwen3.6-27b'), null);
+  assert.equal(fitEffort('none', 'qwen/qwen3.6-27b'), 'none');
+  assert.equal(fitEffort('high', 'qwen/qwen3.8-27b'), 'high');
 });
 
 test('on the straight path a model of another vendor gets the client’s effort', () => {

@@ -10,12 +10,13 @@ const usual: readonly Effort[] = ['low', 'medium', 'high'];
 const elsewhere: readonly Effort[] = ['none', ...usual];
 
 /**
- * For translation. Returns null when the model refuses any effort. Example: `fitEffort('xhigh',
+ * For translation. Returns null when the model has no level for it. Example: `fitEffort('xhigh',
  * 'gpt-5')` is `high`.
  */
 export function fitEffort(effort: Effort, upstreamModel: string): Effort | null {
   const known = openAiEfforts(upstreamModel) ?? effortsElsewhere(upstreamModel);
-  return known.length === 0 ? null : nearestEffort(effort, known);
+  const fitting = effort === 'none' ? known : known.filter((level) => level !== 'none');
+  return fitting.length === 0 ? null : nearestEffort(effort, fitting);
 }
 
 /**
@@ -46,6 +47,8 @@ const documentedElsewhere: readonly (readonly [model: RegExp, efforts: readonly 
   [/grok-4\.[6-9]/i, [...usual, 'xhigh']],
   // docs.bigmodel.cn/api-reference (read 2026-11-26).
   [/glm-5\.[3-9]/i, ['low', 'high', 'max']],
+  // At Groq they think or not: npm `groq-sdk` 1.6. Qwen 3.8 has levels.
+  [/^qwen\/qwen3(?:-32b|\.6-27b)$/, ['none']],
 ];
 
 function effortsElsewhere(model: string): readonly Effort[] {
