@@ -25,6 +25,13 @@ export type SchemaTable = {
   readonly finish?: (schema: JsonObject) => JsonObject;
 };
 
+/** Renames what has a newer name: a tuple's schemas, and definitions, also in references. */
+export const newerNames: SchemaTable['words'] = {
+  items: (value) => (Array.isArray(value) ? { word: 'prefixItems', value, isExact: true } : 'keep'),
+  definitions: (value) => ({ word: '$defs', value, isExact: true }),
+  $ref: (value) => ({ word: '$ref', value: renameDefinitions(value), isExact: true }),
+};
+
 export type FittedSchema = {
   readonly schema: JsonObject;
   /** The keywords that the vendor will not enforce, each once. */
@@ -70,6 +77,12 @@ export function describeKeywords(
     description:
       typeof description === 'string' && description !== '' ? `${description}\n\n${words}` : words,
   };
+}
+
+function renameDefinitions(reference: unknown): unknown {
+  return typeof reference === 'string'
+    ? reference.replace(/^#\/definitions\//, '#/$defs/')
+    : reference;
 }
 
 function fitNode(node: JsonObject, table: SchemaTable, lost: Set<string>): JsonObject {

@@ -18,6 +18,7 @@ import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { isMistral } from '../call-ids.ts';
 import type { UpstreamTarget } from '../format.ts';
+import { isKimi } from './kimi-schema.ts';
 import { writeMediaUrl } from './media.ts';
 import { callIdFitter, maySign, refusedHistory } from './foreign-history.ts';
 import { writeAssistantContent } from './write-answer.ts';
@@ -110,10 +111,11 @@ function withResultsFirst(messages: readonly Message[]): Message[] {
  */
 function completeReasoning(messages: JsonObject[], model: string): JsonObject[] {
   const isWanted =
-    /deepseek|kimi|moonshot/i.test(model) ||
+    /deepseek/i.test(model) ||
+    isKimi(model) ||
     messages.some((message) => message.reasoning_content !== undefined);
   if (!isWanted) return messages;
-  const missing = /kimi|moonshot/i.test(model) ? ' ' : '';
+  const missing = isKimi(model) ? ' ' : '';
   return messages.map((message) =>
     message.role === 'assistant' ? { reasoning_content: missing, ...message } : message,
   );

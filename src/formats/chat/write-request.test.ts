@@ -164,7 +164,6 @@ test('later instructions are text of the user for other hosts than OpenAI', () =
 });
 
 test('an answer stands between results and the user’s next message for Mistral', () => {
-  const image = { type: 'image', source: { kind: 'url', url: 'https://x.test/a.png' } } as const;
   const messages: Message[] = [
     { role: 'assistant', content: [callOf('a')] },
     { role: 'tool', content: [resultOf('a', [textPart('x'), image])] },
@@ -554,4 +553,42 @@ test('stop sequences are sent, or emulated for thinking models of OpenAI and xAI
   );
   assert.ok(emulates({ ...host, thinking: false }, [...stopSequences, 'e']));
   assert.equal(write({ stopSequences: [] }, { ...openAi, thinking: true }).emulated, undefined);
+});
+
+test('schemas fit Kimi on every host, and what moves into the description is listed', () => {
+  const tool = (parameters: JsonObject): Tool => ({
+    name: 'find',
+    description: null,
+    parameters,
+    strict: null,
+    kind: 'function',
+  });
+  const schema = { type: 'object', properties: { unit: { enum: ['C', 'F'] } } };
+  const either = { ...schema, anyOf: [{ required: ['unit'] }, { required: ['city'] }] };
+  const changes: Partial<CanonicalRequest> = {
+    tools: [tool(schema), tool(either)],
+    outputFormat: { type: 'json-schema', name: 'weather', description: null, schema, strict: null },
+  };
+  const { body, ignored } = write(changes, { model: 'moonshotai/kimi-k3', isOpenAi: false });
+  const unit = { unit: { type: 'string', enum: ['C', 'F'] } };
+  const tools = body.tools as { function: { parameters: JsonObject } }[];
+  const parameters = tools.map((sent) => sent.function.parameters);
+  assert.deepEqual(parameters, [
+    { type: 'object', properties: unit },
+    {
+      type: 'object',
+      properties: unit,
+      description: '{anyOf: [{"required":["unit"]},{"required":["city"]}]}',
+    },
+  ]);
+  assert.deepEqual(body.response_format, {
+    type: 'json_schema',
+    json_schema: { name: 'weather', schema: { type: 'object', properties: unit } },
+  });
+  assert.deepEqual(ignored, ['tools.anyOf']);
+  const others = write(changes, { isOpenAi: false }).body.tools as typeof tools;
+  assert.deepEqual(
+    others.map((sent) => sent.function.parameters),
+    [schema, either],
+  );
 });

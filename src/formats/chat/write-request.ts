@@ -18,6 +18,7 @@ import type { FittedSchema } from '../fit-schema.ts';
 import { fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
 import { asObjectParameters } from '../tool-parameters.ts';
+import { fitKimiParameters, fitKimiSchema, isKimi } from './kimi-schema.ts';
 import { outputLimitField } from './output-limit.ts';
 import { writeMessages } from './write-messages.ts';
 
@@ -129,6 +130,7 @@ function writeTool(tool: Tool, target: UpstreamTarget, ignored: Set<string>): Js
 
 function writeParameters({ parameters, strict }: Tool, target: UpstreamTarget): FittedSchema {
   if (target.isOpenAi) return fitOpenAiParameters(parameters, strict);
+  if (isKimi(target.model)) return fitKimiParameters(parameters);
   return { schema: asObjectParameters(parameters), lost: [] };
 }
 
@@ -172,9 +174,7 @@ function writeOutputFormat(
   if (format.type === 'text') return null;
   if (format.type === 'json') return { response_format: { type: 'json_object' } };
   const { name, description, strict } = format;
-  const { schema, lost } = target.isOpenAi
-    ? fitOpenAiSchema(format.schema, strict)
-    : { schema: format.schema, lost: [] };
+  const { schema, lost } = fitOutputSchema(format.schema, strict, target);
   for (const word of lost) ignored.add(`schema.${word}`);
   const described = { name, ...(description === null ? null : { description }), schema };
   return {
@@ -183,6 +183,15 @@ function writeOutputFormat(
       json_schema: { ...described, ...(strict === null ? null : { strict }) },
     },
   };
+}
+
+function fitOutputSchema(
+  schema: JsonObject,
+  strict: boolean | null,
+  target: UpstreamTarget,
+): FittedSchema {
+  if (target.isOpenAi) return fitOpenAiSchema(schema, strict);
+  return isKimi(target.model) ? fitKimiSchema(schema) : { schema, lost: [] };
 }
 
 /** Most other hosts know only the older `user`. */

@@ -1,7 +1,7 @@
 // Fits JSON schemas of structured output to `responseJsonSchema`: the keywords that Gemini's
 // reference lists. https://ai.google.dev/api/generate-content#FIELDS.response_json_schema (read
 // 2026-11-23)
-import { fitSchema, type FittedSchema, type SchemaTable } from '../fit-schema.ts';
+import { fitSchema, newerNames, type FittedSchema, type SchemaTable } from '../fit-schema.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
 export const geminiTable: SchemaTable = {
@@ -19,11 +19,7 @@ export const geminiTable: SchemaTable = {
     enum: (value) => (Array.isArray(value) && value.every(isTextOrNumber) ? 'keep' : 'describe'),
     const: (value) =>
       isTextOrNumber(value) ? { word: 'enum', value: [value], isExact: true } : 'describe',
-    // Older names: of a tuple's schemas, and of definitions, also in references.
-    items: (value) =>
-      Array.isArray(value) ? { word: 'prefixItems', value, isExact: true } : 'keep',
-    definitions: (value) => ({ word: '$defs', value, isExact: true }),
-    $ref: (value) => ({ word: '$ref', value: renameDefinitions(value), isExact: true }),
+    ...newerNames,
   },
   others: 'describe',
   refStandsAlone: true,
@@ -36,10 +32,4 @@ export function writeResponseSchema(schema: JsonObject, description: string | nu
 
 function isTextOrNumber(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number';
-}
-
-function renameDefinitions(reference: unknown): unknown {
-  return typeof reference === 'string'
-    ? reference.replace(/^#\/definitions\//, '#/$defs/')
-    : reference;
 }
