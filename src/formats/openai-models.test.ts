@@ -27,7 +27,7 @@ const known: Readonly<Record<string, string>> = {
 for (const [model, efforts] of Object.entries(known)) {
   test(`${model} is sent only the efforts ${efforts}`, () => {
     const sent = new Set(effortLevels.map((effort) => fitEffort(effort, model)));
-    assert.deepEqual([...sent].toSorted(), efforts.split(' ').toSorted());
+    assert.deepEqual(sent, new Set(efforts.split(' ')));
   });
 }
 
