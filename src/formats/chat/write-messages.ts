@@ -54,7 +54,7 @@ export function writeMessages(
   const messages = [
     ...system,
     ...withResultsFirst(request.messages)
-      .map(target.isOpenAi ? (message) => message : withoutSystemRole)
+      .map(systemOnlyAhead.test(target.model) ? withoutSystemRole : (message) => message)
       .flatMap((message) => writeMessage(message, notes)),
   ];
   const ordered = isMistral(target.model) ? answerResults(messages) : messages;
@@ -75,10 +75,12 @@ function answerResults(messages: readonly JsonObject[]): JsonObject[] {
 }
 
 /**
- * The chat templates of many open models refuse instructions in mid-conversation, which Claude Code
- * and Codex send: github.com/ollama/ollama/issues/17774, github.com/ggml-org/llama.cpp/issues/27367
- * (read 2026-11-26).
+ * Models whose chat templates refuse instructions in mid-conversation, which Claude Code and Codex
+ * send: github.com/ollama/ollama/issues/17774, github.com/ggml-org/llama.cpp/issues/27367,
+ * github.com/raullenchai/Rapid-MLX/issues/1543 (read 2026-11-26).
  */
+const systemOnlyAhead = /qwen|llama|gemma/i;
+
 function withoutSystemRole(message: Message): Message {
   return message.role === 'system'
     ? { role: 'user', content: message.content.map(markInstruction) }

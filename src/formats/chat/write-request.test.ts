@@ -4,7 +4,6 @@ import { anyUrl } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import { record } from '../../../tests/support/plain-record.ts';
 import { ApiError } from '../../canonical/errors.ts';
-import { markInstruction } from '../../canonical/marked-instruction.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
 import {
@@ -149,18 +148,20 @@ test('earlier reasoning is left out and listed where the host refuses it', () =>
   assert.deepEqual(ignored, ['reasoning_content']);
 });
 
-test('later instructions are text of the user for other hosts than OpenAI', () => {
+test('later instructions are text of the user for models that take them only ahead', () => {
   const messages: Message[] = [
     { role: 'user', content: [textPart('Hi')] },
     { role: 'system', content: [textPart('Be brief.')] },
   ];
   const system = [textPart('You are kind.')];
-  const sent = (isOpenAi: boolean) =>
-    (write({ system, messages }, { isOpenAi }).body.messages as JsonObject[]).slice(-2);
+  const sent = (model: string) =>
+    (write({ system, messages }, { model, isOpenAi: false }).body.messages as JsonObject[]).slice(
+      -2,
+    );
   const first = { role: 'user', content: 'Hi' };
-  assert.deepEqual(sent(true), [first, { role: 'system', content: 'Be brief.' }]);
+  assert.deepEqual(sent('deepseek-v4'), [first, { role: 'system', content: 'Be brief.' }]);
   const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };
-  assert.deepEqual(sent(false), [first, marked]);
+  assert.deepEqual(sent('Qwen/Qwen3.8-27B'), [first, marked]);
 });
 
 test('an answer stands between results and the user’s next message for Mistral', () => {
@@ -388,12 +389,7 @@ test('every request that Chat can express is valid when written, and survives be
       });
       assert.deepEqual(ignored, []);
       const parsed = parseRequest(JSON.parse(JSON.stringify(body)), { chatMaxTokens: null });
-      const messages = request.messages.map((message): Message =>
-        message.role === 'system'
-          ? { role: 'user', content: message.content.map(markInstruction) }
-          : message,
-      );
-      assert.deepEqual(readRequest(parsed), { ...request, messages });
+      assert.deepEqual(readRequest(parsed), request);
     }),
   );
 });
