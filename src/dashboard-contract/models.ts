@@ -89,13 +89,13 @@ export const ImagePrices = closed({
   input_per_megapixel: Type.Boolean(),
   tokens: orNull(
     closed({
-      text_micros: Type.Integer(),
-      cached_text_micros: Type.Integer(),
-      image_micros: Type.Integer(),
-      cached_image_micros: Type.Integer(),
-      output_micros: Type.Integer(),
+      text_micros: Type.Number(),
+      cached_text_micros: Type.Number(),
+      image_micros: Type.Number(),
+      cached_image_micros: Type.Number(),
+      output_micros: Type.Number(),
     }),
-    "Microdollars for a million tokens: the provider's count is charged, and the rest is for answers without one. null: not by tokens.",
+    "Microdollars for a million tokens, with fractions: the provider's count is charged, and the rest is for answers without one. null: not by tokens.",
   ),
 });
 export type ImagePrices = Output<typeof ImagePrices>;
@@ -157,11 +157,11 @@ export const ModelCatalogue = closed({
   }),
   chat: Type.Array(ChatModel),
   images: Type.Array(ImageModelEntry),
-  /** Highest prices of a web search by any provider: for ten results, and for any number. null: not sold. */
+  /** Highest prices of a web search by any provider: for ten results, and for any number. In microdollars, with fractions; null: not sold. */
   web_search: closed({
     id: Type.String(),
-    price_micros: orNull(Type.Integer()),
-    price_max_micros: orNull(Type.Integer()),
+    price_micros: orNull(Type.Number()),
+    price_max_micros: orNull(Type.Number()),
     is_live: Type.Boolean(),
   }),
 });

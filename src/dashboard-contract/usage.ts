@@ -73,10 +73,10 @@ export const UsagePrice = closed({
   cache_write_1h_micros: Type.Integer(),
   output_micros: Type.Integer(),
   web_search_micros: Type.Number({ description: 'Microdollars for one. May have a fraction.' }),
-  image_micros: Type.Integer(),
-  request_micros: Type.Integer({
+  image_micros: Type.Number({ description: 'Microdollars for one. May have a fraction.' }),
+  request_micros: Type.Number({
     description:
-      'Microdollars for the request beside what is counted: images that their provider bills by tokens.',
+      'Microdollars for the request beside what is counted: images that their provider bills by tokens. May have a fraction.',
   }),
 });
 export type UsagePrice = Output<typeof UsagePrice>;

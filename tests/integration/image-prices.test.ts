@@ -1,8 +1,12 @@
 // Charges for images whose provider bills other units: tokens (OpenAI) or input megapixels (Black
 // Forest Labs).
 import assert from 'node:assert/strict';
+import type { ModelCatalogue } from '../../src/dashboard-contract/models.ts';
+import type { RequestDetail } from '../../src/dashboard-contract/requests.ts';
+import { changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import { after, before, describe, test } from '../support/both-stores.ts';
+import { signIn } from '../support/dashboard.ts';
 import { prompt, startImageGateway, type ImageGateway } from '../support/image-gateway.ts';
 import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
 import { png } from '../support/images/local-image-provider.ts';
@@ -105,6 +109,26 @@ describe('gpt-image', () => {
       );
       assert.deepEqual(await lossesOf(owner.account), [lossMicros]);
     }
+  });
+
+  test('the dashboard shows exact prices, with fractions of a microdollar', async (t) => {
+    const details = { text_tokens: 3, cached_tokens: 1 };
+    const usage = { input_tokens: 3, input_tokens_details: details, output_tokens: 100 };
+    play(t, imagePaths.generations, openaiDraws(1, usage));
+    const member = await signIn(gateway);
+    const { account } = member;
+    await changeTerms(gateway.database, account, { priceMultiplierPpm: 777_777 });
+    const owner = await newKey({ account });
+    const exact = (2 * 5 + 1 * 1.25 + 100 * 30) * markup * 0.777777;
+    const reply = await draw(owner.key);
+    await assertCharged(reply, { ...owner, images: 1, micros: Math.ceil(exact) });
+    const { charge } = (
+      await member.get(`/accounts/${account}/requests/${reply.requestId}`)
+    ).json<RequestDetail>();
+    assert.equal(charge!.price!.request_micros.toFixed(5), exact.toFixed(5));
+    const { images } = (await member.get(`/accounts/${account}/models`)).json<ModelCatalogue>();
+    const { price } = images.find(({ id }) => id === 'gpt-image-flare')!;
+    assert.equal(price!.tokens!.cached_text_micros, 1_250_000 * markup * 0.777777);
   });
 
   test("uncounted images have the table's price", async (t) => {
