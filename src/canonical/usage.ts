@@ -33,16 +33,32 @@ export function totalInputTokens(usage: Usage): number {
   );
 }
 
+/** The most tokens that a call can use. */
+export type UsageMax = { readonly inputTokens: number; readonly outputTokens: number };
+
 /** Our own count of input and output, used when the upstream has counted none. */
-type OwnCount = { readonly estimatedInputTokens: number; readonly outputBytes: number };
+type OwnCount = {
+  readonly estimatedInputTokens: number;
+  readonly outputBytes: number;
+  readonly usageMax?: UsageMax | undefined;
+};
 
 /**
- * Fills gaps in the provider's count. A missing or zero input or output is replaced by our own
- * count. A count of zeros alone stays: the provider used nothing. null: it sent no count.
+ * Returns the usage to charge and to show: the provider's count with its gaps filled, at most
+ * `usageMax`. null: it sent no count.
  */
-export function countUsage(
+export function countUsage(reported: Usage | null, { usageMax, ...own }: OwnCount): Usage {
+  const counted = fillGaps(reported, own);
+  return usageMax ? limitUsage(counted, usageMax) : counted;
+}
+
+/**
+ * A missing or zero input or output is replaced by our own count. A count of zeros alone stays: the
+ * provider used nothing.
+ */
+function fillGaps(
   reported: Usage | null,
-  { estimatedInputTokens, outputBytes }: OwnCount,
+  { estimatedInputTokens, outputBytes }: Omit<OwnCount, 'usageMax'>,
 ): Usage {
   const counted = reported ?? noUsage;
   const hasInput = totalInputTokens(counted) > 0;
@@ -53,6 +69,26 @@ export function countUsage(
     ...counted,
     inputTokens: hasInput ? counted.inputTokens : estimatedInputTokens,
     outputTokens: hasOutput ? counted.outputTokens : tokensFromBytes(outputBytes),
+  };
+}
+
+function limitUsage(usage: Usage, max: UsageMax): Usage {
+  if (totalInputTokens(usage) <= max.inputTokens && usage.outputTokens <= max.outputTokens)
+    return usage;
+  let room = max.inputTokens;
+  const take = (tokens: number) => {
+    const taken = Math.min(tokens, room);
+    room -= taken;
+    return taken;
+  };
+  const outputTokens = Math.min(usage.outputTokens, max.outputTokens);
+  return {
+    inputTokens: take(usage.inputTokens),
+    cacheReadTokens: take(usage.cacheReadTokens),
+    cacheWriteTokens: take(usage.cacheWriteTokens),
+    cacheWrite1hTokens: take(usage.cacheWrite1hTokens),
+    outputTokens,
+    reasoningTokens: Math.min(usage.reasoningTokens, outputTokens),
   };
 }
 

@@ -8,7 +8,7 @@ import type { StreamEvent, Stop, UpstreamFailure } from '../canonical/event.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../canonical/format-name.ts';
 import type { OutputMeter } from '../canonical/output-bytes.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { Usage } from '../canonical/usage.ts';
+import type { Usage, UsageMax } from '../canonical/usage.ts';
 import type { SearchTool } from '../canonical/web-search.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { SseEvent } from '../lib/sse.ts';
@@ -50,6 +50,8 @@ export type AnswerContext = {
   readonly request: ClientRequest;
   /** Our estimate of the input tokens, for formats that report them before the upstream does. */
   readonly estimatedInputTokens: number;
+  /** The upstream's usage is shown up to this, as it is charged. Absent: as reported. */
+  readonly usageMax?: UsageMax;
 };
 
 /**

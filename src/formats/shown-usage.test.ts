@@ -16,6 +16,15 @@ test('a count below 0 is shown as 0, at any depth', () => {
   );
 });
 
+test('what is no count of tokens is shown as 0', () => {
+  const written = { a_tokens: 0.5, b_tokens: '12', c_tokens: { a: 1 }, d_tokens: 1e9 };
+  const shown = { a_tokens: 0, b_tokens: 0, c_tokens: 0, d_tokens: 0 };
+  const right = { e_tokens: null, f_tokens: 7, tokens_per_second: 0.5 };
+  assert.deepEqual(shownUsage({ details: { ...written, ...right } }), {
+    details: { ...shown, ...right },
+  });
+});
+
 test('a usage that needs no change stays the same object', () => {
   const usage = { input_tokens: 1, details: { cached_tokens: 0 }, tier: null, iterations: [-1] };
   assert.equal(shownUsage(usage), usage);

@@ -2,19 +2,20 @@
 // is `cost`, the client's charge in US dollars, as OpenRouter has it. Hosts that resell report
 // their own price there too (`cost_details`, `cost_in_usd_ticks`, `estimated_cost`). That price is
 // between them and the operator.
+import { readTokenCount } from '../canonical/usage.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 
 /**
- * Removes the upstream's price from its usage, and writes 0 for a count below 0, as the charge
+ * Removes the upstream's price from its usage, and writes 0 for an impossible count, as the charge
  * counts it. Returns anything but an object unchanged, and so a usage that needs no change.
  */
 export function shownUsage(usage: unknown): unknown {
   if (!isObject(usage)) return usage;
   const names = Object.keys(usage);
-  const isShown = (name: string) => !namesCost(name) && shownCount(usage[name]) === usage[name];
-  if (names.every(isShown)) return usage;
+  const shown = (name: string) => shownCount(name, usage[name]);
+  if (names.every((name) => !namesCost(name) && shown(name) === usage[name])) return usage;
   const counts = names.filter((name) => !namesCost(name));
-  return Object.fromEntries(counts.map((name) => [name, shownCount(usage[name])]));
+  return Object.fromEntries(counts.map((name) => [name, shown(name)]));
 }
 
 /** Replaces the upstream's price by the client's charge, as the last field. */
@@ -23,8 +24,10 @@ export function withCost(usage: unknown, costUsd: number): JsonObject {
   return { ...(isObject(shown) ? shown : null), cost: costUsd };
 }
 
-function shownCount(value: unknown): unknown {
-  return typeof value === 'number' && value < 0 ? 0 : shownUsage(value);
+/** null is what some hosts write for none. */
+function shownCount(name: string, value: unknown): unknown {
+  const isImpossible = name.endsWith('_tokens') && value !== null && readTokenCount(value) === null;
+  return isImpossible || (typeof value === 'number' && value < 0) ? 0 : shownUsage(value);
 }
 
 function namesCost(name: string): boolean {

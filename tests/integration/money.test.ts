@@ -726,6 +726,15 @@ test("an absurd usage is clamped to the model's limits, and never costs more tha
         output: Math.min(tokens.output, 8_000),
       };
       assert.equal(reply.costMicros, priceOf(clamped), endpoint.name);
+      const { usage } = reply.json<{ usage: Record<string, number> }>();
+      assert.deepEqual(
+        [
+          usage['input_tokens'] ?? usage['prompt_tokens'],
+          usage['output_tokens'] ?? usage['completion_tokens'],
+        ],
+        [clamped.input, clamped.output],
+        'the client sees the counts that it is charged for',
+      );
       assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - priceOf(clamped));
     }
     const small = await gateway.makeKey({ mode: 'live', creditUsd: 0.02 });

@@ -5,26 +5,25 @@ import type { ErrorContext } from '../../canonical/errors.ts';
 import type { StoredResponse } from '../../canonical/stored-response.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
+import { usageMaxOf } from '../charging/used.ts';
 import { requestHeaders, writeNames } from '../headers.ts';
 import type { Called, Held } from '../stages.ts';
 
 type Answering = Pick<Held, 'gateway' | 'requestId' | 'model' | 'request'> & {
   readonly estimate: Pick<InputEstimate, 'likely'>;
+  /** Absent before the first call. */
+  readonly attempt?: Called['attempt'];
 };
 
-export function answerContextOf({
-  gateway,
-  requestId,
-  model,
-  request,
-  estimate,
-}: Answering): AnswerContext {
+export function answerContextOf(answering: Answering): AnswerContext {
+  const { gateway, requestId, model, request, estimate } = answering;
   return {
     requestId: requestId.slice('req_'.length),
     model: model.id,
     createdAtSeconds: Math.floor(gateway.clock.nowMs() / 1_000),
     request,
     estimatedInputTokens: estimate.likely,
+    usageMax: usageMaxOf(answering),
   };
 }
 

@@ -1,6 +1,6 @@
 // Computes what a call has used: by the provider's count when it is complete and final, else by
 // ours. A provider's count is untrusted.
-import { countUsage, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { countUsage, totalInputTokens, type Usage, type UsageMax } from '../../canonical/usage.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
 import type { CallFailed } from '../calling/call.ts';
 import type { Called } from '../stages.ts';
@@ -20,10 +20,7 @@ export function finalUse(
   called: Called,
   { usage: reported, searches, outputBytes }: Report & { readonly outputBytes: number },
 ): Used {
-  const counted = countUsage(reported, {
-    estimatedInputTokens: called.estimate.likely,
-    outputBytes,
-  });
+  const counted = countReported(called, reported, outputBytes);
   return usedOf(called, { reported, counted, searches });
 }
 
@@ -35,19 +32,48 @@ export function useSoFar(
   called: Called,
   { usage: reported, searches, output }: CallFailed['progress'],
 ): Used {
-  const { estimate, unseen, granted, request } = called;
+  const { unseen, granted, request } = called;
   const unseenBytes = unseen.tokens * request.choices * bytesPerToken;
   const own = Math.min(
     tokensFromBytes(output.bytesWithUnseen(unseenBytes)),
     granted.maxOutputTokens * request.choices,
   );
-  const counted = countUsage(reported, { estimatedInputTokens: estimate.likely, outputBytes: 0 });
+  const counted = countReported(called, reported, 0);
   const usage = counted.outputTokens >= own ? counted : { ...counted, outputTokens: own };
   return usedOf(called, { reported, counted: usage, searches });
 }
 
 /** The ratio of our own count, as in `tokensFromBytes`. */
 const bytesPerToken = 4;
+
+type Counting = Pick<Called, 'model' | 'request'> & {
+  /** Absent before the first call. */
+  readonly attempt?: Pick<Called['attempt'], 'search'>;
+};
+
+/** Returns the model's limits: its context as input, its maximum as output. */
+export function usageMaxOf({ model, request, attempt }: Counting): UsageMax {
+  return {
+    // Every search is a round of its own, whose input counts again.
+    inputTokens: model.contextTokens * (1 + (attempt?.search?.searchesMax ?? 0)),
+    outputTokens: model.maxOutputTokens * request.choices,
+  };
+}
+
+function countReported(called: Called, reported: Usage | null, outputBytes: number): Usage {
+  const { estimate, gateway, requestId, attempt } = called;
+  const usageMax = usageMaxOf(called);
+  const isTooLarge =
+    reported !== null &&
+    (totalInputTokens(reported) > usageMax.inputTokens ||
+      reported.outputTokens > usageMax.outputTokens);
+  if (isTooLarge)
+    gateway.log.warn(
+      { request_id: requestId, provider: attempt.route.name.provider, usage: reported },
+      'the upstream reported more tokens than the model can take or give: clamped',
+    );
+  return countUsage(reported, { estimatedInputTokens: estimate.likely, outputBytes, usageMax });
+}
 
 type Counted = {
   readonly reported: Usage | null;
@@ -57,38 +83,9 @@ type Counted = {
 
 function usedOf(called: Called, { reported, counted, searches = 0 }: Counted): Used {
   return {
-    usage: clampUsage(called, counted),
+    usage: counted,
     source: counted === reported ? 'upstream' : 'estimate',
     searches: clampSearches(called, searches),
-  };
-}
-
-/** Limits input to the context and output to the model's maximum. */
-function clampUsage(
-  { model, request, gateway, requestId, attempt: { route, search } }: Called,
-  usage: Usage,
-): Usage {
-  const outputMax = model.maxOutputTokens * request.choices;
-  // Every search is a round of its own, whose input counts again.
-  const inputMax = model.contextTokens * (1 + (search?.searchesMax ?? 0));
-  if (totalInputTokens(usage) <= inputMax && usage.outputTokens <= outputMax) return usage;
-  gateway.log.warn(
-    { request_id: requestId, provider: route.name.provider, usage },
-    'the upstream reported more tokens than the model can take or give: clamped',
-  );
-  let room = inputMax;
-  const take = (tokens: number) => {
-    const taken = Math.min(tokens, room);
-    room -= taken;
-    return taken;
-  };
-  return {
-    inputTokens: take(usage.inputTokens),
-    cacheReadTokens: take(usage.cacheReadTokens),
-    cacheWriteTokens: take(usage.cacheWriteTokens),
-    cacheWrite1hTokens: take(usage.cacheWrite1hTokens),
-    outputTokens: Math.min(usage.outputTokens, outputMax),
-    reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens, outputMax),
   };
 }
 
