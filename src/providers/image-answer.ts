@@ -12,11 +12,12 @@ export const imageAnswerBytesMax = 64 * 1_024 * 1_024;
  * requested; files that are not images are left out. No image at all is an unreadable answer.
  */
 export function imagesOrFailure(files: readonly Buffer[], countMax: number): ImageJobResult {
-  const readings = files.slice(0, countMax).map(readImage);
-  const images = readings.flatMap((reading): ImageBytes[] =>
-    reading.kind === 'image' ? [reading.image] : [],
-  );
-  if (images.length > 0) return { kind: 'images', images };
+  const readings = files.map(readImage);
+  const images = readings
+    .flatMap((reading): ImageBytes[] => (reading.kind === 'image' ? [reading.image] : []))
+    .slice(0, countMax);
+  const unread = Math.min(files.length, countMax) - images.length;
+  if (images.length > 0) return { kind: 'images', images, unread };
   const [first] = readings;
   return failed(
     unreadable(

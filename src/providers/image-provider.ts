@@ -42,9 +42,15 @@ export type ImageJob = {
 
 export type ImageJobResult =
   /**
-   * From 1 to `count` images in the upstream's order. `usage`: its own count for the call, if any.
+   * From 1 to `count` images in the upstream's order. `unread`: how many more it sent that are no
+   * images. `usage`: its own count for the call, if any.
    */
-  | { readonly kind: 'images'; readonly images: readonly ImageBytes[]; readonly usage?: ImageUsage }
+  | {
+      readonly kind: 'images';
+      readonly images: readonly ImageBytes[];
+      readonly unread: number;
+      readonly usage?: ImageUsage;
+    }
   | ImageJobFailed;
 
 export type ImageJobFailed = {

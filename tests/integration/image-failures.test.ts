@@ -21,10 +21,10 @@ import {
   openaiDraws,
   openaiModerates,
 } from '../support/image-upstreams.ts';
-import { answerEndlessly } from '../support/images/local-image-provider.ts';
+import { answerEndlessly, png } from '../support/images/local-image-provider.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerStatus, holdBack, thenReset, type Script } from '../support/upstream.ts';
+import { answerJson, answerStatus, holdBack, thenReset, type Script } from '../support/upstream.ts';
 
 /** One model per test, so that route health in one does not affect the others. */
 const secondRoutes: readonly {
@@ -128,6 +128,23 @@ describe('failures', () => {
     const reply = await draw(owner.key, { model: 'nano-banana', n: 3 });
     await assertCharged(reply, { ...owner, images: 2, micros: 2 * 51_000 });
     assert.deepEqual(await lossesOf(owner.account), [34_000]);
+  });
+
+  test("images that cannot be read are the operator's loss, unless the provider's count is charged", async (t) => {
+    const [image, unread] = [png.toString('base64'), 'AAAA'];
+    const data = [unread, image, unread, image].map((b64_json) => ({ b64_json }));
+    play(t, imagePaths.generations, answerJson({ data }));
+    const owner = await newKey();
+    const reply = await draw(owner.key, { n: 3 });
+    assert.equal(urlsOf(reply).length, 2);
+    await assertCharged(reply, { ...owner, images: 2, micros: 2 * 19_500 });
+    assert.deepEqual(await lossesOf(owner.account), [13_000]);
+    const usage = { input_tokens: 10, output_tokens: 1_200 };
+    play(t, imagePaths.generations, answerJson({ data, usage }));
+    const other = await newKey();
+    const counted = await draw(other.key, { n: 3 });
+    await assertCharged(counted, { ...other, images: 2, micros: (10 * 5 + 1_200 * 30) * 1.5 });
+    assert.deepEqual(await lossesOf(other.account), []);
   });
 
   test("images that cannot be stored are free and the operator's loss; base64 needs no storage", async (t) => {

@@ -60,13 +60,14 @@ type ImagesToMake = {
 /** `lost`: images that may have been made and never arrived. `calls`: of all routes. */
 export type ImagesMade =
   /**
-   * At least one image, perhaps fewer than asked for. `usage`: the provider's count for all of
-   * them; null: none.
+   * At least one image, perhaps fewer than asked for. `unread`: what came with them and is no image.
+   * `usage`: the provider's count for all of them; null: none.
    */
   | {
       readonly kind: 'made';
       readonly provider: string;
       readonly images: readonly ImageBytes[];
+      readonly unread: number;
       readonly usage: ImageUsage | null;
       readonly lost: number;
       readonly calls: number;
@@ -92,16 +93,17 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
     calls += counts.length;
     asked.log.note({ provider: route.provider, attempts: calls });
     const results = await callRoute(gateway, { route, counts }, asked);
-    const images = results.flatMap((result) => (result.kind === 'images' ? result.images : []));
+    const made = results.filter((result) => result.kind === 'images');
+    const images = made.flatMap((result) => result.images);
     const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
     lost += failures.filter(mayHaveDrawn).length * (asked.request.count / results.length);
     if (images.length > 0) {
-      const usage = usageOf(results);
       return {
         kind: 'made',
         provider: route.provider,
         images: images.slice(0, asked.request.count),
-        usage,
+        unread: made.reduce((sum, { unread }) => sum + unread, 0),
+        usage: usageOf(results),
         lost,
         calls,
       };

@@ -118,17 +118,19 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
   });
   const image = { ...request, inputs };
   const table = unitPrice(model, image, factor)!;
-  const lostPicos = table.upstreamPicos * BigInt(made.lost);
+  const lossOf = (images: number) => table.upstreamPicos * BigInt(images);
   if (made.kind === 'failed') {
     const { failure } = made;
     return {
       kind: 'failed',
       error: toApiError(failure),
-      lostPicos,
+      lostPicos: lossOf(made.lost),
       isProvoked: failure.isProvoked,
     };
   }
   const counted = countedBy(drawing, image, made);
+  // The provider's count includes what came and cannot be read.
+  const lostPicos = lossOf(made.lost + (counted ? 0 : made.unread));
   const price: PiecePrice = counted
     ? { listPicos: 0n, upstreamPicos: 0n, request: counted }
     : table;

@@ -95,8 +95,8 @@ function restOf(
 
 function readAnswer(body: unknown, { count }: ImageJob): ImageJobResult {
   const data: readonly unknown[] = isObject(body) && Array.isArray(body.data) ? body.data : [];
-  const texts = data.flatMap((entry) =>
-    isObject(entry) && typeof entry.b64_json === 'string' ? [entry.b64_json] : [],
+  const texts = data.map((entry) =>
+    isObject(entry) && typeof entry.b64_json === 'string' ? entry.b64_json : '',
   );
   const result = imagesOrFailure(
     texts.map((text) => Buffer.from(text, 'base64')),

@@ -48,7 +48,7 @@ async function play(job: ImageJob): Promise<ImageJobResult> {
       return failed(refusal(`\`images[${drawn.index}]\` ${drawn.problem}. Send another image.`));
     images.push(drawn.image);
   }
-  return images.length > 0 ? { kind: 'images', images } : failed(failureWithStatus(500));
+  return images.length > 0 ? { kind: 'images', images, unread: 0 } : failed(failureWithStatus(500));
 }
 
 function failed(failure: UpstreamFailure): ImageJobResult {
