@@ -214,6 +214,31 @@ void describe('concurrent requests', () => {
       assert.equal((await ask()).status, 200, 'one after the other');
   });
 
+  test('a refused request counts against no other limit', async () => {
+    const limits = { requestsPerMinute: 3, tokensPerMinute: 1_000, concurrentRequests: 1 };
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, ...limits });
+    const ask = (options = {}) => gateway.post(chat.path, { key, body: chat.body(options) });
+    const running = Promise.withResolvers<void>();
+    const earlier = gateway.upstream.requests.length;
+    gateway.upstream.on(chat.upstreamPath, behind(running.promise, answer), answer);
+    const first = ask();
+    await gateway.upstream.request(earlier);
+    const refusals = async (limit: string, options = {}) => {
+      for (let count = 0; count < 5; count++) {
+        const refused = await ask(options);
+        assert.equal(refused.status, 429);
+        assert.equal(refused.error.details!['limit'], limit);
+      }
+    };
+    await refusals('concurrent_requests');
+    running.resolve();
+    assert.equal((await first).status, 200);
+    await refusals('tokens_per_minute', { max_completion_tokens: 2_000 });
+    assert.equal((await ask()).status, 200);
+    assert.equal((await ask()).status, 200);
+    await refusals('requests_per_minute');
+  });
+
   test('a request that waits for one with its Idempotency-Key uses no slot, nor does a replay', async () => {
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, concurrentRequests: 1 });
     const ask = (name: string) =>

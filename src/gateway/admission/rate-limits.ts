@@ -80,9 +80,19 @@ export class RateLimits {
 
   /**
    * Starts a request: takes a slot, and the tokens that it will likely use. Throws ApiError
-   * `rate_limit_exceeded`.
+   * `rate_limit_exceeded`; the request then counts no longer.
    */
   async begin(key: ApiKey, tokens: number, headers: Headers): Promise<Place> {
+    const { defaults, rates } = this.#input;
+    try {
+      return await this.#takePlace(key, tokens, headers);
+    } catch (error) {
+      for (const budget of requestBudgetsOf(key, defaults)) rates.correct(budget, 1);
+      throw error;
+    }
+  }
+
+  async #takePlace(key: ApiKey, tokens: number, headers: Headers): Promise<Place> {
     const { defaults, slots } = this.#input;
     const limits = slotLimitsOf(key, {
       ...defaults,
