@@ -1,6 +1,7 @@
 // Writes images and documents as parts: bytes inline, URLs as file data, which Gemini fetches
 // itself. URLs at Google are refused: an uploaded file, anyone's, would be read with the operator's
-// credential, and a video costs far more than the hold for an image.
+// credential, and a video costs far more than the hold for an image. So are sounds and films in the
+// place of an image: Google bills sound at a price of its own, which no model here has.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { DocumentPart, ImagePart, MediaSource } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -18,7 +19,7 @@ export function writeMedia(part: ImagePart | DocumentPart): JsonObject {
     };
   return {
     inlineData: {
-      mimeType: part.type === 'image' ? source.mediaType : documentType(part, source),
+      mimeType: part.type === 'image' ? imageType(source) : documentType(part, source),
       data: source.data,
     },
   };
@@ -45,6 +46,14 @@ function publicAddress(url: string): string {
 }
 
 type Base64Source = Extract<MediaSource, { kind: 'base64' }>;
+
+function imageType({ mediaType }: Base64Source): string {
+  if (mediaType.startsWith('image/') || mediaType === 'application/pdf') return mediaType;
+  throw invalidRequest(
+    null,
+    `An image of type ${mediaType} cannot be read by this model; send PNG, JPEG, WebP or HEIC`,
+  );
+}
 
 function documentType(part: DocumentPart, { mediaType }: Base64Source): string {
   if (mediaType === 'application/pdf') return mediaType;

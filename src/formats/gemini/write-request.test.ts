@@ -158,6 +158,15 @@ test('a document that Gemini cannot read is refused by name', () => {
   assert.match(error.message, /"a\.doc" of type application\/msword .* send PDF or text/);
 });
 
+for (const mediaType of ['audio/mp3', 'video/mp4', 'text/plain', '']) {
+  test(`an image of type "${mediaType}" is refused: sound has a price of its own`, () => {
+    const source = { kind: 'base64' as const, mediaType, data: 'AAAA' };
+    const content = [{ type: 'image' as const, source }];
+    const error = refusal({ messages: [{ role: 'user', content }] });
+    assert.ok(error.message.includes(`image of type ${mediaType} cannot be read`), error.message);
+  });
+}
+
 const refusedAddresses = [
   'https://generativelanguage.googleapis.com/v1beta/files/abc-123',
   'https://GenerativeLanguage.GoogleAPIs.com./v1beta/files/abc-123',
