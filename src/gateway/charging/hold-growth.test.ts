@@ -13,8 +13,16 @@ import { UnseenOutput, type Unseen } from './unseen-output.ts';
 const picosPerToken = 1_000_000;
 const slice = micros(1_000);
 
-/** A stream of a model at one microdollar a token. Its ledger grants `givesMicros` and no more. */
-function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens = 20_000 } = {}) {
+/**
+ * A stream of a model at one microdollar a token. Its ledger grants `givesMicros` and no more, each
+ * part once. `repliesLost`: so many of its first grants are booked, and seem to fail.
+ */
+function openStream({
+  thinking = false,
+  givesMicros = 1_000_000,
+  maxOutputTokens = 20_000,
+  repliesLost = 0,
+} = {}) {
   const extensions: Extend[] = [];
   const clock = new TestClock();
   const call = (unseen: Unseen) => new UnseenOutput(clock, { choices: 1, unseen });
@@ -31,8 +39,11 @@ function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens
     inputTokensUpper: 0,
   };
   const books = {
+    log: { error: () => {} },
     ledger: {
       submit: async (command: Extend): Promise<Outcome> => {
+        if (extensions.some(({ part }) => part === command.part))
+          return { type: 'held', availableMicros: micros(left) };
         if (command.amountMicros > left) {
           const nothing = { heldMicros: micros(0), cap: null, resetsAtMs: null };
           return {
@@ -44,6 +55,7 @@ function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens
         }
         left -= command.amountMicros;
         extensions.push(command);
+        if (extensions.length <= repliesLost) throw new Error('the database does not answer');
         return { type: 'held', availableMicros: micros(left) };
       },
     },
@@ -103,6 +115,14 @@ test('a slice that was refused ahead of need is asked for once more before the a
   assert.equal(growth.cover(bytesOf(950), unseen), undefined);
   assert.equal(await growth.cover(bytesOf(1_000), unseen), false);
   assert.equal(growth.isRefused, true);
+});
+
+test('a slice whose grant was booked unseen does not stand for a later, larger one', async () => {
+  const { growth, unseen, held } = openStream({ repliesLost: 1 });
+  assert.equal(growth.cover(bytesOf(600), unseen), undefined);
+  await settled();
+  assert.equal(await growth.cover(bytesOf(7_500), unseen), true);
+  assert.ok(held() >= 7_500 + slice, `${held()} held`);
 });
 
 test('silence of a thinking model is held for as reasoning; slow output is not', async () => {

@@ -118,11 +118,13 @@ export class OpenHold {
    */
   async extendTo(amountMicros: Micros): Promise<'held' | 'refused' | 'failed'> {
     const { requestId, key, log } = this.#payer;
+    // One that failed may have been booked all the same, so the next is another part.
+    this.#extensions += 1;
     try {
       const outcome = await this.#books.ledger.submit({
         type: 'extend',
         holdId: requestId,
-        part: this.#extensions + 1,
+        part: this.#extensions,
         ledgerId: this.#ledgerId,
         keyId: key.id,
         amountMicros: micros(amountMicros - this.#amountMicros),
@@ -136,7 +138,6 @@ export class OpenHold {
       );
       return 'failed';
     }
-    this.#extensions += 1;
     this.#amountMicros = amountMicros;
     log.note({ holdMicros: amountMicros });
     return 'held';
