@@ -58,7 +58,7 @@ export type ImageJobFailed = {
   readonly failure: UpstreamFailure;
   /** False: nothing reached the upstream, so it drew nothing. */
   readonly requestSent: boolean;
-  /** The upstream accepted the job and bills it; a later step, such as polling, failed. */
+  /** The upstream bills the job: a later step, such as polling, failed, or it wrote a text instead. */
   readonly isTaken?: boolean;
 };
 

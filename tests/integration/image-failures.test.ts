@@ -103,6 +103,15 @@ before(async () => {
 });
 after(() => gateway.stop());
 
+/** The losses that the account provoked, by day. */
+async function provokedBy(account: string): Promise<readonly number[]> {
+  const days = gateway.database.read
+    .selectFrom('loss_days')
+    .select('provoked_micros')
+    .where('ledger_id', '=', `${account}:live`);
+  return (await days.execute()).map((day) => day.provoked_micros);
+}
+
 describe('failures', () => {
   test('a partial result is returned and charged', async (t) => {
     play(t, imagePaths.gemini, geminiDraws, answerStatus(500), geminiDraws);
@@ -229,14 +238,23 @@ describe('failures', () => {
     const owner = await newKey();
     assert.equal((await draw(owner.key)).status, 502);
     await assertFree(owner);
-    const days = gateway.database.read
-      .selectFrom('loss_days')
-      .selectAll()
-      .where('ledger_id', '=', `${owner.account}:live`);
-    assert.deepEqual(
-      (await days.execute()).map((day) => day.provoked_micros),
-      [13_000],
-    );
+    assert.deepEqual(await provokedBy(owner.account), [13_000]);
+  });
+
+  test('a text written in place of an image is a loss provoked by the account; a refusal is none', async (t) => {
+    const lossesAfter = async (text: string) => {
+      const content = { parts: [{ text }] };
+      play(t, imagePaths.gemini, answerJson({ candidates: [{ content, finishReason: 'STOP' }] }));
+      const owner = await newKey();
+      const reply = await draw(owner.key, { model: 'nano-banana', n: 2 });
+      assert.equal(reply.status, 400);
+      await assertFree(owner);
+      return { losses: await lossesOf(owner.account), provoked: await provokedBy(owner.account) };
+    };
+    const refusal = await lossesAfter('I cannot draw that.');
+    assert.deepEqual(refusal, { losses: [], provoked: [] });
+    const essay = await lossesAfter('The history of foxes is long. '.repeat(100));
+    assert.deepEqual(essay, { losses: [68_000], provoked: [68_000] });
   });
 
   test('BFL is polled until the image is ready', async (t) => {

@@ -61,10 +61,19 @@ function readAnswer(body: unknown): ImageJobResult {
       : [],
   );
   // The last of several is the finished one.
-  return files.length > 0
-    ? imagesOrFailure(files.slice(-1), 1)
-    : failed(failureWithoutImage(answer, isObject(candidate) ? candidate : {}, parts));
+  if (files.length > 0) return imagesOrFailure(files.slice(-1), 1);
+  const words = parts.map(({ text }) => textOf(text) ?? '').join('');
+  const failure = failureWithoutImage(answer, isObject(candidate) ? candidate : {}, words);
+  return words.length <= refusalCharactersMax
+    ? failed(failure)
+    : { ...failed({ ...failure, isProvoked: true }), isTaken: true };
 }
+
+/**
+ * More words are no refusal but an answer, written because the prompt asked for it. It is billed
+ * about as much as an image.
+ */
+const refusalCharactersMax = 2_000;
 
 /** The parts of the answer, without thoughts, which may hold drafts of the image. */
 function partsOf(candidate: unknown): JsonObject[] {
@@ -90,7 +99,7 @@ const faults = new Set([
 function failureWithoutImage(
   { promptFeedback }: JsonObject,
   candidate: JsonObject,
-  parts: readonly JsonObject[],
+  words: string,
 ): UpstreamFailure {
   if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') {
     const message =
@@ -100,7 +109,6 @@ function failureWithoutImage(
   const { finishReason } = candidate;
   if (typeof finishReason !== 'string' || faults.has(finishReason))
     return unreadable('the answer holds no image');
-  const words = parts.map(({ text }) => textOf(text) ?? '').join('');
   const message =
     textOf(candidate.finishMessage) ??
     textOf(words) ??
