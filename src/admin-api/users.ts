@@ -4,10 +4,14 @@ import { ApiError } from '../canonical/errors.ts';
 import { budgetRows, setBudgetOrThrow } from '../dashboard-api/budgets.ts';
 import { linkTo } from '../dashboard-api/links.ts';
 import { toUser } from '../dashboard-api/operator-users.ts';
-import { checkMemberChange, memberRows } from '../dashboard-api/settings.ts';
-import { listInvitations } from '../domain/users/invitations.ts';
+import {
+  checkMemberChange,
+  invitationRows,
+  memberRows,
+  withdrawOrThrow,
+} from '../dashboard-api/settings.ts';
 import { searchUsers } from '../domain/users/search-users.ts';
-import { removeMember, setRole, withdrawInvitation } from '../operations/members.ts';
+import { removeMember, setRole } from '../operations/members.ts';
 import { createResetLink } from '../operations/users.ts';
 import { requireAccount } from './accounts.ts';
 import type { AdminHandlers } from './handlers.ts';
@@ -64,27 +68,16 @@ export const usersHandlers: AdminHandlers<typeof usersEndpoints> = {
   },
 
   'GET /accounts/:account/invitations': async ({ context, params, query }) => {
-    const { database, gateway } = context;
-    await requireAccount(database, params.account);
-    const found = await listInvitations(database, params.account, gateway.clock.nowMs());
-    const { data, ...page } = pageOf(found, ({ id }) => id, query);
-    const rows = data.map(({ id, email, role, invitedBy, createdAtMs, expiresAtMs }) => ({
-      id,
-      email,
-      role,
-      invited_by: invitedBy,
-      created_at: new Date(createdAtMs).toISOString(),
-      expires_at: new Date(expiresAtMs).toISOString(),
-    }));
-    return { data: rows, ...page };
+    await requireAccount(context.database, params.account);
+    const rows = await invitationRows(context, params.account);
+    return pageOf(rows, ({ id }) => id, query);
   },
 
   'POST /accounts/:account/invitations': ({ params: { account: accountId }, body, ...call }) =>
     invite(call, { accountId, email: body.email, role: body.role }),
 
   'DELETE /accounts/:account/invitations/:invitation': async ({ params, changes }) => {
-    const { account: accountId, invitation: id } = params;
-    if (await withdrawInvitation(changes, { accountId, id })) return done;
-    throw new ApiError('not_found', 'There is no such invitation, or it was accepted.');
+    await withdrawOrThrow(changes, { accountId: params.account, id: params.invitation });
+    return done;
   },
 };

@@ -5,7 +5,7 @@ import { createResetLink } from '../operations/users.ts';
 import { type FoundUser, searchUsers } from '../domain/users/search-users.ts';
 import { audited, type Handlers } from './handlers.ts';
 import { linkTo } from './links.ts';
-import { inviteTo, memberRows } from './settings.ts';
+import { invitationRows, inviteTo, memberRows, withdrawOrThrow } from './settings.ts';
 import { checkEmail } from './sign-in-fields.ts';
 
 const pageRows = 50;
@@ -26,11 +26,20 @@ export const operatorUsersHandlers: Handlers<typeof operatorUsersEndpoints> = {
   'GET /operator/accounts/:account/members': ({ context, params }) =>
     memberRows(context.database, params.account),
 
+  'GET /operator/accounts/:account/invitations': async ({ context, params }) => ({
+    data: await invitationRows(context, params.account),
+  }),
+
   'POST /operator/accounts/:account/invitations': ({ context, params, body, session, changes }) =>
     inviteTo(
       { context, changes },
       { accountId: params.account, email: checkEmail(body.email), role: body.role, by: session },
     ),
+
+  'DELETE /operator/accounts/:account/invitations/:invitation': async ({ params, changes }) => {
+    await withdrawOrThrow(changes, { accountId: params.account, id: params.invitation });
+    return audited({ ok: true });
+  },
 };
 
 export function toUser(user: FoundUser) {

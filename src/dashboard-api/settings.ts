@@ -89,22 +89,9 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     return audited(done);
   },
 
-  'GET /accounts/:account/invitations': async ({
-    context: { database, gateway },
-    account: { accountId },
-  }) => {
-    const invitations = await listInvitations(database, accountId, gateway.clock.nowMs());
-    return {
-      data: invitations.map(({ id, email, role, invitedBy, createdAtMs, expiresAtMs }) => ({
-        id,
-        email,
-        role,
-        invited_by: invitedBy,
-        created_at: new Date(createdAtMs).toISOString(),
-        expires_at: new Date(expiresAtMs).toISOString(),
-      })),
-    };
-  },
+  'GET /accounts/:account/invitations': async ({ context, account: { accountId } }) => ({
+    data: await invitationRows(context, accountId),
+  }),
 
   'POST /accounts/:account/invitations': async ({
     context,
@@ -137,9 +124,7 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     params: { invitation: id },
     changes,
   }) => {
-    const isWithdrawn = await withdrawInvitation(changes, { accountId, id });
-    if (!isWithdrawn)
-      throw new ApiError('not_found', 'There is no such invitation, or it was accepted.');
+    await withdrawOrThrow(changes, { accountId, id });
     return audited(done);
   },
 };
@@ -215,6 +200,15 @@ function invitedOrThrow(
   }
 }
 
+/** Throws ApiError 404 when there is no such open invitation. */
+export async function withdrawOrThrow(
+  changes: AuditedChanges,
+  invitation: { readonly accountId: string; readonly id: string },
+): Promise<void> {
+  if (!(await withdrawInvitation(changes, invitation)))
+    throw new ApiError('not_found', 'There is no such invitation, or it was accepted.');
+}
+
 export function checkMemberChange({ kind }: MemberChange): void {
   if (kind === 'no-such-member')
     throw new ApiError('not_found', 'There is no such member in the account.');
@@ -242,4 +236,17 @@ export async function memberRows(database: Database, accountId: string) {
       joined_at: new Date(joinedAtMs).toISOString(),
     })),
   };
+}
+
+/** The open invitations of an account, newest first, for its owners and for operators. */
+export async function invitationRows({ database, gateway }: DashboardContext, accountId: string) {
+  const invitations = await listInvitations(database, accountId, gateway.clock.nowMs());
+  return invitations.map(({ id, email, role, invitedBy, createdAtMs, expiresAtMs }) => ({
+    id,
+    email,
+    role,
+    invited_by: invitedBy,
+    created_at: new Date(createdAtMs).toISOString(),
+    expires_at: new Date(expiresAtMs).toISOString(),
+  }));
 }

@@ -1,7 +1,8 @@
 // All users, and how operators help them.
 import { Type } from 'typebox';
-import { closed, page, RoleName, PageQuery } from './common.ts';
+import { closed, Done, page, RoleName, PageQuery } from './common.ts';
 import { endpoint } from './endpoint.ts';
+import { PendingInvitation } from './settings.ts';
 
 export const OperatorUser = closed({
   id: Type.String(),
@@ -52,6 +53,13 @@ export const operatorUsersEndpoints = {
       data: Type.Array(AccountMember),
     }),
   }),
+  'GET /operator/accounts/:account/invitations': endpoint({
+    access: 'operator',
+    summary: 'List an account’s open invitations',
+    output: closed({
+      data: Type.Array(PendingInvitation),
+    }),
+  }),
   'POST /operator/accounts/:account/invitations': endpoint({
     access: 'operator',
     summary: 'Invite somebody to an account',
@@ -62,5 +70,10 @@ export const operatorUsersEndpoints = {
       link: Type.String(),
       mailed: Type.Boolean(),
     }),
+  }),
+  'DELETE /operator/accounts/:account/invitations/:invitation': endpoint({
+    access: 'operator',
+    summary: 'Withdraw an invitation',
+    output: Done,
   }),
 };

@@ -87,6 +87,23 @@ function ask(key: string, model: string) {
   });
 }
 
+test('an operator sees the open invitations of an account and withdraws one', async () => {
+  const owner = await signIn(gateway, { name: 'Olga' });
+  const { account } = owner;
+  await owner.post(`/accounts/${account}/invitations`, { email: 'one@example.com', role: 'admin' });
+  await visit(`/operator/accounts/${account}?tab=members`, async (page) => {
+    await row(page, 'one@example.com').getByText('Olga').waitFor();
+    await page.getByLabel('E-mail address').fill('two@example.com');
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    await row(page, 'two@example.com').getByText('Grace Hopper').waitFor();
+    await checkLooks(page, 'operator-account-invitations');
+    await row(page, 'one@example.com').getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+    await row(page, 'one@example.com').waitFor({ state: 'detached' });
+    await row(page, 'two@example.com').waitFor();
+  });
+});
+
 test('an operator creates an admin key, whose text is shown once, and revokes it', async () => {
   await visit(
     '/operator/admin-keys',

@@ -347,6 +347,14 @@ const changes: Readonly<Record<Changing, Prepare>> = {
   'POST /operator/accounts/:account/purge': () => accountCall('/purge'),
   'POST /operator/accounts/:account/invitations': () =>
     accountCall('/invitations', { email: newcomer(), role: 'owner' }),
+  'DELETE /operator/accounts/:account/invitations/:invitation': async () => {
+    const { by, path, body } = await accountCall('/invitations', {
+      email: newcomer(),
+      role: 'owner',
+    });
+    const { id } = (await by.post(path, body)).json<{ id: string }>();
+    return { by, path: `${path}/${id}` };
+  },
   'POST /operator/admin-keys': async () => ({
     by: await operator(),
     path: '/operator/admin-keys',

@@ -456,6 +456,38 @@ test('users are listed with their accounts; links reset a password and invite a 
   assert.doesNotMatch(JSON.stringify(await auditOf(user.userId)), new RegExp(token));
 });
 
+test('an operator sees the open invitations of an account and withdraws one', async () => {
+  const owner = await signIn(gateway, { name: 'Olga' });
+  const { account } = owner;
+  const path = `/operator/accounts/${account}/invitations`;
+  const list = async () => (await operator.get(path)).json<{ data: { id: string }[] }>().data;
+  assert.deepEqual(await list(), []);
+  const byOwner = { email: 'by.owner@example.com', role: 'member' };
+  assert.equal((await owner.post(`/accounts/${account}/invitations`, byOwner)).status, 200);
+  const byOperator = { email: 'by.operator@example.com', role: 'owner' };
+  const { link } = (await operator.post(path, byOperator)).json<{ link: string }>();
+  const open = await list();
+  assert.deepEqual(open, (await owner.get(`/accounts/${account}/invitations`)).json()['data']);
+  const emails = ['by.operator@example.com', 'by.owner@example.com'];
+  const [second, first] = emails.map((email) =>
+    open.find((row) => 'email' in row && row.email === email)!,
+  );
+  assert.partialDeepStrictEqual(first, { ...byOwner, invited_by: 'Olga' });
+
+  const other = await signIn(gateway);
+  const elsewhere = `/operator/accounts/${other.account}/invitations/${second!.id}`;
+  assert.equal((await operator.delete(elsewhere)).status, 404);
+  assert.equal((await operator.delete(`${path}/${second!.id}`)).status, 200);
+  assert.equal((await operator.delete(`${path}/${second!.id}`)).status, 404);
+  assert.deepEqual(await list(), [first]);
+  const token = new URL(link).searchParams.get('token')!;
+  assert.equal((await visitor(gateway).post('/auth/invitation', { token })).status, 404);
+  assert.partialDeepStrictEqual(await auditOf(second!.id), [
+    { action: 'invitation.withdraw', before: byOperator, after: null },
+    { action: 'invitation.create', before: null, after: byOperator },
+  ]);
+});
+
 test('providers are shown with their health and without their secrets', async () => {
   const reply = await operator.get('/operator/providers');
   type Provider = {

@@ -7,12 +7,13 @@ import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
+import type { Role } from '../../parts/role-title.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { useLast } from '../../parts/use-last.ts';
 import { checkEmail } from '../../parts/field-checks.ts';
 import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import classes from './invite-dialog.module.css';
-import { roleOptions, roleTexts, type Role } from './roles.ts';
+import { roleOptions, roleTexts } from './roles.ts';
 
 type Props = { readonly opened: boolean; readonly onClose: () => void };
 type Created = Output<'POST /accounts/:account/invitations'> & { readonly email: string };

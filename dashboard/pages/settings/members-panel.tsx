@@ -11,10 +11,11 @@ import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { showSuccess, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { roleTitle, type Role } from '../../parts/role-title.ts';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { BudgetCell } from './budget-cell.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { isLastOwner, isRole, roleOptions, roleTexts, roleTitle, type Role } from './roles.ts';
+import { isLastOwner, isRole, roleOptions, roleTexts } from './roles.ts';
 
 type Member = Output<'GET /accounts/:account/members'>['data'][number];
 

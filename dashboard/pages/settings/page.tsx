@@ -6,7 +6,7 @@ import { useUrlState } from '../../parts/url-state.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { AccountPanel } from './account-panel.tsx';
 import { ChangesPanel } from './changes-panel.tsx';
-import { InvitationsPanel } from './invitations-panel.tsx';
+import { Invitations } from './invitations.tsx';
 import { MembersPanel } from './members-panel.tsx';
 import { PasskeysPanel } from './passkeys-panel.tsx';
 import { PasswordPanel } from './password-panel.tsx';
@@ -60,7 +60,7 @@ export function Page() {
         <Tabs.Panel value="members" key={`members ${account?.id}`}>
           <Stack gap="lg">
             <MembersPanel />
-            <InvitationsPanel />
+            <Invitations />
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="traces" key={`traces ${account?.id}`}>

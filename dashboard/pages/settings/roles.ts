@@ -1,14 +1,5 @@
-// Names and descriptions of the roles in an account.
-import type { Output } from '../../api/client.ts';
-
-export type Role = Output<'GET /accounts/:account/members'>['data'][number]['role'];
-
-const titles: Readonly<Record<Role, string>> = {
-  viewer: 'Viewer',
-  member: 'Member',
-  admin: 'Admin',
-  owner: 'Owner',
-};
+// Descriptions of the roles in an account, and who can give them.
+import { roleTitle, roleTitles, type Role } from '../../parts/role-title.ts';
 
 export const roleTexts: Readonly<Record<Role, string>> = {
   viewer: 'Can see everything, and changes and spends nothing.',
@@ -17,18 +8,14 @@ export const roleTexts: Readonly<Record<Role, string>> = {
   owner: 'Can also pay, rename the account and manage its members.',
 };
 
-export function roleTitle(role: Role): string {
-  return titles[role];
-}
-
 export function isRole(text: string | null): text is Role {
-  return text !== null && Object.hasOwn(titles, text);
+  return text !== null && Object.hasOwn(roleTitles, text);
 }
 
 /** Returns the roles that a user can give to others. Only owners can make owners. */
 export function roleOptions(own: Role): { value: Role; label: string }[] {
   const roles: Role[] = ['viewer', 'member', 'admin', ...(own === 'owner' ? [own] : [])];
-  return roles.map((value) => ({ value, label: titles[value] }));
+  return roles.map((value) => ({ value, label: roleTitle(value) }));
 }
 
 type Member = { readonly user_id: string; readonly role: Role };

@@ -1,4 +1,4 @@
-// The account's members, and a form to invite more.
+// The account's members, its open invitations, and a form to invite more.
 import { Alert, Badge, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconUsers } from '@tabler/icons-react';
@@ -10,9 +10,11 @@ import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { Panel } from '../../../parts/panel.tsx';
+import { roleTitle, type Role } from '../../../parts/role-title.ts';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
 import { ResetLinkButton } from '../reset-link-button.tsx';
+import { Invitations } from './invitations.tsx';
 
 type Account = Output<'GET /operator/accounts/:account'>;
 
@@ -41,6 +43,7 @@ export function Members({ account }: { readonly account: Account }) {
           }
         />
       </Panel>
+      <Invitations account={account.id} />
       <Invite account={account} />
     </Stack>
   );
@@ -63,7 +66,7 @@ const columns: readonly Column<Member>[] = [
   {
     title: 'Role',
     value: (member) => member.role,
-    render: (member) => <Badge color="gray">{member.role}</Badge>,
+    render: (member) => <Badge color="gray">{roleTitle(member.role)}</Badge>,
   },
   {
     title: 'Two-factor',
@@ -83,7 +86,7 @@ const columns: readonly Column<Member>[] = [
   },
 ];
 
-type Role = Member['role'];
+const roles: readonly Role[] = ['owner', 'admin', 'member', 'viewer'];
 
 function Invite({ account }: { readonly account: Account }) {
   const [invitation, setInvitation] = useState<{
@@ -92,7 +95,7 @@ function Invite({ account }: { readonly account: Account }) {
     readonly mailed: boolean;
   } | null>(null);
   const invite = useChange('POST /operator/accounts/:account/invitations', {
-    invalidates: ['GET /operator/audit-log'],
+    invalidates: ['GET /operator/accounts/:account/invitations', 'GET /operator/audit-log'],
   });
   const form = useForm<{ email: string; role: Role }>({
     initialValues: { email: '', role: 'owner' },
@@ -127,7 +130,7 @@ function Invite({ account }: { readonly account: Account }) {
             />
             <Select
               label="Role"
-              data={['owner', 'admin', 'member', 'viewer']}
+              data={roles.map((value) => ({ value, label: roleTitle(value) }))}
               allowDeselect={false}
               w={130}
               {...form.getInputProps('role')}
