@@ -21,7 +21,7 @@ export function tabsFor(account: { readonly role: string } | null): readonly Tab
   return [
     ...userTabs,
     ...accountTabs,
-    ...(account.role === 'member' ? [] : adminTabs),
+    ...(account.role === 'owner' || account.role === 'admin' ? adminTabs : []),
     ...(account.role === 'owner' ? ownerTabs : []),
   ];
 }
