@@ -26,6 +26,7 @@ import type { Membership } from '../domain/users/session.ts';
 import { forecastMicros } from '../domain/ledger/forecast.ts';
 import { dayStartMs, hourMs, monthStartMs, nextDayMs, nextMonthMs } from '../lib/utc-time.ts';
 import { isAddressRange } from '../lib/addresses.ts';
+import { cleanName } from '../lib/clean-name.ts';
 import { isoTimeOf, parseZonedTime } from '../lib/iso-time.ts';
 import { micros } from '../lib/money.ts';
 import { bodyDaysProblem, changeKey, createKey, rotateKey } from '../operations/keys.ts';
@@ -228,7 +229,7 @@ function readBodyDays(config: Config, days: number | null): number | null {
 }
 
 function readName(text: string): string {
-  const name = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  const name = cleanName(text);
   if (name === '') throw invalidRequest('name', 'Give the key a name.');
   return name;
 }

@@ -17,6 +17,7 @@ import type {
 } from '../dashboard-contract/operator-accounts.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { readLossStandings } from '../domain/ledger/reports/loss-budget.ts';
+import { cleanName } from '../lib/clean-name.ts';
 import { type Micros, micros } from '../lib/money.ts';
 import { createAccount, purgeAccount, updateAccount } from '../operations/accounts.ts';
 import { adjustBalance, balanceTooLarge } from '../operations/balances.ts';
@@ -123,7 +124,7 @@ export function adjustmentTooLarge(kind: 'credit' | 'debit', leftMicros: Micros)
 }
 
 export function readName(text: string): string {
-  const name = text.trim();
+  const name = cleanName(text);
   if (name === '') throw invalidRequest('name', 'Give the account a name.');
   return name;
 }

@@ -7,6 +7,7 @@ import {
   PasswordsBusy,
 } from '../domain/users/password.ts';
 import { readEmail } from '../domain/users/user-records.ts';
+import { cleanName } from '../lib/clean-name.ts';
 
 /** Returns the address in lower case. Throws ApiError 400. */
 export function checkEmail(text: string): string {
@@ -15,11 +16,11 @@ export function checkEmail(text: string): string {
   return email;
 }
 
-/** Returns the name with single spaces and none at its ends. Throws ApiError 400. */
-export function checkName(name: string): string {
-  const trimmed = name.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
-  if (trimmed === '') throw invalidRequest('name', 'Enter a name.');
-  return trimmed;
+/** Returns the name as `cleanName` does. Throws ApiError 400. */
+export function checkName(text: string): string {
+  const name = cleanName(text);
+  if (name === '') throw invalidRequest('name', 'Enter a name.');
+  return name;
 }
 
 /**

@@ -58,6 +58,17 @@ test('of several people who follow an invitation at once, one becomes a user', a
   assert.deepEqual(await rolesIn(owner), { [owner.email]: 'owner', [email]: 'admin' });
 });
 
+test('the name of an inviter cannot turn the text around it', async () => {
+  const owner = await signIn(gateway);
+  const name = 'Evil \u202Etxet';
+  assert.equal((await owner.patch('/profile', { name })).status, 200);
+  const settings = `/accounts/${owner.account}/settings`;
+  assert.equal((await owner.patch(settings, { name: `\u2067${name}` })).status, 200);
+  const token = await invited(owner, newcomer('new'));
+  const info = (await visitor(gateway).post('/auth/invitation', { token })).json();
+  assert.partialDeepStrictEqual(info, { invited_by: 'Evil txet', account_name: 'Evil txet' });
+});
+
 test('a user must sign in to accept, and only for their own address', async () => {
   const owner = await signIn(gateway);
   const user = await signIn(gateway, { role: null });

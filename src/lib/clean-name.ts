@@ -1,0 +1,11 @@
+/**
+ * Returns a name that somebody chose, as pages and e-mails can show it within a sentence: on one
+ * line, without spaces at its ends, and without characters that reverse the text after it. Names in
+ * right-to-left scripts need none of these characters.
+ */
+export function cleanName(text: string): string {
+  return text
+    .replaceAll(/\p{Bidi_Control}/gu, '')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+}
