@@ -1,13 +1,14 @@
 import type { UseFormReturnType } from '@mantine/form';
-import { useState } from 'react';
+import { useState, type FormEvent } from 'react';
 import type { ApiError } from '../api/api-error.ts';
 import { useDraft } from './drafts.ts';
 import { showFieldError } from './form-errors.ts';
 
 /**
  * Submits a Mantine form. An error appears at the field that the gateway names, else in `error`, for
- * an `ErrorNotice`. `fields` maps the API's field names to the form's. What was typed outlives the
- * session, without passwords and codes.
+ * an `ErrorNotice`. `fields` maps the API's field names to the form's. The first field with an error
+ * gets the focus, because it may be above what a phone shows. What was typed outlives the session,
+ * without passwords and codes.
  *
  *   const { onSubmit, error, isSubmitting } = useFormSubmit(form, (values) => create.mutateAsync({ body: values }), { name: 'name' });
  *   <form onSubmit={onSubmit} noValidate>
@@ -28,18 +29,36 @@ export function useFormSubmit<Values extends Record<string, unknown>, Sent>(
     () => (form.isDirty() ? withoutSecrets(form.getValues()) : undefined),
     (draft) => form.setValues(draft),
   );
-  const submit = async (values: Sent) => {
-    setSubmitting(true);
-    setError(null);
-    try {
-      await send(values);
-    } catch (thrown) {
-      setError(showFieldError(form, thrown, fields));
-    } finally {
-      setSubmitting(false);
-    }
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
+    const element = event.currentTarget;
+    const submit = async (values: Sent) => {
+      setSubmitting(true);
+      setError(null);
+      try {
+        await send(values);
+      } catch (thrown) {
+        setError(showFieldError(form, thrown, fields));
+        focusError(element);
+      } finally {
+        setSubmitting(false);
+      }
+    };
+    form.onSubmit(
+      (values) => void submit(values),
+      () => focusError(element),
+    )(event);
   };
-  return { onSubmit: form.onSubmit((values) => void submit(values)), error, isSubmitting };
+  return { onSubmit, error, isSubmitting };
+}
+
+/** Waits for the next frame, in which the errors are shown. */
+function focusError(form: HTMLFormElement): void {
+  requestAnimationFrame(() =>
+    form
+      .querySelector('.mantine-InputWrapper-error')
+      ?.parentElement?.querySelector<HTMLElement>('input, textarea')
+      ?.focus(),
+  );
 }
 
 function withoutSecrets<Values extends object>(values: Values): Partial<Values> {

@@ -42,6 +42,7 @@ test('a new key is shown once, and its changes and revocation apply to the next 
     const form = page.getByRole('dialog', { name: 'Create a key' });
     await form.getByRole('button', { name: 'Create key' }).click();
     await form.getByText('Give the key a name').waitFor();
+    await form.getByLabel('Name').and(page.locator(':focus')).waitFor();
     const placeholders = await Promise.all(
       [form.getByLabel('Name'), form.getByLabel('Daily cap')].map((field) =>
         field.evaluate((element) => getComputedStyle(element, '::placeholder').color),

@@ -114,6 +114,7 @@ test('an operator creates an admin key, whose text is shown once, and revokes it
       await drawer.getByLabel('Name').fill('Shop');
       await drawer.getByRole('button', { name: 'Create admin key' }).click();
       await drawer.getByText('Choose at least one scope.').waitFor();
+      await drawer.getByLabel('accounts:read').and(page.locator(':focus')).waitFor();
       await drawer.getByLabel('accounts:read').check();
       await drawer.getByLabel('credits:write').check();
       await checkLooks(page, 'operator-admin-keys-create');
