@@ -83,9 +83,10 @@ const red: MantineColorsTuple = [
 ];
 
 const dialogStyles = {
-  content: { background: 'var(--tollgate-surface)' },
+  // Long names and addresses must not push the close button out of the dialog.
+  content: { background: 'var(--tollgate-surface)', overflowWrap: 'anywhere' },
   header: { background: 'var(--tollgate-surface)' },
-  title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 600 },
+  title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 600, lineHeight: 1.4 },
 };
 
 export const theme = createTheme({

@@ -8,6 +8,7 @@ import {
   checkAccessibility,
   checkLooks,
   openBrowser,
+  phone,
   type TestBrowser,
   untilThereAre,
 } from '../support/browser.ts';
@@ -103,6 +104,25 @@ test('an operator sees the open invitations of an account and withdraws one', as
     await row(page, 'two@example.com').waitFor();
   });
 });
+
+test('a long name pushes no button out of sight', async () => {
+  const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(2);
+  const email = `${name.toLowerCase().slice(0, 60)}@department.of.a.large.university.example.com`;
+  const { account } = await signIn(gateway, { name, email });
+  await visit(`/operator/accounts/${account}?tab=members`, async (page) => {
+    const reset = row(page, email).getByRole('button');
+    await isInside(reset, page.getByRole('main'));
+    await page.setViewportSize(phone);
+    await page.getByText('Reset link…').click();
+    const dialog = page.getByRole('dialog');
+    await isInside(dialog.getByRole('button', { name: 'Close' }), dialog);
+  });
+});
+
+async function isInside(part: Locator, whole: Locator): Promise<void> {
+  const [inner, outer] = [await part.boundingBox(), await whole.boundingBox()];
+  assert.ok(inner && outer && inner.x + inner.width <= outer.x + outer.width);
+}
 
 test('an operator creates an admin key, whose text is shown once, and revokes it', async () => {
   await visit(

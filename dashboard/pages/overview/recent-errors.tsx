@@ -37,26 +37,18 @@ const columns: readonly Column<RecentError>[] = [
   { title: 'Error', phone: 'title', render: (error) => error.code },
   {
     title: 'Model',
-    render: ({ model }) => (
-      <Text span inherit c={model === null ? 'dimmed' : undefined} style={{ whiteSpace: 'nowrap' }}>
-        {model ?? '–'}
-      </Text>
-    ),
+    render: ({ model }) => (model === null ? '–' : <Short text={model} />),
   },
   {
     title: 'Key',
-    render: ({ key }) => (
-      <Text span inherit truncate display="inline-block" maw={180} title={key.name || key.id}>
-        {key.name || key.id}
-      </Text>
-    ),
+    render: ({ key }) => <Short text={key.name || key.id} />,
   },
   { title: 'Endpoint', phone: 'hidden', render: (error) => error.path },
   {
     title: 'Request ID',
     render: (error) => (
       <Group gap={4} wrap="nowrap" display="inline-flex">
-        <Text inherit truncate maw={140} ff="monospace" size="sm" title={error.request_id}>
+        <Text inherit truncate maw={110} ff="monospace" size="sm" title={error.request_id}>
           {error.request_id}
         </Text>
         <CopyButton text={error.request_id} label="Copy request ID" />
@@ -64,3 +56,20 @@ const columns: readonly Column<RecentError>[] = [
     ),
   },
 ];
+
+/** A name of any length, cut so that the other columns stay in sight. */
+function Short({ text }: { readonly text: string }) {
+  return (
+    <Text
+      span
+      inherit
+      truncate
+      display="inline-block"
+      maw={180}
+      title={text}
+      style={{ verticalAlign: 'bottom' }}
+    >
+      {text}
+    </Text>
+  );
+}

@@ -128,7 +128,7 @@ function OneLine({ text }: { readonly text: string }) {
       inherit
       truncate
       display="inline-block"
-      maw={130}
+      maw={{ base: '100%', md: 130 }}
       title={text}
       style={{ verticalAlign: 'bottom' }}
     >

@@ -56,8 +56,10 @@ const columns: readonly Column<Member>[] = [
     phone: 'title',
     render: (member) => (
       <>
-        <Text fw={500}>{member.name}</Text>
-        <Text size="xs" c="dimmed">
+        <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
+          {member.name}
+        </Text>
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {member.email}
         </Text>
       </>

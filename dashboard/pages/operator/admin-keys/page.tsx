@@ -64,7 +64,7 @@ const columns: readonly Column<AdminKey>[] = [
     render: (key) => (
       <>
         <Group gap="xs" wrap="nowrap">
-          <Text fw={500} truncate maw={240} title={key.name}>
+          <Text fw={500} truncate maw={180} title={key.name}>
             {key.name}
           </Text>
           <KeyState state={stateOf(key)} />

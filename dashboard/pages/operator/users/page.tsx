@@ -59,7 +59,9 @@ const columns: readonly Column<User>[] = [
     render: (user) => (
       <>
         <Group gap="xs">
-          <Text fw={500}>{user.name}</Text>
+          <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
+            {user.name}
+          </Text>
           {user.is_operator && <Badge color="accent">Operator</Badge>}
         </Group>
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
