@@ -11,7 +11,13 @@ import { changesOf } from './audit-changes.ts';
 
 type Entry = Output<'GET /operator/audit-log'>['data'][number];
 
-export function AuditTable({ pages }: { readonly pages: Pages<Entry> }) {
+type Props = {
+  readonly pages: Pages<Entry>;
+  /** True when filters hide entries. */
+  readonly isFiltered?: boolean;
+};
+
+export function AuditTable({ pages, isFiltered = false }: Props) {
   return (
     <Panel flush>
       <DataTable
@@ -22,8 +28,12 @@ export function AuditTable({ pages }: { readonly pages: Pages<Entry> }) {
         empty={
           <EmptyState
             icon={IconClipboardList}
-            title="No matching changes"
-            text="Changes by people, commands and Stripe appear here."
+            title={isFiltered ? 'No matching changes' : 'No changes yet'}
+            text={
+              isFiltered
+                ? 'Remove a filter, or check the ID.'
+                : 'Changes by people, commands and Stripe appear here.'
+            }
           />
         }
       />

@@ -50,6 +50,7 @@ test('an owner tops up by card and is credited once, however often and in whatev
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores }, async (page) => {
     await page.goto('/billing');
     await page.getByText('No entries yet').waitFor();
+    await page.getByText('Paid requests are refused until this is above zero.').waitFor();
     await figure(page, 'Available').getByText('$0.00', { exact: true }).first().waitFor();
     await checkAccessibility(page);
     await page.getByRole('button', { name: 'Top up' }).click();

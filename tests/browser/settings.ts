@@ -401,6 +401,9 @@ test('owners rename the account and switch the storage of answers; others can on
   const owner = await join({});
   const { account } = owner;
   const admin = await join({ account, role: 'admin' });
+  await visit(owner, '/settings?tab=changes', async (page) => {
+    await page.getByText('No changes yet').waitFor();
+  });
   await visit(owner, '/settings?tab=account', async (page) => {
     await fillIn(page, { Name: 'Analytical Engines' });
     await button(page, 'Save name').click();

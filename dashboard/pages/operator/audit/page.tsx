@@ -78,7 +78,7 @@ export function Page() {
             maw={320}
           />
         </Group>
-        <AuditTable pages={pages} />
+        <AuditTable pages={pages} isFiltered={[action, actor, of, subject].some(Boolean)} />
       </Stack>
     </>
   );

@@ -9,6 +9,7 @@ import { Money } from '../../../parts/money.tsx';
 import { countText, shareText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Stat } from '../../../parts/stat.tsx';
+import { dayText } from '../../../parts/time-text.ts';
 import { useUrlState, type Search } from '../../../parts/url-state.ts';
 import { LowBalances, NextSteps, TroubledRoutes } from './attention.tsx';
 import { Breakdown, isGroup } from './breakdown.tsx';
@@ -37,7 +38,8 @@ export function Page() {
         title="Home"
         description={
           <>
-            {days.from === days.to ? days.from : `${days.from} to ${days.to}`}, UTC
+            {dayText(days.from)}
+            {days.from !== days.to && ` – ${dayText(days.to)}`} UTC
             {mode === 'test' && ', play money of test mode'}
           </>
         }

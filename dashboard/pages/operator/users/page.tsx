@@ -3,12 +3,14 @@ import { Badge, Group, Stack, Text } from '@mantine/core';
 import { IconUsers } from '@tabler/icons-react';
 import { useUrlState } from '../../../parts/url-state.ts';
 import type { Output } from '../../../api/client.ts';
+import { useSession } from '../../../api/session.ts';
 import { useApiPages } from '../../../api/use-api.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { AppLink } from '../../../parts/link.tsx';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
+import { roleTitle } from '../../../parts/role-title.ts';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { TimeAgo } from '../../../parts/time-ago.tsx';
 import { ResetLinkButton } from '../reset-link-button.tsx';
@@ -18,11 +20,16 @@ type User = Output<'GET /operator/users'>['data'][number];
 export function Page() {
   const [{ search }, setState] = useUrlState(({ q = '' }) => ({ search: q }));
   const pages = useApiPages('GET /operator/users', { query: { search } });
+  const { signup_open: signupOpen } = useSession().features;
   return (
     <>
       <PageHeader
         title="Users"
-        description="Everyone who can sign in. New users join by invitation."
+        description={
+          signupOpen
+            ? 'Everyone who can sign in. Anybody can sign up.'
+            : 'Everyone who can sign in. New users join by invitation.'
+        }
       />
       <Stack>
         <SearchField
@@ -84,7 +91,7 @@ const columns: readonly Column<User>[] = [
               {account.name}
             </AppLink>{' '}
             <Text span inherit c="dimmed">
-              {account.role}
+              {roleTitle(account.role)}
             </Text>
           </Text>
         ))
