@@ -1,7 +1,7 @@
 // A list of rows: a table on a desktop, cards on a phone or tablet, with loading, empty and error states.
 import { Button, Center, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { TableCards } from './data-table-cards.tsx';
 import { TableRows } from './data-table-rows.tsx';
 import type { Column, Props } from './data-table-types.ts';
@@ -15,6 +15,9 @@ export type { Column };
 /** Sorting a paged list loads this many rows. */
 const sortedRowsMax = 1_000;
 
+/** Rows of a whole list that are shown at once: thousands would stop the page for seconds. */
+const shownRows = 100;
+
 /** `<DataTable label="API keys" rows={keys.data?.data} columns={columns} rowKey={(key) => key.id} empty={<EmptyState … />} />` */
 export function DataTable<Row>(props: Props<Row>) {
   const { pages, empty, columns } = props;
@@ -22,6 +25,7 @@ export function DataTable<Row>(props: Props<Row>) {
     getInitialValueInEffect: false,
   });
   const [order, setOrder] = useOrder(props);
+  const [rowsMax, setRowsMax] = useState(shownRows);
   const given = pages ? pages.rows : props.rows;
   const error = pages ? pages.error : props.error;
   const retry = pages ? pages.retry : props.onRetry;
@@ -39,7 +43,9 @@ export function DataTable<Row>(props: Props<Row>) {
   if (given?.length === 0) return empty;
   const valueOf = columns.find(({ title }) => title === order?.title)?.value;
   const sorted = given && order && valueOf ? sortRows(given, valueOf, order.isUp) : given;
-  const rows = sorted?.slice(0, props.rowsMax);
+  const rows = sorted?.slice(0, pages ? undefined : (props.rowsMax ?? rowsMax));
+  const hasMore =
+    pages?.hasMore ?? (props.rowsMax === undefined && rowsMax < (sorted?.length ?? 0));
   const View = isNarrow ? TableCards : TableRows;
   return (
     <div
@@ -53,15 +59,19 @@ export function DataTable<Row>(props: Props<Row>) {
           <ErrorNotice error={error} onRetry={retry} />
         </div>
       )}
-      {pages?.hasMore && (
+      {hasMore && (
         <Center p="md" style={{ gap: 'var(--mantine-spacing-md)' }}>
-          {order && rows && (
+          {pages && order && rows && (
             <Text size="sm" c="dimmed">
               Sorted: the first {rows.length.toLocaleString()} rows.
             </Text>
           )}
-          <Button variant="default" loading={pages.isLoadingMore} onClick={pages.loadMore}>
-            Load more
+          <Button
+            variant="default"
+            loading={pages?.isLoadingMore}
+            onClick={pages?.loadMore ?? (() => setRowsMax(rowsMax + shownRows))}
+          >
+            {pages ? 'Load more' : 'Show more'}
           </Button>
         </Center>
       )}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openBrowser, phone, type TestBrowser } from '../support/browser.ts';
+import { openBrowser, phone, type TestBrowser, untilThereAre } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -57,6 +57,26 @@ test('a heading sorts up, down and not at all, and the order is in the address',
     await heading.getByRole('button').click();
     assert.equal(await heading.getAttribute('aria-sort'), null);
     assert.deepEqual(await namesIn(page), usual);
+  });
+});
+
+test('a long list shows its first rows, the others on demand, and sorts all of them', async () => {
+  const { account, cookie } = await signIn(gateway, { role: 'owner', name: 'Zoe' });
+  for (let count = 0; count < 101; count += 1)
+    await signIn(gateway, { account, role: 'member', name: `Member ${count}` });
+  await browser.withPage({ baseUrl: gateway.url, cookie }, async (page) => {
+    await page.goto('/settings?tab=members');
+    const table = page.getByRole('table', { name: 'Members' });
+    const rows = table.locator('tbody').getByRole('row');
+    await untilThereAre(rows, 100);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await untilThereAre(rows, 102);
+    assert.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0);
+    await page.reload();
+    const heading = table.getByRole('button', { name: 'Name' });
+    await heading.click();
+    await heading.click();
+    await rows.first().getByText('Zoe', { exact: true }).first().waitFor();
   });
 });
 

@@ -30,7 +30,7 @@ export function ChatModels(props: Props) {
   const { models, measured, onOpen, compared, onToggleCompared, empty } = props;
   const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
   const [showsAll, setShowsAll] = useState(false);
-  const rowsMax = showsAll ? undefined : shownFirst;
+  const rowsMax = showsAll ? models.length : shownFirst;
   const checkbox = ({ id, name }: ChatModel) => (
     <Checkbox
       aria-label={`Compare ${name}`}
@@ -64,7 +64,7 @@ export function ChatModels(props: Props) {
           dense
         />
       )}
-      {rowsMax !== undefined && rowsMax < models.length && (
+      {rowsMax < models.length && (
         <Center p="md">
           <Button variant="default" onClick={() => setShowsAll(true)}>
             Show all {countText(models.length)} models
