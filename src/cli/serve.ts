@@ -98,8 +98,7 @@ function stopOnSignal(app: App, { log, flush, release, die }: Stopping): void {
       process.exit(0);
     });
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
 }

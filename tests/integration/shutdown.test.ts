@@ -190,7 +190,8 @@ for (const [started, argv] of Object.entries({
   'npm start': ['npm', 'start'],
   'tollgate serve': [process.execPath, join(root, 'bin', 'tollgate.mjs'), 'serve'],
 })) {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  // A terminal that is closed sends SIGHUP.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     test(`${signal} to the whole process group of \`${started}\` lets an open stream finish`, async (t) => {
       const gateway = await startGatewayProgram({}, { argv });
       t.after(() => gateway.stop());
