@@ -56,6 +56,15 @@ test('at most half of a model’s routes are avoided: those that return first st
   assert.deepEqual([...health.avoided([a, b, c])], [c]);
 });
 
+test('a clock that is set back does not keep a route out of use', () => {
+  const { health, call, clock } = start();
+  call(a, 'bad', 'bad', 'bad');
+  clock.ms -= 500_000;
+  assert.equal(health.isAvailable(a), true);
+  call(a, 'good');
+  assert.deepEqual(health.states()[0]!.state, 'in-use');
+});
+
 test('after its ejection one request at a time probes a route, and a success reopens it', () => {
   const { health, call, clock, changes } = start();
   call(a, 'bad', 'bad', 'bad');

@@ -142,7 +142,10 @@ export class RouteHealth {
   }
 
   #isDue({ ejectedUntilMs }: HealthRecord): boolean {
-    return ejectedUntilMs !== null && ejectedUntilMs <= this.#options.nowMs();
+    if (ejectedUntilMs === null) return false;
+    const restMs = ejectedUntilMs - this.#options.nowMs();
+    // No ejection lasts longer than the cap; more is left only when the clock was set back.
+    return restMs <= 0 || restMs > this.#options.ejectionCapMs;
   }
 
   #eject(record: HealthRecord, reason: 'failures' | 'refused'): void {
