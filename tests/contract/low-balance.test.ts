@@ -61,6 +61,13 @@ onEachStore((store) => {
     assert.deepEqual(await look(database, 63 * minuteMs), []);
   });
 
+  test('a clock that is set back does not delay the warning', async (t) => {
+    const { database } = await open(t, store);
+    await setThreshold(database, 'acc', micros(1));
+    assert.deepEqual(await look(database, 1_000 * minuteMs, true), []);
+    assert.deepEqual(await look(database, minuteMs), [0]);
+  });
+
   test('when several gateways look at the same time, one sends the warning', async (t) => {
     const { database } = await open(t, store);
     await setThreshold(database, 'acc', micros(1));

@@ -92,6 +92,11 @@ export async function warnOfLowBalances(
 
 const liveBalance = sql<Micros>`(select posted_micros from ledgers where ledgers.id = balance_warnings.account_id || ':live')`;
 
+/** A claim that lasts longer than any was made before the clock was set back. */
+function isUnclaimed(nowMs: number) {
+  return sql<boolean>`(claimed_until_ms <= ${nowMs} or claimed_until_ms > ${nowMs + claimMs})`;
+}
+
 async function forgetRecovered(database: Database): Promise<void> {
   const isRecovered = sql<boolean>`warned_at_ms is not null and ${liveBalance} >= threshold_micros`;
   const found = await database.read
@@ -114,7 +119,7 @@ async function findLow(database: Database, nowMs: number): Promise<LowBalance[]>
     .innerJoin('accounts', 'accounts.id', 'balance_warnings.account_id')
     .select(['accounts.id', 'accounts.name', 'threshold_micros', liveBalance.as('balance_micros')])
     .where('warned_at_ms', 'is', null)
-    .where('claimed_until_ms', '<=', nowMs)
+    .where(isUnclaimed(nowMs))
     .where(sql<boolean>`${liveBalance} < threshold_micros`)
     .limit(warningsMax)
     .execute();
@@ -132,7 +137,7 @@ async function claim(database: Database, accountId: string, nowMs: number): Prom
     .set({ claimed_until_ms: nowMs + claimMs })
     .where('account_id', '=', accountId)
     .where('warned_at_ms', 'is', null)
-    .where('claimed_until_ms', '<=', nowMs)
+    .where(isUnclaimed(nowMs))
     .execute();
   return result!.numUpdatedRows > 0n;
 }
