@@ -1,5 +1,6 @@
 // The configuration and the migrated database that commands work on. A gateway may be running on
 // the same installation.
+import { existsSync } from 'node:fs';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { resolveKeyModels } from '../domain/catalog/resolve-key-model.ts';
@@ -10,6 +11,7 @@ import {
   explainDatabaseError,
   isPostgresUrl,
   openDatabase,
+  sqlitePathOf,
   type Database,
 } from '../db/database.ts';
 import { requireSecrets } from '../domain/keys/needed-secrets.ts';
@@ -27,14 +29,16 @@ export type Installation = {
 
 /**
  * `command`: the command's name, such as `keys create`. `mayLackSecrets`: run even when a secret
- * that the database needs is missing.
+ * that the database needs is missing. `needsBooks`: fail in a folder without a database, instead of
+ * making one and reporting on nothing.
  */
 export async function withInstallation(
   command: string,
   action: (installation: Installation) => Promise<void>,
-  { mayLackSecrets = false } = {},
+  { mayLackSecrets = false, needsBooks = false } = {},
 ): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  if (needsBooks) requireFile(config.database.url);
   const secrets = loadSecrets(process.env, config.dataDir, {
     isShared: isPostgresUrl(config.database.url),
   });
@@ -49,6 +53,14 @@ export async function withInstallation(
   } finally {
     await database.close();
   }
+}
+
+/** Throws CommandFailed when the SQLite file is missing. */
+export function requireFile(url: string): void {
+  if (isPostgresUrl(url) || existsSync(sqlitePathOf(url))) return;
+  throw new CommandFailed(
+    `there is no database at ${sqlitePathOf(url)}; TOLLGATE_DATA_DIR or database.url must name the gateway's own`,
+  );
 }
 
 /** The audited changes of a command. */

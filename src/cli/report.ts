@@ -1,7 +1,7 @@
 // `tollgate report`
 import type { Mode } from '../canonical/mode.ts';
 import { type ReportGroup, type ReportRow, report } from '../domain/ledger/reports/report.ts';
-import { withInstallation } from './installation.ts';
+import { type Installation, withInstallation } from './installation.ts';
 import { dollars, formatTable, printResult, type JsonOption } from './output.ts';
 
 type ReportOptions = JsonOption & {
@@ -18,14 +18,15 @@ export async function reportCommand({
   to,
   ...options
 }: ReportOptions): Promise<void> {
-  await withInstallation('report', async ({ database }) => {
+  const print = async ({ database }: Installation) => {
     const rows = await report(database.read, { by, mode, fromMs: from, toMs: to });
     printResult(
       options,
       { by, mode, from: dateOf(from), to: dateOf(to), rows: rows.map(toJson) },
       formatReport(by, rows),
     );
-  });
+  };
+  await withInstallation('report', print, { needsBooks: true });
 }
 
 function dateOf(timeMs: number): string {

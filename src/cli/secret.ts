@@ -190,5 +190,8 @@ function withSecrets(
 ): Promise<void> {
   const withFile = (installation: Installation) =>
     action({ ...installation, file: secretFileOf(process.env, installation.config.dataDir) });
-  return withInstallation(`secret ${command}`, withFile, { mayLackSecrets: true });
+  return withInstallation(`secret ${command}`, withFile, {
+    mayLackSecrets: true,
+    needsBooks: true,
+  });
 }

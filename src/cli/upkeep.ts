@@ -9,7 +9,12 @@ import { isPostgresUrl, openDatabase, sqlitePathOf } from '../db/database.ts';
 import { backUpSqlite } from '../db/sqlite-backup.ts';
 import { type Verification, verify } from '../domain/ledger/reports/verify.ts';
 import { recordBackup } from '../operations/backups.ts';
-import { changesOfCommand, withInstallation } from './installation.ts';
+import {
+  changesOfCommand,
+  type Installation,
+  requireFile,
+  withInstallation,
+} from './installation.ts';
 import { CommandFailed, dollars, printResult, type JsonOption } from './output.ts';
 
 export async function migrateCommand(options: JsonOption): Promise<void> {
@@ -32,7 +37,7 @@ export async function verifyCommand({
   all = false,
   ...options
 }: JsonOption & { readonly all?: boolean }): Promise<void> {
-  await withInstallation('verify', async ({ database }) => {
+  const check = async ({ database }: Installation) => {
     const result = await verify(database.read, [compareBookings], { all });
     if (!result.ok) process.exitCode = 1;
     const text = result.ok
@@ -41,7 +46,8 @@ export async function verifyCommand({
       : `The books disagree in ${result.problem.table} ${result.problem.id}, ${result.problem.column}: ` +
         `expected ${JSON.stringify(result.problem.expected)}, found ${JSON.stringify(result.problem.found)}.`;
     printResult(options, result.ok ? toJson(result) : result, text);
-  });
+  };
+  await withInstallation('verify', check, { needsBooks: true });
 }
 
 type Whole = Extract<Verification, { ok: true }>;
@@ -96,7 +102,7 @@ export async function backupCommand(
   }
   const target = resolve(file);
   const source = sqlitePathOf(config.database.url);
-  if (!existsSync(source)) throw new CommandFailed(`there is no database at ${source}`);
+  requireFile(config.database.url);
   if (existsSync(target)) throw new CommandFailed(`${target} already exists; name a new file`);
   const bytes = await backUpSqlite(source, target);
   await noteBackup(config, { file: target, bytes });

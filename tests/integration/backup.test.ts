@@ -1,14 +1,6 @@
 // A backup of the books taken under load, and a gateway that continues from it.
 import assert from 'node:assert/strict';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -141,12 +133,11 @@ function chargeOn(gateway: TestGateway, key: string) {
  * As in docs/operations.md: copy the file and the secret into the data folder of a stopped program.
  */
 async function restore(t: TestContext, file: string, secret: string) {
-  const dataDir = join(folderFor(t), 'data');
-  mkdirSync(dataDir, { mode: 0o700 });
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-restored-'));
   copyFileSync(file, join(dataDir, 'tollgate.db'));
   copyFileSync(secret, join(dataDir, 'secret'));
   const program = await startProgram({ env: { TOLLGATE_DATA_DIR: dataDir } });
-  t.after(() => program.stop());
+  t.after(() => program.stop().finally(() => rmSync(dataDir, { recursive: true })));
   return program;
 }
 

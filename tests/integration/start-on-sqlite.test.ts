@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
+  mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -11,6 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Program, startProgram } from '../support/program.ts';
@@ -25,6 +28,17 @@ test('a damaged file, or one that is not a database, is refused with one sentenc
     program,
     /tollgate\.db is damaged or not a SQLite database\. Move it, .* away and restore a backup/,
   );
+});
+
+test('commands that report on the books refuse a folder without any, and make none', async (t) => {
+  const program = notStarted(t);
+  for (const command of ['verify', 'report', 'secret status', 'secret rotate', 'secret retire'])
+    await assert.rejects(
+      program.cli(...command.split(' ')),
+      /tollgate: there is no database at \S+tollgate\.db; TOLLGATE_DATA_DIR or database\.url must/,
+      command,
+    );
+  assert.deepEqual(readdirSync(program.dataDir), ['tollgate.yaml']);
 });
 
 test('an empty file is refused, because its data is lost', async (t) => {
@@ -107,13 +121,13 @@ test("a second gateway on one file is refused with the first one's process id; c
 
 test("the database, SQLite's files beside it, and a backup are readable only by their user", async (t) => {
   // The folder may be readable by others: `database.url` is the operator's choice.
-  const folder = notStarted(t).dataDir;
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-open-'));
   mkdirSync(join(folder, 'open'), { mode: 0o755 });
   const program = await startProgram({
     config,
     databaseUrl: `sqlite:${join(folder, 'open', 'tollgate.db')}`,
   });
-  t.after(() => program.stop());
+  t.after(() => program.stop().finally(() => rmSync(folder, { recursive: true })));
   await program.cli('backup', join(folder, 'copy.db'));
   const files = ['', '-wal', '-shm', '-serving'].map((suffix) =>
     join(folder, 'open', `tollgate.db${suffix}`),
