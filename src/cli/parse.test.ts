@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command, InvalidArgumentError } from 'commander';
-import { none, parseCount, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
+import {
+  none,
+  parseCount,
+  parseDays,
+  parseFactor,
+  parseModelList,
+  parseName,
+  parseUsd,
+  parseUsdCap,
+} from './parse.ts';
 
 test('amounts are parsed exactly, to the microdollar', () => {
   assert.equal(parseUsd('12.50'), 12_500_000);
@@ -16,6 +25,15 @@ test('a typing error in an amount is refused', () => {
   }
   assert.throws(() => parseUsd('0'), InvalidArgumentError);
   assert.throws(() => parseUsdCap('-1'), InvalidArgumentError);
+});
+
+test('a refusal says what would be accepted', () => {
+  assert.throws(() => parseFactor('half'), { message: /^It must be a number from 0 to 1000 with/ });
+  assert.throws(() => parseFactor('1001'), { message: /^It must be a number from 0 to 1000 with/ });
+  assert.throws(() => parseUsd('9999999999'), { message: /at most nine digits before/ });
+  assert.throws(() => parseDays('0'), { message: /^It must be a whole number of days from 1 on/ });
+  // How many are allowed depends on the configuration, which the command reads later.
+  assert.equal(parseDays('400'), 400);
 });
 
 test('names, counts and lists are parsed strictly', () => {

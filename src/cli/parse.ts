@@ -52,8 +52,8 @@ export function parseCount(text: string): OrNone<number> {
 /** Parses a positive number of days, or "none". */
 export function parseDays(text: string): OrNone<number> {
   if (text === noneText) return none;
-  if (!/^[1-9]\d?$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number of days, or "none".');
+  if (!/^[1-9]\d{0,9}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number of days from 1 on, or "none".');
   return Number(text);
 }
 
@@ -139,9 +139,9 @@ export function parseDay(text: string): number {
 
 /** Parses a factor with at most six decimals. Returns millionths. */
 export function parseFactor(text: string): number {
-  const millionths = readUsd(text);
-  if (millionths < 0 || millionths > 1_000 * 1_000_000)
-    throw new InvalidArgumentError('It must be from 0 to 1000.');
+  const millionths = readMillionths(text);
+  if (millionths === null || millionths < 0 || millionths > 1_000 * 1_000_000)
+    throw new InvalidArgumentError('It must be a number from 0 to 1000 with at most six decimals.');
   return millionths;
 }
 
@@ -167,12 +167,19 @@ export function parseMember(text: string): OrNone<string> {
 }
 
 function readUsd(text: string): Micros {
+  const amount = readMillionths(text);
+  if (amount === null)
+    throw new InvalidArgumentError(
+      'It must be an amount in US dollars such as 12.50, with at most nine digits before and six after the point.',
+    );
+  return amount;
+}
+
+function readMillionths(text: string): Micros | null {
   try {
     return microsFromUsd(text);
   } catch {
-    throw new InvalidArgumentError(
-      'It must be an amount in US dollars with at most six decimals, such as 12.50.',
-    );
+    return null;
   }
 }
 
