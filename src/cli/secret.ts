@@ -51,7 +51,7 @@ export async function retireSecretCommand(options: JsonOption & { force?: true }
     const { current } = status;
     const losses = lossesOf(status);
     if (status.ending.length === 0)
-      return printResult(options, { retired: [], current }, describe(status));
+      return printResult(options, { retired: [], current, lost: [] }, describe(status));
     if (losses.length > 0 && !options.force) {
       throw new CommandFailed(
         `${status.ending.join(', ')} cannot be retired yet: ${losses.join('; ')}. --force retires it anyway`,

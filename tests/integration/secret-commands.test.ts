@@ -76,6 +76,7 @@ test('the file is rotated beside a running gateway, which accepts both secrets a
   );
   assert.deepEqual(await program.cli('secret', 'retire'), {
     retired: [],
+    lost: [],
     current: rotated.current,
   });
 
@@ -118,6 +119,7 @@ test('a secret from the environment is not changed: the command says what to do'
   assert.deepEqual(rotated, { rotated: false, current: idsOf(program)[0] });
   assert.deepEqual(await program.cli('secret', 'retire'), {
     retired: [],
+    lost: [],
     current: rotated.current,
   });
 });
