@@ -21,7 +21,11 @@ function serve(build: () => Promise<JsonObject>): Handler {
   let document: Promise<Tagged> | null = null;
   return async (request, reply) => {
     document ??= build().then(withTag);
-    const { body, etag } = await document;
+    const { body, etag } = await document.catch((error: unknown) => {
+      // Its module could not be read, for lack of a file descriptor for example: try again later.
+      document = null;
+      throw error;
+    });
     // Another version of the program has another document, so clients ask each time.
     reply.headers({ etag, 'cache-control': 'public, no-cache' });
     if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();

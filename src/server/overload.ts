@@ -112,6 +112,7 @@ export class Overload {
   #sinceMs = 0;
   #lastMs: number;
   #collectedMs = -Infinity;
+  #memory = process.memoryUsage();
 
   constructor(
     { lagMs, memoryBytes, sumMemory }: OverloadOptions,
@@ -158,9 +159,22 @@ export class Overload {
     const nowMs = this.#clock.elapsedMs();
     const lagMs = nowMs - this.#lastMs - sampleMs;
     this.#lastMs = nowMs;
-    const { rss, heapUsed, external } = process.memoryUsage();
+    const { rss, heapUsed, external } = this.#readMemory();
     const inUseBytes = this.#sumMemory(heapUsed + external);
     return { lagMs, rssBytes: rss, heapUsedBytes: heapUsed, inUseBytes };
+  }
+
+  /**
+   * Returns the last figures while the process has no file descriptor left to read new ones: too
+   * many connections must not end it.
+   */
+  #readMemory(): NodeJS.MemoryUsage {
+    try {
+      this.#memory = process.memoryUsage();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EMFILE') throw error;
+    }
+    return this.#memory;
   }
 
   /**

@@ -2,13 +2,22 @@
 // are answered, and it recovers by itself. `npm run test:all -- memory` loads a real process.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { answerContent } from '../support/answers.ts';
+import { setTimeout } from 'node:timers/promises';
+import { answerContent, streamFrames } from '../support/answers.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  metricsToken,
+  startGateway,
+  startGatewayProgram,
+  type TestGateway,
+} from '../support/gateway.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
+import { answerInParts } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const content = { text: 'one two three', tokens: { input: 10, output: 3 } };
@@ -129,6 +138,39 @@ test('memory near its limit refuses new requests until it is free again', async 
     return (await started.gateway.get('/readyz')).status === 200;
   });
   await servesAgain(started);
+});
+
+test('connections that use up the open files of the process end neither it nor a running request', async (t) => {
+  const filesMax = 150;
+  const argv = ['sh', '-c', `ulimit -n ${filesMax} && exec "$0" "$@"`, process.execPath];
+  const gateway = await startGatewayProgram(
+    { server: { threads: 1 } },
+    { argv: [...argv, builtProgram(), 'serve'] },
+  );
+  t.after(() => gateway.stop());
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const { start: head, deltas, end } = streamFrames('chat', content);
+  const answer = answerInParts([...head, deltas[0]!], [...deltas.slice(1), ...end]);
+  gateway.upstream.on(chat.upstreamPath, answer.script);
+  const stream = gateway.post(chat.path, { key, body: chat.body({ stream: true }) });
+  await gateway.upstream.request(0);
+  const { hostname, port } = new URL(gateway.url);
+  const asking = connect(Number(port), hostname);
+  await once(asking, 'connect');
+
+  const idle = Array.from({ length: 2 * filesMax }, () => connect(Number(port), hostname));
+  for (const socket of idle) socket.on('error', () => {});
+  const files = `/proc/${gateway.program.pid}/fd`;
+  await until(() => readdirSync(files).length >= filesMax - 1);
+  asking.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n');
+  const [refusal] = (await once(asking, 'data')) as [Buffer];
+  assert.match(refusal.toString(), /^HTTP\/1\.1 500 /);
+  await setTimeout(3 * sampleMs);
+  answer.release();
+  assert.match((await stream).text, /three[^]*\[DONE\]/);
+
+  for (const socket of [asking, ...idle]) socket.destroy();
+  await until(async () => (await gateway.get('/openapi.json')).status === 200);
 });
 
 test('a body that arrives while others fill the limit is refused, and accepted when they are done', async (t) => {
