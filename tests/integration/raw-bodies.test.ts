@@ -79,3 +79,14 @@ test('a body of more than 200,000 values is refused before it is parsed', async 
     assert.match(reply.error.message, /more than 200000 values; send shorter lists and objects/);
   }
 });
+
+test('a body in another encoding than UTF-8 is refused: its text would reach the model changed', async () => {
+  for (const { path, body } of endpoints) {
+    const latin1 = Buffer.from(JSON.stringify(body({ user: 'café' })), 'latin1');
+    const next = gateway.upstream.requests.length;
+    const reply = await gateway.post(path, { key, body: latin1 });
+    assert.equal(reply.status, 400);
+    assert.match(reply.error.message, /the body is not UTF-8/);
+    assert.equal(gateway.upstream.requests.length, next);
+  }
+});

@@ -1,4 +1,5 @@
 // Reads bodies as bytes, with a limit, and parses them once, with a parser that limits nesting.
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
@@ -128,7 +129,11 @@ export function readJsonBody(request: FastifyRequest): unknown {
   // The request lives as long as its answer, perhaps half an hour, so it must not keep its bytes.
   request.body = undefined;
   if (bytes instanceof Uint8Array) request.bodies?.noteRequest(bytes);
-  const parsed = parseJson(bytes instanceof Uint8Array ? bytes : Buffer.alloc(0), { valuesMax });
+  const json = bytes instanceof Uint8Array ? bytes : Buffer.alloc(0);
+  // Otherwise each wrong byte would reach the model as U+FFFD.
+  if (!isUtf8(json))
+    throw invalidRequest(null, 'The request cannot be read: the body is not UTF-8.');
+  const parsed = parseJson(json, { valuesMax });
   if (!parsed.ok) throw invalidRequest(null, `The request cannot be read: ${parsed.message}.`);
   return parsed.value;
 }
