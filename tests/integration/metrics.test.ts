@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
-import { holdBack } from '../support/upstream.ts';
+import { hang, holdBack } from '../support/upstream.ts';
 
 let gateway: TestGateway;
 
@@ -115,6 +115,25 @@ test('a charge that is booked after its client has left is counted', async () =>
   held.release();
   await until(async () => (await gateway.usage(key)).length === 1);
   assert.equal(await charged(), chargedBefore + 80);
+});
+
+test('a request whose client left before an answer began is not counted as a 200', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  const counted = (status: number) =>
+    valueOf('tollgate_requests_total', `route="/v1/chat/completions",status="${status}"`);
+  const [answered, left] = [await counted(200), await counted(499)];
+  gateway.upstream.on('/local/v1/chat/completions', hang);
+  const asked = gateway.upstream.requests.length;
+  const { request, response } = gateway.open('/v1/chat/completions', {
+    key,
+    body: { model: 'priced-model', max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] },
+  });
+  response.catch(() => {});
+  await until(() => gateway.upstream.requests.length > asked);
+  request.destroy();
+  await until(async () => (await counted(499)) === left + 1);
+  assert.equal(await counted(200), answered);
+  assert.match(gateway.program.output, /"client_gone":true,.*"status":499/);
 });
 
 /** Returns the sum of the metric's series whose labels contain this text. */

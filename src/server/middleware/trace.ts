@@ -19,6 +19,9 @@ export function idHeaderNames(route: string | null | undefined): readonly string
 const ownName = ['x-request-id'];
 const bothNames = ['x-request-id', 'request-id'];
 
+/** Recorded when a client left before its answer began. Nginx's number, since HTTP has none. */
+const clientGoneStatus = 499;
+
 type TraceOptions = {
   readonly record: RecordRequest;
   /** Called when requests book money. */
@@ -49,7 +52,7 @@ export function trace({ record, listener, clock, lifecycle, telemetry, headers }
     reply.raw.on('close', () => {
       const endMs = clock.elapsedMs();
       const { fields, spans } = requestLog;
-      const status = reply.raw.statusCode;
+      const status = reply.raw.headersSent ? reply.raw.statusCode : clientGoneStatus;
       const isClientGone = !reply.raw.writableFinished;
       request.bodies?.end({ isClientGone });
       record({
