@@ -1,13 +1,12 @@
 // `tollgate accounts telemetry`: an account's export of its own traces.
 import { readFileSync } from 'node:fs';
-import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import { receiverHosts } from '../domain/telemetry/accounts/address.ts';
 import type { Headers } from '../domain/telemetry/accounts/headers.ts';
 import { readResults } from '../domain/telemetry/accounts/results.ts';
 import { readExportSettings } from '../domain/telemetry/accounts/settings.ts';
 import { isObject, parseJson } from '../lib/json.ts';
 import { changeAccountTelemetry } from '../operations/account-telemetry.ts';
-import { noAccount } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { withInstallation } from './installation.ts';
 import { CommandFailed, printResult, type JsonOption } from './output.ts';
 import { none, type OrNone } from './parse.ts';
@@ -33,7 +32,7 @@ export async function accountTelemetryCommand(
       samplingRatio: sampling,
       includeContent: content ? undefined : false,
     };
-    if ((await findAccounts(database, [accountId])).length === 0) throw noAccount(accountId);
+    await requireAccount(database, accountId);
     if (Object.values(change).some((value) => value !== undefined)) {
       const hosts = receiverHosts(config.telemetry.allowed_hosts);
       const order = { accountId, change, secrets, hosts, isOwner: false };

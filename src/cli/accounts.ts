@@ -1,8 +1,9 @@
 // `tollgate accounts …`
-import type { AccountChange } from '../domain/accounts/manage-accounts.ts';
+import { type AccountChange, findAccounts } from '../domain/accounts/manage-accounts.ts';
 import { listAccounts } from '../domain/accounts/search-accounts.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
+import type { Database } from '../db/database.ts';
 import { type Micros, zeroMicros } from '../lib/money.ts';
 import { systemClock } from '../lib/clock.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
@@ -199,6 +200,11 @@ async function adjust({ database, changes }: Installation, adjustment: Adjustmen
   } finally {
     await ledger.close();
   }
+}
+
+/** Throws CommandFailed. */
+export async function requireAccount(database: Database, accountId: string): Promise<void> {
+  if ((await findAccounts(database, [accountId])).length === 0) throw noAccount(accountId);
 }
 
 export function noAccount(accountId: string): CommandFailed {

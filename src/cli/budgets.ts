@@ -1,6 +1,5 @@
 // `tollgate budgets …`: the budgets of an account's members.
 import type { Database } from '../db/database.ts';
-import { findAccounts } from '../domain/accounts/manage-accounts.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
 import { readMemberSpending } from '../domain/ledger/reports/spending.ts';
 import { type BudgetTerms, readBudgets } from '../domain/users/budgets.ts';
@@ -9,7 +8,7 @@ import { normalizeEmail } from '../domain/users/user-records.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type Micros, zeroMicros } from '../lib/money.ts';
 import { setBudget } from '../operations/members.ts';
-import { noAccount } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { orNull, type OrNone } from './parse.ts';
@@ -134,10 +133,6 @@ export function noMember(accountId: string, text: string): CommandFailed {
   return new CommandFailed(
     `${text} is not a member of account ${accountId}; "tollgate users list" shows the members`,
   );
-}
-
-async function requireAccount(database: Database, accountId: string): Promise<void> {
-  if ((await findAccounts(database, [accountId])).length === 0) throw noAccount(accountId);
 }
 
 function budgetText(amount: Micros | null): string {

@@ -9,7 +9,7 @@ import { findKey, keyStateOf, listKeys, type KeyListing } from '../domain/keys/l
 import type { KeyChange, KeyControls } from '../domain/keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
 import { assignKey, bodyDaysProblem, changeKey, createKey, rotateKey } from '../operations/keys.ts';
-import { noAccount } from './accounts.ts';
+import { noAccount, requireAccount } from './accounts.ts';
 import { findMember, noMember } from './budgets.ts';
 import { resolveModelIds, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
@@ -45,10 +45,14 @@ export async function createKeyCommand(
   });
 }
 
-export async function listKeysCommand(options: JsonOption & { account?: string }): Promise<void> {
+export async function listKeysCommand({
+  account,
+  ...options
+}: JsonOption & { account?: string }): Promise<void> {
   await withInstallation('keys list', async ({ database }) => {
-    const listings = await listKeys(database, options.account ?? null);
-    const owners = await listKeyOwners(database, options.account ?? null);
+    if (account !== undefined) await requireAccount(database, account);
+    const listings = await listKeys(database, account ?? null);
+    const owners = await listKeyOwners(database, account ?? null);
     const keys = listings.map((key) => ({ ...key, owner: ownerOf(owners.get(key.id)) }));
     printResult(
       options,

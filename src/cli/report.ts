@@ -2,7 +2,7 @@
 import type { Mode } from '../canonical/mode.ts';
 import { type ReportGroup, type ReportRow, report } from '../domain/ledger/reports/report.ts';
 import { type Installation, withInstallation } from './installation.ts';
-import { dollars, formatTable, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 
 type ReportOptions = JsonOption & {
   readonly by: ReportGroup;
@@ -18,6 +18,8 @@ export async function reportCommand({
   to,
   ...options
 }: ReportOptions): Promise<void> {
+  if (from >= to)
+    throw new CommandFailed('--to must be after --from: it is the day after the last one');
   const print = async ({ database }: Installation) => {
     const rows = await report(database.read, { by, mode, fromMs: from, toMs: to });
     printResult(

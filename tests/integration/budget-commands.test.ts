@@ -152,3 +152,12 @@ test('wrong members, accounts, keys and amounts are refused with what to do', as
   assert.equal(await ownerOf(id), null);
   assert.deepEqual(await cli('budgets', 'list', owner.account), []);
 });
+
+test('a list of keys or a report that can only be empty is refused', async () => {
+  await assert.rejects(cli('keys', 'list', '--account', 'acc_nobody'), /no account acc_nobody/);
+  for (const to of ['2026-11-20', '2026-11-21'])
+    await assert.rejects(
+      cli('report', '--from', '2026-11-21', '--to', to),
+      /--to must be after --from: it is the day after the last one/,
+    );
+});
