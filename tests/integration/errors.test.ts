@@ -18,6 +18,7 @@ import {
 } from '../support/gateway.ts';
 import type { Reply, SendOptions } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
 import {
   answerJson,
   answerStatus,
@@ -696,6 +697,24 @@ test('bytes that are not HTTP get a clear error too', async () => {
   assert.equal(error['code'], 'invalid_request');
   assert.equal(error['request_id'], requestId);
   assert.equal(error['documentation_url'], `${publicUrl}/docs/errors#invalid_request`);
+});
+
+test('a client that resets its connection at once causes no error of ours', async () => {
+  const request = (method: string, path: string) =>
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer tg_live_wrong\r\nContent-Length: 0\r\n\r\n`;
+  const { hostname, port } = new URL(gateway.url);
+  const earlier = gateway.program.output.length;
+  const lines = () => gateway.program.output.slice(earlier);
+  for (const text of [request('POST', '/v1/responses'), request('GET', '/admin/v1/accounts')]) {
+    const seen = lines().length;
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.write(text);
+    socket.resetAndDestroy();
+    await until(() => lines().length > seen);
+  }
+  assert.doesNotMatch(lines(), /by our own fault|"status":500/);
+  assert.match(lines(), /"client_gone":true,.*"status":499/);
 });
 
 test('every reachable code of the registry was seen', () => {

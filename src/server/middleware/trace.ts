@@ -70,6 +70,9 @@ export function trace({ record, listener, clock, lifecycle, telemetry, headers }
     });
     reply.header('x-request-id', request.requestId).headers(headers);
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
+    // A client that has reset its connection has no address, by which limits count. It reads no
+    // answer either.
+    if (request.socket.remoteAddress === undefined) return void reply.hijack();
     next();
   };
 }
