@@ -57,8 +57,9 @@ export async function takeAttempt(
       startedAtMs: row.started_at_ms,
       blockedUntilMs: row.blocked_until_ms,
     };
-    if (previous.blockedUntilMs > nowMs)
-      return Math.ceil((previous.blockedUntilMs - nowMs) / 1_000);
+    const restMs = previous.blockedUntilMs - nowMs;
+    // No wait is longer than the maximum; more is left only when the clock was set back.
+    if (restMs > 0 && restMs <= waitMaxMs) return Math.ceil(restMs / 1_000);
     const limit = attempts.kind === 'account-invitations' ? invitationsLimit : usualLimit;
     const { count, startedAtMs, blockedUntilMs } = countAttempt(previous, nowMs, limit);
     await transaction
