@@ -12,8 +12,11 @@ test('relative times use the largest unit that fits', () => {
     [-60_000, '1 minute ago'],
     [-3_599_000, '59 minutes ago'],
     [7_200_000, 'in 2 hours'],
-    [-86_400_000, 'yesterday'],
-    [-45 * 86_400_000, 'last month'],
+    // An invitation lasts for seven days, also a second after it was sent.
+    [7 * 86_400_000 - 1_000, 'in 7 days'],
+    // 40 hours ago may have been the day before yesterday.
+    [-40 * 3_600_000, '1 day ago'],
+    [-45 * 86_400_000, '1 month ago'],
     [-800 * 86_400_000, '2 years ago'],
   ];
   for (const [distance, text] of cases) assert.equal(relativeText(nowMs + distance, nowMs), text);

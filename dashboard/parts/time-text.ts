@@ -12,8 +12,9 @@ export function relativeText(atMs: number, nowMs: number): string {
   const distance = atMs - nowMs;
   const fitting = units.find(({ ms }) => Math.abs(distance) >= ms);
   if (!fitting) return 'just now';
-  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(
-    Math.trunc(distance / fitting.ms),
+  const count = distance / fitting.ms;
+  return new Intl.RelativeTimeFormat('en').format(
+    count < 0 ? Math.trunc(count) : Math.round(count),
     fitting.unit,
   );
 }
