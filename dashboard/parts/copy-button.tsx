@@ -10,10 +10,18 @@ type Props = {
   /** Shows the label on the button. */
   readonly wide?: boolean;
   readonly size?: MantineSize;
+  /** Takes the focus when it appears; only with `wide`. */
+  readonly autoFocus?: boolean;
 };
 
 /** `<CopyButton text={id} label="Copy ID" />` */
-export function CopyButton({ text, label = 'Copy', wide = false, size = 'sm' }: Props) {
+export function CopyButton({
+  text,
+  label = 'Copy',
+  wide = false,
+  size = 'sm',
+  autoFocus = false,
+}: Props) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -28,7 +36,13 @@ export function CopyButton({ text, label = 'Copy', wide = false, size = 'sm' }: 
   const icon = isCopied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />;
   if (wide) {
     return (
-      <Button size={size} variant="default" leftSection={icon} onClick={() => void copy()}>
+      <Button
+        size={size}
+        variant="default"
+        leftSection={icon}
+        onClick={() => void copy()}
+        autoFocus={autoFocus}
+      >
         <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
       </Button>
     );

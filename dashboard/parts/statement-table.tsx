@@ -78,12 +78,12 @@ function receiptColumn(receiptOf: (line: Line) => string | null): Column<Line> {
     align: 'right',
     render: (line) => {
       const address = receiptOf(line);
-      return (
-        address !== null && (
-          <Anchor href={address} download size="sm">
-            PDF
-          </Anchor>
-        )
+      return address === null ? (
+        '–'
+      ) : (
+        <Anchor href={address} download size="sm">
+          PDF
+        </Anchor>
       );
     },
   };

@@ -259,7 +259,9 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
     const made = await page.getByRole('region', { name: 'Invitation link' }).innerText();
     await page.getByText('No e-mail was sent').waitFor();
     await look(page, 'settings-invitation-link');
-    await button(page, 'Done').click();
+    await page.locator('button:focus', { hasText: 'Copy link' }).waitFor();
+    await button(page, 'Done').press('Enter');
+    await page.locator('button:focus', { hasText: 'Invite' }).waitFor();
     await rowOf(page, 'Invitations', 'newcomer@example.com').waitFor();
     return made.trim();
   });

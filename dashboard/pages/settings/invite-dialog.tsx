@@ -9,7 +9,6 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import type { Role } from '../../parts/role-title.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { useLast } from '../../parts/use-last.ts';
 import { checkEmail } from '../../parts/field-checks.ts';
 import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import classes from './invite-dialog.module.css';
@@ -21,19 +20,26 @@ type Created = Output<'POST /accounts/:account/invitations'> & { readonly email:
 /** Creates an invitation, then shows its link once. */
 export function InviteDialog({ opened, onClose }: Props) {
   const [created, setCreated] = useState<Created | null>(null);
+  // A click outside does not close the dialog with the link, which is shown only once. It is the
+  // same dialog, so that the focus returns to the button that opened it.
+  const isForm = created === null;
   return (
-    <>
-      <Modal opened={opened} onClose={onClose} title="Invite someone">
-        <InviteForm
-          onClose={onClose}
-          onCreated={(invitation) => {
-            setCreated(invitation);
-            onClose();
-          }}
-        />
-      </Modal>
-      <LinkDialog created={created} onClose={() => setCreated(null)} />
-    </>
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      onExitTransitionEnd={() => setCreated(null)}
+      title={isForm ? 'Invite someone' : 'Invitation created'}
+      size={isForm ? 'md' : 'lg'}
+      closeOnClickOutside={isForm}
+      closeOnEscape={isForm}
+      withCloseButton={isForm}
+    >
+      {isForm ? (
+        <InviteForm onClose={onClose} onCreated={setCreated} />
+      ) : (
+        <CreatedLink created={created} onClose={onClose} />
+      )}
+    </Modal>
   );
 }
 
@@ -84,44 +90,30 @@ function InviteForm({
   );
 }
 
-/** A click outside does not close the dialog: the link is shown only once. */
-function LinkDialog({
-  created,
+function CreatedLink({
+  created: { email, link, mailed },
   onClose,
 }: {
-  readonly created: Created | null;
+  readonly created: Created;
   readonly onClose: () => void;
 }) {
-  const shown = useLast(created);
   return (
-    <Modal
-      opened={created !== null}
-      onClose={onClose}
-      title="Invitation created"
-      size="lg"
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-      withCloseButton={false}
-    >
-      {shown && (
-        <Stack>
-          <Text style={{ overflowWrap: 'anywhere' }}>
-            {shown.mailed
-              ? `An invitation was e-mailed to ${shown.email}. You can also share this link, which does not confirm the address.`
-              : `Send this link to ${shown.email}. No e-mail was sent because this service has no mail server.`}
-          </Text>
-          <Code block className={classes.link} role="region" aria-label="Invitation link">
-            {shown.link}
-          </Code>
-          <Text size="sm" c="dimmed">
-            It works once, only for this address, and expires in seven days. It is shown only now.
-          </Text>
-          <Group justify="flex-end">
-            <CopyButton text={shown.link} label="Copy link" wide />
-            <Button onClick={onClose}>Done</Button>
-          </Group>
-        </Stack>
-      )}
-    </Modal>
+    <Stack>
+      <Text style={{ overflowWrap: 'anywhere' }}>
+        {mailed
+          ? `An invitation was e-mailed to ${email}. You can also share this link, which does not confirm the address.`
+          : `Send this link to ${email}. No e-mail was sent because this service has no mail server.`}
+      </Text>
+      <Code block className={classes.link} role="region" aria-label="Invitation link">
+        {link}
+      </Code>
+      <Text size="sm" c="dimmed">
+        It works once, only for this address, and expires in seven days. It is shown only now.
+      </Text>
+      <Group justify="flex-end">
+        <CopyButton text={link} label="Copy link" wide autoFocus />
+        <Button onClick={onClose}>Done</Button>
+      </Group>
+    </Stack>
   );
 }
