@@ -101,7 +101,12 @@ test('an operator sees the open invitations of an account and withdraws one', as
     await row(page, 'one@example.com').getByRole('button', { name: 'Withdraw' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
     await row(page, 'one@example.com').waitFor({ state: 'detached' });
-    await row(page, 'two@example.com').waitFor();
+    const link = page.getByRole('region', { name: 'Invitation link' });
+    await link.waitFor();
+    await row(page, 'two@example.com').getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByText('No open invitations.').waitFor();
+    assert.equal(await link.count(), 0, 'a link that works no longer is not shown');
   });
 });
 

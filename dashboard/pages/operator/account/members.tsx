@@ -91,11 +91,14 @@ const columns: readonly Column<Member>[] = [
 const roles: readonly Role[] = ['owner', 'admin', 'member', 'viewer'];
 
 function Invite({ account }: { readonly account: Account }) {
-  const [invitation, setInvitation] = useState<{
-    readonly email: string;
-    readonly link: string;
-    readonly mailed: boolean;
-  } | null>(null);
+  const [invitation, setInvitation] = useState<
+    (Output<'POST /operator/accounts/:account/invitations'> & { readonly email: string }) | null
+  >(null);
+  const open = useApi('GET /operator/accounts/:account/invitations', {
+    params: { account: account.id },
+  });
+  // The link of an invitation that was withdrawn or accepted no longer works.
+  const isOpen = open.data?.data.some(({ id }) => id === invitation?.id);
   const invite = useChange('POST /operator/accounts/:account/invitations', {
     invalidates: ['GET /operator/accounts/:account/invitations', 'GET /operator/audit-log'],
   });
@@ -108,11 +111,9 @@ function Invite({ account }: { readonly account: Account }) {
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ email, role }) => {
-      const { link, mailed } = await invite.mutateAsync({
-        params: { account: account.id },
-        body: { email: email.trim(), role },
-      });
-      setInvitation({ email: email.trim(), link, mailed });
+      const body = { email: email.trim(), role };
+      const made = await invite.mutateAsync({ params: { account: account.id }, body });
+      setInvitation({ ...made, email: body.email });
       form.reset();
     },
     { email: 'email' },
@@ -142,7 +143,7 @@ function Invite({ account }: { readonly account: Account }) {
             </Button>
           </Group>
           {error && <ErrorNotice error={error} />}
-          {invitation && (
+          {invitation && isOpen && (
             <Alert
               color="green"
               title={
