@@ -16,7 +16,10 @@ type Props = {
   readonly children?: ReactNode;
 };
 
-/** Shows the secret of a new key, once. A click outside does not close the dialog. */
+/**
+ * Shows the secret of a new key, once. A click outside does not close the dialog. The form that led
+ * here is gone when it closes, so the focus goes to the page.
+ */
 export function NewKeyDialog({ created, power, onClose, verb = 'created', children }: Props) {
   return (
     <Modal
@@ -27,6 +30,8 @@ export function NewKeyDialog({ created, power, onClose, verb = 'created', childr
       closeOnClickOutside={false}
       closeOnEscape={false}
       withCloseButton={false}
+      returnFocus={false}
+      onExitTransitionEnd={() => document.getElementById('page')?.focus()}
     >
       {created && (
         <Stack>

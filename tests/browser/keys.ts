@@ -76,6 +76,7 @@ test('a new key is shown once, and its changes and revocation apply to the next 
     }
     await checkLooks(page, 'keys-created');
     await page.getByRole('button', { name: 'Done' }).click();
+    await page.locator('#page:focus').waitFor();
     const first = await ask(secret);
     assert.equal(first.status, 200);
 
