@@ -1,66 +1,48 @@
 // The history of requests: charged ones from the ledger, the others from the account's activity,
 // merged by time.
 import { documentationUrl, errorKinds, ApiError, type ErrorCode } from '../canonical/errors.ts';
-import { modes, type Mode } from '../canonical/mode.ts';
+import { modes } from '../canonical/mode.ts';
 import type {
   RequestDetail,
   requestEndpoints,
   RequestRecord,
-  requestOutcomes,
 } from '../dashboard-contract/requests.ts';
 import type { UsageDetail, UsageRecord } from '../dashboard-contract/usage.ts';
-import {
-  findLogged,
-  listUncharged,
-  type LoggedRequest,
-  sumActivity,
-} from '../domain/activity/queries.ts';
+import { findLogged, listUncharged, type LoggedRequest } from '../domain/activity/queries.ts';
 import { readKeyNames } from '../domain/keys/manage-keys.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
-import { sumRange } from '../domain/ledger/reports/daily-sums.ts';
 import {
-  type ChargeFilter,
   type ChargeOrder,
   listCharges,
   listTopCharges,
   readPriceTerms,
 } from '../domain/ledger/reports/queries.ts';
 import { readTagsOf } from '../domain/ledger/reports/tags.ts';
-import { sumTags } from '../domain/ledger/reports/tag-sums.ts';
 import { encodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 import { readCursor } from '../server/usage-query.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 import { readRequestBodies } from './request-bodies.ts';
 import { namesOfModels } from './model-names.ts';
-import { checkDays, keysOfMember, startOfDay } from './usage-pages.ts';
+import {
+  chargeFilter,
+  daysOf,
+  endpointOfPath,
+  type Filters,
+  outcomeOf,
+  rangeOf,
+  unchargedFilter,
+  wantsCharges,
+  wantsUncharged,
+} from './request-filters.ts';
+import { sumRequests } from './request-totals.ts';
+import { keysOfMember } from './usage-pages.ts';
 import { toDetail, toRecord } from './usage-records.ts';
-import { dayMs, dayOf } from '../lib/utc-time.ts';
 
 const pageRows = 50;
 /** Rows of a list in another order than by time, which has one page. */
 const sortedRows = 100;
 const sortedDaysMax = 31;
-const shownDays = 30;
-
-type Outcome = (typeof requestOutcomes)[number];
-
-type Filters = {
-  readonly mode: Mode;
-  readonly key?: string | undefined;
-  readonly model?: string | undefined;
-  readonly endpoint?: string | undefined;
-  readonly outcome?: Outcome | undefined;
-  readonly code?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly provider?: string | undefined;
-  readonly member?: string | undefined;
-  readonly hour?: number | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-};
-
-type Range = { readonly fromMs?: number; readonly toMs?: number };
 
 export const requestHandlers: Handlers<typeof requestEndpoints> = {
   'GET /accounts/:account/requests': async ({ context, account, query }) => {
@@ -84,78 +66,8 @@ export const requestHandlers: Handlers<typeof requestEndpoints> = {
     };
   },
 
-  'GET /accounts/:account/requests/totals': async ({ context, account, query }) => {
-    const { mode, key, model, endpoint, outcome, code, tag, provider, member, hour } = query;
-    const today = dayOf(context.gateway.clock.nowMs());
-    const to = query.to ?? today;
-    const from = query.from ?? dayBefore(to, shownDays - 1);
-    checkDays(from, to);
-    const isFine = provider !== undefined || hour !== undefined || member !== undefined;
-    const isAny = outcome === undefined && code === undefined && !isFine;
-    const range = { fromDay: from, toDay: to };
-    const { database } = context;
-    const [tagged, summed, uncharged] = await Promise.all([
-      isAny && tag !== undefined && endpoint === undefined
-        ? sumTags(database.read, {
-            ledgerId: ledgerIdOf(account.accountId, mode),
-            ...range,
-            by: 'tag',
-            tag,
-            ...(key !== undefined && { keyIds: [key] }),
-            ...(model !== undefined && { modelId: model }),
-          })
-        : null,
-      isAny && tag === undefined
-        ? sumRange(database.read, {
-            of: { ledgerId: ledgerIdOf(account.accountId, mode) },
-            ...range,
-            by: 'none',
-            ...(key !== undefined && { keyId: key }),
-            ...(model !== undefined && { modelId: model }),
-            ...(endpoint !== undefined && { endpoint }),
-          })
-        : null,
-      endpoint === undefined &&
-      outcome !== 'complete' &&
-      outcome !== 'cut-off' &&
-      !isFine &&
-      tag === undefined
-        ? sumActivity(database.read, {
-            accountId: account.accountId,
-            mode,
-            ...range,
-            by: 'none',
-            ...(key !== undefined && { keyId: key }),
-            ...(model !== undefined && { modelId: model }),
-          })
-        : null,
-    ]);
-    const charged = tagged ?? summed;
-    const wanted = uncharged?.filter((sum) => {
-      const kind = outcomeOf(sum.outcome);
-      return (outcome ?? kind) === kind && (code ?? sum.outcome) === sum.outcome;
-    });
-    const count = (kind: Outcome) =>
-      wanted!
-        .filter((sum) => outcomeOf(sum.outcome) === kind)
-        .reduce((sum, { requests }) => sum + requests, 0);
-    return {
-      charged: charged && {
-        requests: charged[0]?.requests ?? 0,
-        input_tokens: charged[0]?.inputTokens ?? 0,
-        output_tokens: charged[0]?.outputTokens ?? 0,
-        cost_micros: charged[0]?.costMicros ?? 0,
-      },
-      uncharged: wanted
-        ? {
-            cached: count('cached'),
-            replayed: count('replayed'),
-            failed: count('failed'),
-            saved_micros: wanted.reduce((sum, { savedMicros }) => sum + savedMicros, 0),
-          }
-        : null,
-    };
-  },
+  'GET /accounts/:account/requests/totals': async ({ context, account, query }) =>
+    sumRequests(context, account.accountId, query),
 
   'GET /accounts/:account/requests/:request': async ({ context, account, params }) => {
     const found = await findRequest(context, account.accountId, params.request);
@@ -235,10 +147,7 @@ async function listSorted(
   context: DashboardContext,
   { accountId, filters, sort }: ListQuery & { readonly sort: ChargeOrder },
 ): Promise<readonly RequestRecord[]> {
-  const today = dayOf(context.gateway.clock.nowMs());
-  const to = filters.to ?? today;
-  const days = { from: filters.from ?? dayBefore(to, shownDays - 1), to };
-  checkDays(days.from, days.to, sortedDaysMax);
+  const days = daysOf(filters, context.gateway.clock.nowMs(), sortedDaysMax);
   const dated = { ...filters, ...days };
   const range = rangeOf(dated);
   const { read } = context.database;
@@ -255,82 +164,6 @@ async function listSorted(
   const tags = await readTagsOf(read, charges);
   const rows = charges.map((charge) => rowOfCharge(charge, tags));
   return withNames(context, accountId, rows);
-}
-
-function wantsCharges({ outcome, code }: Filters): boolean {
-  return code === undefined && (outcome === undefined || isCharged(outcome));
-}
-
-function wantsUncharged({ outcome, provider }: Filters): boolean {
-  if (provider !== undefined) return false;
-  return outcome === undefined || !isCharged(outcome);
-}
-
-function isCharged(outcome: Outcome): outcome is 'complete' | 'cut-off' {
-  return outcome === 'complete' || outcome === 'cut-off';
-}
-
-function rangeOf({ from, to }: Pick<Filters, 'from' | 'to'>): Range {
-  return {
-    fromMs: from === undefined ? undefined : startOfDay('from', from),
-    toMs: to === undefined ? undefined : startOfDay('to', to) + dayMs,
-  };
-}
-
-function chargeFilter(
-  { key, model, endpoint, outcome, tag, provider, hour }: Filters,
-  range: Range,
-  keyIds: readonly string[] | undefined,
-): ChargeFilter {
-  return {
-    ...range,
-    keyId: key,
-    modelId: model,
-    endpoint,
-    keyIds,
-    tag,
-    provider,
-    weekHour: hour,
-    ending: outcome !== undefined && isCharged(outcome) ? outcome : undefined,
-  };
-}
-
-function unchargedFilter(
-  accountId: string,
-  { mode, key, model, endpoint, outcome, code, tag, hour }: Filters,
-  range: Range,
-) {
-  const outcomes = { cached: 'hit', replayed: 'idempotent-replay', failed: 'failed' } as const;
-  return {
-    ...range,
-    accountId,
-    mode,
-    keyId: key,
-    modelId: model,
-    tag,
-    weekHour: hour,
-    code,
-    paths: endpoint === undefined ? undefined : pathsOf(endpoint),
-    outcomes: outcome === undefined || isCharged(outcome) ? undefined : [outcomes[outcome]],
-  };
-}
-
-const endpointOfPath: Readonly<Record<string, string>> = {
-  '/v1/responses': 'responses',
-  '/v1/chat/completions': 'chat',
-  '/v1/messages': 'messages',
-  '/v1/images/generations': 'images',
-  '/v1/images/edits': 'images',
-  '/v1/web-search': 'web-search',
-};
-
-function pathsOf(endpoint: string): readonly string[] {
-  return Object.keys(endpointOfPath).filter((path) => endpointOfPath[path] === endpoint);
-}
-
-function outcomeOf(outcome: string): Outcome {
-  if (outcome === 'hit') return 'cached';
-  return outcome === 'idempotent-replay' ? 'replayed' : 'failed';
 }
 
 /** By charge id. */
@@ -510,8 +343,4 @@ async function findCharge(
     return { row: rowOfCharge(charge, tags), detail: toDetail(charge, { keyName, terms }) };
   }
   return null;
-}
-
-function dayBefore(day: string, days: number): string {
-  return dayOf(startOfDay('to', day) - days * dayMs);
 }
