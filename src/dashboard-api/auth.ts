@@ -371,8 +371,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     request,
     reply,
   }) => {
-    if (!gateway.config.oidc)
-      throw new ApiError('not_found', 'Sign-in through a provider is not configured here.');
+    if (!gateway.config.oidc) throw noProvider();
     await users.attempts.takeFrom(request.ip);
     const { result: url, cookies } = await explainProviderOutage(
       users.authentication.startProvider(clientOf(request), ownPath(next)),
@@ -385,8 +384,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
 /** Handles the browser's return from the provider. Redirects to the dashboard, signed in or not. */
 export function finishProvider({ users, gateway }: DashboardContext): Handler {
   return async (request, reply) => {
-    if (!gateway.config.oidc)
-      throw new ApiError('not_found', 'Sign-in through a provider is not configured here.');
+    if (!gateway.config.oidc) throw noProvider();
     await users.attempts.takeFrom(request.ip);
     const query = request.url.split('?')[1] ?? '';
     const { result: path, cookies } = await explainProviderOutage(
@@ -443,14 +441,8 @@ async function explainProviderOutage<Result>(work: Promise<Result>): Promise<Res
     return await work;
   } catch (cause) {
     if (!(cause instanceof ProviderAway)) throw cause;
-    throw new ApiError(
-      'upstream_unavailable',
-      'The sign-in provider does not answer. Try again in a moment.',
-      {
-        cause,
-        retryAfterSeconds: 5,
-      },
-    );
+    const message = 'The sign-in provider does not answer. Try again in a moment.';
+    throw new ApiError('upstream_unavailable', message, { cause, retryAfterSeconds: 5 });
   }
 }
 
@@ -463,6 +455,10 @@ function ownPath(next: string): string {
   const url = URL.parse(next, base);
   if (!next.startsWith('/') || url?.origin !== base) return '/';
   return withOneSlash(url.pathname) + url.search;
+}
+
+function noProvider(): ApiError {
+  return new ApiError('not_found', 'Sign-in through a provider is not configured here.');
 }
 
 function deadLink(): ApiError {

@@ -151,6 +151,7 @@ export class Payments {
       .selectAll()
       .where('payment_id', '=', paymentId)
       .execute();
+    const { account_id: accountId } = payment;
     let seq = decided.length;
     for (const part of ['payment', 'refund', 'dispute'] as const) {
       const before = decided
@@ -158,23 +159,21 @@ export class Payments {
         .reduce((sum, booking) => sum + booking.delta_micros, 0);
       const deltaMicros = micros(position[part] - before);
       if (deltaMicros === 0) continue;
-      const row = {
-        payment_id: paymentId,
-        seq: (seq += 1),
-        part,
-        account_id: payment.account_id,
-        delta_micros: deltaMicros,
-      };
+      seq += 1;
       await transaction
         .insertInto('payment_bookings')
-        .values({ ...row, decided_at_ms: this.#options.clock.nowMs(), booked_at_ms: null })
+        .values({
+          payment_id: paymentId,
+          seq,
+          part,
+          account_id: accountId,
+          delta_micros: deltaMicros,
+          decided_at_ms: this.#options.clock.nowMs(),
+          booked_at_ms: null,
+        })
         .execute();
-      await this.#options.recordBooking(transaction, {
-        accountId: payment.account_id,
-        paymentId,
-        part,
-        deltaMicros,
-      });
+      const booking = { accountId, paymentId, part, deltaMicros };
+      await this.#options.recordBooking(transaction, booking);
     }
   }
 
@@ -377,16 +376,7 @@ function adjustmentOf({
   };
 }
 
-function toEvent(row: {
-  readonly id: string;
-  readonly type: string;
-  readonly object_id: string;
-  readonly status: string | null;
-  readonly amount_micros: Micros;
-  readonly currency: string;
-  readonly began_at_ms: number;
-  readonly happened_at_ms: number;
-}): PaymentEvent {
+function toEvent(row: Selectable<Tables['payment_events']>): PaymentEvent {
   return {
     id: row.id,
     type: row.type as PaymentEvent['type'],

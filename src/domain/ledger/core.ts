@@ -1,10 +1,9 @@
 // The ledger's decisions as a pure function: (book, commands, time) → (book, outcomes, rows to
 // append). The stores only load and save.
 //
-// Invariant: after every command, available = posted − held ≥ 0 and, per key and window, settled +
-// held ≤ cap, and the same for the sum over a member's keys and the budget. Only an operator's debit
-// or a lowered cap or budget can violate it; then only free requests
-// run.
+// Invariant: after every command, available = posted − held ≥ 0; per key and window, settled + held
+// ≤ cap; and the sum over a member's keys stays within the budget in the same way. Only an
+// operator's debit or a lowered cap or budget can violate it; then only free requests run.
 //
 // A ledger's time never goes back, because that would reopen a day or month that has ended.
 import assert from 'node:assert/strict';
