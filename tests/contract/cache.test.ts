@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { SealedCached } from '../../src/domain/cache/cache-run.ts';
+import type { SealedCached } from '../../src/canonical/sealed-answer.ts';
 import { reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import { onEachStore } from './stores.ts';
 import {

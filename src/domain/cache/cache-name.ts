@@ -42,32 +42,21 @@ export function nameKeyFrom(secret: Secret): string {
 }
 
 export function nameCached(nameKey: string, request: CachedRequest): CacheName {
-  const {
-    accountId,
-    generation,
-    mode,
-    method,
-    path,
-    stream,
-    modelId,
-    route,
-    versionHeaders,
-    body,
-  } = request;
+  const { accountId, generation } = request;
   // A JSON array, so that different parts never give the same text. A plain hash of key and text
   // costs a third of an HMAC. An HMAC protects against length extension, which needs digests that a
   // stranger can see; these are never shown.
   const text = canonicalJson([
     accountId,
     generation,
-    mode,
-    method,
-    path,
-    stream,
-    modelId,
-    route,
-    versionHeaders,
-    body,
+    request.mode,
+    request.method,
+    request.path,
+    request.stream,
+    request.modelId,
+    request.route,
+    request.versionHeaders,
+    request.body,
   ]);
   return { accountId, generation, digest: hash('sha256', nameKey + text, 'base64url') };
 }

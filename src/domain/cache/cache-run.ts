@@ -1,25 +1,10 @@
 // A shared run of one request: when it ends, waiting requests get its answer, or one of them runs
 // next.
+import type { SealedCached } from '../../canonical/sealed-answer.ts';
 import type { WholeResponse } from '../../canonical/stored-response.ts';
 import type { Sealer } from '../../lib/sealed-bytes.ts';
 import type { SharedRun } from '../../lib/shared-run.ts';
 import type { CacheName } from './cache-name.ts';
-
-/** The form in which the ledger stores an answer, in the transaction that charges it. */
-export type SealedCached = {
-  readonly digest: string;
-  /** Stored only if the account still has this generation. */
-  readonly generation: number;
-  readonly contentType: string;
-  /** JSON. */
-  readonly headers: string;
-  /** Compressed, encrypted, base64. */
-  readonly body: string;
-  /** The size of the row. */
-  readonly sizeBytes: number;
-  /** Milliseconds after the charge. */
-  readonly keptForMs: number;
-};
 
 type CacheRunOptions = {
   readonly name: CacheName;

@@ -1,11 +1,12 @@
 // The right to run a request under its Idempotency-Key. It ends with a stored answer, or with the
 // key free again.
+import type { SealedResponse } from '../../canonical/sealed-answer.ts';
 import type { StoredResponse } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import { type Clock, timeLimit } from '../../lib/clock.ts';
 import type { Sealer } from '../../lib/sealed-bytes.ts';
 import { dayMs } from '../../lib/utc-time.ts';
-import { releaseClaim, type SealedResponse, storeClaim } from './claims.ts';
+import { releaseClaim, storeClaim } from './claims.ts';
 import type { RequestName } from './request-name.ts';
 
 type ClaimOptions = {

@@ -2,26 +2,12 @@
 // statement, so only one process can win it. The ledger stores the answer, in the transaction that
 // charges it.
 import { type Selectable, sql } from 'kysely';
+import type { SealedResponse } from '../../canonical/sealed-answer.ts';
 import type { AnswerWorth } from '../../canonical/stored-response.ts';
 import { belowGeneration } from '../../db/below-generation.ts';
 import type { Database } from '../../db/database.ts';
 import type { IdempotentResponsesTable } from '../../db/schema.ts';
 import type { RequestName } from './request-name.ts';
-
-/** The form in which the ledger stores an answer, in the transaction that charges it. */
-export type SealedResponse = {
-  readonly keyDigest: string;
-  readonly fingerprint: string;
-  readonly owner: string;
-  readonly status: number;
-  readonly contentType: string;
-  /** JSON. */
-  readonly headers: string;
-  /** Compressed, encrypted, base64; null when the body was too long to store. */
-  readonly body: string | null;
-  /** Milliseconds after the charge. */
-  readonly keptForMs: number;
-};
 
 export type ClaimRow = Selectable<IdempotentResponsesTable>;
 

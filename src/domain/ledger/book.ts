@@ -1,10 +1,11 @@
 // The state that the ledger decides on, as values. A book contains what a batch of commands
 // touches, loaded by a store. Only entries change balances, and this file is the only place that
 // applies them.
+import type { SealedCached, SealedResponse } from '../../canonical/sealed-answer.ts';
 import type { AnswerWorth } from '../../canonical/stored-response.ts';
 import type { EntryKind } from '../../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
-import type { CachedAnswer, ChargeRecord, LedgerId, LikelyCost, StoredAnswer } from './commands.ts';
+import type { ChargeRecord, LedgerId, LikelyCost } from './commands.ts';
 
 export type Book = {
   /** A ledger that is missing here does not exist. */
@@ -99,7 +100,7 @@ export type Charge = ChargeRecord & {
 };
 
 /** A settled request's answer, replayed when the request is sent again. */
-export type StoredResponse = Omit<StoredAnswer, 'keptForMs'> & {
+export type StoredResponse = Omit<SealedResponse, 'keptForMs'> & {
   /** The hold's id. */
   readonly requestId: string;
   readonly keyId: string;
@@ -109,7 +110,7 @@ export type StoredResponse = Omit<StoredAnswer, 'keptForMs'> & {
 };
 
 /** A settled request's answer, for identical requests of the account. */
-export type CachedResponse = Omit<CachedAnswer, 'keptForMs'> & {
+export type CachedResponse = Omit<SealedCached, 'keptForMs'> & {
   readonly accountId: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;

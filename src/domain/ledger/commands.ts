@@ -3,6 +3,7 @@
 import type { Insertable } from 'kysely';
 import type { Mode } from '../../canonical/mode.ts';
 import type { KeptPrice } from '../../canonical/price-terms.ts';
+import type { SealedCached, SealedResponse } from '../../canonical/sealed-answer.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { PoolState } from '../../db/pool-state.ts';
 import type { AuditLogTable } from '../../db/schema.ts';
@@ -99,41 +100,9 @@ export type Settle = {
    * The answer to store in the same transaction, if the request still holds its Idempotency-Key.
    * Absent for a request without a key.
    */
-  readonly stored?: StoredAnswer;
+  readonly stored?: SealedResponse;
   /** The answer to cache in the same transaction. Absent when it is not cached. */
-  readonly cached?: CachedAnswer;
-};
-
-/** The answer for a repeated request. The ledger stores it without reading it. */
-export type StoredAnswer = {
-  readonly keyDigest: string;
-  readonly fingerprint: string;
-  readonly owner: string;
-  readonly status: number;
-  readonly contentType: string;
-  /** JSON. */
-  readonly headers: string;
-  /** Encrypted, base64; null when the body was too long to store. */
-  readonly body: string | null;
-  /** Milliseconds after the charge. */
-  readonly keptForMs: number;
-};
-
-/**
- * The answer for identical requests of the paying account. The ledger stores it without reading it.
- */
-export type CachedAnswer = {
-  readonly digest: string;
-  /** Stored only if the account still has this generation and stores answers. */
-  readonly generation: number;
-  readonly contentType: string;
-  /** JSON. */
-  readonly headers: string;
-  /** Encrypted, base64. */
-  readonly body: string;
-  readonly sizeBytes: number;
-  /** Milliseconds after the charge. */
-  readonly keptForMs: number;
+  readonly cached?: SealedCached;
 };
 
 /**

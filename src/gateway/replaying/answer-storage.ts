@@ -1,9 +1,9 @@
 // Stores a successful answer beside sending it: under the request's Idempotency-Key, in the cache,
 // in both, or nowhere. Requests that wait for it keep the run going when its client has left.
+import type { SealedCached, SealedResponse } from '../../canonical/sealed-answer.ts';
 import type { StoredResponse, WholeResponse } from '../../canonical/stored-response.ts';
-import type { CacheRun, SealedCached } from '../../domain/cache/cache-run.ts';
+import type { CacheRun } from '../../domain/cache/cache-run.ts';
 import type { Claim } from '../../domain/idempotency/claim.ts';
-import type { SealedResponse } from '../../domain/idempotency/claims.ts';
 
 type AnswerStorageOptions = {
   /** null: the request has no Idempotency-Key. */
