@@ -2,8 +2,8 @@
 import { Type } from 'typebox';
 import { Budget, Most } from '../dashboard-contract/budgets.ts';
 import { closed, Done, RoleName } from '../dashboard-contract/common.ts';
-import { AccountMember, OperatorUser } from '../dashboard-contract/operator-users.ts';
-import { NewInvitation, PendingInvitation } from '../dashboard-contract/settings.ts';
+import { OperatorUser } from '../dashboard-contract/operator-users.ts';
+import { AccountMember, NewInvitation, PendingInvitation } from '../dashboard-contract/settings.ts';
 import { page, PageQuery, Search } from './common.ts';
 import { adminEndpoint } from './endpoint.ts';
 

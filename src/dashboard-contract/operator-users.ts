@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { closed, Done, page, RoleName, PageQuery } from './common.ts';
 import { endpoint } from './endpoint.ts';
-import { PendingInvitation } from './settings.ts';
+import { AccountMember, PendingInvitation } from './settings.ts';
 
 export const OperatorUser = closed({
   id: Type.String(),
@@ -19,15 +19,6 @@ export const OperatorUser = closed({
       role: RoleName,
     }),
   ),
-});
-
-export const AccountMember = closed({
-  user_id: Type.String(),
-  name: Type.String(),
-  email: Type.String(),
-  role: RoleName,
-  second_factor: Type.Boolean(),
-  joined_at: Type.String(),
 });
 
 export const operatorUsersEndpoints = {

@@ -104,7 +104,7 @@ const AccountSettings = closed({
   created_at: Type.String(),
 });
 
-const AccountMember = closed({
+export const AccountMember = closed({
   user_id: Type.String(),
   name: Type.String(),
   email: Type.String(),

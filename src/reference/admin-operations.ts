@@ -17,8 +17,8 @@ import {
 import { AuditEntry } from '../dashboard-contract/operator.ts';
 import { AccountDetail, AccountRow } from '../dashboard-contract/operator-accounts.ts';
 import { OperatorKey } from '../dashboard-contract/operator-keys.ts';
-import { AccountMember, OperatorUser } from '../dashboard-contract/operator-users.ts';
-import { NewInvitation, PendingInvitation } from '../dashboard-contract/settings.ts';
+import { OperatorUser } from '../dashboard-contract/operator-users.ts';
+import { AccountMember, NewInvitation, PendingInvitation } from '../dashboard-contract/settings.ts';
 import { UsageRecord } from '../dashboard-contract/usage.ts';
 import { idOf, pathParameters, queryParameters } from './contract-parts.ts';
 import type { Operation, Parameter } from './operation.ts';
