@@ -281,9 +281,9 @@ test('500 tools and 2 000 messages all reach every upstream', () => {
       const text = JSON.stringify(
         translate(client, upstream, { ...conversation[client], tools: tools[client] }),
       );
-      const told = new Set(text.match(/"name":"tool_\d+"/g));
+      const named = new Set(text.match(/"name":"tool_\d+"/g));
       for (const name of names)
-        assert.ok(told.has(`"name":"${name}"`), `${client} on ${upstream}: ${name}`);
+        assert.ok(named.has(`"name":"${name}"`), `${client} on ${upstream}: ${name}`);
       const ids = Map.groupBy(text.match(/"c\d+"/g) ?? [], (id) => id);
       for (let index = 0; index < 667; index++) {
         assert.equal(

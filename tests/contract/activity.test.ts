@@ -58,11 +58,11 @@ async function open(t: TestContext, store: StoreKind) {
       by: 'none',
       ...fields,
     });
-  const told = async (fields: Parameters<typeof sums>[0] = {}) =>
+  const sumLines = async (fields: Parameters<typeof sums>[0] = {}) =>
     (await sums(fields)).map((sum) =>
       `${sum.group} ${sum.outcome} ${sum.requests} ${sum.savedMicros}`.trim(),
     );
-  return { database, clock, errors, openActivity, sums, told };
+  return { database, clock, errors, openActivity, sums, sumLines };
 }
 
 /** All statements fail while it is broken. */
@@ -88,7 +88,7 @@ async function countRows(
 
 onEachStore((store) => {
   test('hits, replays, errors and their savings add up over all gateways', async (t) => {
-    const { openActivity, sums, told } = await open(t, store);
+    const { openActivity, sums, sumLines } = await open(t, store);
     for (const activity of [openActivity(), openActivity()]) {
       for (let count = 0; count < 3; count++)
         activity.noteRequest(request({ cache: 'hit', saved: worth }), ending);
@@ -101,7 +101,7 @@ onEachStore((store) => {
       activity.noteRequest(request({ cache: 'hit', saved: worth }), ending);
       await activity.close();
     }
-    assert.deepEqual(await told(), [
+    assert.deepEqual(await sumLines(), [
       'hit 8 240',
       'idempotent-replay 2 0',
       'rate_limit_exceeded 2 0',
@@ -114,28 +114,28 @@ onEachStore((store) => {
       inputTokens: 800,
       outputTokens: 80,
     });
-    assert.deepEqual(await told({ by: 'key' }), [
+    assert.deepEqual(await sumLines({ by: 'key' }), [
       'k hit 8 240',
       'k idempotent-replay 2 0',
       'l rate_limit_exceeded 2 0',
     ]);
-    assert.deepEqual(await told({ by: 'model' }), [
+    assert.deepEqual(await sumLines({ by: 'model' }), [
       'rate_limit_exceeded 2 0',
       'm hit 8 240',
       'm idempotent-replay 2 0',
     ]);
-    assert.deepEqual((await told({ by: 'day' }))[0], `${today} hit 8 240`);
+    assert.deepEqual((await sumLines({ by: 'day' }))[0], `${today} hit 8 240`);
     for (const other of [
       { mode: 'test' },
       { accountId: 'b' },
       { fromDay: '2026-11-22', toDay: '2026-11-23' },
     ] as const)
-      assert.deepEqual(await told(other), []);
-    assert.equal((await told({ accountId: null })).length, 3);
+      assert.deepEqual(await sumLines(other), []);
+    assert.equal((await sumLines({ accountId: null })).length, 3);
   });
 
   test('charged requests and requests without a key are not counted; a day ends at midnight', async (t) => {
-    const { openActivity, told, clock } = await open(t, store);
+    const { openActivity, sumLines, clock } = await open(t, store);
     const activity = openActivity();
     activity.noteRequest(request({ costMicros: 5 }), ending);
     activity.noteRequest(request({ costMicros: 0, errorCode: 'internal_error' }), ending);
@@ -145,14 +145,14 @@ onEachStore((store) => {
     clock.jumpTo(clock.nowMs() + dayMs / 2);
     activity.noteRequest(request({ cache: 'hit' }), ending);
     await activity.flush();
-    assert.deepEqual(await told({ toDay: '2026-11-30', by: 'day' }), [
+    assert.deepEqual(await sumLines({ toDay: '2026-11-30', by: 'day' }), [
       `${today} hit 1 0`,
       '2026-11-22 hit 1 0',
     ]);
   });
 
   test('counts that cannot be written are kept, added to, and written once the database is back', async (t) => {
-    const { database, openActivity, told, errors } = await open(t, store);
+    const { database, openActivity, sumLines, errors } = await open(t, store);
     const away = breakable(database);
     const activity = openActivity(away.database);
     const note = () => {
@@ -167,7 +167,7 @@ onEachStore((store) => {
     away.state.isBroken = false;
     await activity.flush();
     await activity.flush();
-    assert.deepEqual(await told(), ['hit 2 60', 'not_found 2 0']);
+    assert.deepEqual(await sumLines(), ['hit 2 60', 'not_found 2 0']);
     assert.equal(
       (await listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 100 })).length,
       4,
@@ -189,7 +189,7 @@ onEachStore((store) => {
   });
 
   test('memory is bounded while nothing can be written', async (t) => {
-    const { database, openActivity, told } = await open(t, store);
+    const { database, openActivity, sumLines } = await open(t, store);
     const away = breakable(database);
     const activity = openActivity(away.database);
     for (let index = 0; index < 25_000; index++) {
@@ -205,7 +205,7 @@ onEachStore((store) => {
     await assert.rejects(activity.flush(), /away/);
     away.state.isBroken = false;
     await activity.flush();
-    assert.deepEqual(await told({ accountId: 'acc0' }), ['not_found 2 0']);
+    assert.deepEqual(await sumLines({ accountId: 'acc0' }), ['not_found 2 0']);
     assert.equal(await countRows(database, 'activity_days'), 20_000);
     assert.equal(await countRows(database, 'key_uses'), 20_000);
     assert.equal(await countRows(database, 'request_log'), 20_000);
@@ -284,12 +284,12 @@ onEachStore((store) => {
   });
 
   test('without a history, requests are counted and none is kept', async (t) => {
-    const { database, openActivity, told } = await open(t, store);
+    const { database, openActivity, sumLines } = await open(t, store);
     const activity = openActivity(database, 0);
     activity.noteRequest(request({ errorCode: 'not_found' }), ending);
     activity.noteRequest(request({ costMicros: 4 }), ending);
     await activity.flush();
-    assert.deepEqual(await told(), ['not_found 1 0']);
+    assert.deepEqual(await sumLines(), ['not_found 1 0']);
     const rows = await database.read.selectFrom('request_log').selectAll().execute();
     assert.deepEqual(rows, []);
   });

@@ -156,9 +156,12 @@ function* repeated(text: string): Generator<string> {
   for (;;) yield text;
 }
 
-for (const told of ['-5', '1e999', '0.5', 'many', '99999999999999999999'])
-  test(`a receiver that claims to have rejected ${told} spans changes nothing else`, async (t) => {
-    const receiver = await receiverThat(t, answerJson({ partialSuccess: { rejectedSpans: told } }));
+for (const count of ['-5', '1e999', '0.5', 'many', '99999999999999999999'])
+  test(`a receiver that claims to have rejected ${count} spans changes nothing else`, async (t) => {
+    const receiver = await receiverThat(
+      t,
+      answerJson({ partialSuccess: { rejectedSpans: count } }),
+    );
     const posted = await senderOf(receiver).send();
     assert.equal(posted.kind, 'taken');
     assert.ok(posted.kind === 'taken' && posted.rejected >= 0);

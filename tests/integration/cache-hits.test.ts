@@ -147,35 +147,38 @@ test('a hit shows the current balance', async () => {
 });
 
 const changes: Readonly<
-  Record<string, { readonly change: (ids: Ids) => Promise<unknown>; readonly told: string | null }>
+  Record<
+    string,
+    { readonly change: (ids: Ids) => Promise<unknown>; readonly refusal: string | null }
+  >
 > = {
   'a revoked key': {
     change: ({ id }) => setKey(id, { revoked_at_ms: 1 }),
-    told: 'invalid_api_key',
+    refusal: 'invalid_api_key',
   },
   'an expired key': {
     change: ({ id }) => setKey(id, { expires_at_ms: 1 }),
-    told: 'invalid_api_key',
+    refusal: 'invalid_api_key',
   },
   'another list of models': {
     change: ({ id }) => setKey(id, { models: '["claude-haiku-4-5"]' }),
-    told: 'model_not_allowed_for_key',
+    refusal: 'model_not_allowed_for_key',
   },
   'a list of addresses': {
     change: ({ id }) => setKey(id, { allowed_addresses: '["192.0.2.1"]' }),
-    told: 'address_not_allowed',
+    refusal: 'address_not_allowed',
   },
   'a frozen account': {
     change: ({ account }) => setAccount(account, { frozen: 1 }),
-    told: 'account_frozen',
+    refusal: 'account_frozen',
   },
   'a purged account': {
     change: ({ account }) => setAccount(account, { cache_generation: 1 }),
-    told: null,
+    refusal: null,
   },
   'an account that keeps nothing': {
     change: ({ account }) => setAccount(account, { retain_responses: 0 }),
-    told: null,
+    refusal: null,
   },
 };
 type Ids = { readonly id: string; readonly account: string };
@@ -184,7 +187,7 @@ const setKey = (id: string, values: object) =>
 const setAccount = (id: string, values: object) =>
   gateway.database.write.updateTable('accounts').set(values).where('id', '=', id).execute();
 
-for (const [what, { change, told }] of Object.entries(changes)) {
+for (const [what, { change, refusal }] of Object.entries(changes)) {
   test(`${what} ends hits`, async () => {
     const { key, ...ids } = await newKey();
     const sent = { body: bodyOf() };
@@ -192,7 +195,7 @@ for (const [what, { change, told }] of Object.entries(changes)) {
     await change(ids);
     await noticeKeyChanges(gateway, { clock });
     const reply = await ask(key, sent);
-    if (told) assert.equal(reply.error.code, told);
+    if (refusal) assert.equal(reply.error.code, refusal);
     else
       assert.deepEqual(
         [reply.status, isHit(reply), reply.text === known.text],

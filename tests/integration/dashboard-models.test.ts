@@ -26,14 +26,14 @@ test("prices are the account's own: the same as its keys see and are charged", a
   const { chat, images } = (
     await member.get(`/accounts/${member.account}/models`)
   ).json<ModelCatalogue>();
-  const told = (await gateway.get('/v1/models/info', { key })).json<{
+  const infos = (await gateway.get('/v1/models/info', { key })).json<{
     data: {
       id: string;
       image_prices: { output: Record<string, number> };
       [field: string]: unknown;
     }[];
   }>().data;
-  const ofKey = new Map(told.map((model) => [model.id, model]));
+  const ofKey = new Map(infos.map((model) => [model.id, model]));
   assert.equal(chat.find(({ id }) => id === 'gpt-5-mini')!.multiplier_ppm, 500_000);
   let compared = 0;
   for (const { id, price, multiplier_ppm: multiplier } of chat) {

@@ -83,16 +83,16 @@ test('an unknown address and a wrong password get the same answer', async () => 
     { email, password: 'x'.repeat(900) },
   ];
   const replies = await Promise.all(bodies.map((body) => attempt(body)));
-  const told = replies.map((reply) => ({
+  const answers = replies.map((reply) => ({
     ...reply.error,
     request_id: undefined,
     instance: undefined,
     status: reply.status,
     cookies: reply.headers['set-cookie'],
   }));
-  assert.equal(told[0]!.status, 401);
-  assert.equal(told[0]!.code, 'sign_in_failed');
-  for (const one of told) assert.deepEqual(one, told[0]);
+  assert.equal(answers[0]!.status, 401);
+  assert.equal(answers[0]!.code, 'sign_in_failed');
+  for (const one of answers) assert.deepEqual(one, answers[0]);
 });
 
 test('a sign-in ignores the case of the address, and sets a cookie that scripts cannot read', async () => {

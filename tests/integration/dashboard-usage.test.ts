@@ -214,11 +214,11 @@ test('the file has the same rows as the list, whatever characters their names co
       cost_usd: formatUsd(record.cost_micros as Micros),
       duration_ms: record.duration_ms === null ? '' : String(record.duration_ms),
     }));
-    const told = rows.map((row) =>
+    const shown = rows.map((row) =>
       Object.fromEntries(titles!.map((title, index) => [title, row[index]])),
     );
     assert.deepEqual(
-      told.map((row) =>
+      shown.map((row) =>
         Object.fromEntries(Object.keys(expected[0] ?? {}).map((name) => [name, row[name]])),
       ),
       expected,

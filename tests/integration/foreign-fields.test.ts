@@ -290,7 +290,7 @@ for (const [client, fields, to] of cells) {
     for (const [model, expected] of Object.entries(to)) {
       const { path, body } = endpoint(client);
       const reply = await gateway.post(path, { key, body: body({ model, ...fields }) });
-      const told = JSON.parse(reply.text) as { error?: { param?: string; message: string } };
+      const answer = JSON.parse(reply.text) as { error?: { param?: string; message: string } };
       const ignored = reply.headers['x-service-ignored'];
       const emulated = reply.headers['x-service-emulated'];
       const done = ignored
@@ -298,14 +298,14 @@ for (const [client, fields, to] of cells) {
         : emulated
           ? `emulated:${String(emulated)}`
           : 'carried';
-      const what = reply.status === 400 ? `400:${told.error?.param}` : done;
+      const what = reply.status === 400 ? `400:${answer.error?.param}` : done;
       assert.ok(
         [200, 400].includes(reply.status),
-        `${model}: ${reply.status} ${JSON.stringify(told)}`,
+        `${model}: ${reply.status} ${JSON.stringify(answer)}`,
       );
       if (expected.startsWith('400:'))
         assert.ok(what.startsWith(expected), `on ${model}: ${what}, not ${expected}`);
-      else assert.equal(what, expected, `on ${model}: ${told.error?.message ?? ''}`);
+      else assert.equal(what, expected, `on ${model}: ${answer.error?.message ?? ''}`);
     }
   });
 }

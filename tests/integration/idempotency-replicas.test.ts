@@ -99,9 +99,13 @@ test('when a gateway stalls, another runs its request after the lease ends, and 
 
     stopped.jumpTo(clock.nowMs());
     resumed.resolve();
-    const told = await lateWhole;
-    assert.deepEqual([told.status, told.error.code], [503, 'upstream_unavailable'], told.text);
-    assert.match(told.error.message, /has taken its place/);
+    const lateReply = await lateWhole;
+    assert.deepEqual(
+      [lateReply.status, lateReply.error.code],
+      [503, 'upstream_unavailable'],
+      lateReply.text,
+    );
+    assert.match(lateReply.error.message, /has taken its place/);
     if (!lateStream.readableEnded) await once(lateStream, 'end');
     assert.match(lateText, /"content":" two"[^]*upstream_unavailable/);
     assert.doesNotMatch(lateText, /\[DONE\]|"cost"/);

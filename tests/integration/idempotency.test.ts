@@ -367,9 +367,9 @@ test('a waiting stream that was opened early gets the error in its stream', asyn
   await oneRunsOf(2, earlier);
   await clock.advance(2 * keepAliveMs);
   gate.resolve();
-  const told = (await asked).find(({ text }) => text.includes('idempotency_body_not_retained'));
-  assert.equal(told?.status, 200);
-  assert.ok(!told.text.includes('[DONE]'));
+  const refused = (await asked).find(({ text }) => text.includes('idempotency_body_not_retained'));
+  assert.equal(refused?.status, 200);
+  assert.ok(!refused.text.includes('[DONE]'));
 });
 
 test('a replay in a stream that a keep-alive opened says in trailers what was ignored and emulated', async () => {

@@ -483,9 +483,9 @@ test('wrong command lines are refused with exit code 1 and change nothing', asyn
     assert.equal(failure.code, 1, args.join(' '));
     assert.match(failure.stderr, expected);
     assert.doesNotMatch(failure.stderr, /\n\s+at /, 'no stack');
-    const told = JSON.parse(failure.stdout) as { error: { message: string } };
-    assert.match(told.error.message, expected);
-    assert.doesNotMatch(told.error.message, /^(?:error|tollgate):/);
+    const printed = JSON.parse(failure.stdout) as { error: { message: string } };
+    assert.match(printed.error.message, expected);
+    assert.doesNotMatch(printed.error.message, /^(?:error|tollgate):/);
   }
   const keys = await gateway.database.read
     .selectFrom('api_keys')

@@ -112,10 +112,10 @@ describe('the loss budget', () => {
     }
     assert.equal(gateway.upstream.requests.length, calls, 'nothing was sent');
     assert.equal((await gateway.balance(attacker.account)).availableMicros, 1_000_000_000);
-    const told = gateway.program.output
+    const warnings = gateway.program.output
       .split('\n')
       .filter((line) => line.includes('exceeded its loss budget'));
-    assert.equal(told.filter((line) => line.includes(attacker.account)).length, 1);
+    assert.equal(warnings.filter((line) => line.includes(attacker.account)).length, 1);
     assert.match(
       (await gateway.get('/metrics', { key: metricsToken })).text,
       /error_code="loss_budget_exceeded"\} 2/,
@@ -269,7 +269,7 @@ test('operators see provoked losses beside accounts, and forgive them there', as
       .where('action', '=', 'account.forgive-losses')
       .execute();
     assert.deepEqual(
-      changes.map(({ after: told }) => told),
+      changes.map((change) => change.after),
       ['{"forgiven_loss_micros":1500000}'],
     );
   } finally {

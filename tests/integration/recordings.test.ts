@@ -36,7 +36,7 @@ const upstreamPaths: Readonly<Record<WireFormatName, readonly [whole: string, st
   };
 
 /** The client's error for a provider's status. */
-const toldStatus: Readonly<Record<number, number>> = {
+const clientStatus: Readonly<Record<number, number>> = {
   400: 400,
   401: 502,
   404: 400,
@@ -105,8 +105,8 @@ async function play(
 function checkRefusal(reply: Reply, { status, bytes }: Recording): void {
   // Google and xAI answer a wrong key with 400.
   const isKeyRefused = /API_KEY_INVALID|Incorrect API key/.test(bytes.toString('utf8'));
-  const told = isKeyRefused ? 401 : status;
-  assert.equal(reply.status, toldStatus[told], reply.text);
+  const upstreamStatus = isKeyRefused ? 401 : status;
+  assert.equal(reply.status, clientStatus[upstreamStatus], reply.text);
   assert.ok(reply.error.message.length > 10);
 }
 

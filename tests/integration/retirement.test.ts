@@ -84,16 +84,16 @@ test('GET /v1/models has the dates of models that end', async () => {
   const { data } = (await gateway.get('/v1/models')).json<{ data: readonly Entry[] }>();
   const dated = data.filter((entry) => 'deprecated_at' in entry || 'retires_at' in entry);
   const dates = { deprecated_at: '2026-11-01T00:00:00Z', retires_at: '2027-02-28T16:00:00Z' };
-  const told = new Map(
+  const shown = new Map(
     dated.map(({ id, deprecated_at, retires_at }) => [id, { deprecated_at, retires_at }]),
   );
   for (const id of ['gpt-4o', 'claude-haiku-4-5', 'gpt-image-flare'])
-    assert.deepEqual(told.get(id), dates, id);
-  assert.deepEqual(told.get('gpt-5-mini'), {
+    assert.deepEqual(shown.get(id), dates, id);
+  assert.deepEqual(shown.get('gpt-5-mini'), {
     deprecated_at: undefined,
     retires_at: '2027-02-28T00:00:00Z',
   });
-  assert.equal(told.has('gpt-5'), false);
+  assert.equal(shown.has('gpt-5'), false);
   assert.deepEqual(
     (await gateway.get('/v1/models/gpt-4o')).json<Entry>().retires_at,
     dates.retires_at,

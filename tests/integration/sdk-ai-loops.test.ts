@@ -66,7 +66,7 @@ for (const [way, modelOf] of Object.entries(ways)) {
   for (const { id } of loopModels) {
     test(`${way} on ${id}: runs a tool loop, whole and streamed`, async () => {
       const asked: string[] = [];
-      const told = forgetful[way]?.includes(id) ? reportWithoutReasoning : report;
+      const expected = forgetful[way]?.includes(id) ? reportWithoutReasoning : report;
       const weather = tool({
         inputSchema: jsonSchema<{ city: string }>({
           type: 'object',
@@ -89,11 +89,11 @@ for (const [way, modelOf] of Object.entries(ways)) {
         maxRetries: 0,
       };
       const whole = await generateText(question);
-      assert.equal(whole.text, told);
+      assert.equal(whole.text, expected);
       assert.deepEqual([whole.steps[0]!.finishReason, whole.finishReason], ['tool-calls', 'stop']);
       assert.deepEqual([whole.usage.inputTokens, whole.usage.outputTokens], [40, 20], 'both steps');
       const streamed = streamText(question);
-      assert.equal(await streamed.text, told);
+      assert.equal(await streamed.text, expected);
       assert.equal(await streamed.finishReason, 'stop');
       assert.deepEqual(asked, ['Paris', 'Rome', 'Paris', 'Rome']);
     });

@@ -733,11 +733,11 @@ test('an ignored previous_response_id is listed in the header and in `warnings` 
       const shown: Json[] = stream
         ? reply.frames.map(({ data }) => (data ?? {}) as Json)
         : [{ response: reply.json() }];
-      const told = shown.flatMap(({ response }) =>
+      const shownResponses = shown.flatMap(({ response }) =>
         response === undefined ? [] : [response as Json],
       );
-      assert.ok(told.length >= (stream ? 2 : 1));
-      for (const { warnings } of told) {
+      assert.ok(shownResponses.length >= (stream ? 2 : 1));
+      for (const { warnings } of shownResponses) {
         const [warning, ...others] = warnings as Json[];
         assert.deepEqual(others, []);
         assert.equal(warning!['code'], 'previous_response_id_ignored');

@@ -98,15 +98,15 @@ for (const { name, path, body } of endpoints) {
       assert.equal(request.name, `POST ${path}`);
       assert.equal(request.kind, 2);
       assert.deepEqual([request.traceId, request.parentSpanId], [traceId, parentId]);
-      const told = request.attributes;
-      assert.equal(told['http.response.status_code'], 200);
-      assert.equal(told['gen_ai.operation.name'], 'chat');
-      assert.equal(told['gen_ai.request.model'], `two-${name}`);
-      assert.equal(told['gen_ai.response.model'], `two-${name}`);
-      assert.deepEqual(told['gen_ai.response.finish_reasons'], ['stop']);
-      assert.equal(told['tollgate.account.id'], account);
-      assert.equal(told['tollgate.calls'], 2);
-      assert.equal('gen_ai.response.time_to_first_chunk' in told, stream);
+      const shown = request.attributes;
+      assert.equal(shown['http.response.status_code'], 200);
+      assert.equal(shown['gen_ai.operation.name'], 'chat');
+      assert.equal(shown['gen_ai.request.model'], `two-${name}`);
+      assert.equal(shown['gen_ai.response.model'], `two-${name}`);
+      assert.deepEqual(shown['gen_ai.response.finish_reasons'], ['stop']);
+      assert.equal(shown['tollgate.account.id'], account);
+      assert.equal(shown['tollgate.calls'], 2);
+      assert.equal('gen_ai.response.time_to_first_chunk' in shown, stream);
       assert.equal(request.isError, false);
 
       const suffix = name === 'messages' ? '-anthropic' : '';
@@ -132,7 +132,7 @@ for (const { name, path, body } of endpoints) {
       assert.equal(holds.length, 1);
       assert.equal(
         calls[1]!.attributes['gen_ai.usage.output_tokens'],
-        told['gen_ai.usage.output_tokens'],
+        shown['gen_ai.usage.output_tokens'],
       );
       for (const step of trace.steps) {
         assert.ok(step.startNanos >= request.startNanos, `${step.name} begins within its request`);

@@ -406,14 +406,14 @@ const formats: readonly Format[] = [
 /** What a client sees of the outcome, except the text. */
 function outcomeOf(reply: Reply): object {
   const { status, headers } = reply;
-  const told = {
+  const shown = {
     status,
     ignored: headers['x-service-ignored'],
     limit: headers['x-service-output-limit'],
   };
-  if (status !== 200) return { ...told, code: reply.error['code'], param: reply.error['param'] };
+  if (status !== 200) return { ...shown, code: reply.error['code'], param: reply.error['param'] };
   const isStream = String(headers['content-type']).startsWith('text/event-stream');
-  return { ...told, isStream, hasFailed: isStream && reply.frames.some(isFailure) };
+  return { ...shown, isStream, hasFailed: isStream && reply.frames.some(isFailure) };
 }
 
 function isFailure({ event, data }: Reply['frames'][number]): boolean {

@@ -29,11 +29,11 @@ test('every statement of the specification is here, in its words', (t) => {
     assert.notEqual(process.env['CI'], 'true', 'CI has the specification');
     return t.skip('the specification is not beside the repository');
   }
-  const told = statementsOf(readFileSync(specification, 'utf8'));
+  const stated = statementsOf(readFileSync(specification, 'utf8'));
   const tried = sections.flatMap(({ title, statements }) =>
     statements.map(([sentence]) => `${title}: ${sentence}`),
   );
-  assert.deepEqual(tried.toSorted(), told.toSorted());
+  assert.deepEqual(tried.toSorted(), stated.toSorted());
 });
 
 /**

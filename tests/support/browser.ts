@@ -285,13 +285,13 @@ async function withPage<Result>(
     await profiles.giveBack(profile);
     return result;
   } catch (error) {
-    const told = await withPicture(error, page, problems);
+    const described = await withPicture(error, page, problems);
     // Not awaited: a page that hangs may never close.
     void page
       .context()
       .close()
       .catch(() => {});
-    throw told;
+    throw described;
   }
 }
 

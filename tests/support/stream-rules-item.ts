@@ -148,9 +148,9 @@ export class ItemRules {
     const raw = this.#texts
       .filter(({ name }) => name === 'response.reasoning_text')
       .map(({ said }) => said);
-    const told = ((content ?? []) as Json[]).map((part) => part['text']);
+    const inItem = ((content ?? []) as Json[]).map((part) => part['text']);
     assert.deepEqual(
-      told.filter(Boolean),
+      inItem.filter(Boolean),
       raw.filter(Boolean),
       'the item holds the reasoning that was streamed',
     );

@@ -126,11 +126,11 @@ class ResponsesRules {
   }
 
   #checkOutput(output: readonly Json[]): void {
-    const told = this.#straight ? output.map(essence) : output;
+    const final = this.#straight ? output.map(essence) : output;
     const done = this.#straight ? this.#done.map(essence) : this.#done;
     assert.ok(
-      isDeepStrictEqual(told, done),
-      `the final output is not the items that were done:\n${JSON.stringify([told, done])}`,
+      isDeepStrictEqual(final, done),
+      `the final output is not the items that were done:\n${JSON.stringify([final, done])}`,
     );
   }
 

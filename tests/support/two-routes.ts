@@ -140,6 +140,6 @@ export function servedBy({
   headers,
   trailers,
 }: Reply): readonly [route: unknown, attempts: unknown] {
-  const told = (name: string) => headers[name] ?? trailers[name];
-  return [told('x-service-route'), told('x-service-attempts')];
+  const valueOf = (name: string) => headers[name] ?? trailers[name];
+  return [valueOf('x-service-route'), valueOf('x-service-attempts')];
 }
