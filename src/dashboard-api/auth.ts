@@ -119,14 +119,14 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
 
   'POST /auth/sign-up': async ({ context, body, changes, request, reply }) => {
     const { users, database, gateway } = context;
-    if (!gateway.config.signup.open)
+    const { open, initial_credit_usd: creditUsd } = gateway.config.signup;
+    if (!open)
       throw new ApiError('not_permitted', 'Sign-up is closed here. Ask for an invitation.');
     const email = checkEmail(body.email);
     const name = checkName(body.name);
     await users.attempts.take(request.ip, { kind: 'sign-up', of: email });
     const passwordHash = await checkNewPassword(body.password, { email });
     const nowMs = gateway.clock.nowMs();
-    const promisedMicros = Math.round(gateway.config.signup.initial_credit_usd * 1_000_000);
     const userId = await changes.commit(async ({ write }) => {
       const id = await insertUser(
         write,
@@ -134,7 +134,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
         nowMs,
       );
       if (id === null) return { result: null, change: null };
-      const terms = { makeAccount: users.makeAccount, promisedMicros, nowMs };
+      const terms = { makeAccount: users.makeAccount, creditUsd, nowMs };
       const accountId = await giveOwnAccount(write, { id, name }, terms);
       const change: Change = {
         action: 'user.sign-up',

@@ -421,7 +421,7 @@ export class Authentication {
   async #onSignIn(userId: string): Promise<void> {
     const { config, database, log, makeAccount, creditOnce } = this.#input;
     try {
-      if (config.signup.open) await this.#giveOwnAccount(userId, makeAccount);
+      if (config.signup.open) await this.#openSignUpAccount(userId, makeAccount);
       await payPromisedCredit(database, userId, {
         creditOnce,
         mustProveEmail: config.smtp !== null,
@@ -434,7 +434,7 @@ export class Authentication {
     }
   }
 
-  async #giveOwnAccount(userId: string, makeAccount: MakeAccount): Promise<void> {
+  async #openSignUpAccount(userId: string, makeAccount: MakeAccount): Promise<void> {
     const { config, database, ownChangeRow, clock } = this.#input;
     const user = await database.read
       .selectFrom('users')
@@ -444,18 +444,17 @@ export class Authentication {
       .executeTakeFirst();
     if (!user || user.own_account_id !== null || user.role !== null) return;
     if (await isInvited(database, user.email, clock.nowMs())) return;
-    const promisedMicros = Math.round(config.signup.initial_credit_usd * 1_000_000);
+    const { initial_credit_usd: creditUsd } = config.signup;
     const { name, email } = user;
     await database.write.transaction().execute(async (transaction) => {
-      const terms = { makeAccount, promisedMicros, nowMs: clock.nowMs() };
+      const terms = { makeAccount, creditUsd, nowMs: clock.nowMs() };
       const accountId = await giveOwnAccount(transaction, { id: userId, name }, terms);
       if (accountId === null) return;
-      const after = { owner: email };
       const row = ownChangeRow({
         action: 'account.create',
         user: { id: userId, email },
         accountId,
-        after,
+        after: { owner: email },
       });
       await transaction.insertInto('audit_log').values(row).execute();
     });

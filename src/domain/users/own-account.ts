@@ -17,6 +17,13 @@ export type CreditOnce = (credit: {
   readonly amountMicros: number;
 }) => Promise<void>;
 
+type OwnAccountTerms = {
+  readonly makeAccount: MakeAccount;
+  /** Promised now, and paid by `payPromisedCredit`. */
+  readonly creditUsd: number;
+  readonly nowMs: number;
+};
+
 /**
  * Creates the user's own account; of several concurrent calls, only one does. Returns null when the
  * user has had an own account before or is a member of any.
@@ -24,16 +31,12 @@ export type CreditOnce = (credit: {
 export async function giveOwnAccount(
   transaction: Kysely<Tables>,
   user: { readonly id: string; readonly name: string },
-  {
-    makeAccount,
-    promisedMicros,
-    nowMs,
-  }: { readonly makeAccount: MakeAccount; readonly promisedMicros: number; readonly nowMs: number },
+  { makeAccount, creditUsd, nowMs }: OwnAccountTerms,
 ): Promise<string | null> {
   // Also locks the row.
   const free = await transaction
     .updateTable('users')
-    .set({ promised_credit_micros: promisedMicros })
+    .set({ promised_credit_micros: Math.round(creditUsd * 1_000_000) })
     .where('id', '=', user.id)
     .where('own_account_id', 'is', null)
     .where((eb) =>
