@@ -1,10 +1,9 @@
-// Failures of the operator's account that some providers report as 400 or 429, as if the client's
-// request or its pace were at fault. They become 401, 402 or 403: another route is tried, the
-// operator is told, and the client does not see the message.
+// Failures of the operator's account that some providers report as 400, as if the client's request
+// were at fault. They become 401, 402 or 403: another route is tried, the operator is told, and the
+// client does not see the message.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import { isObject } from '../lib/json.ts';
 
-/** How the messages of a 400 begin, and the status that they deserve. */
+/** How the messages begin, and the status that they deserve. */
 const messages: readonly (readonly [start: RegExp, status: number])[] = [
   // Anthropic: github.com/anthropics/claude-code/issues/88711 and 91322 (read 2026-11-26).
   [/^Your credit balance is too low/, 402],
@@ -18,22 +17,9 @@ const messages: readonly (readonly [start: RegExp, status: number])[] = [
   [/^Incorrect API key provided/, 401],
 ];
 
-/** Codes and types of a 429 that means an empty account: OpenAI's, Moonshot's and Z.ai's. */
-const emptyAccount: ReadonlySet<unknown> = new Set([
-  'insufficient_quota',
-  'exceeded_current_quota_error',
-  '1113',
-]);
-
-/** `failure`: with the provider's own message. `body`: parsed JSON, or text. */
-export function readAccountFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
-  if (failure.status === 429 && isAccountEmpty(body)) return { ...failure, status: 402 };
+/** `failure`: with the provider's own message. */
+export function readAccountFailure(failure: UpstreamFailure): UpstreamFailure {
   if (failure.status !== 400) return failure;
   const [, status = 400] = messages.find(([start]) => start.test(failure.message)) ?? [];
   return { ...failure, status };
-}
-
-function isAccountEmpty(body: unknown): boolean {
-  const error = isObject(body) ? body.error : null;
-  return isObject(error) && [error.code, error.type].some((name) => emptyAccount.has(name));
 }

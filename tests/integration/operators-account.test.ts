@@ -1,5 +1,5 @@
-// Providers that answer 400 or 429 when the operator's account is at fault: it owes money, or its
-// key is wrong. The request goes elsewhere, the operator is told, and the client is not blamed.
+// Providers that answer 400 when the operator's account is at fault: it owes money, or its key is
+// wrong. The request goes elsewhere, the operator is told, and the client is not blamed.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
@@ -7,20 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { answerStatus } from '../support/upstream.ts';
 
-type Problem = { readonly path: string; readonly status?: number; readonly body: object };
-const problems: Readonly<Record<string, Problem>> = {
-  openai: {
-    path: '/v1/chat/completions',
-    status: 429,
-    body: {
-      error: {
-        message: 'You exceeded your current quota, please check your plan and billing details.',
-        type: 'insufficient_quota',
-        param: null,
-        code: 'insufficient_quota',
-      },
-    },
-  },
+const problems: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
   anthropic: {
     path: '/v1/messages',
     body: {
@@ -56,11 +43,7 @@ let key: string;
 
 before(async () => {
   const model = (...providers: string[]) => ({
-    routes: providers.map((provider) => ({
-      provider,
-      model: 'upstream',
-      ...(provider === 'openai' && { api: 'chat' }),
-    })),
+    routes: providers.map((provider) => ({ provider, model: 'upstream' })),
     max_input_tokens: 100_000,
     max_output_tokens: 8_000,
     prices: { input: 1, output: 2 },
@@ -80,8 +63,8 @@ before(async () => {
     ),
   }));
   ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
-  for (const { path, status = 400, body } of Object.values(problems))
-    gateway.upstream.on(path, answerStatus(status, { body }));
+  for (const { path, body } of Object.values(problems))
+    gateway.upstream.on(path, answerStatus(400, { body }));
   gateway.upstream.on(
     '/v1/messages/count_tokens',
     answerStatus(400, { body: problems.anthropic!.body }),
@@ -104,7 +87,7 @@ for (const name of Object.keys(problems)) {
     const body = { model: `only-${name}`, messages, max_tokens: 50 };
     const reply = await gateway.post('/v1/messages', { key, body });
     assert.equal(reply.status, 502, reply.text);
-    assert.doesNotMatch(reply.text, /credit|quota|standing|API key/);
+    assert.doesNotMatch(reply.text, /credit|standing|API key/);
     const line = new RegExp(`"provider":"${name}".*refuses its credential`);
     await until(() => line.test(gateway.program.output));
   });
