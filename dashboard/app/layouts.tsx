@@ -1,8 +1,8 @@
 // Layouts around the pages: of the whole app, of visitors, and of an account.
-import { Anchor, Text } from '@mantine/core';
+import { Alert, Anchor, Text } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
-import { IconBuildingOff } from '@tabler/icons-react';
+import { IconBuildingOff, IconSnowflake } from '@tabler/icons-react';
 import { Outlet } from '@tanstack/react-router';
 import { useChosenAccount } from '../api/account.ts';
 import { useServiceName, useSession, useUser } from '../api/session.ts';
@@ -45,8 +45,15 @@ export function AccountLayout() {
   const { accounts } = useSession();
   const { is_operator: isOperator } = useUser();
   const account = useChosenAccount();
-  // The key resets all page state when the account changes.
-  if (account) return <Outlet key={account.id} />;
+  if (account) {
+    return (
+      <>
+        {account.frozen && <FrozenNotice />}
+        {/* The key resets all page state when the account changes. */}
+        <Outlet key={account.id} />
+      </>
+    );
+  }
   if (accounts.length > 0) {
     return (
       <EmptyState
@@ -70,5 +77,19 @@ export function AccountLayout() {
         isOperator ? <ButtonLink to="/operator/accounts">View all accounts</ButtonLink> : null
       }
     />
+  );
+}
+
+function FrozenNotice() {
+  return (
+    <Alert
+      color="orange"
+      icon={<IconSnowflake aria-hidden />}
+      title="This account is frozen"
+      mb="md"
+    >
+      New requests are refused. Balance and keys are unchanged. Contact the operator of this
+      service.
+    </Alert>
   );
 }

@@ -88,3 +88,22 @@ test('recent errors are shown, also on a phone in dark mode', async () => {
     await takePicture(page, 'overview-phone');
   });
 });
+
+test('the pages of a frozen account say that new requests are refused', async () => {
+  const member = await signIn(gateway, { role: 'member' });
+  const operator = await signIn(gateway, { operator: true });
+  await browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
+    const notice = page.getByRole('alert', { name: 'This account is frozen' });
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    assert.equal(await notice.count(), 0);
+    const frozen = await operator.patch(`/operator/accounts/${member.account}`, { frozen: true });
+    assert.equal(frozen.status, 200, frozen.text);
+    for (const path of ['/', '/keys', '/playground']) {
+      await page.goto(path);
+      await notice.waitFor();
+    }
+    await checkAccessibility(page);
+    await takePicture(page, 'frozen-account');
+  });
+});
