@@ -1,6 +1,6 @@
 // Handles parts of earlier turns that came from another vendor and that a model refuses or must not
-// see: reasoning, refusals and annotations, Google's call signatures (`extra_content`), call ids with other lengths or
-// characters, and OpenAI's role `developer`.
+// see: reasoning, refusals and annotations, Google's call signatures (`extra_content`), call ids with
+// other lengths or characters, and OpenAI's role `developer`.
 import type { Signature, Vendor } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { fitMistralCallId, fitOpenAiCallId, isMistral } from '../call-ids.ts';

@@ -80,7 +80,7 @@ export class RateLimits {
 
   /**
    * Starts a request: takes a slot, and the tokens that it will likely use. Throws ApiError
-   * `rate_limit_exceeded`; the request then counts no longer.
+   * `rate_limit_exceeded`; the request then no longer counts.
    */
   async begin(key: ApiKey, tokens: number, headers: Headers): Promise<Place> {
     const { defaults, rates } = this.#input;

@@ -68,7 +68,7 @@ function statusError(failure: UpstreamFailure): ApiError {
   }
 }
 
-/** What providers say about a prompt that is too long; the test has their sentences. */
+/** Matches the words in which providers refuse a prompt that is too long. The test quotes them. */
 const tooLong = new RegExp(
   [
     'context.{0,12}(?:length|window|size|limit)',

@@ -149,9 +149,10 @@ const ownFields = ['stream_options', 'store'];
 
 function withoutFields(body: JsonObject, refused: readonly string[]) {
   const lost = refused.filter((name) => Object.hasOwn(body, name));
+  if (lost.length === 0) return { body, ignored: lost };
   const kept = Object.entries(body).filter(([name]) => !lost.includes(name));
   return {
-    body: lost.length === 0 ? body : Object.fromEntries(kept),
+    body: Object.fromEntries(kept),
     ignored: lost.filter((name) => !ownFields.includes(name)),
   };
 }
