@@ -101,6 +101,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+/** A day's charges are removed by the second look; the first is killed. Every run has it. */
+const removal: readonly Step[] = [
+  { kind: 'run', commands: [reserveOf(holds[0], 50), settleOf(holds[0], 30)] },
+  { kind: 'wait', ms: 4 * dayMs },
+  { kind: 'look', keptDays: 1, killAt: 3, hasFolder: true },
+  { kind: 'look', keptDays: 1, killAt: null, hasFolder: true },
+];
+
 /** The database of a process that is killed before a statement: later ones do not run either. */
 function killedBefore(database: Database, killAt: number | null): Database {
   let statements = 0;
@@ -219,7 +227,7 @@ onEachStore((store) => {
         await database.close();
       },
     );
-    await fc.assert(property, { numRuns: scaled(2, 20) });
+    await fc.assert(property, { numRuns: scaled(3, 20), examples: [[[...removal]]] });
     assert.ok(removed > 0 && killed > 0, `${removed} removed, ${killed} killed`);
   });
 });
