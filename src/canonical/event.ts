@@ -59,4 +59,6 @@ export type UpstreamFailure = {
   readonly isBilled?: boolean;
   /** The model's own output caused the failure. A prompt can cause that on purpose, so the loss counts against the account's loss budget. */
   readonly isProvoked?: boolean;
+  /** The answer was not complete when its time (`total_ms`) ended. */
+  readonly isOverdue?: boolean;
 };

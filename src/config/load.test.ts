@@ -237,7 +237,7 @@ describe('providers', () => {
       pass_fields: [],
       cache_salt: false,
     });
-    assert.deepEqual(timeouts, { connect_ms: 5_000, idle_ms: 120_000, total_ms: 1_800_000 });
+    assert.deepEqual(timeouts, { connect_ms: 5_000, total_ms: 1_800_000 });
   });
 
   test('a provider’s passed fields and cache salt are read', () => {
@@ -353,8 +353,8 @@ describe('providers', () => {
     );
     assert.equal(config.providers['mine']!.base_url, 'https://api.anthropic.com');
     assert.deepEqual(
-      [config.providers['mine']!.timeouts.connect_ms, config.providers['mine']!.timeouts.idle_ms],
-      [9, 120_000],
+      [config.providers['mine']!.timeouts.connect_ms, config.providers['mine']!.timeouts.total_ms],
+      [9, 1_800_000],
     );
     assert.deepEqual(
       [config.providers['ollama']!.enabled, config.providers['ollama']!.api_key],

@@ -421,7 +421,7 @@ export const ConfigFile = Type.Object(
           {
             default: 1,
             description:
-              'The losses that an account may cause in 30 days (answers that cannot be passed on, costs beyond its balance and caps), in USD. Beyond it, its new live requests are refused. `null`: no limit.',
+              'The losses that an account may cause in 30 days (answers that cannot be passed on or are too long for their time, costs beyond its balance and caps), in USD. Beyond it, its new live requests are refused. `null`: no limit.',
           },
         ),
         loss_budget_share: Type.Number({

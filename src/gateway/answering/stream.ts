@@ -68,10 +68,11 @@ async function relay(relayed: Relay): Promise<Tried<number>> {
     unseen: called.unseen,
     onRefused: () => called.run.stop(),
   });
-  const failure = await copyFrames(relayed).finally(stopWatching);
+  const copied = await copyFrames(relayed).finally(stopWatching);
+  const { failure } = copied;
   const { status, stop, isCut = false } = pipe.progress;
   called.log.note({ finish: stop?.reason });
-  if (status === 'running' && (growth.isRefused || isCut))
+  if (status === 'running' && (growth.isRefused || isCut || isOwnEnd(relayed, copied)))
     return { kind: 'answered', answer: await endEarly(relayed) };
   if (failure !== null || status !== 'finished') {
     return brokenOff(pipe, failure ?? failureOf(pipe.progress), { hasBegun: output.hasFrames });
@@ -80,6 +81,29 @@ async function relay(relayed: Relay): Promise<Tried<number>> {
     kind: 'answered',
     answer: await finish(relayed, { used: usedIn(called, pipe.progress) }),
   };
+}
+
+type Copied = {
+  /** null: the stream ended properly, or because of us. */
+  readonly failure: UpstreamFailure | null;
+  /** The longest wait for the client to read. */
+  readonly clientWaitMs: number;
+};
+
+/** Providers drop readers that are this slow. */
+const slowReadMs = 10_000;
+/** A model whose last output is older than this has probably stopped writing. */
+const writingMs = 2_000;
+
+/**
+ * Returns true when it is not the provider's fault that the answer is incomplete: its time ended
+ * while the model was writing, or its client did not read it. Were it free, a client could get most
+ * of each answer for nothing.
+ */
+function isOwnEnd({ called, pipe }: Relay, { failure, clientWaitMs }: Copied): boolean {
+  const { unseen, gateway } = called;
+  if (pipe.progress.output.bytes === 0 || gateway.runs.isEnding) return false;
+  return (failure?.isOverdue && unseen.silentMs < writingMs) || clientWaitMs >= slowReadMs;
 }
 
 function brokenOff(
@@ -99,7 +123,7 @@ function brokenOff(
 
 /**
  * Copies frames until the stream ends or the hold cannot grow. When the client has left or the
- * answer was cut, reads on for some seconds. Returns the upstream's failure, if any.
+ * answer was cut, reads on for some seconds.
  */
 async function copyFrames({
   called,
@@ -108,24 +132,30 @@ async function copyFrames({
   output,
   growth,
   noteAnswer,
-}: Relay): Promise<UpstreamFailure | null> {
+}: Relay): Promise<Copied> {
   const { unseen, run, gateway } = called;
+  const { clock } = gateway;
   let stopReading: CancelTimer | null = null;
+  let clientWaitMs = 0;
   try {
     for await (const text of frames) {
-      if (pipe.progress.isCut) stopReading ??= gateway.clock.after(readOnMs, () => run.stop());
+      if (pipe.progress.isCut) stopReading ??= clock.after(readOnMs, () => run.stop());
       const outputBytes = pipe.progress.output.bytes;
       unseen.note(pipe.progress);
       const written = passOn(text, { output, pipe, noteAnswer });
-      if (written) await written.finally(() => unseen.noteOwnWait());
+      if (written) {
+        const startedAtMs = clock.elapsedMs();
+        await written.finally(() => unseen.noteOwnWait());
+        clientWaitMs = Math.max(clientWaitMs, clock.elapsedMs() - startedAtMs);
+      }
       const granted =
         pipe.progress.status === 'running' ? growth.cover(outputBytes, unseen) : undefined;
-      if (granted && !(await granted.finally(() => unseen.noteOwnWait()))) return null;
+      if (granted && !(await granted.finally(() => unseen.noteOwnWait()))) break;
     }
-    return null;
+    return { failure: null, clientWaitMs };
   } catch (error) {
     if (!(error instanceof UpstreamBroken)) throw error;
-    return growth.isRefused ? null : error.failure;
+    return { failure: growth.isRefused ? null : error.failure, clientWaitMs };
   } finally {
     stopReading?.();
   }
@@ -147,8 +177,8 @@ function passOn(
 }
 
 /**
- * Stops the upstream when the hold cannot grow, or a cut answer was read for long enough. Charges
- * the answer so far, which ends as at its length limit or stop sequence.
+ * Stops the upstream when the answer may not go on, or a cut answer was read for long enough.
+ * Charges the answer so far, which ends as at its length limit or stop sequence.
  */
 async function endEarly({ called, pipe, output }: Relay): Promise<number> {
   called.run.stop();

@@ -13,10 +13,10 @@ export const stopped: UpstreamFailure = makeFailure(
   'connection',
   'the gateway stopped the request',
 );
-export const overdue: UpstreamFailure = makeFailure(
-  'timeout',
-  'the answer took longer than `total_ms` allows',
-);
+export const overdue: UpstreamFailure = {
+  ...makeFailure('timeout', 'the answer took longer than `total_ms` allows'),
+  isOverdue: true,
+};
 export const unanswered: UpstreamFailure = makeFailure(
   'timeout',
   'no answer came within `first_byte_ms`',

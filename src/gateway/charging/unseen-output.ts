@@ -57,6 +57,11 @@ export class UnseenOutput {
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
 
+  /** The time since the last output, or since we could read again. */
+  get silentMs(): number {
+    return this.#clock.elapsedMs() - this.#lastOutputMs;
+  }
+
   end(): void {
     if (this.#isRunning) this.#endSilence(0);
     this.#isRunning = false;
@@ -74,7 +79,7 @@ export class UnseenOutput {
   }
 
   #pauseTokens(): number {
-    const pauseMs = this.#clock.elapsedMs() - this.#lastOutputMs;
+    const pauseMs = this.silentMs;
     const isSilence = this.#unseen === 'all' || pauseMs > silenceMsMin;
     return isSilence ? (pauseMs / 1_000) * unseenTokensPerSecond : 0;
   }

@@ -2,7 +2,7 @@
 import { isChatKind, isImageKind } from '../../canonical/provider-kind.ts';
 import { knownProviders } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
-import { firstByteDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
+import { silenceDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
 import { chatProviderKinds, imageProviderKinds } from '../../providers/registry.ts';
 import type { ImageProvider, ImageProviderKind } from '../../providers/image-provider.ts';
 import type { HttpProviderKind } from '../../providers/provider.ts';
@@ -63,7 +63,8 @@ export function connectProviders(config: Config, secret: Secret): ConnectedProvi
     const { kind } = provider;
     if (!isImageKind(kind)) continue;
     // A whole image arrives after a minute or two of silence.
-    const timeouts = { first_byte_ms: firstByteDefaultsMs.slow, ...provider.timeouts };
+    const { long } = silenceDefaultsMs;
+    const timeouts = { first_byte_ms: long, idle_ms: long, ...provider.timeouts };
     images.set(name, { ...connection, timeouts, kind: imageProviderKinds[kind] });
   }
   return { byName, played, images, endUsers: createEndUsers(secret) };
@@ -80,7 +81,7 @@ const unconfigured = Object.fromEntries(
       kind,
       base_url: baseUrl ?? '',
       api_key: null,
-      timeouts: { connect_ms: 1, idle_ms: 1, total_ms: 1 },
+      timeouts: { connect_ms: 1, total_ms: 1 },
       tool_prices: {},
       pass_fields: [],
       cache_salt: false,

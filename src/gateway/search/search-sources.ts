@@ -72,8 +72,9 @@ function sourceHealth(parts: SearchParts): SourceHealth {
 function searchProvidersOf({ providers, search }: Config): SearchProvider[] {
   return search.providers.flatMap((name) => {
     const { kind, base_url: baseUrl, api_key: apiKey, timeouts: own } = providers[name]!;
-    // The first byte has no separate default: a search has one timeout for everything.
-    const timeouts = { first_byte_ms: search.timeout_ms, ...own };
+    // A search has one timeout for everything.
+    const silenceMs = search.timeout_ms;
+    const timeouts = { first_byte_ms: silenceMs, idle_ms: silenceMs, ...own };
     return isSearchKind(kind)
       ? [{ name, kind: searchProviderKinds[kind], baseUrl, apiKey, timeouts }]
       : [];
