@@ -480,6 +480,13 @@ export const ConfigFile = Type.Object(
           description:
             'The longest response stored for a retry with the same `Idempotency-Key`. For a longer one, only the outcome is stored: a retry does not run it again and gets a 422.',
         }),
+        free_bytes_per_day: Type.Integer({
+          minimum: 0,
+          maximum: 1_099_511_627_776,
+          default: 268_435_456,
+          description:
+            'How many bytes of free responses (of test keys and from the cache) each gateway stores for an account in a UTC day, for retries with the same `Idempotency-Key`. Of further ones, only the outcome is stored.',
+        }),
       },
       section,
     ),

@@ -6,6 +6,7 @@ import type { KeptBodies } from '../domain/bodies/kept-bodies.ts';
 import type { ResponseCache } from '../domain/cache/response-cache.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { Config } from '../config/schema.ts';
+import type { FreeBytes } from '../domain/idempotency/free-bytes.ts';
 import type { Idempotency } from '../domain/idempotency/idempotency.ts';
 import type { Ledger, LedgerId } from '../domain/ledger/commands.ts';
 import type { Balance } from '../domain/ledger/reports/queries.ts';
@@ -29,6 +30,8 @@ export type Gateway = {
   /** May be a moment old. */
   readonly readBalance: (ledgerId: LedgerId) => Balance | null | Promise<Balance | null>;
   readonly idempotency: Idempotency;
+  /** What accounts may have stored for nothing. */
+  readonly freeBytes: FreeBytes;
   readonly cache: ResponseCache;
   readonly providers: ConnectedProviders;
   readonly upstreams: Upstreams;

@@ -152,7 +152,8 @@ export class OpenHold {
     const { costMicros, terms, record, response, isWhole } = sold;
     const { upstreamCostMicros } = record;
     const { requestId, key, tags, log } = this.#payer;
-    const sealed = response && (await storage.seal(response, { isWhole }));
+    const isFree = key.mode === 'test' || costMicros === 0;
+    const sealed = response && (await storage.seal(response, { isWhole, isFree }));
     const span = log.spans?.beginSettlement();
     const settling = this.#settle({
       type: 'settle',

@@ -11,10 +11,10 @@ type AnswerStorageOptions = {
   /** null: the request does not use the cache. */
   readonly run: CacheRun | null;
   /**
-   * True when the account allows stored bodies. Otherwise only the outcome is stored, so that no
-   * key runs twice.
+   * Returns true when a body of that length may be stored under the Idempotency-Key. Otherwise only
+   * the outcome is stored, so that no key runs twice.
    */
-  readonly retainsBodies: boolean;
+  readonly mayStore: (bytes: number, answer: { readonly isFree: boolean }) => boolean;
 };
 
 /** Sealed answers, which the ledger writes together with the charge. */
@@ -52,19 +52,21 @@ export class AnswerStorage {
 
   /**
    * Encrypts the response for storage. `isWhole`: the gateway did not cut the answer short, so the
-   * cache may keep it.
+   * cache may keep it. `isFree`: the account pays nothing for it.
    */
   async seal(
     response: StoredResponse,
-    { isWhole }: { readonly isWhole: boolean },
+    { isWhole, isFree }: { readonly isWhole: boolean; readonly isFree: boolean },
   ): Promise<Sealed> {
-    const { claim, run, retainsBodies } = this.#options;
+    const { claim, run, mayStore } = this.#options;
     const bodyWithin = (bytesMax: number) =>
       response.body !== null && response.body.length <= bytesMax ? response.body : null;
     const body = run && isWhole ? bodyWithin(run.bodyBytesMax) : null;
     this.#cached = body === null ? null : { ...response, body };
+    const forKey = claim && bodyWithin(claim.bodyBytesMax);
+    const isStored = forKey !== null && mayStore(forKey.length, { isFree });
     const [stored, cached] = await Promise.all([
-      claim?.seal({ ...response, body: retainsBodies ? bodyWithin(claim.bodyBytesMax) : null }),
+      claim?.seal({ ...response, body: isStored ? forKey : null }),
       this.#cached && run?.seal(this.#cached),
     ]);
     return { ...(stored && { stored }), ...(cached && { cached }) };
@@ -78,4 +80,8 @@ export class AnswerStorage {
   }
 }
 
-export const noAnswerStorage = new AnswerStorage({ claim: null, run: null, retainsBodies: false });
+export const noAnswerStorage = new AnswerStorage({
+  claim: null,
+  run: null,
+  mayStore: () => false,
+});

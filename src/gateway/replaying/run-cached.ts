@@ -1,4 +1,5 @@
 // Answers a request from the cache, or shares a run with identical requests of the account.
+import type { CacheRun } from '../../domain/cache/cache-run.ts';
 import type { Claim } from '../../domain/idempotency/claim.ts';
 import { shuttingDown } from '../unavailable.ts';
 import type { Client } from '../client.ts';
@@ -22,19 +23,28 @@ export async function runCached(
   { waiting, claim, execute }: CachedRun,
 ): Promise<void> {
   const { gateway, cacheName, key } = accepted;
-  const retainsBodies = key.retainResponses;
-  if (!cacheName) return execute(waiting, new AnswerStorage({ claim, run: null, retainsBodies }));
+  const takeFree = (bytes: number) => gateway.freeBytes.take(key.accountId, bytes);
+  const storageIn = (run: CacheRun | null) =>
+    new AnswerStorage({
+      claim,
+      run,
+      mayStore: (bytes, { isFree }) => key.retainResponses && (!isFree || takeFree(bytes)),
+    });
+  if (!cacheName) return execute(waiting, storageIn(null));
   const begun =
     gateway.cache.recall(cacheName) ??
     (await waiting.waitFor((signal) => gateway.cache.begin(cacheName, { signal })));
   switch (begun.kind) {
     case 'hit':
       // A hit is a success too, so the Idempotency-Key keeps it.
-      await claim?.store(begun.response);
+      if (claim) {
+        const { response } = begun;
+        await claim.store(takeFree(response.body.length) ? response : { ...response, body: null });
+      }
       return replay(accepted, waiting, { response: begun.response, source: 'hit' });
     case 'run':
       try {
-        return await execute(waiting, new AnswerStorage({ claim, run: begun.run, retainsBodies }));
+        return await execute(waiting, storageIn(begun.run));
       } finally {
         begun.run.end();
       }

@@ -1,0 +1,28 @@
+// Bounds what an account has stored for nothing: answers of test keys and cache hits, under any
+// number of Idempotency-Keys.
+import type { Clock } from '../../lib/clock.ts';
+import { dayOf } from '../../lib/utc-time.ts';
+
+export class FreeBytes {
+  readonly #bytesMax: number;
+  readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #taken = new Map<string, number>();
+  #day = '';
+
+  /** `bytesMax`: of each account in a UTC day. */
+  constructor(bytesMax: number, clock: Pick<Clock, 'nowMs'>) {
+    this.#bytesMax = bytesMax;
+    this.#clock = clock;
+  }
+
+  /** Returns false when the account has no room for as many bytes today. */
+  take(accountId: string, bytes: number): boolean {
+    const today = dayOf(this.#clock.nowMs());
+    if (today !== this.#day) this.#taken.clear();
+    this.#day = today;
+    const taken = (this.#taken.get(accountId) ?? 0) + bytes;
+    if (taken > this.#bytesMax) return false;
+    this.#taken.set(accountId, taken);
+    return true;
+  }
+}
