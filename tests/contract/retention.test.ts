@@ -29,14 +29,14 @@ import { onEachStore, run, type StoreKind } from './stores.ts';
 
 const dayMs = 86_400_000;
 const killedLook = join(import.meta.dirname, '../support/ledger/killed-look.ts');
-const chargesDays = 35;
-const daysCharged = 40;
+const chargesDays = 3;
+const daysCharged = 8;
 const holds = [
   { holdId: 'h0', ledgerId: 'a0:live', keyId: 'k0' },
   { holdId: 'h1', ledgerId: 'a1:live', keyId: 'k1' },
 ] as const;
 
-/** Forty days with two charges each, and a clock that is trusted, three hours after their end. */
+/** Eight days with two charges each, and a clock that is trusted, three hours after their end. */
 async function openBooks(t: TestContext, store: StoreKind, note = 'x', moreCharges = 0) {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-export-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -86,7 +86,7 @@ async function openBooks(t: TestContext, store: StoreKind, note = 'x', moreCharg
 type Books = Awaited<ReturnType<typeof openBooks>>;
 
 const kindsOf = (events: readonly LookEvent[]) => [...new Set(events.map(({ kind }) => kind))];
-/** The newest seal is of day 40; days 1 to 5 are 35 or more days older. */
+/** The newest seal is of day 8; days 1 to 5 are 3 or more days older. */
 const removedDays = 5;
 const firstDay = '2026-11-21';
 
