@@ -121,6 +121,7 @@ before(async () => {
     max_output_tokens: 8_000,
     supports: { thinking: true },
     prices,
+    timeouts: { first_byte_ms: 1_000 },
   });
   gateway = await startGateway(
     {
@@ -128,7 +129,6 @@ before(async () => {
         ...Object.fromEntries(upstreams.map(({ name, route }) => [`to-${name}`, model(route)])),
         'to-two': {
           ...model({}),
-          timeouts: { first_byte_ms: 1_000 },
           routes: [
             { provider: 'openai', api: 'chat', model: 'upstream-model' },
             { provider: 'anthropic', model: 'upstream-model' },
