@@ -103,6 +103,15 @@ export function isProviderName(name: string): boolean {
   return Object.hasOwn(knownProviders, name);
 }
 
+/** Returns what is known of a provider: by its name, or under another name by its host. */
+export function findKnownProvider(name: string, baseUrl: string): KnownProvider | undefined {
+  if (isProviderName(name)) return knownProviders[name];
+  const host = URL.parse(baseUrl)?.host;
+  return Object.values(knownProviders).find(
+    (known) => known.baseUrl !== null && URL.parse(known.baseUrl)?.host === host,
+  );
+}
+
 /**
  * Returns the kind of a configured or known provider; undefined when the file must state it and
  * does not.

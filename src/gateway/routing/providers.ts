@@ -1,6 +1,6 @@
 // The active providers: their configuration joined with their kind.
 import { isChatKind, isImageKind } from '../../canonical/provider-kind.ts';
-import { knownProviders } from '../../config/known-providers.ts';
+import { findKnownProvider, knownProviders } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
 import { silenceDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
 import { chatProviderKinds, imageProviderKinds } from '../../providers/registry.ts';
@@ -93,6 +93,7 @@ const unconfigured = Object.fromEntries(
 function connect(name: string, provider: ProviderEntry): ConnectedProvider | null {
   const { kind, base_url: baseUrl, api_key: apiKey, timeouts } = provider;
   if (!isChatKind(kind)) return null;
+  const known = findKnownProvider(name, baseUrl);
   return {
     name,
     baseUrl,
@@ -100,8 +101,8 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
     timeouts,
     kind: chatProviderKinds[kind],
     passFields: new Set(provider.pass_fields),
-    refusedHistory: knownProviders[name]?.refusedHistory ?? [],
-    refusedFields: knownProviders[name]?.refusedFields ?? [],
+    refusedHistory: known?.refusedHistory ?? [],
+    refusedFields: known?.refusedFields ?? [],
     takesCacheSalt: provider.cache_salt,
     pricing: provider,
   };
