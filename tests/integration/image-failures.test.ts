@@ -257,6 +257,23 @@ describe('failures', () => {
     assert.deepEqual(essay, { losses: [68_000], provoked: [68_000] });
   });
 
+  test('texts written in place of images are provoked losses also beside an image or a refusal', async (t) => {
+    const essay = 'The history of foxes is long. '.repeat(100);
+    const writes = (text: string) =>
+      answerJson({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }] });
+    const cases: readonly (readonly [Script, status: number])[] = [
+      [geminiDraws, 200],
+      [writes('I cannot draw that.'), 400],
+    ];
+    for (const [first, status] of cases) {
+      play(t, imagePaths.gemini, first, writes(essay), writes(essay));
+      const owner = await newKey();
+      const reply = await draw(owner.key, { model: 'nano-banana', n: 3 });
+      assert.equal(reply.status, status, reply.text);
+      assert.deepEqual(await provokedBy(owner.account), [68_000]);
+    }
+  });
+
   test('BFL is polled until the image is ready', async (t) => {
     play(t, imagePaths.bflState, bflPending, bflReady(gateway.upstream));
     const owner = await newKey();

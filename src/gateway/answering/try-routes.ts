@@ -217,7 +217,7 @@ async function nextAttempt(
   if (!next || !retrying.take()) return null;
   if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
   if (isGivenUp(called)) return null;
-  await called.hold.bookLossBeside(lossOf(called, failed), called.number);
+  await called.hold.bookLossBeside(lossOf(called, failed), { callNumber: called.number });
   if (next.attempt !== attempt) retrying.onRoute = 0;
   return next.attempt;
 }

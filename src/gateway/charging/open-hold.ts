@@ -47,6 +47,9 @@ type ToCharge = {
   readonly isWhole: boolean;
 };
 
+/** `isProvoked`: the account could cause the loss; left out: it could not. */
+type Blame = { readonly isProvoked?: boolean };
+
 export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
 
 /** Reserves a hold under the request's id. Throws ApiError `loss_budget_exceeded`. */
@@ -188,13 +191,9 @@ export class OpenHold {
   }
 
   /**
-   * Ends the hold without a charge. The loss is what the provider bills anyway. `isProvoked`: the
-   * account could cause it.
+   * Ends the hold without a charge. The loss is what the provider bills anyway.
    */
-  async release(
-    lossMicros: Micros,
-    { isProvoked = false }: { readonly isProvoked?: boolean | undefined } = {},
-  ): Promise<void> {
+  async release(lossMicros: Micros, { isProvoked = false }: Blame = {}): Promise<void> {
     const { requestId, key, log } = this.#payer;
     log.note({ ending: 'failed' });
     const release = {
@@ -214,7 +213,10 @@ export class OpenHold {
   }
 
   /** Books a loss beside this hold, once for each call, under a hold of zero. */
-  async bookLossBeside(lossMicros: Micros, callNumber: number): Promise<void> {
+  async bookLossBeside(
+    lossMicros: Micros,
+    { callNumber, isProvoked = false }: Blame & { readonly callNumber: number },
+  ): Promise<void> {
     if (lossMicros === 0) return;
     const { ledger, owner, log } = this.#books;
     const { requestId, key } = this.#payer;
@@ -231,9 +233,17 @@ export class OpenHold {
         owner,
         isForLoss: true,
       });
-      const outcome =
-        held.type === 'held' ? await ledger.submit({ type: 'release', holdId, lossMicros }) : held;
-      if (outcome.type === 'released') return this.#payer.log.addLoss(lossMicros);
+      const release = {
+        type: 'release',
+        holdId,
+        lossMicros,
+        ...(isProvoked && { isProvoked }),
+      } as const;
+      const outcome = held.type === 'held' ? await ledger.submit(release) : held;
+      if (outcome.type === 'released') {
+        if (isProvoked) this.#books.standings.noteLoss(key);
+        return this.#payer.log.addLoss(lossMicros);
+      }
       throw new Error(`the ledger answered with ${outcome.type}`);
     } catch (err) {
       // The request can still be served.

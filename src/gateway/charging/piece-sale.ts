@@ -40,7 +40,10 @@ type Price = { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 /** The price of a piece, and of the request in addition to its pieces. */
 export type PiecePrice = Price & { readonly request?: Price };
 
-/** `lostPicos`: what the operator pays for pieces that may have been made and that nobody gets. */
+/**
+ * `lostPicos`: what the operator pays for pieces that may have been made and that nobody gets.
+ * `isProvoked`: the account could cause some of that; left out: it could not.
+ */
 export type Delivery =
   | {
       readonly kind: 'delivered';
@@ -57,13 +60,13 @@ export type Delivery =
       /** null: for ever. */
       readonly usableForMs: number | null;
       readonly lostPicos: Picos;
+      readonly isProvoked?: boolean;
     }
-  /** `isProvoked`: the account could cause the loss; left out: it could not. */
   | {
       readonly kind: 'failed';
       readonly error: ApiError;
       readonly lostPicos: Picos;
-      readonly isProvoked?: boolean | undefined;
+      readonly isProvoked?: boolean;
     };
 
 /**
@@ -116,7 +119,7 @@ async function sell({ accepted, client, storage }: Buyer, { sale, deliver }: Off
       await hold.release(lossMicros, delivery);
       throw gateway.runs.isEnding ? shuttingDown() : delivery.error;
     }
-    await hold.bookLossBeside(lossMicros, delivery.calls);
+    await hold.bookLossBeside(lossMicros, { ...delivery, callNumber: delivery.calls });
     await settle({ accepted, client, storage, hold, sale, delivery });
   });
 }

@@ -57,7 +57,10 @@ type ImagesToMake = {
   readonly signals: SaleSignals;
 };
 
-/** `lost`: images that may have been made and never arrived. `calls`: of all routes. */
+/**
+ * `lost`: images that may have been made and never arrived. `isProvoked`: the account could cause
+ * some of what is lost. `calls`: of all routes.
+ */
 export type ImagesMade =
   /**
    * At least one image, perhaps fewer than asked for. `unread`: what came with them and is no image.
@@ -70,9 +73,15 @@ export type ImagesMade =
       readonly unread: number;
       readonly usage: ImageUsage | null;
       readonly lost: number;
+      readonly isProvoked: boolean;
       readonly calls: number;
     }
-  | { readonly kind: 'failed'; readonly failure: UpstreamFailure; readonly lost: number };
+  | {
+      readonly kind: 'failed';
+      readonly failure: UpstreamFailure;
+      readonly lost: number;
+      readonly isProvoked: boolean;
+    };
 
 /**
  * Makes images on the first route that delivers any. Routes that are out of use come last. When a
@@ -87,6 +96,7 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
   ];
   let failed: ImageJobFailed | null = null;
   let lost = 0;
+  let isProvoked = false;
   let calls = 0;
   for (const route of ordered) {
     const counts = countsOf(route, asked);
@@ -97,6 +107,7 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
     const images = made.flatMap((result) => result.images);
     const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
     lost += failures.filter(mayHaveDrawn).length * (asked.request.count / results.length);
+    isProvoked ||= failures.some(({ failure }) => failure.isProvoked);
     if (images.length > 0) {
       return {
         kind: 'made',
@@ -105,6 +116,7 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
         unread: made.reduce((sum, { unread }) => sum + unread, 0),
         usage: usageOf(results),
         lost,
+        isProvoked,
         calls,
       };
     }
@@ -113,7 +125,7 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
     if (asked.signals.waiting.aborted || nextStepAfter(failed.failure) === 'never') break;
   }
   if (!failed) throw new Error('an image model has no route');
-  return { kind: 'failed', failure: failed.failure, lost };
+  return { kind: 'failed', failure: failed.failure, lost, isProvoked };
 }
 
 /** Returns the provider's usage. Providers that need several calls report none. */

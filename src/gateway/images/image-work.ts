@@ -119,14 +119,10 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
   const image = { ...request, inputs };
   const table = unitPrice(model, image, factor)!;
   const lossOf = (images: number) => table.upstreamPicos * BigInt(images);
+  const { isProvoked } = made;
   if (made.kind === 'failed') {
-    const { failure } = made;
-    return {
-      kind: 'failed',
-      error: toApiError(failure),
-      lostPicos: lossOf(made.lost),
-      isProvoked: failure.isProvoked,
-    };
+    const lostPicos = lossOf(made.lost);
+    return { kind: 'failed', error: toApiError(made.failure), lostPicos, isProvoked };
   }
   const counted = countedBy(drawing, image, made);
   // The provider's count includes what came and cannot be read.
@@ -153,6 +149,7 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
     headers: ignored.length > 0 ? { [gateway.headers.ignored]: writeNames(ignored) } : {},
     usableForMs: usableForMs(gateway, request),
     lostPicos: lostPicos + (counted?.beyondPicos ?? 0n),
+    isProvoked,
   };
 }
 
