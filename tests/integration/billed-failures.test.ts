@@ -239,6 +239,29 @@ test('an answer nested too deeply to be forwarded is a loss', async () => {
     );
 });
 
+test('an answer nested too deeply to be read is not asked for again, and its estimated cost is a loss', async () => {
+  const levels = 20_000;
+  const beside = {
+    'a number that no double holds': '12345678901234567890',
+    'a megabyte': `"${'x'.repeat(1024 * 1024)}"`,
+  };
+  for (const pair of withObjects) {
+    for (const [what, value] of Object.entries(beside)) {
+      const deep = `${'['.repeat(levels)}${value}${']'.repeat(levels)}`;
+      const answer = JSON.stringify(pair.upstream.call('look', { a: 'DEEP' })).replace(
+        '"DEEP"',
+        deep,
+      );
+      const { calls, lossMicros, spentMicros, reply } = await ask({
+        ...pair,
+        script: answerJson(`\n\n${answer}`),
+      });
+      assert.deepEqual([calls, spentMicros], [1, 0], `${nameOf(pair)}, ${what}: ${reply.text}`);
+      assert.ok(lossMicros > 0, `${nameOf(pair)}, ${what}`);
+    }
+  }
+});
+
 test('a translated call without a name is a loss', async () => {
   for (const pair of pairs.filter(({ client, upstream }) => client.name !== upstream.name))
     assertLost(

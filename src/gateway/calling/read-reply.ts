@@ -67,14 +67,17 @@ export function readBody(
     ? errorMessage(parsed.value)
     : `the answer is no JSON: ${parsed.message}`;
   if (message !== null) {
-    const isProvoked = !parsed.ok && parsed.isTooDeep === true;
-    // An object that ends too early or is spoiled was an answer; a page of HTML is a proxy's.
-    const hasBroken = !parsed.ok && !isProvoked && bytes[0] === 0x7b;
+    // An object that is too deep, ends too early or is spoiled was an answer; a page of HTML is a
+    // proxy's. Some hosts send empty lines while the model works.
+    const wasAnswer = !parsed.ok && bytes.find((byte) => byte > 0x20) === 0x7b;
+    // It may be too deep, or too long, to be read for its cost.
+    const isTooDeep = wasAnswer && parsed.isTooDeep === true;
+    const hasBroken = wasAnswer && !isTooDeep;
     return {
       kind: 'failure',
       failure: {
         ...makeFailure(hasBroken ? 'broken-stream' : 'unreadable', message),
-        ...(isProvoked && { isProvoked }),
+        ...(isTooDeep && { isBilled: true, isProvoked: true }),
       },
       body,
     };
