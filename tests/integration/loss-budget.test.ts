@@ -30,22 +30,24 @@ const chat = endpoint('chat');
 const upstreamPath = '/v1/messages';
 const keptForMs = 5_000;
 
+const model = {
+  routes: [{ provider: 'anthropic', model: 'upstream-model' }],
+  max_input_tokens: 100_000,
+  max_output_tokens: 1_000,
+  prices: { input: 100, output: 1_000 },
+};
+
 let clock: TestClock;
 let gateway: TestGateway<RunningApp>;
 before(async () => {
   clock = new TestClock();
-  const model = {
-    routes: [{ provider: 'anthropic', model: 'upstream-model' }],
-    max_input_tokens: 100_000,
-    max_output_tokens: 1_000,
-    prices: { input: 100, output: 1_000 },
-  };
   gateway = await startGateway(
     {
       models: {
-        dear: { ...model, timeouts: { first_byte_ms: 1_000, idle_ms: 1_000 } },
+        dear: { ...model, timeouts: { first_byte_ms: 10_000, idle_ms: 1_000 } },
         patient: model,
         timed: { ...model, timeouts: { total_ms: 4_000 } },
+        hasty: { ...model, timeouts: { first_byte_ms: 4_000, idle_ms: 1_000 } },
       },
       limits: { loss_budget_usd: 0.1 },
       health: { failures: 1_000 },
@@ -191,21 +193,46 @@ describe('the loss budget', () => {
     assert.equal((await ask(account)).status, 200);
   });
 
-  test('a whole answer that is not complete in time counts if it may be that long', async () => {
-    gateway.upstream.on(upstreamPath, hang);
-    // A slow model writes 25 tokens a second.
-    for (const [maxTokens, provoked] of Object.entries({ 99: 0, 100: 1 })) {
-      const account = await newAccount();
-      const body = chat.body({ model: 'timed', max_tokens: Number(maxTokens) });
-      const reply = await clock.hurry(gateway.post(chat.path, { key: account.key, body }));
-      assert.equal(reply.error.code, 'upstream_timeout');
-      const entries = await entriesOf(account);
-      assert.deepEqual(
-        entries.map((entry) => entry.provoked),
-        [provoked],
-        `${maxTokens} tokens`,
-      );
-    }
+  for (const name of ['timed', 'hasty']) {
+    test(`a whole answer that is not complete in time counts if it may be that long: ${name}`, async () => {
+      gateway.upstream.on(upstreamPath, hang);
+      // A slow model writes 25 tokens a second.
+      for (const [maxTokens, provoked] of Object.entries({ 99: 0, 100: 1 })) {
+        const account = await newAccount();
+        const body = chat.body({ model: name, max_tokens: Number(maxTokens) });
+        const reply = await clock.hurry(gateway.post(chat.path, { key: account.key, body }));
+        assert.equal(reply.error.code, 'upstream_timeout');
+        const entries = await entriesOf(account);
+        assert.deepEqual(
+          entries.map((entry) => entry.provoked),
+          [provoked],
+          `${maxTokens} tokens`,
+        );
+      }
+    });
+  }
+
+  test('each call of a request counts, not only the last', async (t) => {
+    const own = await startGateway(
+      {
+        models: { timed: { ...model, timeouts: { total_ms: 4_000 } } },
+        retries: { max_attempts: 2 },
+      },
+      { clock },
+    );
+    t.after(() => own.stop());
+    own.upstream.on(upstreamPath, hang);
+    const { key, account } = await own.makeKey({ mode: 'live', creditUsd: 1_000 });
+    await clock.hurry(own.post(chat.path, { key, body: chat.body({ model: 'timed' }) }));
+    const entries = own.database.read
+      .selectFrom('entries')
+      .select('provoked')
+      .where('ledger_id', '=', ledgerIdOf(account, 'live'))
+      .where('loss_micros', '>', 0 as never);
+    assert.deepEqual(
+      (await entries.execute()).map(({ provoked }) => provoked),
+      [1, 1],
+    );
   });
 
   test('a cost beyond the balance counts against the budget', async () => {

@@ -1,9 +1,8 @@
 // Ends a request when no call gave an answer.
 import type { ApiError } from '../../canonical/errors.ts';
+import { isProvoked } from '../charging/provoked.ts';
 import { lossOf, settle } from '../charging/settle.ts';
 import { useSoFar } from '../charging/used.ts';
-import { timeoutsFor } from '../calling/timeouts.ts';
-import type { Called } from '../stages.ts';
 import type { LastFailed } from './try-routes.ts';
 import { shuttingDown } from '../unavailable.ts';
 import { toApiError, withoutProvider } from './failure-message.ts';
@@ -23,30 +22,12 @@ export async function endWithoutAnswer(
     const charge = await settle(called, { used, ending: 'cut-off', firstByteMs }, null);
     return charge?.tokens ?? 0;
   }
-  await called.hold.release(lossOf(called, failed), { isProvoked: isProvoked(failed) });
+  await called.hold.release(lossOf(called, failed), { isProvoked: isProvoked(called, failed) });
   if (called.gateway.runs.isEnding) return shuttingDown();
   return toApiError({
     ...reported,
     message: withoutProvider(reported.message, called.attempt.route.provider),
   });
-}
-
-/** The speed of a slow model, in tokens a second. */
-const slowTokensPerSecond = 25;
-
-/**
- * Returns true when the account could cause the failure: by the model's own output, or by asking
- * for so much of it that writing it takes longer than the answer may take.
- */
-function isProvoked({ called, failure }: LastFailed): boolean {
-  if (!failure.isOverdue) return failure.isProvoked ?? false;
-  const { granted, ...call } = called;
-  return granted.maxOutputTokens >= (totalMsOf(call) / 1_000) * slowTokensPerSecond;
-}
-
-function totalMsOf({ attempt, model, request }: Omit<Called, 'granted'>): number {
-  const { timeouts } = attempt.route.provider;
-  return timeoutsFor(timeouts, { model, stream: request.stream }).total_ms;
 }
 
 /**

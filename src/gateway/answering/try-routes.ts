@@ -10,6 +10,7 @@ import type { Attempt } from '../routing/plan.ts';
 import { nextStepAfter, waitBeforeRetryMs } from '../routing/retry-policy.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
 import type { Called, Held } from '../stages.ts';
+import { isProvoked } from '../charging/provoked.ts';
 import { lossOf } from '../charging/settle.ts';
 import { UnseenOutput, type Unseen } from '../charging/unseen-output.ts';
 
@@ -217,7 +218,10 @@ async function nextAttempt(
   if (!next || !retrying.take()) return null;
   if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
   if (isGivenUp(called)) return null;
-  await called.hold.bookLossBeside(lossOf(called, failed), { callNumber: called.number });
+  await called.hold.bookLossBeside(lossOf(called, failed), {
+    callNumber: called.number,
+    isProvoked: isProvoked(called, failed),
+  });
   if (next.attempt !== attempt) retrying.onRoute = 0;
   return next.attempt;
 }
