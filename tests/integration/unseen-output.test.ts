@@ -25,7 +25,12 @@ before(async () => {
     supports: { thinking: true },
     prices: pairPrices,
   });
+  const plain = (route: object) => ({ ...thinker(route), supports: { thinking: false } });
   const models = {
+    'plain-chat': plain({ provider: 'openai', api: 'chat' }),
+    'plain-gemini': plain({ provider: 'google' }),
+    'plain-messages': plain({ provider: 'anthropic' }),
+    'plain-responses': plain({ provider: 'openai', api: 'responses' }),
     'think-chat': thinker({ provider: 'openai', api: 'chat' }),
     'think-gemini': thinker({ provider: 'google' }),
     'think-responses': thinker({ provider: 'openai', api: 'responses' }),
@@ -34,16 +39,20 @@ before(async () => {
 });
 after(() => gateway.stop());
 
+type Silence = {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly silentMs: number;
+  readonly tools?: readonly object[];
+};
+
 /** Calls a model that stays silent for this long before the test answers. */
-async function askSilent(
-  path: string,
-  { model, stream, silentMs }: { model: string; stream: boolean; silentMs: number },
-) {
+async function askSilent(path: string, { model, stream, silentMs, ...fields }: Silence) {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const asked = Promise.withResolvers<ServerResponse>();
   gateway.upstream.on(path, (response) => asked.resolve(response));
   const client = endpoint(model === 'think-responses' ? 'responses' : 'chat');
-  const body = client.body({ model, stream, [client.limitField]: 8_000 });
+  const body = client.body({ model, stream, [client.limitField]: 8_000, ...fields });
   const { request, response } = gateway.open(client.path, { key, body });
   response.catch(() => {});
   const answer = await asked.promise;
@@ -90,6 +99,28 @@ test('usage reported so far is charged as reported; only the silence after it is
   await leave(request);
   // "begin" is two tokens, and five seconds are 500.
   assert.deepEqual(await chargedTokens(key), [502]);
+});
+
+test('the silence of a model that may be writing a call is charged, because many hosts send calls whole', async () => {
+  const paths = {
+    'plain-chat': chatPath,
+    'plain-gemini': geminiPath,
+    'plain-messages': '/v1/messages',
+    'plain-responses': '/v1/responses',
+  };
+  const tool = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } };
+  for (const [model, path] of Object.entries(paths)) {
+    for (const tools of [[tool], undefined]) {
+      const { key, request } = await askSilent(path, {
+        model,
+        stream: true,
+        silentMs: 30_000,
+        ...(tools && { tools }),
+      });
+      await leave(request);
+      assert.deepEqual(await chargedTokens(key), [tools ? 3_500 : 0], model);
+    }
+  }
 });
 
 test('a failure with usage is a loss of that usage, however long it took', async () => {

@@ -140,11 +140,11 @@ function beginCall(held: Held, attempt: Attempt, number: number): Called {
 
 /**
  * Returns the output that the client cannot see. An answer without streaming shows nothing until
- * its end. A thinking model may hide its thoughts.
+ * its end. A thinking model may hide its thoughts, and a call may come whole.
  */
 function unseenBy({ stream }: Held['request'], { written }: Attempt): Unseen {
   if (!stream) return 'all';
-  return written.mayThink ? 'thoughts' : 'nothing';
+  return written.mayHide ? 'parts' : 'nothing';
 }
 
 async function callRoute<Answer>(

@@ -71,7 +71,7 @@ function openStream({
   return {
     growth,
     call,
-    unseen: call(thinking ? 'thoughts' : 'nothing'),
+    unseen: call(thinking ? 'parts' : 'nothing'),
     extensions,
     clock,
     held: () => slice + givesMicros - left,
@@ -152,7 +152,7 @@ test('a call that replaces a failed one counts from zero under the same hold', a
   const { growth, call, unseen: failed, extensions, clock } = openStream({ thinking: true });
   assert.equal(await growth.cover(bytesOf(4_000), failed), true);
   await clock.advance(60_000);
-  const unseen = call('thoughts');
+  const unseen = call('parts');
   assert.equal(growth.cover(bytesOf(3_000), unseen), undefined);
   await settled();
   assert.equal(extensions.length, 1, 'neither the failed call’s output nor its silence counts');

@@ -1,6 +1,6 @@
-// Estimates output that a provider bills but does not show: hidden reasoning, and all of an answer
-// that comes whole. It is visible only as silence, and counted by its duration until the provider
-// states its own count.
+// Estimates output that a provider bills but does not show: hidden reasoning, a call until it is
+// complete, and all of an answer that comes whole. It is visible only as silence, and counted by its
+// duration until the provider states its own count.
 import type { StreamProgress } from '../../formats/format.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
@@ -10,8 +10,8 @@ export const unseenTokensPerSecond = 100;
 /** Shorter silences of a stream are put down to the network. */
 const silenceMsMin = 1_000;
 
-/** Output that a provider may generate unseen: thoughts, or all of an answer that comes whole. */
-export type Unseen = 'nothing' | 'thoughts' | 'all';
+/** Output that a provider may generate unseen: thoughts and calls, or all of a whole answer. */
+export type Unseen = 'nothing' | 'parts' | 'all';
 
 /** The unseen output of one call, from its beginning to its end. */
 export class UnseenOutput {

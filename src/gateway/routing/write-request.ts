@@ -34,8 +34,8 @@ export type WrittenRequest = {
   readonly loweredTools: ReadonlySet<string>;
   /** null: the tools keep the client's names. */
   readonly toolNames: ToolNames | null;
-  /** True when the model may think. */
-  readonly mayThink: boolean;
+  /** True when a stream may be silent while the model writes: it thinks, or writes a call. */
+  readonly mayHide: boolean;
 };
 
 /** The destination of a request, and its limits there. */
@@ -111,8 +111,17 @@ export function writeUpstreamRequest(
     emulated,
     loweredTools,
     toolNames,
-    mayThink: target.thinking && upstreamFormats[route.format].mayThink(body),
+    mayHide: hasTools(body) || (target.thinking && upstreamFormats[route.format].mayThink(body)),
   };
+}
+
+/**
+ * Many hosts send a call only when it is complete (Gemini, Mistral and xAI, from memory,
+ * 2026-11-26), and Anthropic each of its arguments.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
+ */
+function hasTools({ tools }: JsonObject): boolean {
+  return Array.isArray(tools) && tools.length > 0;
 }
 
 function writeBody(
