@@ -360,11 +360,13 @@ test('a count above the allowed searches is not believed', async () => {
   }
 });
 
-test('a client that leaves pays for the searches done so far, and a failure is free', async () => {
-  const leaving = cases.map(leave);
-  await until(() => clock.dueIn(readOnMs) === leaving.length);
-  await clock.advance(readOnMs);
-  await Promise.all(leaving);
+test('a client that leaves pays for the searches done so far and the results that were read, and a failure is free', async () => {
+  for (const searches of [1, 4]) {
+    const leaving = cases.map((wire) => leave(wire, searches));
+    await until(() => clock.dueIn(readOnMs) === leaving.length);
+    await clock.advance(readOnMs);
+    await Promise.all(leaving);
+  }
   for (const wire of cases) {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
     const cut = resetInMidAnswer(
@@ -391,9 +393,11 @@ test('a client that leaves pays for the searches done so far, and a failure is f
   }
 });
 
-async function leave(wire: Case): Promise<void> {
+async function leave(wire: Case, searches: number): Promise<void> {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
-  const frames = wire.frames(2, { input: 1, output: 1 }).slice(0, wire.framesOfSearch);
+  const frames = wire
+    .frames(searches + 1, { input: 1, output: 1 })
+    .slice(0, 1 + searches * (wire.framesOfSearch - 1));
   gateway.upstream.on(wire.path, thenHang(framesText(frames)));
   const { request, response } = gateway.open(wire.path, {
     key,
@@ -403,9 +407,14 @@ async function leave(wire: Case): Promise<void> {
   await once(stream, 'data');
   request.destroy();
   const record = await waitForRecord(key);
-  assert.equal(record.web_searches, 1, wire.name);
+  assert.equal(record.web_searches, searches, wire.name);
   const cost =
-    tokenMicros({ input: record.input_tokens, output: record.output_tokens }) + searchMicros;
+    tokenMicros({ input: record.input_tokens, output: record.output_tokens }) +
+    searches * searchMicros;
+  // 6 000 tokens for each result, read again in each later round, and the prompt in every round.
+  const resultTokens = (6_000 * searches * (searches + 1)) / 2;
+  const promptTokens = (record.input_tokens - resultTokens) / (searches + 1);
+  assert.ok(promptTokens > 0 && promptTokens < 100, `${wire.name}: ${record.input_tokens}`);
   assert.equal(record.cost_cents, cost / 10_000, wire.name);
   const { availableMicros, heldMicros } = await gateway.balance(account);
   assert.deepEqual([availableMicros, heldMicros], [20_000_000 - cost, 0], wire.name);

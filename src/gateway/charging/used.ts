@@ -3,6 +3,7 @@
 import { countUsage, totalInputTokens, type Usage, type UsageMax } from '../../canonical/usage.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
 import type { CallFailed } from '../calling/call.ts';
+import { likelyInputTokensAfter } from '../routing/provider-search.ts';
 import type { Called } from '../stages.ts';
 
 export type Used = {
@@ -38,9 +39,26 @@ export function useSoFar(
     tokensFromBytes(output.bytesWithUnseen(unseenBytes)),
     granted.maxOutputTokens * request.choices,
   );
-  const counted = countReported(called, reported, 0);
+  const counted = withResults(called, countReported(called, reported, 0), searches);
   const usage = counted.outputTokens >= own ? counted : { ...counted, outputTokens: own };
   return usedOf(called, { reported, counted: usage, searches });
+}
+
+/**
+ * Adds the results that the provider's searches made the model read. A count from mid-stream is
+ * older than they are.
+ */
+function withResults(
+  { model: { contextTokens }, estimate, attempt }: Called,
+  counted: Usage,
+  searches = 0,
+): Usage {
+  const { search } = attempt;
+  const done = search?.billsResults ? Math.min(searches, search.searchesMax) : 0;
+  if (done === 0) return counted;
+  const read = likelyInputTokensAfter(done, { promptTokens: estimate.likely, contextTokens });
+  const missing = Math.max(read - totalInputTokens(counted), 0);
+  return missing === 0 ? counted : { ...counted, inputTokens: counted.inputTokens + missing };
 }
 
 /** The ratio of our own count, as in `tokensFromBytes`. */

@@ -76,7 +76,7 @@ function inputSizeOf({ inputTokensUpper, model, request, search, cachesLong }: H
   const { contextTokens } = model;
   return {
     inputTokensUpper: inputTokensWithSearches(search, {
-      promptTokensUpper: inputTokensUpper,
+      promptTokens: inputTokensUpper,
       contextTokens,
     }),
     choices: request.choices,

@@ -10,6 +10,8 @@ export type AskedSearch = {
   /** The limit that is sent upstream, and held. */
   readonly searchesMax: number;
   readonly price: SearchPrice;
+  /** The tokens of its results are billed beside its price. */
+  readonly billsResults: boolean;
   /** The caller set no limit: when that many cannot be held, one search is enough. */
   readonly mayBeFewer: boolean;
   /** The field with which the caller can allow fewer; null: none. */
@@ -46,6 +48,9 @@ export function readSearch(
     price && {
       searchesMax,
       price,
+      // OpenAI's dearer preview search includes them:
+      // https://openai.com/api/pricing (built-in tools), from memory, 2026-11-26.
+      billsResults: tool.name !== 'web_search_preview' || model.supports.thinking,
       mayBeFewer: tool.searchesMax === null && searchesMax > 1,
       limitField: tool.limitField,
     }
@@ -53,26 +58,35 @@ export function readSearch(
 }
 
 /**
- * Upper estimate of the input that one search adds. Measured: 3,700 to 8,500 tokens at OpenAI
- * (recorded answers of 2026), which bills 8,000 a search on its small models in any case.
+ * Input that one search adds. Measured: 3,700 to 8,500 tokens at OpenAI (recorded answers of 2026),
+ * which bills 8,000 a search on its small models in any case.
  */
-const resultTokens = 10_000;
+const resultTokens = { upper: 10_000, likely: 6_000 } as const;
+
+type Read = { readonly promptTokens: number; readonly contextTokens: number };
+
+/** Returns the most input that a request is billed for. */
+export function inputTokensWithSearches(search: AskedSearch | null, read: Read): number {
+  return readTokens(search?.searchesMax ?? 0, resultTokens.upper, read);
+}
+
+/** Returns the input that a request is probably billed for after that many searches. */
+export function likelyInputTokensAfter(searches: number, read: Read): number {
+  return readTokens(searches, resultTokens.likely, read);
+}
 
 /**
- * Returns the most input that a request is billed for. Every search is a round of its own: the
- * model reads the prompt and all results so far again, and each reading is billed. No round reads
- * more than the context.
+ * Every search is a round of its own: the model reads the prompt and all results so far again, and
+ * each reading is billed. No round reads more than the context.
  */
-export function inputTokensWithSearches(
-  search: AskedSearch | null,
-  {
-    promptTokensUpper,
-    contextTokens,
-  }: { readonly promptTokensUpper: number; readonly contextTokens: number },
+function readTokens(
+  searches: number,
+  tokensOfResult: number,
+  { promptTokens, contextTokens }: Read,
 ): number {
   let sum = 0;
-  for (let round = 0; round <= (search?.searchesMax ?? 0); round++) {
-    sum += Math.min(promptTokensUpper + round * resultTokens, contextTokens);
+  for (let round = 0; round <= searches; round++) {
+    sum += Math.min(promptTokens + round * tokensOfResult, contextTokens);
   }
   return sum;
 }
