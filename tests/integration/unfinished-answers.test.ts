@@ -2,6 +2,7 @@
 // not read, are charged for what came. All others that end early are free. On every pair of formats.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { streamFrames } from '../support/answers.ts';
@@ -68,24 +69,34 @@ for (const pair of pairs) {
     });
   }
 
-  const slow = { 'for seconds': 11_000, ...(pair.straight && { 'for a moment': 9_000 }) };
-  for (const [howLong, unreadMs] of Object.entries(slow)) {
-    const is = unreadMs > 10_000 ? 'charged' : 'free';
+  const slow = {
+    'for seconds': [11_000],
+    ...(pair.straight && { 'for a moment': [9_000], 'for moments': [6_000, 6_000] }),
+  };
+  for (const [howLong, pausesMs] of Object.entries(slow)) {
+    const is = howLong === 'for a moment' ? 'free' : 'charged';
     test(`an answer that breaks off while its client reads nothing ${howLong} is ${is}: ${pair.name}`, async () => {
-      const full = Promise.withResolvers<void>();
-      const reset = Promise.withResolvers<void>();
-      gateway.upstream.on(pair.upstreamPath, untilFull(pair, full.resolve, reset.promise));
+      const filling = new Filling(pair);
+      gateway.upstream.on(pair.upstreamPath, filling.script);
       const { key, account } = await newKey();
       const response = await gateway.open(pair.client.path, {
         key,
         body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
       }).response;
-      await full.promise;
-      // From now on nothing moves: all buffers between provider and client are full.
-      await clock.advance(unreadMs);
-      reset.resolve();
       let text = '';
-      for await (const piece of response.setEncoding('utf8')) text += piece;
+      response.setEncoding('utf8');
+      for (const [index, pauseMs] of pausesMs.entries()) {
+        // From now on nothing moves: all buffers between provider and client are full.
+        await filling.untilFull();
+        await clock.advance(pauseMs);
+        if (index === pausesMs.length - 1) break;
+        const read = (piece: string) => (text += piece);
+        response.on('data', read);
+        await filling.untilDrained();
+        response.off('data', read).pause();
+      }
+      filling.reset();
+      for await (const piece of response) text += piece as string;
       assert.equal(endingOf(pair, new Reply(response, text)), is === 'free' ? 'error' : 'length');
       await until(async () => (await gateway.balance(account)).heldMicros === 0);
       const { availableMicros, outputTokens } = await gateway.balance(account);
@@ -102,18 +113,34 @@ function endingOf({ client }: Pair, reply: Reply) {
   return ending === 'error' ? ending : readPlainly(client.name, true, reply.text).stop;
 }
 
-/** Writes until nobody reads any more, and resets the connection when told. */
-function untilFull(pair: Pair, noteFull: () => void, reset: Promise<void>): Script {
-  const { start, deltas } = streamFrames(pair.upstream, { ...content, text: 'x'.repeat(60_000) });
-  const again = framesText(deltas);
-  return async (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(framesText(start));
-    while (response.write(again) || (await hasRoom(response)));
-    noteFull();
-    await reset;
-    response.socket?.resetAndDestroy();
-  };
+/** A provider that writes for as long as somebody reads, until it resets the connection. */
+class Filling {
+  readonly script: Script;
+  readonly #response = Promise.withResolvers<ServerResponse>();
+  readonly #piece: string;
+
+  constructor(pair: Pair) {
+    const { start, deltas } = streamFrames(pair.upstream, { ...content, text: 'x'.repeat(60_000) });
+    this.#piece = framesText(deltas);
+    this.script = (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(framesText(start));
+      this.#response.resolve(response);
+    };
+  }
+
+  async untilFull(): Promise<void> {
+    const response = await this.#response.promise;
+    while (response.write(this.#piece) || (await hasRoom(response)));
+  }
+
+  async untilDrained(): Promise<void> {
+    await once(await this.#response.promise, 'drain');
+  }
+
+  reset(): void {
+    void this.#response.promise.then((response) => response.socket?.resetAndDestroy());
+  }
 }
 
 /**

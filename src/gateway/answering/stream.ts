@@ -86,11 +86,14 @@ async function relay(relayed: Relay): Promise<Tried<number>> {
 type Copied = {
   /** null: the stream ended properly, or because of us. */
   readonly failure: UpstreamFailure | null;
-  /** The longest wait for the client to read. */
+  /** How long the client let us wait before it read on, in total. */
   readonly clientWaitMs: number;
 };
 
-/** Providers drop readers that are this slow. */
+/**
+ * Providers drop readers that are this slow. In total, because a reader of small sips never waits
+ * long at a time.
+ */
 const slowReadMs = 10_000;
 /** A model whose last output is older than this has probably stopped writing. */
 const writingMs = 2_000;
@@ -146,7 +149,7 @@ async function copyFrames({
       if (written) {
         const startedAtMs = clock.elapsedMs();
         await written.finally(() => unseen.noteOwnWait());
-        clientWaitMs = Math.max(clientWaitMs, clock.elapsedMs() - startedAtMs);
+        clientWaitMs += clock.elapsedMs() - startedAtMs;
       }
       const granted =
         pipe.progress.status === 'running' ? growth.cover(outputBytes, unseen) : undefined;
