@@ -44,10 +44,9 @@ before(async () => {
   gateway = await startGateway(
     {
       models: {
-        dear: { ...model, timeouts: { first_byte_ms: 10_000, idle_ms: 1_000 } },
+        dear: { ...model, timeouts: { first_byte_ms: 1_000, idle_ms: 1_000 } },
         patient: model,
         timed: { ...model, timeouts: { total_ms: 4_000 } },
-        hasty: { ...model, timeouts: { first_byte_ms: 4_000, idle_ms: 1_000 } },
       },
       limits: { loss_budget_usd: 0.1 },
       health: { failures: 1_000 },
@@ -193,24 +192,22 @@ describe('the loss budget', () => {
     assert.equal((await ask(account)).status, 200);
   });
 
-  for (const name of ['timed', 'hasty']) {
-    test(`a whole answer that is not complete in time counts if it may be that long: ${name}`, async () => {
-      gateway.upstream.on(upstreamPath, hang);
-      // A slow model writes 25 tokens a second.
-      for (const [maxTokens, provoked] of Object.entries({ 99: 0, 100: 1 })) {
-        const account = await newAccount();
-        const body = chat.body({ model: name, max_tokens: Number(maxTokens) });
-        const reply = await clock.hurry(gateway.post(chat.path, { key: account.key, body }));
-        assert.equal(reply.error.code, 'upstream_timeout');
-        const entries = await entriesOf(account);
-        assert.deepEqual(
-          entries.map((entry) => entry.provoked),
-          [provoked],
-          `${maxTokens} tokens`,
-        );
-      }
-    });
-  }
+  test('a whole answer that is not complete in time counts if it may be that long', async () => {
+    gateway.upstream.on(upstreamPath, hang);
+    // A slow model writes 25 tokens a second.
+    for (const [maxTokens, provoked] of Object.entries({ 99: 0, 100: 1 })) {
+      const account = await newAccount();
+      const body = chat.body({ model: 'timed', max_tokens: Number(maxTokens) });
+      const reply = await clock.hurry(gateway.post(chat.path, { key: account.key, body }));
+      assert.equal(reply.error.code, 'upstream_timeout');
+      const entries = await entriesOf(account);
+      assert.deepEqual(
+        entries.map((entry) => entry.provoked),
+        [provoked],
+        `${maxTokens} tokens`,
+      );
+    }
+  });
 
   test('each call of a request counts, not only the last', async (t) => {
     const own = await startGateway(

@@ -11,14 +11,9 @@ const slowTokensPerSecond = 25;
  * for so much of it that writing it takes longer than the answer may take.
  */
 export function isProvoked(called: Called, { failure }: Pick<CallFailed, 'failure'>): boolean {
-  const mayBeTooLong = failure.isOverdue || (failure.kind === 'timeout' && !called.request.stream);
-  if (!mayBeTooLong) return failure.isProvoked ?? false;
-  return called.granted.maxOutputTokens >= (answerMsMax(called) / 1_000) * slowTokensPerSecond;
-}
-
-/** Returns how long a model may write. A whole answer is silent until its end. */
-function answerMsMax({ attempt, model, request: { stream } }: Called): number {
-  const timeouts = timeoutsFor(attempt.route.provider.timeouts, { model, stream });
-  const { first_byte_ms: firstByteMs, idle_ms: idleMs, total_ms: totalMs } = timeouts;
-  return stream ? totalMs : Math.min(Math.max(firstByteMs, idleMs), totalMs);
+  if (!failure.isOverdue) return failure.isProvoked ?? false;
+  const { attempt, model, request, granted } = called;
+  const { timeouts } = attempt.route.provider;
+  const { total_ms: totalMs } = timeoutsFor(timeouts, { model, stream: request.stream });
+  return granted.maxOutputTokens >= (totalMs / 1_000) * slowTokensPerSecond;
 }
