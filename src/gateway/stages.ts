@@ -127,6 +127,8 @@ export type Held = Accepted &
     readonly plan: RoutePlan;
     readonly hold: OpenHold;
     readonly granted: Granted;
+    /** True when nobody knows its cost before its end, so it is not stopped early. */
+    readonly runsToEnd: boolean;
     readonly run: Run;
   };
 

@@ -142,7 +142,8 @@ async function copyFrames({
   let clientWaitMs = 0;
   try {
     for await (const text of frames) {
-      if (pipe.progress.isCut) stopReading ??= clock.after(readOnMs, () => run.stop());
+      if (pipe.progress.isCut && !called.runsToEnd)
+        stopReading ??= clock.after(readOnMs, () => run.stop());
       const outputBytes = pipe.progress.output.bytes;
       unseen.note(pipe.progress);
       const written = passOn(text, { output, pipe, noteAnswer });

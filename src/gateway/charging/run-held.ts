@@ -6,12 +6,16 @@ import type { Audience } from '../audience.ts';
 import type { Gateway } from '../gateway.ts';
 import type { OpenHold } from './open-hold.ts';
 
-type ToRun = Audience & { readonly gateway: Gateway; readonly hold: OpenHold };
+type ToRun = Audience & {
+  readonly gateway: Gateway;
+  readonly hold: OpenHold;
+  /** True when the run goes on, whoever waits for the answer; left out: it is stopped. */
+  readonly runsToEnd?: boolean;
+};
 
-/** The run watches who waits for the answer. */
 export async function runHeld<T>(held: ToRun, action: (run: Run) => Promise<T>): Promise<T> {
   const run = held.gateway.runs.open();
-  run.watch(held);
+  if (!held.runsToEnd) run.watch(held);
   try {
     return await action(run);
   } catch (error) {

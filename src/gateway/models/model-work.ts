@@ -2,6 +2,7 @@
 import { priceFor } from '../../domain/catalog/price.ts';
 import type { ClientFormat } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
+import { beyondAnyContext } from '../../lib/document-tokens.ts';
 import { findModel } from '../admission/permitted-model.ts';
 import { sendAnswer } from '../answering/answer.ts';
 import { answerContextOf, errorContextOf } from '../answering/head.ts';
@@ -9,6 +10,7 @@ import { streamAnswer } from '../answering/stream.ts';
 import { placeHold } from '../charging/hold.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import { runHeld } from '../charging/run-held.ts';
+import type { Granted } from '../charging/worst-case.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
 import type { Asked } from '../routing/write-request.ts';
@@ -77,7 +79,7 @@ function outputTokensToTake({ gateway: { config }, request, model }: Asked): num
   return Math.min(named, model.maxOutputTokens, config.limits.hold_slice_tokens) * request.choices;
 }
 
-type ToHold = Omit<Held, 'plan' | 'hold' | 'granted' | 'run'>;
+type ToHold = Omit<Held, 'plan' | 'hold' | 'granted' | 'runsToEnd' | 'run'>;
 
 /** Returns the tokens used. */
 async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Promise<number> {
@@ -96,8 +98,18 @@ async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Pro
     ...plan.dearest,
   });
   const { client, storage } = asked;
-  return runHeld({ gateway, hold, client, storage }, (run) => {
-    const held = { ...asked, plan, hold, granted, run };
+  const runsToEnd = isCostUnknown(asked, granted);
+  return runHeld({ gateway, hold, client, storage, runsToEnd }, (run) => {
+    const held = { ...asked, plan, hold, granted, runsToEnd, run };
     return request.stream ? streamAnswer(held) : sendAnswer(held);
   });
+}
+
+/**
+ * Returns true when only the provider's final count shows the cost: a document by address, or what
+ * `pass_fields` opens, can have any length, and a whole answer does not show its searches. A client
+ * that left shortly before the end would pay a small part.
+ */
+function isCostUnknown({ estimate, request }: ToHold, { search }: Granted): boolean {
+  return estimate.upper >= beyondAnyContext || (search !== null && !request.stream);
 }
