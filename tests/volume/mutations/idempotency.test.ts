@@ -128,9 +128,27 @@ testMutations(watchers, {
   },
   'an answer of any length is stored': {
     file: 'gateway/replaying/answer-storage.ts',
-    guard: 'body: retainsBodies ? bodyWithin(claim.bodyBytesMax) : null',
-    without: 'body: retainsBodies ? response.body : null',
+    guard: 'claim && bodyWithin(claim.bodyBytesMax)',
+    without: 'claim && response.body',
     watchers: chat('too long to be stored'),
+  },
+  'any number of free answers is stored': {
+    file: 'gateway/replaying/run-cached.ts',
+    guard: '(!isFree || takeFree(bytes))',
+    without: '(!isFree || takeFree(0))',
+    watchers: ['tests/integration/free-bytes.test.ts # answers of test keys'],
+  },
+  'any number of cache hits is stored': {
+    file: 'gateway/replaying/run-cached.ts',
+    guard: 'takeFree(response.body.length)',
+    without: 'takeFree(0)',
+    watchers: ['tests/integration/free-bytes.test.ts # cache hits'],
+  },
+  'charged answers take the room of free ones': {
+    file: 'gateway/charging/open-hold.ts',
+    guard: `key.mode === 'test' || costMicros === 0`,
+    without: `key.mode === 'test' || costMicros >= 0`,
+    watchers: ['tests/integration/free-bytes.test.ts # cache hits'],
   },
   'a charged answer is not stored': {
     file: 'gateway/replaying/answer-storage.ts',

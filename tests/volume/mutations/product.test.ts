@@ -93,6 +93,36 @@ testMutations([], {
     without: 'const hasRun = hasWritten && !failure.isBilled',
     watchers: integration('billed-failures', 'a translated call without a name'),
   },
+  'an answer that its client slowed down is free': {
+    file: 'gateway/answering/stream.ts',
+    guard: 'clientWaitMs >= slowReadMs',
+    without: 'clientWaitMs === Infinity',
+    watchers: integration('unfinished-answers', 'reads nothing for seconds'),
+  },
+  'an answer that has used up its time is free': {
+    file: 'gateway/answering/stream.ts',
+    guard: '(failure?.isOverdue && unseen.silentMs < writingMs)',
+    without: '(failure?.isOverdue && unseen.silentMs < 0)',
+    watchers: integration('unfinished-answers', 'ends while the model writes'),
+  },
+  'a provider that hangs until the time is used up is paid': {
+    file: 'gateway/answering/stream.ts',
+    guard: '(failure?.isOverdue && unseen.silentMs < writingMs)',
+    without: 'failure?.isOverdue',
+    watchers: integration('unfinished-answers', 'after the model fell silent'),
+  },
+  'a whole answer that is too long for its time counts against no account': {
+    file: 'gateway/charging/provoked.ts',
+    guard: 'if (!failure.isOverdue) return',
+    without: 'if (failure) return',
+    watchers: integration('loss-budget', 'not complete in time'),
+  },
+  'any whole answer that runs out of time counts against its account': {
+    file: 'gateway/charging/provoked.ts',
+    guard: 'return granted.maxOutputTokens >=',
+    without: 'return granted.maxOutputTokens + Infinity >=',
+    watchers: integration('loss-budget', 'not complete in time'),
+  },
   'a refund is not taken back': {
     file: 'domain/billing/position.ts',
     guard: 'const refunded = refundedMicros(known, paid.amountMicros);',
