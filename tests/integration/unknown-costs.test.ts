@@ -7,7 +7,7 @@ import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { TestClock, flushEventLoop } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerInParts, answerJson, holdBack } from '../support/upstream.ts';
+import { answerInParts, answerJson, answerSse, holdBack } from '../support/upstream.ts';
 
 /** USD per million tokens. */
 const prices = { input: 1, output: 10 };
@@ -88,6 +88,24 @@ test('a client whose stop sequence came early pays what the provider counts in t
   await clock.advance(60_000);
   late.release();
   assert.equal((await reply).costMicros, costMicros);
+});
+
+test('a stream with a document by address is held for in full, so that no cap ends it early', async () => {
+  const { start, deltas, end } = streamFrames('responses', { text, tokens });
+  gateway.upstream.on(responses.upstreamPath, answerSse([...start, ...deltas, ...end]));
+  // Room for the longest document and a slice of 4 096 tokens, but not for 8 000.
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.26 });
+  const ask = (fields: object) =>
+    gateway.post(responses.path, {
+      key,
+      body: responses.body({ model: 'by-responses', stream: true, ...document, ...fields }),
+    });
+  assert.equal((await ask({ max_output_tokens: 8_000 })).error.code, 'insufficient_balance');
+  const reply = await ask({ max_output_tokens: undefined });
+  assert.equal(reply.status, 200, reply.text);
+  const sent = gateway.upstream.requests.at(-1)!.body as { readonly max_output_tokens: number };
+  assert.ok(sent.max_output_tokens > 4_096 && sent.max_output_tokens <= 6_000);
+  assert.equal((await gateway.balance(account)).availableMicros, 260_000 - costMicros);
 });
 
 async function leaveEarly(

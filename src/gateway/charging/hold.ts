@@ -72,15 +72,16 @@ function withLimit(wanted: HoldRequest): HoldRequest {
 }
 
 /**
- * Returns the output tokens to hold at first: all without streaming, else a slice, but never less
- * than the minimum worth starting for.
+ * Returns the output tokens to hold at first: for a stream a slice, but never less than the minimum
+ * worth starting for; else all. A stream whose input only its end shows must not end early, because
+ * its hold cannot grow.
  */
 function firstSliceOf(
   { config }: Gateway,
-  { request }: HoldRequest,
+  { request, isInputUnknown }: HoldRequest,
   maxOutputTokens: number,
 ): number {
-  if (!request.stream) return maxOutputTokens;
+  if (!request.stream || isInputUnknown) return maxOutputTokens;
   return Math.min(
     maxOutputTokens,
     Math.max(config.limits.hold_slice_tokens, reducedFloor(request)),

@@ -22,6 +22,8 @@ export type HoldRequest = {
   readonly request: ClientRequest;
   readonly inputTokensUpper: number;
   readonly inputTokensLikely: number;
+  /** True when the input can have any length, which only the provider's final count shows. */
+  readonly isInputUnknown: boolean;
   /** The largest limit of any route of the model; the price is the highest, too. */
   readonly outputTokens: number;
   readonly cachesLong: boolean;

@@ -94,11 +94,12 @@ async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Pro
     request,
     inputTokensUpper: Math.min(estimate.upper, model.contextTokens),
     inputTokensLikely: estimate.likely,
+    isInputUnknown: estimate.upper >= beyondAnyContext,
     limitField: format.outputLimitField(request.body),
     ...plan.dearest,
   });
   const { client, storage } = asked;
-  const runsToEnd = isCostUnknown(asked, granted);
+  const runsToEnd = isCostUnknown(granted);
   return runHeld({ gateway, hold, client, storage, runsToEnd }, (run) => {
     const held = { ...asked, plan, hold, granted, runsToEnd, run };
     return request.stream ? streamAnswer(held) : sendAnswer(held);
@@ -110,6 +111,6 @@ async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Pro
  * `pass_fields` opens, can have any length, and a whole answer does not show its searches. A client
  * that left shortly before the end would pay a small part.
  */
-function isCostUnknown({ estimate, request }: ToHold, { search }: Granted): boolean {
-  return estimate.upper >= beyondAnyContext || (search !== null && !request.stream);
+function isCostUnknown({ wanted, search }: Granted): boolean {
+  return wanted.isInputUnknown || (search !== null && !wanted.request.stream);
 }

@@ -123,6 +123,12 @@ testMutations([], {
     without: 'return granted.maxOutputTokens + Infinity >=',
     watchers: integration('loss-budget', 'not complete in time'),
   },
+  'a stream with a document by address may end before its cost is known': {
+    file: 'gateway/charging/hold.ts',
+    guard: 'if (!request.stream || isInputUnknown) return',
+    without: 'if (!request.stream) return',
+    watchers: integration('unknown-costs', 'is held for in full'),
+  },
   'a refund is not taken back': {
     file: 'domain/billing/position.ts',
     guard: 'const refunded = refundedMicros(known, paid.amountMicros);',
@@ -161,8 +167,8 @@ testMutations([], {
   },
   'the hold of a whole answer covers one slice': {
     file: 'gateway/charging/hold.ts',
-    guard: 'if (!request.stream) return maxOutputTokens;',
-    without: '',
+    guard: 'if (!request.stream || isInputUnknown) return',
+    without: 'if (isInputUnknown) return',
     watchers: integration(
       'money',
       '(a request without a maximum|a maximum that does not fit|n multiplies|the balance that a client sees)',
