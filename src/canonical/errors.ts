@@ -137,7 +137,7 @@ export const errorKinds = {
     status: 422,
     retry: false,
     meaning:
-      'The request with this Idempotency-Key succeeded and was charged, but its response is not stored: it was too long, it was free and the account had stored too many free ones that day, the account stores none or has erased it, or the secret that encrypted it has ended.',
+      'The request with this Idempotency-Key succeeded and is not charged again, but its response is not stored: it was too long, it was free and too much for the free ones that an account stores in a day, the account stores none or has erased it, or the secret that encrypted it has ended.',
     remedy:
       'The request never runs again under this key. Use a new key to run it again, or ask the operator to raise `idempotency.body_limit_bytes` or `idempotency.free_bytes_per_day`.',
   },

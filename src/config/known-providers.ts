@@ -103,7 +103,9 @@ export function isProviderName(name: string): boolean {
   return Object.hasOwn(knownProviders, name);
 }
 
-/** Returns what is known of a provider: by its name, or under another name by its host. */
+/**
+ * Returns the known provider of that name. Under any other name, returns the one with the same host.
+ */
 export function findKnownProvider(name: string, baseUrl: string): KnownProvider | undefined {
   if (isProviderName(name)) return knownProviders[name];
   const host = URL.parse(baseUrl)?.host;

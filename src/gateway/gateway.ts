@@ -30,7 +30,7 @@ export type Gateway = {
   /** May be a moment old. */
   readonly readBalance: (ledgerId: LedgerId) => Balance | null | Promise<Balance | null>;
   readonly idempotency: Idempotency;
-  /** What accounts may have stored for nothing. */
+  /** Limits the free answers that are stored for retries. */
   readonly freeBytes: FreeBytes;
   readonly cache: ResponseCache;
   readonly providers: ConnectedProviders;

@@ -127,7 +127,7 @@ export type Held = Accepted &
     readonly plan: RoutePlan;
     readonly hold: OpenHold;
     readonly granted: Granted;
-    /** True when nobody knows its cost before its end, so it is not stopped early. */
+    /** True when only its end shows its cost, so it is not stopped when its client leaves. */
     readonly runsToEnd: boolean;
     readonly run: Run;
   };

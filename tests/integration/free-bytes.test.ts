@@ -1,5 +1,5 @@
-// What an account gets for nothing, from test keys and from the cache, is stored for retries only up
-// to a size a day. Answers that it pays for are always stored.
+// Free answers (of test keys and from the cache) are stored for retries, up to a number of bytes a
+// day for each account. Charged answers are always stored.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';

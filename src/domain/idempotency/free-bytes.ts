@@ -1,5 +1,5 @@
-// Bounds what an account has stored for nothing: answers of test keys and cache hits, under any
-// number of Idempotency-Keys.
+// Limits the free answers (of test keys and from the cache) that are stored for an account. Each new
+// Idempotency-Key stores another copy, so an account that pays nothing could fill the disk.
 import type { Clock } from '../../lib/clock.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 

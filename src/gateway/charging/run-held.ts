@@ -9,7 +9,7 @@ import type { OpenHold } from './open-hold.ts';
 type ToRun = Audience & {
   readonly gateway: Gateway;
   readonly hold: OpenHold;
-  /** True when the run goes on, whoever waits for the answer; left out: it is stopped. */
+  /** True when the run continues after its client has left; left out: it is stopped. */
   readonly runsToEnd?: boolean;
 };
 
