@@ -57,6 +57,8 @@ function visit<Result>(
 }
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+/** Exact: a heading that sorts the invitations, shown while they load, is a button 'Invited by'. */
+const inviteButton = (page: Page) => page.getByRole('button', { name: 'Invite', exact: true });
 const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name });
 const heading = (page: Page, name: string) => page.getByRole('heading', { name });
 const rowOf = (page: Page, table: string, hasText: string) =>
@@ -249,7 +251,7 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
     await rowOf(page, 'Members', 'You').waitFor();
     const ending = rowOf(page, 'Members', 'You').getByRole('button', { name: /Leave|Remove/ });
     assert.equal(await ending.count(), 0);
-    await button(page, 'Invite').click();
+    await inviteButton(page).click();
     await fillIn(page, { 'E-mail': 'newcomer' });
     await dialog(page, 'Invite someone').getByRole('button', { name: 'Invite' }).click();
     await page.getByText('Enter an e-mail address.').waitFor();
@@ -274,7 +276,7 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
     await heading(page, 'Overview').waitFor();
     await page.goto(`/settings?tab=members&account=${account}`);
     await rowOf(page, 'Members', 'Newcomer').getByRole('button', { name: 'Leave' }).waitFor();
-    assert.equal(await button(page, 'Invite').count(), 0, 'a member cannot invite');
+    assert.equal(await inviteButton(page).count(), 0, 'a member cannot invite');
     assert.equal(await heading(page, 'Invitations').count(), 0);
     assert.equal(await page.getByRole('combobox', { name: /^Role of/ }).count(), 0);
     await visit(owner, `/settings?tab=members&account=${account}`, async (ofOwner) => {
@@ -282,7 +284,7 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
       await ofOwner.getByText('Newcomer is now an admin.').waitFor();
     });
     await page.reload();
-    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    await inviteButton(page).click();
     await page.getByRole('combobox', { name: 'Role' }).click();
     await page.getByRole('option', { name: 'Admin' }).waitFor();
     assert.equal(
