@@ -80,17 +80,17 @@ test('a name has one holder; the others get it in turn', async () => {
 
 test('the holder learns when another thread waits, and when none waits any more', async () => {
   const [one, other] = connect(2) as [ConnectedNameLocks, ConnectedNameLocks];
-  const told: boolean[] = [];
-  const onAwaited = (isAwaited: boolean) => void told.push(isAwaited);
+  const reports: boolean[] = [];
+  const onAwaited = (isAwaited: boolean) => void reports.push(isAwaited);
   const giveBack = await one.take('a', { signal: never, onAwaited });
   const leaving = new AbortController();
   const waiting = other.take('a', { signal: leaving.signal, onAwaited: () => assert.fail() });
   await pass();
-  assert.deepEqual(told, [true]);
+  assert.deepEqual(reports, [true]);
   leaving.abort();
   assert.equal(await waiting, null);
   await pass();
-  assert.deepEqual(told, [true, false]);
+  assert.deepEqual(reports, [true, false]);
   giveBack!();
 });
 

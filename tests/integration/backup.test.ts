@@ -25,7 +25,7 @@ test(
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
     const load = chargeOn(gateway, key);
     await load.charges(50);
-    const told = load.told();
+    const before = load.count();
     const file = join(folderFor(t), 'books.db');
     const backup = await gateway.program.cli<{ file: string; bytes: number }>('backup', file);
     const [secret] = loadSecrets(gateway.program.env, gateway.program.dataDir, { isShared: false });
@@ -35,7 +35,7 @@ test(
     assert.ok(recordedMs !== null, 'the backup is recorded');
     assert.deepEqual(await gateway.program.cli('backup', '--done'), { recorded: true });
     assert.ok((await readLastBackup(gateway.database))! > recordedMs);
-    assert.ok(load.told() > told, 'requests were served while it was made');
+    assert.ok(load.count() > before, 'requests were served while it was made');
     await load.stop();
     await gateway.program.terminate();
 
@@ -46,7 +46,7 @@ test(
     });
     const { balance_cents: cents } = (await reply.json()) as { balance_cents: number };
     assert.ok(
-      cents <= Math.floor((5_000_000 - told * costMicros) / 10_000),
+      cents <= Math.floor((5_000_000 - before * costMicros) / 10_000),
       'a reported charge is missing',
     );
     const accounts = await restored.cli<{ id: string; live_available_micros: number }[]>(
@@ -60,7 +60,7 @@ test(
       'nothing is held by the requests that ran then',
     );
     t.diagnostic(
-      `${told} charges told before, ${(5_000_000 - available) / costMicros} in the copy, ${load.told()} in the end`,
+      `${before} charges before, ${(5_000_000 - available) / costMicros} in the copy, ${load.count()} in the end`,
     );
   },
 );
@@ -109,18 +109,18 @@ async function start(t: TestContext): Promise<TestGateway> {
 }
 
 function chargeOn(gateway: TestGateway, key: string) {
-  const state = { told: 0, isOver: false };
+  const state = { count: 0, isOver: false };
   const clients = Array.from({ length: 8 }, async () => {
     while (!state.isOver) {
       const reply = await gateway.post(chat.path, { key, body: chat.body() });
       assert.equal(reply.costMicros, costMicros);
-      state.told += 1;
+      state.count += 1;
     }
   });
   return {
-    told: () => state.told,
+    count: () => state.count,
     charges: async (count: number) => {
-      await until(() => state.told >= count);
+      await until(() => state.count >= count);
     },
     stop: async () => {
       state.isOver = true;

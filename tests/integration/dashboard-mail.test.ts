@@ -384,10 +384,10 @@ test('only the signed-in user of an address can confirm it with the link', async
 
 test('every change of password or second factor is reported by e-mail', async () => {
   const user = await signIn(gateway, { passwordHash });
-  const told = async (text: RegExp) => assert.match((await mailbox.take(user.email)).text, text);
+  const mailed = async (text: RegExp) => assert.match((await mailbox.take(user.email)).text, text);
   const changing = { current_password: password, new_password: 'another password' };
   assert.equal((await user.post('/profile/password', changing)).status, 200);
-  await told(/password was changed/);
+  await mailed(/password was changed/);
 
   const started = await user.post('/profile/second-factor', { password: 'another password' });
   const { secret, backup_codes: codes } = started.json<{
@@ -399,13 +399,13 @@ test('every change of password or second factor is reported by e-mail', async ()
     (await user.post('/profile/second-factor/confirm', { code: app.nextCode() })).status,
     200,
   );
-  await told(/switched on/);
+  await mailed(/switched on/);
   const given = { password: 'another password', code: codes[0]!, kind: 'backup' };
   const renewed = await user.post('/profile/second-factor/backup-codes', given);
-  await told(/New backup codes/);
+  await mailed(/New backup codes/);
   const [code] = renewed.json<{ backup_codes: string[] }>().backup_codes;
   assert.equal((await user.post('/profile/second-factor/disable', { ...given, code })).status, 200);
-  await told(/switched off/);
+  await mailed(/switched off/);
 
   await visitor(gateway).post('/auth/password-reset', { email: user.email });
   const token = tokenIn(await mailbox.take(user.email), 'reset-password');
@@ -413,7 +413,7 @@ test('every change of password or second factor is reported by e-mail', async ()
     (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
     200,
   );
-  await told(/password was changed/);
+  await mailed(/password was changed/);
 });
 
 test('a second factor removed by an operator is reported by e-mail', async () => {
@@ -461,8 +461,8 @@ test('only owners are warned of a low balance: once, and at once when it is alre
   assert.equal((await set(6_500_000)).status, 200);
   for (const { email } of [owner, other]) {
     const { text } = await mailbox.take(email);
-    for (const told of ['$5.00', '$6.50', `${gateway.url}/billing`])
-      assert.ok(text.includes(told), text);
+    for (const part of ['$5.00', '$6.50', `${gateway.url}/billing`])
+      assert.ok(text.includes(part), text);
   }
   // This mail arrives after any that a later check would send.
   assert.equal((await set(6_500_000)).status, 200);

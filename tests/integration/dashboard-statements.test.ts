@@ -109,7 +109,7 @@ test('a payment by card has a receipt with its fee, and with what was refunded s
   await stripe.pay(address);
   const credit = (await statementOf(account)).find(({ kind }) => kind === 'credit')!;
   const receipt = async () => receiptOf(owner, credit.id);
-  const told = await receipt();
+  const receiptText = await receipt();
   for (const part of [
     'Receipt',
     // Helvetica has no Ł and no ź.
@@ -125,8 +125,8 @@ test('a payment by card has a receipt with its fee, and with what was refunded s
     '26.03 USD',
     'Reverse charge: the recipient owes the tax.',
   ])
-    assert.ok(told.includes(part), `${part} in ${told}`);
-  assert.ok(!told.includes('Refunded'));
+    assert.ok(receiptText.includes(part), `${part} in ${receiptText}`);
+  assert.ok(!receiptText.includes('Refunded'));
   assert.equal((await stripe.deliver(stripe.refunded(stripe.paymentOf(address), 500))).status, 200);
   const later = await receipt();
   assert.ok(later.includes('26.03 USD') && later.includes('Refunded or disputed since'), later);
@@ -171,9 +171,12 @@ test('a name in any script gives a receipt, in Latin letters where the font has 
     };
     const booked = await operator.post(`/operator/accounts/${id}/adjustments`, body);
     const { entry_id: entry } = booked.json<{ entry_id: string }>();
-    const told = await receiptOf(owner, entry);
-    assert.ok(told.replaceAll(/\s/g, '').includes(shown.replaceAll(/\s/g, '')), told);
-    assert.ok(told.includes('Confirmation of credit') && told.includes('1.234567 USD'), told);
+    const receiptText = await receiptOf(owner, entry);
+    assert.ok(receiptText.replaceAll(/\s/g, '').includes(shown.replaceAll(/\s/g, '')), receiptText);
+    assert.ok(
+      receiptText.includes('Confirmation of credit') && receiptText.includes('1.234567 USD'),
+      receiptText,
+    );
   }
 });
 
@@ -187,9 +190,9 @@ test('the runway is the balance divided by the average spend, and absent without
   const cost = (await gateway.post(chat.path, { key, body: chat.body() })).costMicros!;
   assert.equal((await runway()).runway, null, 'today is not over');
   clock.jumpTo(clock.nowMs() + 2 * dayMs);
-  const { available_micros: available, runway: told } = await runway();
+  const { available_micros: available, runway: reported } = await runway();
   const daily = Math.ceil(cost / 2);
-  assert.deepEqual(told, {
+  assert.deepEqual(reported, {
     days_left: Math.floor(available / daily),
     daily_micros: daily,
     days: 2,

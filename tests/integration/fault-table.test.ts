@@ -76,7 +76,7 @@ function summarize(
   const countOf = (words: RegExp) => problems.filter(({ problem }) => words.test(problem!)).length;
   t.diagnostic(
     `${results.length} cells: ${countOf(/^a hang/)} hangs, ${countOf(/^the charge/)} wrong charges, ` +
-      `${countOf(/^a leak/)} secrets told, ${problems.length} problems in all`,
+      `${countOf(/^a leak/)} secrets leaked, ${problems.length} problems in all`,
   );
 }
 

@@ -84,17 +84,17 @@ test('a long wait does not end a request, but a slow upload in its turn does', a
     `POST ${editsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
       `Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n{`,
   );
-  let told = '';
-  dawdler.on('data', (text: string) => (told += text));
+  let received = '';
+  dawdler.on('data', (text: string) => (received += text));
   await once(dawdler, 'data');
-  assert.match(told, /^HTTP\/1\.1 100 /);
+  assert.match(received, /^HTTP\/1\.1 100 /);
   const statuses = Promise.all(edit(8).map(statusOf));
   await underWay(8);
   assert.equal(gateway.upstream.requests.length, 0, 'they wait for the dawdler');
   const dismissed = once(dawdler, 'close');
   await clock.advance(arrivalTimeoutMs);
   await dismissed;
-  assert.match(told, /HTTP\/1\.1 408 /);
+  assert.match(received, /HTTP\/1\.1 408 /);
   for (let left = 8; left > 0; left--) {
     await gateway.upstream.request(8 - left);
     await underWay(left);

@@ -100,8 +100,8 @@ async function isCached(
   const headers: Record<string, string> = header === undefined ? {} : { 'x-service-cache': header };
   const ask = () => service.post(chat.path, chat.body(fields), { key, headers });
   await ask();
-  const { headers: told, costMicros } = await ask();
-  assert.equal(costMicros === 0, told['x-service-cache'] === 'hit');
+  const { headers: replyHeaders, costMicros } = await ask();
+  assert.equal(costMicros === 0, replyHeaders['x-service-cache'] === 'hit');
   return costMicros === 0;
 }
 
@@ -197,10 +197,10 @@ export const rules: readonly Section[] = [
               headers: name === undefined ? {} : { 'idempotency-key': name },
             });
           await ask('first');
-          const told = [await ask('first'), await ask()].map(
+          const origins = [await ask('first'), await ask()].map(
             ({ headers }) => headers['x-service-cache'],
           );
-          assert.deepEqual(told, ['idempotent-replay', 'hit']);
+          assert.deepEqual(origins, ['idempotent-replay', 'hit']);
         },
       ],
       [
@@ -726,14 +726,14 @@ export const rules: readonly Section[] = [
             (await service.post(chat.path, chat.body({ temperature: 0, stream }), { key })).headers[
               'x-service-cache'
             ];
-          const told = [
+          const origins = [
             await ask(one, false),
             await ask(one, true),
             await ask(other, false),
             await ask(one, false),
             await ask(one, true),
           ];
-          assert.deepEqual(told, [undefined, undefined, undefined, 'hit', 'hit']);
+          assert.deepEqual(origins, [undefined, undefined, undefined, 'hit', 'hit']);
         },
       ],
     ],

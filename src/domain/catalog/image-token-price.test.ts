@@ -36,11 +36,11 @@ function usage(changes: Partial<ImageUsage>): ImageUsage {
 function usdOf(
   model: typeof flare,
   image: PricedImage,
-  told: Partial<ImageUsage>,
+  reported: Partial<ImageUsage>,
   { asked, delivered }: { asked: number; delivered: number } = { asked: 1, delivered: 1 },
 ): number {
   const counted = countedPrice(model!, image, {
-    usage: usage(told),
+    usage: usage(reported),
     prompt,
     asked,
     delivered,
@@ -56,12 +56,12 @@ describe("the charge by the provider's count", () => {
       usdOf(flare, fromText, { inputTokens: 50, outputTokens: 400 }),
       (50 * 5 + 400 * 30) / 1e6,
     );
-    const told = { inputTokens: 1_050, imageTokens: 1_000, outputTokens: 400 };
-    assert.equal(usdOf(edit, fromOne, told), (50 * 5 + 1_000 * 8 + 400 * 30) / 1e6);
+    const reported = { inputTokens: 1_050, imageTokens: 1_000, outputTokens: 400 };
+    assert.equal(usdOf(edit, fromOne, reported), (50 * 5 + 1_000 * 8 + 400 * 30) / 1e6);
   });
 
   test('cached tokens have the cache price', () => {
-    const told = {
+    const reported = {
       inputTokens: 1_050,
       imageTokens: 1_000,
       cachedTextTokens: 30,
@@ -69,7 +69,7 @@ describe("the charge by the provider's count", () => {
       outputTokens: 400,
     };
     assert.equal(
-      usdOf(edit, fromOne, told),
+      usdOf(edit, fromOne, reported),
       (20 * 5 + 30 * 1.25 + 400 * 8 + 600 * 2 + 400 * 30) / 1e6,
     );
     assert.equal(
@@ -104,22 +104,22 @@ describe("the charge by the provider's count", () => {
       { ...fromOne, inputs: [null, null] },
       { prompt, factor: listPrice },
     )!;
-    const told = { usage: usage(wild), prompt, asked: 2, delivered: 2, factor: listPrice };
-    const counted = countedPrice(reference!, { ...fromOne, inputs: [square, square] }, told)!;
+    const reported = { usage: usage(wild), prompt, asked: 2, delivered: 2, factor: listPrice };
+    const counted = countedPrice(reference!, { ...fromOne, inputs: [square, square] }, reported)!;
     assert.equal(counted.listPicos, 2n * 2n * picosFromUsd(0.013) + most.request.listPicos);
     assert.equal(counted.beyondPicos, 10n * counted.listPicos);
   });
 
   test('a model without token prices is not charged by tokens', () => {
     const flux = models.get('flux-2')!;
-    const told = {
+    const reported = {
       usage: usage({ inputTokens: 5, outputTokens: 5 }),
       prompt,
       asked: 1,
       delivered: 1,
       factor: listPrice,
     };
-    assert.equal(countedPrice(flux, fromText, told), null);
+    assert.equal(countedPrice(flux, fromText, reported), null);
     assert.equal(
       maximumPrice(flux, fromText, { prompt, factor: listPrice })!.request.listPicos,
       0n,
@@ -157,14 +157,14 @@ test('no count costs more than the hold or less than zero, for any factor', () =
       counts,
       request,
       factors,
-      (told, { inputs, size, quality, upper, likely, asked, missing }, factor) => {
+      (reported, { inputs, size, quality, upper, likely, asked, missing }, factor) => {
         const delivered = Math.max(asked - missing, 1);
         const tokensOfPrompt = { upper: Math.max(upper, likely), likely };
         const image = { size, quality, resolution: null, inputs: Array<null>(inputs).fill(null) };
         const most = maximumPrice(reference!, image, { prompt: tokensOfPrompt, factor })!;
         const given = { ...image, inputs: image.inputs.map(() => square) };
         const counted = countedPrice(reference!, given, {
-          usage: told,
+          usage: reported,
           prompt: tokensOfPrompt,
           asked,
           delivered,
@@ -174,11 +174,12 @@ test('no count costs more than the hold or less than zero, for any factor', () =
         assert.ok(
           counted.upstreamPicos <= most.upstreamPicos * BigInt(asked) + most.request.upstreamPicos,
         );
-        assert.ok(counted.upstreamPicos > 0n || told.outputTokens === 0);
-        const whole = told.inputTokens > 0 && told.outputTokens > 0 && counted.beyondPicos === 0n;
+        assert.ok(counted.upstreamPicos > 0n || reported.outputTokens === 0);
+        const whole =
+          reported.inputTokens > 0 && reported.outputTokens > 0 && counted.beyondPicos === 0n;
         if (whole)
           assert.ok(
-            counted.upstreamPicos >= BigInt(told.outputTokens) * 30_000_000n,
+            counted.upstreamPicos >= BigInt(reported.outputTokens) * 30_000_000n,
             'every counted token is charged',
           );
       },

@@ -181,25 +181,25 @@ const endings: [answer: Played, ending: SourceEnding][] = [
 for (const [answer, ending] of endings) {
   const title = answer === 'hang' ? answer : answer.kind === 'status' ? answer.status : answer.kind;
   test(`${title} is reported once per call as ${ending}`, async () => {
-    const told: string[] = [];
+    const events: string[] = [];
     const health = {
       isAvailable: () => true,
-      begin: (name: string) => void told.push(`${name} begins`),
-      end: (name: string, how: SourceEnding) => void told.push(`${name} ${how}`),
+      begin: (name: string) => void events.push(`${name} begins`),
+      end: (name: string, how: SourceEnding) => void events.push(`${name} ${how}`),
     };
     const searching = searcher([source('first', answer)], { health, timeoutMs: 50 }).search();
     await clock.advance(50);
     await searching;
-    assert.deepEqual(told, ['first begins', `first ${ending}`]);
+    assert.deepEqual(events, ['first begins', `first ${ending}`]);
   });
 }
 
 test('the ending is unknown when the caller left', async () => {
-  const told: string[] = [];
+  const events: string[] = [];
   const health = {
     isAvailable: () => true,
     begin: () => {},
-    end: (_name: string, how: SourceEnding) => void told.push(how),
+    end: (_name: string, how: SourceEnding) => void events.push(how),
   };
   const controller = new AbortController();
   const answer = searcher([source('first', 'hang'), source('second', 'hang')], { health }).search(
@@ -207,5 +207,5 @@ test('the ending is unknown when the caller left', async () => {
   );
   controller.abort();
   await answer;
-  assert.deepEqual(told, ['unknown']);
+  assert.deepEqual(events, ['unknown']);
 });

@@ -107,9 +107,9 @@ async function survive(
   await load.stop();
   await until(async () => (await gateway.balance(load.account)).heldMicros === 0, hangMs);
   const charges = await load.compare();
-  const told = Array.from(counts, ([what, count]) => `${count} × ${what}`).join(', ');
+  const happened = Array.from(counts, ([what, count]) => `${count} × ${what}`).join(', ');
   console.log(
-    `${told}: ${load.journal.size} answers delivered, ${charges} charges, ${load.free()} told that they are free, ` +
+    `${happened}: ${load.journal.size} answers delivered, ${charges} charges, ${load.free()} told that they are free, ` +
       `${load.failed()} broken off; 0 lost, 0 double, 0 held`,
   );
 }

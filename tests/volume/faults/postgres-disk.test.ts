@@ -61,7 +61,7 @@ test('on a full PostgreSQL disk running requests are answered and charged once t
   await until(async () => {
     const reply = gateway.post(chat.path, { key: otherKey, body: chat.body() });
     filling.push(reply);
-    void reply.then((told) => told.status === 503 && refused.push(told));
+    void reply.then((answer) => answer.status === 503 && refused.push(answer));
     await clock.advance(500);
     return refused.length > 0;
   });

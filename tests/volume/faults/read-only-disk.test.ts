@@ -103,14 +103,14 @@ test('a stream whose charge reached the disk despite a failed flush is not repor
   // The log has wrapped around once, so later writes reuse existing blocks.
   for (let request = 0; request < earlier; request++) assert.equal((await ask()).status, 200);
   const { reply, release } = await startStream(chat);
-  const told = reply.catch(() => null);
+  const answer = reply.catch(() => null);
 
   disk.refuseNewBlocks();
   release();
   await until(async () => (await gateway.get('/readyz')).status === 503);
   assert.equal((await ask()).status, 503);
   assert.equal(await gateway.program.terminate(), 0);
-  const isFree = (await told)?.text.includes('Nothing was charged') ?? false;
+  const isFree = (await answer)?.text.includes('Nothing was charged') ?? false;
 
   await books.repair();
   const { postedMicros, heldMicros } = await books.balance();

@@ -9,27 +9,27 @@ const day = (name: string, requests: number, matching: number): DayCount => ({
 });
 const at = (text: string) => Date.parse(text);
 
-function told(days: readonly DayCount[], range: Parameters<typeof planSpans>[1] = {}): string[] {
+function planned(days: readonly DayCount[], range: Parameters<typeof planSpans>[1] = {}): string[] {
   const short = (ms: number | null) => new Date(ms!).toISOString().slice(5, 16);
   return planSpans(days, range).map(({ fromMs, toMs }) => `${short(fromMs)} ${short(toMs)}`);
 }
 
 test('small days are read together, with the gaps between them, newest first', () => {
   assert.deepEqual(
-    told([day('21', 9_000, 1), day('20', 9_000, 0), day('03', 3_000, 1), day('02', 5, 1)]),
+    planned([day('21', 9_000, 1), day('20', 9_000, 0), day('03', 3_000, 1), day('02', 5, 1)]),
     ['11-20T00:00 11-22T00:00', '11-02T00:00 11-04T00:00'],
   );
 });
 
 test('days without matches are skipped', () => {
-  assert.deepEqual(told([day('21', 20_000, 0), day('20', 20_000, 4), day('19', 30_000, 0)]), [
+  assert.deepEqual(planned([day('21', 20_000, 0), day('20', 20_000, 4), day('19', 30_000, 0)]), [
     '11-20T00:00 11-21T00:00',
   ]);
-  assert.deepEqual(told([]), []);
+  assert.deepEqual(planned([]), []);
 });
 
 test('a large day is read in parts that cover it completely', () => {
-  assert.deepEqual(told([day('21', 60_000, 1)]), [
+  assert.deepEqual(planned([day('21', 60_000, 1)]), [
     '11-21T16:00 11-22T00:00',
     '11-21T08:00 11-21T16:00',
     '11-21T00:00 11-21T08:00',
@@ -44,10 +44,11 @@ test('a large day is read in parts that cover it completely', () => {
 
 test('nothing outside the requested period is read', () => {
   const range = { fromMs: at('2026-11-21T10:00Z'), toMs: at('2026-11-21T12:00Z') };
-  assert.deepEqual(told([day('21', 60_000, 1)], range), ['11-21T10:00 11-21T12:00']);
-  assert.deepEqual(told([day('21', 5, 1), day('20', 5, 1)], { fromMs: at('2026-11-20T23:00Z') }), [
-    '11-20T23:00 11-22T00:00',
-  ]);
+  assert.deepEqual(planned([day('21', 60_000, 1)], range), ['11-21T10:00 11-21T12:00']);
+  assert.deepEqual(
+    planned([day('21', 5, 1), day('20', 5, 1)], { fromMs: at('2026-11-20T23:00Z') }),
+    ['11-20T23:00 11-22T00:00'],
+  );
 });
 
 test('spans that widen cover all the time, newest first, without a gap', () => {
