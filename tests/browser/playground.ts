@@ -203,7 +203,7 @@ test('a conversation survives a reload, in its mode only, and sign-out removes i
       .getByText(/output tokens/)
       .nth(1)
       .waitFor();
-    await until(async () => (await keptTurns(page)) === 1);
+    await until(async () => (await keptChat(page))?.match(/"state":"complete"/g)?.length === 2);
     // The address names neither the models nor the format.
     await page.goto('/playground?mode=test');
     const answers = page.getByText('You said: Remember me');
@@ -216,7 +216,7 @@ test('a conversation survives a reload, in its mode only, and sign-out removes i
     await page.getByRole('button', { name: /^User menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL(/\/sign-in/);
-    assert.equal(await keptTurns(page), null);
+    assert.equal(await keptChat(page), null);
   });
 });
 
@@ -264,7 +264,8 @@ test('the key used last is offered first', async () => {
 });
 
 /** The turns of the first conversation that the browser keeps; null: it keeps none. */
-function keptTurns(page: Page): Promise<number | null> {
+/** Returns the kept conversation as JSON. */
+function keptChat(page: Page): Promise<string | null> {
   return page.evaluate(`new Promise((resolve) => {
     const opening = indexedDB.open('tollgate', 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore('values');
@@ -272,7 +273,7 @@ function keptTurns(page: Page): Promise<number | null> {
       const reading = opening.result.transaction('values').objectStore('values').getAll();
       reading.onsuccess = () => {
         opening.result.close();
-        resolve(reading.result[0]?.turns.length ?? null);
+        resolve(reading.result.length > 0 ? JSON.stringify(reading.result[0]) : null);
       };
     };
   })`);
