@@ -123,9 +123,7 @@ test('with an address and a key, a reader streams a first answer, finds why a 40
     await models.locator('.raw', { hasText: '"gpt-5-mini"' }).waitFor();
 
     await why.click();
-    const row = page.locator('#insufficient_balance');
-    await row.getByText('Top up').waitFor();
-    assert.equal(await row.evaluate((found) => found.matches(':target')), true);
+    await page.locator('#insufficient_balance:target').getByText('Top up').waitFor();
   });
 });
 

@@ -28,6 +28,7 @@ import { createRequire } from 'node:module';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { inflate } from '@sparticuz/chromium';
 import axe from 'axe-core';
 import {
@@ -230,6 +231,21 @@ export async function settle(page: Page): Promise<void> {
 }
 
 /**
+ * With `TOLLGATE_TEST_SLOW_PAGES=1`, each request waits for a random time, and scripts run slowly.
+ * This finds tests that rely on the order or on the speed of answers.
+ */
+const areSlow = process.env.TOLLGATE_TEST_SLOW_PAGES === '1';
+
+async function slowDown({ page, protocol }: Pick<Profile, 'page' | 'protocol'>): Promise<void> {
+  await protocol.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+  await page.context().route('**/*', async (route) => {
+    await setTimeout(Math.random() * (Math.random() < 0.3 ? 2_500 : 100));
+    // The page may be gone.
+    await route.continue().catch(() => {});
+  });
+}
+
+/**
  * Turns off animations and the blur behind dialogs: without a GPU every such frame is slow. The
  * page's content policy allows a style sheet that a script creates.
  */
@@ -366,6 +382,7 @@ class Profiles {
     watch(context, { origin, problems, asked });
     const page = await context.newPage();
     const profile = { origin, page, problems, asked, protocol: await context.newCDPSession(page) };
+    if (areSlow) await slowDown(profile);
     profileOfPage.set(page, profile);
     return profile;
   }
