@@ -22,7 +22,7 @@ import { RateLimits } from './gateway/admission/rate-limits.ts';
 import { createRouting } from './gateway/routing/routing.ts';
 import { connectSearch } from './gateway/search/search-sources.ts';
 import { createUpstreams } from './gateway/calling/upstreams.ts';
-import { FreeBytes } from './domain/idempotency/free-bytes.ts';
+import { FreeBytes } from './domain/limits/free-bytes.ts';
 import { Idempotency } from './domain/idempotency/idempotency.ts';
 import { openKeyStore } from './domain/keys/key-store.ts';
 import { Sealing } from './domain/ledger/seals/sealing.ts';
@@ -190,7 +190,7 @@ function createGateway(
       owner,
       bodyBytesMax: idempotency.body_limit_bytes,
     }),
-    freeBytes: new FreeBytes(Math.floor(idempotency.free_bytes_per_day / threads.count), clock),
+    freeBytes: new FreeBytes(Math.floor(config.limits.free_bytes_per_day / threads.count), clock),
     cache: new ResponseCache({
       ...answers,
       memoryBytes: Math.floor(cache.memory_bytes / threads.count),

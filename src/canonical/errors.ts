@@ -139,7 +139,7 @@ export const errorKinds = {
     meaning:
       'The request with this Idempotency-Key succeeded and is not charged again, but its response is not stored: it was too long, it was free and too much for the free ones that an account stores in a day, the account stores none or has erased it, or the secret that encrypted it has ended.',
     remedy:
-      'The request never runs again under this key. Use a new key to run it again, or ask the operator to raise `idempotency.body_limit_bytes` or `idempotency.free_bytes_per_day`.',
+      'The request never runs again under this key. Use a new key to run it again, or ask the operator to raise `idempotency.body_limit_bytes` or `limits.free_bytes_per_day`.',
   },
   key_daily_limit_reached: {
     status: 429,
@@ -169,7 +169,7 @@ export const errorKinds = {
     status: 429,
     retry: true,
     meaning:
-      'The key or its account exceeds its requests a minute, tokens a minute or requests at once, or the address sent too many wrong keys.',
+      'The key or its account exceeds its requests a minute, tokens a minute, requests at once or free images a day, or the address sent too many wrong keys.',
     remedy: 'Wait for the time in `Retry-After`.',
   },
   internal_error: {

@@ -43,6 +43,7 @@ describe('sources', () => {
       unpaid_concurrent_requests: 4,
       loss_budget_usd: 1,
       loss_budget_share: 0.05,
+      free_bytes_per_day: 268_435_456,
       failed_keys_per_minute: 20,
       stream_keep_alive_ms: 10_000,
       stream_stall_ms: 60_000,

@@ -431,6 +431,13 @@ export const ConfigFile = Type.Object(
           description:
             'The loss budget as a share of what the account was charged in the same 30 days, if that is more than `loss_budget_usd`.',
         }),
+        free_bytes_per_day: Type.Integer({
+          minimum: 0,
+          maximum: 1_099_511_627_776,
+          default: 268_435_456,
+          description:
+            'How many bytes of free answers (of test keys and from the cache) each gateway stores for an account in a UTC day: responses, for retries with the same `Idempotency-Key`, and images that are answered with a link. Of further responses, only the outcome is stored. Further images are refused, except as `b64_json`.',
+        }),
         failed_keys_per_minute: Type.Union(
           [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()],
           {
@@ -479,13 +486,6 @@ export const ConfigFile = Type.Object(
           default: 8_388_608,
           description:
             'The longest response stored for a retry with the same `Idempotency-Key`. For a longer one, only the outcome is stored: a retry does not run it again and gets a 422.',
-        }),
-        free_bytes_per_day: Type.Integer({
-          minimum: 0,
-          maximum: 1_099_511_627_776,
-          default: 268_435_456,
-          description:
-            'How many bytes of free responses (of test keys and from the cache) each gateway stores for an account in a UTC day, for retries with the same `Idempotency-Key`. Of further ones, only the outcome is stored.',
         }),
       },
       section,

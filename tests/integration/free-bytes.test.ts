@@ -1,11 +1,13 @@
-// Free answers (of test keys and from the cache) are stored for retries, up to a number of bytes a
-// day for each account. Charged answers are always stored.
+// Free answers (of test keys and from the cache) are stored up to a number of bytes a day for each
+// account. Charged answers are always stored.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { png } from '../support/images/local-image-provider.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { answerJson } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const dayMs = 86_400_000;
@@ -16,7 +18,7 @@ let gateway: TestGateway;
 
 before(async () => {
   clock = new TestClock();
-  gateway = await startGateway({ idempotency: { free_bytes_per_day: freeBytes } }, { clock });
+  gateway = await startGateway({ limits: { free_bytes_per_day: freeBytes } }, { clock });
   const tokens = { input: 100, output: 20 };
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'x'.repeat(500), tokens }));
 });
@@ -72,4 +74,55 @@ test('cache hits are stored up to the same bytes, and charged answers always', a
   assert.equal((await ask({ key, name: 'paid', fields: cached })).costMicros! > 0, true);
   assert.deepEqual(await repeat(key, ['5', '6', '7'], cached), [true, true, false]);
   assert.deepEqual(await repeat(key, ['8']), [true]);
+});
+
+test('images of test keys are stored up to the same bytes, and further ones only sent as base64', async () => {
+  const { key, account } = await gateway.makeKey();
+  const draw = (fields = {}) =>
+    gateway.post('/v1/images/generations', {
+      key,
+      body: {
+        model: 'gpt-image-flare',
+        prompt: 'a red fox',
+        size: '64x64',
+        output_format: 'webp',
+        ...fields,
+      },
+    });
+  let storedBytes = 0;
+  let reply = await draw();
+  for (; reply.status === 200; reply = await draw()) {
+    const [{ url }] = reply.json<{ data: [{ url: string }] }>().data;
+    storedBytes += (await (await fetch(url)).arrayBuffer()).byteLength;
+    assert.ok(storedBytes <= freeBytes, `${storedBytes} bytes`);
+  }
+  assert.ok(storedBytes > 0);
+  assert.deepEqual([reply.status, reply.error.code], [429, 'rate_limit_exceeded'], reply.text);
+  assert.equal(reply.error.param, 'response_format');
+  assert.match(reply.error.message, /b64_json/);
+  const toMidnightMs = dayMs - (clock.nowMs() % dayMs);
+  assert.equal(Number(reply.headers['retry-after']), Math.ceil(toMidnightMs / 1_000));
+  assert.equal((await gateway.balance(account, 'test')).heldMicros, 0);
+  const { data } = (await draw({ response_format: 'b64_json' })).json<{
+    data: [{ b64_json: string }];
+  }>();
+  assert.ok(data[0].b64_json.length > 0);
+  clock.jumpTo(clock.nowMs() + toMidnightMs);
+  assert.equal((await draw()).status, 200);
+});
+
+test('images of live keys are always stored', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  gateway.upstream.on(
+    '/v1/images/generations',
+    answerJson({ created: 1, data: [{ b64_json: png.toString('base64') }] }),
+  );
+  const images = Math.ceil(freeBytes / png.length) + 1;
+  for (let count = 0; count < images; count++) {
+    const reply = await gateway.post('/v1/images/generations', {
+      key,
+      body: { model: 'gpt-image-flare', prompt: `a red fox ${count}` },
+    });
+    assert.equal(reply.status, 200, reply.text);
+  }
 });

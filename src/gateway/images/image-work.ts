@@ -11,6 +11,7 @@ import {
 } from '../../domain/catalog/image-token-price.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { nextDayMs } from '../../lib/utc-time.ts';
 import { checkImageRequest, parseImageRequest } from '../../domain/images/image-request.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
@@ -130,6 +131,8 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
   const price: PiecePrice = counted
     ? { listPicos: 0n, upstreamPicos: 0n, request: counted }
     : table;
+  const refusal = refuseFreeLinks(drawing, made.images);
+  if (refusal) return { kind: 'failed', error: refusal, lostPicos };
   const data = await showAll(drawing, made.images);
   if (data instanceof ApiError) {
     const madePicos =
@@ -197,6 +200,28 @@ function countedBy(
     );
   }
   return counted;
+}
+
+/** Counts stored images of test keys, which are free. Returns null while the account has room today. */
+function refuseFreeLinks(
+  { gateway, key, request }: Drawing,
+  images: readonly ImageBytes[],
+): ApiError | null {
+  if (key.mode !== 'test' || request.responseFormat === 'b64_json') return null;
+  const bytes = images.reduce((sum, image) => sum + image.bytes.length, 0);
+  if (gateway.freeBytes.take(key.accountId, bytes)) return null;
+  const nowMs = gateway.clock.nowMs();
+  return new ApiError(
+    'rate_limit_exceeded',
+    "The images of the account's test keys exceed the bytes that are stored for free in a day " +
+      '(`limits.free_bytes_per_day`). Send `response_format` `b64_json`, which stores nothing, or ' +
+      'retry after midnight UTC.',
+    {
+      param: 'response_format',
+      details: { limit: 'free_bytes_per_day', scope: 'account' },
+      retryAfterSeconds: Math.ceil((nextDayMs(nowMs) - nowMs) / 1_000),
+    },
+  );
 }
 
 /**

@@ -44,7 +44,7 @@ function bodyNotRetained({ gateway }: Accepted): ApiError {
     'idempotency_body_not_retained',
     'The request with this Idempotency-Key has succeeded and is not charged again, but its answer is not stored: it is longer than ' +
       `${limit} bytes (\`idempotency.body_limit_bytes\`), it was free and too much for the free answers that an account stores in a day ` +
-      '(`idempotency.free_bytes_per_day`), the account stores no answers or has erased them, or the secret that ' +
+      '(`limits.free_bytes_per_day`), the account stores no answers or has erased them, or the secret that ' +
       'encrypted it has ended. It is not run again; use a new key to run it again.',
   );
 }

@@ -144,6 +144,18 @@ testMutations(watchers, {
     without: 'takeFree(0)',
     watchers: ['tests/integration/free-bytes.test.ts # cache hits'],
   },
+  'any number of free images is stored': {
+    file: 'gateway/images/image-work.ts',
+    guard: 'gateway.freeBytes.take(key.accountId, bytes)',
+    without: 'gateway.freeBytes.take(key.accountId, 0)',
+    watchers: ['tests/integration/free-bytes.test.ts # images of test keys'],
+  },
+  'images of live keys take the room of free ones': {
+    file: 'gateway/images/image-work.ts',
+    guard: "key.mode !== 'test' || request.responseFormat",
+    without: 'request.responseFormat',
+    watchers: ['tests/integration/free-bytes.test.ts # images of live keys'],
+  },
   'charged answers take the room of free ones': {
     file: 'gateway/charging/open-hold.ts',
     guard: `key.mode === 'test' || costMicros === 0`,

@@ -1,5 +1,6 @@
-// Limits the free answers (of test keys and from the cache) that are stored for an account. Each new
-// Idempotency-Key stores another copy, so an account that pays nothing could fill the disk.
+// Limits the free answers (of test keys and from the cache) that are stored for an account: responses
+// for retries, each new Idempotency-Key another copy, and images with a link. Otherwise an account
+// that pays nothing could fill the disk.
 import type { Clock } from '../../lib/clock.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 
