@@ -189,7 +189,7 @@ test('the settings say why passkeys are impossible at an IP address, and the sig
       await page.getByText(/^Passkeys need an address with https and a host name/).waitFor();
       assert.equal(await button(page, 'Add a passkey').count(), 0);
       await takePicture(page, 'passkeys-impossible');
-      // A request of the page that is still open would be refused and lead to the sign-in, too.
+      // The refusal of an open request would load the sign-in page too, and end the navigation below.
       await settle(page);
       await user.post('/auth/sign-out');
       await page.goto('/sign-in');

@@ -131,7 +131,7 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
   const price: PiecePrice = counted
     ? { listPicos: 0n, upstreamPicos: 0n, request: counted }
     : table;
-  const refusal = refuseFreeLinks(drawing, made.images);
+  const refusal = takeFreeRoom(drawing, made.images);
   if (refusal) return { kind: 'failed', error: refusal, lostPicos };
   const data = await showAll(drawing, made.images);
   if (data instanceof ApiError) {
@@ -202,8 +202,11 @@ function countedBy(
   return counted;
 }
 
-/** Counts stored images of test keys, which are free. Returns null while the account has room today. */
-function refuseFreeLinks(
+/**
+ * Takes the room of a test key's images from what the account may store for free today. Returns the
+ * refusal if there is too little room, and null otherwise.
+ */
+function takeFreeRoom(
   { gateway, key, request }: Drawing,
   images: readonly ImageBytes[],
 ): ApiError | null {
