@@ -2,6 +2,7 @@
 // and proofs stay.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import fsPromises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -510,6 +511,24 @@ onEachStore((store) => {
     writeFileSync(path, gzipSync(['{}', ...lines.slice(1)].join('\n')));
     assert.deepEqual(kindsOf(await lookOnce()), ['not-removed', 'done']);
     assert.equal(await countCharges(), 2 * daysCharged);
+  });
+
+  test('a file that was cut off removes nothing, and the next look reads it again', async (t) => {
+    const { lookOnce, folder, countCharges } = await openBooks(t, store);
+    const flushed = watchFlushes(t);
+    flushed.fail(folder);
+    await lookOnce();
+    flushed.clear();
+    const path = join(folder, `tollgate-${firstDay}.jsonl.gz`);
+    const whole = readFileSync(path);
+    // Larger than what a stream reads at once.
+    const head = gunzipSync(whole).toString().split('\n', 1)[0];
+    const long = gzipSync(`${head}\n{"entry":"${randomBytes(200_000).toString('base64')}"}\n`);
+    writeFileSync(path, long.subarray(0, long.length / 2));
+    assert.deepEqual(kindsOf(await lookOnce()), ['not-exported', 'done']);
+    assert.equal(await countCharges(), 2 * daysCharged);
+    writeFileSync(path, whole);
+    assert.deepEqual(kindsOf(await lookOnce()), ['removed', 'done']);
   });
 
   test('a folder that is missing is not made', async (t) => {
