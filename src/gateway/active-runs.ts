@@ -87,6 +87,7 @@ export class Run {
   readonly waiting = this.#waiting.signal;
   /** True when `waiting` was aborted because nobody waited any more. */
   isAbandoned = false;
+  #call: HidingCall | null = null;
 
   constructor(clock: Clock, close: () => void) {
     this.#clock = clock;
@@ -98,15 +99,29 @@ export class Run {
     this.#waiting.abort();
   }
 
-  /** Aborts `waiting` some seconds after nobody waits any more, unless somebody waits again by then. */
+  /** Notes the call that is under way. */
+  follow(call: HidingCall): void {
+    this.#call = call;
+  }
+
+  /**
+   * Aborts `waiting` some seconds after nobody waits any more, unless somebody waits again by then.
+   * While the call's output is hidden it is read on, because only its end shows what it costs.
+   */
   watch(audience: Audience): void {
-    onAbandoned(audience, () => {
-      const cancel = this.#clock.after(readOnMs, () => {
-        if (isAwaited(audience)) return;
-        this.isAbandoned = true;
-        this.#waiting.abort();
-      });
-      this.waiting.addEventListener('abort', cancel, { once: true });
+    onAbandoned(audience, () => this.#stopLater(audience));
+  }
+
+  #stopLater(audience: Audience): void {
+    const cancel = this.#clock.after(readOnMs, () => {
+      this.waiting.removeEventListener('abort', cancel);
+      if (isAwaited(audience)) return;
+      if (this.#call?.isHidden) return this.#stopLater(audience);
+      this.isAbandoned = true;
+      this.#waiting.abort();
     });
+    this.waiting.addEventListener('abort', cancel, { once: true });
   }
 }
+
+type HidingCall = { readonly isHidden: boolean };

@@ -25,9 +25,11 @@ import { finalUse } from '../charging/used.ts';
 /** Returns the tokens used. Throws the ApiError to answer with. */
 export async function sendAnswer(held: Held): Promise<number> {
   const { client, gateway } = held;
-  const tried = await tryRoutes(held, async (called) =>
-    readReply(called, await callUpstream(called)),
-  );
+  const tried = await tryRoutes(held, async (called) => {
+    const read = readReply(called, await callUpstream(called));
+    if (read.kind === 'answered') called.unseen.noteWhole(read.answer.usage);
+    return read;
+  });
   if (tried.kind === 'failure') {
     const ended = await endWithoutAnswer(tried, null);
     if (ended instanceof ApiError) throw ended;

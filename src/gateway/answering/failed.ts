@@ -17,7 +17,6 @@ export async function endWithoutAnswer(
 ): Promise<ApiError | number> {
   const { called, reported } = failed;
   if (wasAbandoned(failed)) {
-    // The provider has read the input by then, and was generating output that nobody saw.
     const used = useSoFar(called, failed.progress);
     const charge = await settle(called, { used, ending: 'cut-off', firstByteMs }, null);
     return charge?.tokens ?? 0;
@@ -31,9 +30,10 @@ export async function endWithoutAnswer(
 }
 
 /**
- * Returns true when the call was stopped because nobody waited any more, not by its own failure or
- * the end of the program.
+ * Returns true when the call was stopped because nobody waited any more, after its answer had begun:
+ * not by its own failure or the end of the program.
  */
-function wasAbandoned({ called: { run, gateway }, requestSent, failure }: LastFailed): boolean {
-  return run.isAbandoned && !gateway.runs.isEnding && requestSent && failure.kind !== 'status';
+function wasAbandoned({ called: { run, gateway, unseen }, failure }: LastFailed): boolean {
+  const wasStopped = run.isAbandoned && !gateway.runs.isEnding && failure.kind === 'connection';
+  return wasStopped && unseen.hasBegun;
 }

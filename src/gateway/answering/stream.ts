@@ -145,6 +145,7 @@ async function copyFrames({
       if (pipe.progress.isCut && !called.runsToEnd)
         stopReading ??= clock.after(readOnMs, () => run.stop());
       const outputBytes = pipe.progress.output.bytes;
+      if (text !== '' || outputBytes > 0) unseen.begin();
       unseen.note(pipe.progress);
       const written = passOn(text, { output, pipe, noteAnswer });
       if (written) {

@@ -5,7 +5,7 @@ import type { RequestTry } from '../../canonical/request-try.ts';
 import type { CallFailed } from '../calling/call.ts';
 import type { Gateway } from '../gateway.ts';
 import { logFailure, noteCallEnd } from '../routing/ended-call.ts';
-import type { CallEnding } from '../routing/health.ts';
+import { answerKindOf, type CallEnding } from '../routing/health.ts';
 import type { Attempt } from '../routing/plan.ts';
 import { nextStepAfter, waitBeforeRetryMs } from '../routing/retry-policy.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
@@ -123,11 +123,13 @@ function isAvailable({ gateway }: Held, { route }: Attempt): boolean {
 function beginCall(held: Held, attempt: Attempt, number: number): Called {
   const { gateway, request, log } = held;
   log.note({ attempts: number, provider: attempt.route.name.provider });
+  const { route } = attempt;
   const unseen = new UnseenOutput(gateway.clock, {
     choices: request.choices,
     unseen: unseenBy(request, attempt),
+    tokensPerSecond: gateway.routing.health.tokensPerSecond(route.name, answerKindOf(request)),
   });
-  const { route } = attempt;
+  held.run.follow(unseen);
   const span =
     log.spans?.beginCall({
       provider: route.name.provider,
@@ -177,7 +179,9 @@ async function callRoute<Answer>(
     }
     return tried;
   } finally {
-    const kind = request.stream ? 'stream' : 'whole';
+    const kind = answerKindOf(request);
+    const { written } = called.unseen;
+    if (written) health.noteWriting(route.name, kind, written);
     const ms = (answeredAtMs ?? clock.elapsedMs()) - startedAtMs;
     noteCallEnd(gateway, { route: route.name, kind, ending, failure, ms });
     called.log.addTry({ ...tryOf(called, failure), ms: Math.round(ms) });

@@ -25,7 +25,11 @@ function openStream({
 } = {}) {
   const extensions: Extend[] = [];
   const clock = new TestClock();
-  const call = (unseen: Unseen) => new UnseenOutput(clock, { choices: 1, unseen });
+  const call = (unseen: Unseen) => {
+    const output = new UnseenOutput(clock, { choices: 1, unseen, tokensPerSecond: 100 });
+    output.begin();
+    return output;
+  };
   let left = givesMicros;
   const prices = { input: 0, output: picosPerToken, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
   const version = { version: '0', effectiveFromMs: 0, isListPrice: true, base: prices, tiers: [] };

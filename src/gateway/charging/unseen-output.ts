@@ -1,48 +1,74 @@
 // Estimates output that a provider bills but does not show: hidden reasoning, a call until it is
 // complete, and all of an answer that comes whole. It is visible only as silence, and counted by its
-// duration until the provider states its own count.
+// duration and the route's speed until the provider states its own count. Before a stream's first
+// event, the model may be waiting in a queue: that silence counts nothing.
+import type { Usage } from '../../canonical/usage.ts';
 import type { StreamProgress } from '../../formats/format.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
+import type { Writing } from '../routing/health.ts';
 
-/** Output tokens a second of most models; models with hidden reasoning are seldom faster. */
-export const unseenTokensPerSecond = 100;
 /** Shorter silences of a stream are put down to the network. */
 const silenceMsMin = 1_000;
 
 /** Output that a provider may generate unseen: thoughts and calls, or all of a whole answer. */
 export type Unseen = 'nothing' | 'parts' | 'all';
 
+type UnseenOptions = {
+  readonly choices: number;
+  readonly unseen: Unseen;
+  /** The route's speed, for each choice. */
+  readonly tokensPerSecond: number;
+};
+
 /** The unseen output of one call, from its beginning to its end. */
 export class UnseenOutput {
   readonly #clock: Clock;
-  readonly #choices: number;
-  readonly #unseen: Unseen;
+  readonly #options: UnseenOptions;
+  readonly #startedAtMs: number;
+  #hasBegun: boolean;
   #isRunning = true;
   #outputBytes = 0;
   #countedTokens = 0;
   #lastOutputMs: number;
+  /** What one choice has shown without a silence before it; null: not known, because we paused. */
+  #shown: Writing | null = { tokens: 0, ms: 0 };
   /**
    * Tokens of all past silences, minus the output shown at the end of each, which was generated
    * during it.
    */
   #tokens = 0;
 
-  constructor(
-    clock: Clock,
-    { choices, unseen }: { readonly choices: number; readonly unseen: Unseen },
-  ) {
+  constructor(clock: Clock, options: UnseenOptions) {
     this.#clock = clock;
-    this.#choices = choices;
-    this.#unseen = unseen;
-    this.#lastOutputMs = clock.elapsedMs();
+    this.#options = options;
+    this.#startedAtMs = clock.elapsedMs();
+    this.#lastOutputMs = this.#startedAtMs;
+    this.#hasBegun = options.unseen === 'all';
+  }
+
+  /** True after the first event of a stream: the model runs. Always true for a whole answer. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Call with the first event of a stream. */
+  begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#lastOutputMs = this.#clock.elapsedMs();
+  }
+
+  /** Call with the provider's count of a whole answer; null: it sent none. */
+  noteWhole(usage: Usage | null): void {
+    this.#countedTokens = usage?.outputTokens ?? 0;
   }
 
   /** Call as a stream grows. Output that the provider has counted is no longer unseen. */
   note({ output, usage }: Pick<StreamProgress, 'output' | 'usage'>): void {
     const { bytes } = output;
     if (bytes > this.#outputBytes) {
-      this.#endSilence(tokensFromBytes(bytes - this.#outputBytes) / this.#choices);
+      this.#endSilence(tokensFromBytes(bytes - this.#outputBytes) / this.#options.choices);
       this.#outputBytes = bytes;
     }
     const countedTokens = usage?.outputTokens ?? 0;
@@ -55,6 +81,25 @@ export class UnseenOutput {
   /** Excludes time in which we did not read: the client had no room, or the hold had to grow. */
   noteOwnWait(): void {
     this.#lastOutputMs = this.#clock.elapsedMs();
+    this.#shown = null;
+  }
+
+  /**
+   * True while nobody can see what the model does: before a stream's first event, and in a silence
+   * in which it may be thinking or writing a call.
+   */
+  get isHidden(): boolean {
+    return this.#isRunning && (!this.#hasBegun || this.#isSilence(this.silentMs));
+  }
+
+  /** What one choice has written in a measured time: of a whole answer all; null: unknown. */
+  get written(): Writing | null {
+    const { unseen, choices } = this.#options;
+    if (unseen !== 'all') return this.#shown;
+    return {
+      tokens: this.#countedTokens / choices,
+      ms: this.#clock.elapsedMs() - this.#startedAtMs,
+    };
   }
 
   /** The time since the last output, or since we could read again. */
@@ -69,18 +114,26 @@ export class UnseenOutput {
 
   /** Tokens of each choice that may have been generated unseen since the call began. */
   get tokens(): number {
-    if (this.#unseen === 'nothing') return 0;
-    return this.#tokens + (this.#isRunning ? this.#pauseTokens() : 0);
+    return this.#tokens + (this.#isRunning ? this.#tokensIn(this.silentMs) : 0);
   }
 
   #endSilence(shownTokens: number): void {
-    this.#tokens += Math.max(this.#pauseTokens() - shownTokens, 0);
+    const pauseMs = this.silentMs;
+    this.#tokens += Math.max(this.#tokensIn(pauseMs) - shownTokens, 0);
+    if (this.#shown && !this.#isSilence(pauseMs)) {
+      const { tokens, ms } = this.#shown;
+      this.#shown = { tokens: tokens + shownTokens, ms: ms + pauseMs };
+    }
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
 
-  #pauseTokens(): number {
-    const pauseMs = this.silentMs;
-    const isSilence = this.#unseen === 'all' || pauseMs > silenceMsMin;
-    return isSilence ? (pauseMs / 1_000) * unseenTokensPerSecond : 0;
+  #tokensIn(pauseMs: number): number {
+    if (!this.#hasBegun || !this.#isSilence(pauseMs)) return 0;
+    return (pauseMs / 1_000) * this.#options.tokensPerSecond;
+  }
+
+  #isSilence(pauseMs: number): boolean {
+    const { unseen } = this.#options;
+    return unseen === 'all' || (unseen === 'parts' && pauseMs > silenceMsMin);
   }
 }

@@ -12,7 +12,6 @@ import type { ClientRequest } from '../../formats/format.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import { zeroMicros, type Micros } from '../../lib/money.ts';
 import { inputTokensWithSearches, type AskedSearch } from '../routing/provider-search.ts';
-import { unseenTokensPerSecond } from './unseen-output.ts';
 
 /** What the hold covers. */
 export type HoldRequest = {
@@ -29,6 +28,8 @@ export type HoldRequest = {
   readonly cachesLong: boolean;
   /** The output limit's field name in the client's format. */
   readonly limitField: string;
+  /** The first route's speed, for each choice. */
+  readonly tokensPerSecond: number;
 };
 
 /** What a request may use under its hold. */
@@ -62,7 +63,7 @@ export function affordableTokens(wanted: HoldRequest, amountMicros: Micros): num
  * nothing.
  */
 export function likelyCostOf(
-  { price, request, inputTokensLikely }: HoldRequest,
+  { price, request, inputTokensLikely, tokensPerSecond }: HoldRequest,
   mode: ApiKey['mode'],
 ): LikelyCost {
   if (mode === 'test') return { atOnceMicros: zeroMicros, perSecondMicros: zeroMicros };
@@ -70,7 +71,7 @@ export function likelyCostOf(
     priceUsage(price, { ...noUsage, ...usage }).upstreamCostMicros;
   return {
     atOnceMicros: costOf({ inputTokens: inputTokensLikely }),
-    perSecondMicros: costOf({ outputTokens: unseenTokensPerSecond * request.choices }),
+    perSecondMicros: costOf({ outputTokens: Math.round(tokensPerSecond * request.choices) }),
   };
 }
 

@@ -11,6 +11,7 @@ import { placeHold } from '../charging/hold.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import { runHeld } from '../charging/run-held.ts';
 import type { Granted } from '../charging/worst-case.ts';
+import { answerKindOf } from '../routing/health.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
 import type { Asked } from '../routing/write-request.ts';
@@ -96,10 +97,14 @@ async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Pro
     inputTokensLikely: estimate.likely,
     isInputUnknown: estimate.upper >= beyondAnyContext,
     limitField: format.outputLimitField(request.body),
+    tokensPerSecond: gateway.routing.health.tokensPerSecond(
+      plan.first.route.name,
+      answerKindOf(request),
+    ),
     ...plan.dearest,
   });
   const { client, storage } = asked;
-  const runsToEnd = isCostUnknown(granted);
+  const runsToEnd = showsCostAtEnd(granted);
   return runHeld({ gateway, hold, client, storage, runsToEnd }, (run) => {
     const held = { ...asked, plan, hold, granted, runsToEnd, run };
     return request.stream ? streamAnswer(held) : sendAnswer(held);
@@ -107,10 +112,10 @@ async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Pro
 }
 
 /**
- * Returns true when only the provider's final count shows the cost: a document by address, or what
- * `pass_fields` opens, can have any length, and a whole answer does not show its searches. A client
- * that left shortly before the end would pay a small part.
+ * Returns true when only the provider's final count shows the cost: of a whole answer, and of a
+ * document by address, or what `pass_fields` opens, which can have any length. A client that left
+ * shortly before the end would pay a small part.
  */
-function isCostUnknown({ wanted, search }: Granted): boolean {
-  return wanted.isInputUnknown || (search !== null && !wanted.request.stream);
+function showsCostAtEnd({ wanted }: Granted): boolean {
+  return wanted.isInputUnknown || !wanted.request.stream;
 }

@@ -4,7 +4,7 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Activity } from '../../domain/activity/activity.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Meter } from '../meter.ts';
-import type { CallEnding, RouteName } from './health.ts';
+import type { AnswerKind, CallEnding, RouteName } from './health.ts';
 import { isCredentialRefused, nextStepAfter } from './retry-policy.ts';
 import type { Routing } from './routing.ts';
 
@@ -16,7 +16,7 @@ export type CallCounters = {
 
 type EndedCall = {
   readonly route: RouteName;
-  readonly kind: 'stream' | 'whole';
+  readonly kind: AnswerKind;
   readonly ending: CallEnding;
   /** null: it succeeded, or why it failed is unknown. */
   readonly failure: UpstreamFailure | null;

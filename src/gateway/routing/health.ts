@@ -1,7 +1,7 @@
-// Circuit breakers of routes. A route is a provider with one of its models. After several failures
-// in a row it is out of use for a while, longer each time. Then one request at a time probes it
-// until one succeeds. There are no timers: the state is computed when asked for. All threads of the
-// process share the records.
+// Circuit breakers of routes, and the speed at which each writes. A route is a provider with one of
+// its models. After several failures in a row it is out of use for a while, longer each time. Then
+// one request at a time probes it until one succeeds. There are no timers: the state is computed when
+// asked for. All threads of the process share the records.
 import { SharedLock } from '../../lib/shared-lock.ts';
 
 export type RouteName = { readonly provider: string; readonly upstreamModel: string };
@@ -35,6 +35,24 @@ type RouteHealthOptions = {
   /** Default: no other thread. */
   readonly shared?: SharedHealth;
 };
+
+/** Output tokens, and the milliseconds in which they were written. */
+export type Writing = { readonly tokens: number; readonly ms: number };
+
+/** Streams are measured by what they show, whole answers with all the time before them. */
+export type AnswerKind = 'stream' | 'whole';
+
+export function answerKindOf({ stream }: { readonly stream: boolean }): AnswerKind {
+  return stream ? 'stream' : 'whole';
+}
+
+/** Tokens a second of a route that has not been measured yet. */
+const usualTokensPerSecond = 100;
+/** No model is faster: such a stream was held back, and came at once. */
+const tokensPerSecondMax = 5_000;
+/** A speed is that of about the last minute of writing. */
+const speedWindowMs = 60_000;
+const measuredMsMin = 1_000;
 
 /** The records that threads share. A route without a name here has a record in each thread. */
 export type SharedHealth = {
@@ -134,6 +152,25 @@ export class RouteHealth {
     });
   }
 
+  /** Notes what a call has written, and in which time. */
+  noteWriting(route: RouteName, kind: AnswerKind, { tokens, ms }: Writing): void {
+    if (tokens === 0 || tokens > (ms / 1_000) * tokensPerSecondMax) return;
+    const { values } = this.#recordOf(route);
+    const at = writingIndex[kind];
+    const kept = speedWindowMs / (speedWindowMs + ms);
+    this.#lock.run(() => {
+      values[at] = values[at]! * kept + tokens;
+      values[at + 1] = values[at + 1]! * kept + ms;
+    });
+  }
+
+  /** Returns the speed of the route's answers, in output tokens of each choice. */
+  tokensPerSecond(route: RouteName, kind: AnswerKind): number {
+    const { values } = this.#recordOf(route);
+    const [tokens, ms] = [values[writingIndex[kind]]!, values[writingIndex[kind] + 1]!];
+    return ms < measuredMsMin ? usualTokensPerSecond : (tokens / ms) * 1_000;
+  }
+
   /** Returns the state of every route that was ever used. */
   states(): RouteState[] {
     return Array.from(this.#records.values(), (shared) =>
@@ -198,7 +235,10 @@ export class RouteHealth {
   }
 }
 
-/** A record in memory: its members in the order of `read`, as numbers; 0 in all for a new one. */
+/**
+ * A record in memory: its members in the order of `read`, as numbers, then its speeds; 0 in all for a
+ * new one.
+ */
 type SharedRecord = { readonly name: RouteName; readonly values: Float64Array };
 
 type HealthRecord = {
@@ -213,7 +253,9 @@ type HealthRecord = {
   reason: 'failures' | 'refused' | null;
 };
 
-const recordLength = 8;
+/** Where a record has tokens, then milliseconds, behind the members of `HealthRecord`. */
+const writingIndex: Readonly<Record<AnswerKind, number>> = { stream: 8, whole: 10 };
+const recordLength = 12;
 const recordBytes = recordLength * Float64Array.BYTES_PER_ELEMENT;
 /** The lock and the number of ejected routes. */
 const headBytes = 8;
