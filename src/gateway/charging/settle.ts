@@ -3,7 +3,7 @@ import { totalInputTokens } from '../../canonical/usage.ts';
 import type { StoredResponse } from '../../canonical/stored-response.ts';
 import { priceUsage } from '../../domain/catalog/price.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';
-import { zeroMicros, type Micros } from '../../lib/money.ts';
+import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
 import type { CallFailed } from '../calling/call.ts';
 import { elapsedMs, type Called } from '../stages.ts';
 import type { Charge } from './open-hold.ts';
@@ -31,9 +31,16 @@ export async function settle(
   response: StoredResponse | null,
 ): Promise<(Charge & { readonly tokens: number }) | null> {
   const { hold, granted, storage, log, attempt, plan, span } = called;
-  const { usage, searches } = ended.used;
+  const { usage, searches, claimed } = ended.used;
   if (span) span.usage = usage;
   const priced = priceUsage(attempt.price, usage, searches);
+  if (claimed)
+    await hold.bookLossBeside(
+      micros(
+        priceUsage(attempt.price, claimed, searches).upstreamCostMicros - priced.upstreamCostMicros,
+      ),
+      { callNumber: called.number },
+    );
   // The cache key names the primary route, and a fallback may have left out more of the request.
   const isFallback = plan.beginsWithFallback || attempt.route !== plan.first.route;
   const isWhole =
@@ -64,10 +71,10 @@ export function lossOf(called: Called, failed: Failed): Micros {
     (hasStreamed && called.unseen.tokens > 0);
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
   if (!hasRun) return zeroMicros;
-  const { usage, searches } = isWhole
+  const { usage, claimed, searches } = isWhole
     ? finalUse(called, { ...progress, outputBytes: output.bytes })
     : useSoFar(called, progress);
-  return priceUsage(called.attempt.price, usage, searches).upstreamCostMicros;
+  return priceUsage(called.attempt.price, claimed ?? usage, searches).upstreamCostMicros;
 }
 
 /**

@@ -12,6 +12,8 @@ export type Used = {
   readonly source: 'upstream' | 'estimate';
   /** Web searches that the provider ran. */
   readonly searches: number;
+  /** The provider's count, if the request could not have caused so much; null: it could. */
+  readonly claimed: Usage | null;
 };
 
 type Report = { readonly usage: Usage | null; readonly searches?: number };
@@ -65,32 +67,60 @@ function withResults(
 const bytesPerToken = 4;
 
 type Counting = Pick<Called, 'model' | 'request'> & {
+  /** Absent before the hold. */
+  readonly granted?: Called['granted'];
   /** Absent before the first call. */
   readonly attempt?: Pick<Called['attempt'], 'search'>;
 };
 
-/** Returns the model's limits: its context as input, its maximum as output. */
-export function usageMaxOf({ model, request, attempt }: Counting): UsageMax {
+/**
+ * The most input that a provider adds to a request: its own prompts for tools and citations. In 114
+ * recorded answers of 2026 up to 330 tokens beyond our upper estimate; a vendor's tools for shell,
+ * editor and screen add more.
+ */
+const vendorPromptTokens = 3_000;
+
+/**
+ * Returns the most that the request can cause: its output limit, and our upper estimate of its input.
+ * A document by address or a search can fill the model's context.
+ */
+export function usageMaxOf({ model, request, granted, attempt }: Counting): UsageMax {
+  const { contextTokens } = model;
+  const searches = attempt?.search?.searchesMax ?? 0;
+  const isKnown = granted && !granted.wanted.isInputUnknown && searches === 0;
   return {
-    // Every search is a round of its own, whose input counts again.
-    inputTokens: model.contextTokens * (1 + (attempt?.search?.searchesMax ?? 0)),
-    outputTokens: model.maxOutputTokens * request.choices,
+    inputTokens: isKnown
+      ? // Some providers bill the input for each choice.
+        Math.min(granted.wanted.inputTokensUpper + vendorPromptTokens, contextTokens) *
+        request.choices
+      : // Every search is a round of its own, whose input counts again.
+        contextTokens * (1 + searches),
+    outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * request.choices,
   };
 }
 
 function countReported(called: Called, reported: Usage | null, outputBytes: number): Usage {
-  const { estimate, gateway, requestId, attempt } = called;
-  const usageMax = usageMaxOf(called);
+  const { estimate } = called;
+  return countUsage(reported, {
+    estimatedInputTokens: estimate.likely,
+    outputBytes,
+    usageMax: usageMaxOf(called),
+  });
+}
+
+/** Returns the provider's count when it is more than the request could cause, else null. */
+function claimOf(called: Called, reported: Usage | null): Usage | null {
+  const { gateway, requestId, attempt } = called;
+  const max = usageMaxOf(called);
   const isTooLarge =
     reported !== null &&
-    (totalInputTokens(reported) > usageMax.inputTokens ||
-      reported.outputTokens > usageMax.outputTokens);
-  if (isTooLarge)
-    gateway.log.warn(
-      { request_id: requestId, provider: attempt.route.name.provider, usage: reported },
-      'the upstream reported more tokens than the model can take or give: clamped',
-    );
-  return countUsage(reported, { estimatedInputTokens: estimate.likely, outputBytes, usageMax });
+    (totalInputTokens(reported) > max.inputTokens || reported.outputTokens > max.outputTokens);
+  if (!isTooLarge) return null;
+  gateway.log.warn(
+    { request_id: requestId, provider: attempt.route.name.provider, usage: reported, max },
+    'the upstream reported more tokens than the request could cause: the rest is booked as a loss',
+  );
+  return reported;
 }
 
 type Counted = {
@@ -104,6 +134,7 @@ function usedOf(called: Called, { reported, counted, searches = 0 }: Counted): U
     usage: counted,
     source: counted === reported ? 'upstream' : 'estimate',
     searches: clampSearches(called, searches),
+    claimed: claimOf(called, reported),
   };
 }
 
