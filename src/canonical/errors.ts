@@ -181,7 +181,8 @@ export const errorKinds = {
   upstream_error: {
     status: 502,
     retry: true,
-    meaning: 'The provider failed, or its answer could not be read. Nothing was charged.',
+    meaning:
+      'The provider failed, or its answer could not be read. Nothing was charged, unless the message says so.',
     remedy: 'Retry. The operator sees the cause in the log.',
   },
   upstream_unavailable: {

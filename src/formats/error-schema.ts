@@ -40,6 +40,7 @@ const details = {
   reset_seconds: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
   provoked_loss_micros: micros,
   loss_budget_micros: micros,
+  charged_micros: micros,
 };
 
 export const ErrorDetails = Type.Optional(

@@ -21,6 +21,7 @@ import {
   answerStatus,
   framesText,
   hang,
+  holdBack,
   thenHang,
   thenReset,
   type Script,
@@ -45,7 +46,7 @@ before(async () => {
     {
       models: {
         dear: { ...model, timeouts: { first_byte_ms: 1_000, idle_ms: 1_000 } },
-        patient: model,
+        patient: { ...model, timeouts: { total_ms: 300_000 } },
         timed: { ...model, timeouts: { total_ms: 4_000 } },
       },
       limits: { loss_budget_usd: 0.1 },
@@ -59,17 +60,28 @@ after(() => gateway.stop());
 
 const tokens = { input: 100, output: 20 };
 const good = answerContent('messages', { text: 'yes', tokens });
+const { start, deltas, end } = streamFrames('messages', { text: 'yes', tokens });
+const goodFrames = [...start, ...deltas, ...end];
+const callWithoutName = { type: 'tool_use', id: 'toolu_1', name: '', input: {} };
 /** A call without a name: the provider bills it, but it cannot be translated. */
 const unreadable = answerJson({
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
   model: 'upstream-model',
-  content: [{ type: 'tool_use', id: 'toolu_1', name: '', input: {} }],
+  content: [callWithoutName],
   stop_reason: 'tool_use',
   stop_sequence: null,
   usage: { input_tokens: 100, output_tokens: 20 },
 });
+
+const unreadableStream = answerSse([
+  ...start,
+  {
+    event: 'content_block_start',
+    data: { type: 'content_block_start', index: 0, content_block: callWithoutName },
+  },
+]);
 
 type Made = Awaited<ReturnType<TestGateway['makeKey']>>;
 
@@ -125,6 +137,69 @@ describe('the loss budget', () => {
     assert.equal((await ask(await newAccount())).status, 200, 'others are not');
     const playing = await gateway.makeKey({ account: attacker.account, mode: 'test' });
     assert.equal((await ask(playing)).status, 200, 'nor are its test keys');
+  });
+
+  test('a burst of answers that the account spoils costs the operator at most the budget and one request', async () => {
+    const attacker = await newAccount();
+    const calls = 60;
+    const { script, release } = holdBack((response, request) =>
+      ((request.body as { stream?: boolean }).stream ? unreadableStream : unreadable)(
+        response,
+        request,
+      ),
+    );
+    gateway.upstream.on(upstreamPath, script);
+    const earlier = gateway.upstream.requests.length;
+    const sent = Array.from({ length: calls }, (_, index) =>
+      gateway.post(chat.path, asking(attacker, index % 2 === 0)),
+    );
+    await gateway.upstream.request(earlier + calls - 1);
+    release();
+    const replies = await Promise.all(sent);
+    const lost = (await entriesOf(attacker)).reduce((sum, entry) => sum + entry.loss_micros, 0);
+    assert.ok(lost > 100_000 && lost <= 130_000, `${lost}`);
+    const charged = replies.filter(({ text }) => text.includes('It was charged ($0.0'));
+    const free = replies.filter(({ text }) => text.includes('Nothing was charged'));
+    assert.equal(charged.length + free.length, calls, 'each says so');
+    const { data: records } = (
+      await gateway.get('/v1/usage?limit=100', { key: attacker.key })
+    ).json<{ data: { cost_cents: number }[] }>();
+    assert.equal(records.length, charged.length, 'and what was charged is in the history');
+    const costs = records.reduce((sum, record) => sum + record.cost_cents * 10_000, 0);
+    const { postedMicros, heldMicros } = await gateway.balance(attacker.account);
+    assert.deepEqual([postedMicros, heldMicros], [1_000_000_000 - costs, 0]);
+  });
+
+  test('many requests of an account without losses run at once, whatever each of them may cost', async () => {
+    const account = await newAccount();
+    const { script, release } = holdBack(good);
+    gateway.upstream.on(upstreamPath, script);
+    const earlier = gateway.upstream.requests.length;
+    const sent = Array.from({ length: 64 }, () => gateway.post(chat.path, asking(account)));
+    await gateway.upstream.request(earlier + 63);
+    release();
+    for (const reply of await Promise.all(sent)) assert.equal(reply.status, 200, reply.text);
+  });
+
+  test('whole answers that may take longer than their time share the budget; streams do not', async () => {
+    const account = await newAccount();
+    const post = (fields: object) =>
+      gateway.post(chat.path, {
+        key: account.key,
+        body: chat.body({ model: 'timed', max_completion_tokens: 1_000, ...fields }),
+      });
+    gateway.upstream.on(upstreamPath, hang);
+    const earlier = gateway.upstream.requests.length;
+    // Its hold of a dollar is more than the budget.
+    const first = post({});
+    await gateway.upstream.request(earlier);
+    const refused = await post({});
+    assert.deepEqual([refused.status, refused.error.param], [429, 'stream'], refused.text);
+    gateway.upstream.on(upstreamPath, answerSse(goodFrames));
+    assert.equal((await post({ stream: true })).status, 200);
+    gateway.upstream.on(upstreamPath, good);
+    assert.equal((await post({ max_completion_tokens: 99 })).status, 200, 'so little is in time');
+    assert.equal((await clock.hurry(first)).status, 504);
   });
 
   test('running requests finish, and cached or stored answers are still served', async () => {
@@ -233,20 +308,17 @@ describe('the loss budget', () => {
   });
 
   test('a cost beyond the balance counts against the budget', async () => {
-    const account = await newAccount(1.2);
+    const account = await newAccount(0.22);
     const reply = await ask(
       account,
       answerContent('messages', { text: 'yes', tokens: { input: 20_000, output: 20 } }),
     );
-    assert.deepEqual([reply.status, reply.costMicros], [200, 1_200_000]);
-    assert.deepEqual(
-      (await entriesOf(account)).map(({ kind, provoked, loss_micros: loss }) => [
-        kind,
-        provoked,
-        loss,
-      ]),
-      [['settle', 1, 820_000]],
-    );
+    assert.deepEqual([reply.status, reply.costMicros], [200, 220_000]);
+    const [lie, beyond, ...none] = await entriesOf(account);
+    // More than the request could cause, which is the provider's fault, and what is left of the cost.
+    assert.deepEqual([lie?.kind, lie?.provoked, none], ['release', 0, []]);
+    assert.deepEqual([beyond?.kind, beyond?.provoked], ['settle', 1]);
+    assert.equal(lie!.loss_micros + beyond!.loss_micros, 2_020_000 - 220_000);
     await gateway.makeKey({ account: account.account, creditUsd: 100 });
     assert.equal((await ask(account)).error.code, 'loss_budget_exceeded');
   });
@@ -254,8 +326,13 @@ describe('the loss budget', () => {
   test('the budget of a paying account grows with its spend', async () => {
     const account = await newAccount();
     const large = answerContent('messages', { text: 'yes', tokens: { input: 100, output: 1_000 } });
+    gateway.upstream.on(upstreamPath, large);
+    const body = chat.body({ model: 'dear', max_completion_tokens: 1_000 });
     for (let sent = 0; sent < 3; sent++)
-      assert.equal((await ask(account, large)).costMicros, 1_010_000);
+      assert.equal(
+        (await gateway.post(chat.path, { key: account.key, body })).costMicros,
+        1_010_000,
+      );
     // A twentieth of $3.03 is $0.1515.
     for (let sent = 0; sent < 5; sent++) assert.equal((await ask(account, unreadable)).status, 502);
     assert.equal((await ask(account)).status, 200);

@@ -734,7 +734,7 @@ async function lossesOf(account: string): Promise<number> {
     .select(({ fn }) => fn.sum<number>('loss_micros').as('sum'))
     .where('ledger_id', '=', `${account}:live`)
     .executeTakeFirstOrThrow();
-  return Number(sum);
+  return sum;
 }
 
 test('negative, fractional or non-numeric usage is replaced by our own count', async () => {

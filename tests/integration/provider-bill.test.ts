@@ -2,15 +2,18 @@
 // bill of random episodes: three client formats on four upstream formats, streamed and whole, with
 // faults, retries, fallbacks, malformed answers, and clients that leave at any moment. When its
 // complete usage arrived, the books match the bill to the microdollar; otherwise the mean of each
-// category does. Both sides make the same assumptions about what cannot be observed (how fast
-// models write, how many tokens a text has), except for random noise.
+// category does. What cannot be observed (how many tokens a text has, how fast a model writes) differs
+// by random noise only. Each route has a speed of its own, from 10 to 1,500 tokens a second; half of
+// the calls that answer wait in a queue before the model runs.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
   BillingProvider,
   billedModels,
+  billedModelsConfig,
   outputTokensMax,
-  wires,
+  speeds,
+  type BilledModel,
   type CallPlan,
   type CallOutcome,
 } from '../support/billing-provider.ts';
@@ -31,6 +34,8 @@ const noise = scaled(0.02, 0.1);
 /** Tolerance for the bias of a category, in standard errors of its mean, and beside them. */
 const errorsMax = 5;
 const biasMax = 0.01;
+/** Tolerance for what clients that leave are charged, at each speed. */
+const leaversBiasMax = 0.1;
 const clock = new TestClock();
 const provider = new BillingProvider(clock);
 const random = new Random('provider-bill');
@@ -39,7 +44,7 @@ let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway(
     {
-      models: billedModels(),
+      models: billedModelsConfig(),
       retries: { max_attempts: 3, attempts_per_route: 2, backoff_base_ms: 1, budget_floor: 1_000 },
       health: { failures: 1_000 },
       log: { level: 'fatal' },
@@ -47,13 +52,14 @@ before(async () => {
     { clock },
   );
   provider.serve(gateway.upstream);
+  await measureRoutes();
 });
 after(() => gateway.stop());
 
 type Episode = {
   readonly name: string;
   readonly client: Endpoint;
-  readonly model: string;
+  readonly model: BilledModel;
   readonly stream: boolean;
   readonly plans: readonly CallPlan[];
   readonly prompt: string;
@@ -79,20 +85,55 @@ const lastOutcomes: readonly CallOutcome[] = [
   'sends an error',
   'falls silent',
   'answers nonsense',
+  'hangs',
 ];
 
+const isAnswered = (outcome: CallOutcome) => outcome === 'answers' || outcome.startsWith('counts');
+
+/** Ten seconds of writing on each route, so that its speed is known. */
+async function measureRoutes(): Promise<void> {
+  const buyer = await gateway.makeKey({ mode: 'live', creditUsd: 10_000 });
+  const calls = billedModels.flatMap((model, index) =>
+    [false, true].map((stream) => {
+      const { tokensPerSecond } = model;
+      const plan = planFor('answers', {
+        tokensPerSecond,
+        hiddenTokens: 0,
+        words: 10 * tokensPerSecond,
+      });
+      return {
+        ...{ name: `e${1_000_000 + 2 * index + Number(stream)}`, model, stream, plans: [plan] },
+        ...{ client: endpoints[0]!, prompt: '', leavesAfterMs: null, hasKey: false, stops: false },
+      };
+    }),
+  );
+  let isOver = false;
+  const all = Promise.all(
+    calls.map((call) => playEpisode({ ...call, prompt: `[${call.name}]` }, buyer)),
+  ).finally(() => (isOver = true));
+  while (!isOver) await clock.advance(100);
+  await all;
+}
+
+type Written = Pick<CallPlan, 'tokensPerSecond' | 'hiddenTokens' | 'words'>;
+
+function planFor(outcome: CallOutcome, written: Written): CallPlan {
+  return { outcome, queueMs: 0, inputFactor: 1, until: 1, ...written };
+}
+
 function inventEpisode(index: number): Episode {
-  const kind = random.pick(['thinks', 'plain', 'plain', 'two'] as const);
-  const wire = random.pick(wires);
+  const model = random.pick(billedModels);
   // Anthropic's models think when asked, and show it.
-  const isThinking = kind === 'thinks' && wire !== 'messages';
+  const isThinking = model.thinks && model.wire !== 'messages';
   const stream = random.chance(0.5);
   const aroundOne = () => 1 + (random.next() * 2 - 1) * noise;
   const planOf = (outcome: CallOutcome): CallPlan => ({
     outcome,
+    // In front of a failure, nobody can tell a queue from a model that writes.
+    queueMs: isAnswered(outcome) && random.chance(0.5) ? random.below(20_000) : 0,
     hiddenTokens: isThinking && !outcome.startsWith('counts no') ? 300 + random.below(2_000) : 0,
     words: 50 + random.below(600),
-    tokensPerSecond: 100 * aroundOne(),
+    tokensPerSecond: model.tokensPerSecond * aroundOne(),
     inputFactor: aroundOne(),
     until: 0.2 + random.next() * 0.7,
   });
@@ -104,11 +145,11 @@ function inventEpisode(index: number): Episode {
   return {
     name: `e${index}`,
     client: random.pick(endpoints),
-    model: `${kind}-${wire}`,
+    model,
     stream,
     plans: [...first, last],
     prompt: `[e${index}]${' the'.repeat(200 + random.below(3_000))}`,
-    leavesAfterMs: random.chance(0.35) ? Math.round(random.next() * wholeMs) : null,
+    leavesAfterMs: random.chance(0.35) ? Math.round(last.queueMs + random.next() * wholeMs) : null,
     hasKey: random.chance(0.1),
     stops: random.chance(0.2),
   };
@@ -133,7 +174,7 @@ async function playEpisode(
   const stopField = { chat: 'stop', messages: 'stop_sequences', responses: null }[client.name];
   const stopFields = stops && stopField ? { [stopField]: ['the the,the'] } : {};
   const body = client.body({
-    model,
+    model: model.name,
     stream,
     [client.limitField]: outputTokensMax,
     ...fields,
@@ -199,11 +240,18 @@ async function booksOf(
 
 test(`the provider's bill of ${episodes} random episodes is charged or booked as a loss`, async (t) => {
   const table = new Map<string, CategoryBooks>();
+  const leavers = new Map(speeds.map((speed) => [speed, emptyBooks()]));
   const waiting = Array.from({ length: episodes }, (_, index) => inventEpisode(index));
   const play = async (): Promise<void> => {
     const buyer = await gateway.makeKey({ mode: 'live', creditUsd: 10_000 });
     for (let episode = waiting.pop(); episode; episode = waiting.pop()) {
       const { billMicros, bookedMicros, lossMicros } = await playEpisode(episode, buyer);
+      if (isAnsweredLeaver(episode)) {
+        const row = leavers.get(episode.model.tokensPerSecond)!;
+        row.count += 1;
+        row.bill += billMicros;
+        row.booked += bookedMicros - lossMicros;
+      }
       const category = categoryOf(episode);
       const row = table.get(category) ?? emptyBooks();
       table.set(category, row);
@@ -228,8 +276,18 @@ test(`the provider's bill of ${episodes} random episodes is charged or booked as
     t.diagnostic(
       `${category}: ${books.count} episodes, billed ${books.bill}, charged ${books.booked - books.loss}, lost ${books.loss}, bias ${percent(biasOf(books))}, standard error ${percent(errorOf(books))}`,
     );
+  for (const [speed, books] of leavers) {
+    t.diagnostic(
+      `clients that leave a model of ${speed} tokens/s: ${books.count} episodes, charged ÷ billed ${(books.booked / books.bill).toFixed(3)}`,
+    );
+    if (scaled(false, true)) assert.ok(Math.abs(biasOf(books)) <= leaversBiasMax, `${speed}`);
+  }
   const estimated = emptyBooks();
   for (const [category, books] of table) {
+    if (category === hangs) {
+      assert.equal(books.booked, books.loss, 'a provider that hangs costs the client nothing');
+      continue;
+    }
     if (category.startsWith('exact')) {
       assert.deepEqual(books.inexact.slice(0, 3), [], category);
       continue;
@@ -278,13 +336,22 @@ function assertUnbiased(books: CategoryBooks, where: string): void {
   );
 }
 
+/** The last call would have answered, and it was the only one. */
+function isAnsweredLeaver({ plans, leavesAfterMs, hasKey }: Episode): boolean {
+  const outcomes = plans.map(({ outcome }) => outcome);
+  return leavesAfterMs !== null && !hasKey && outcomes.join() === 'answers';
+}
+
+const hangs = 'the provider hangs';
+
 function categoryOf({ plans, leavesAfterMs, stream, model, hasKey, stops }: Episode): string {
   const outcome = plans.at(-1)!.outcome;
   const shape = stream ? 'streamed' : 'whole';
+  if (outcome === 'hangs' && plans.every((plan) => plan.outcome !== 'breaks off')) return hangs;
   if (plans.some((plan) => plan.outcome === 'breaks off'))
     return `estimated: a call breaks off, ${shape}`;
   if (leavesAfterMs !== null && !hasKey)
-    return `estimated: client leaves, ${shape}, ${model.split('-')[0] === 'thinks' ? 'thinks' : 'plain'}`;
+    return `estimated: client leaves, ${shape}, ${model.thinks ? 'thinks' : 'plain'}`;
   if (stops && stream) return `estimated: asked to stop, ${outcome}`;
   if (outcome === 'answers' || outcome === 'answers nonsense') return `exact: ${outcome}`;
   return `estimated: ${outcome}, ${shape}`;

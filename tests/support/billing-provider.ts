@@ -10,6 +10,8 @@ import { framesText, type LocalUpstream, type Script, type SseFrame } from './up
 /** How a call ends. */
 export type CallOutcome =
   | 'answers'
+  /** The model never runs, and nothing is sent. */
+  | 'hangs'
   /** The usage has no input, no output, or is missing. */
   | 'counts no input'
   | 'counts no output'
@@ -26,6 +28,8 @@ export type CallOutcome =
 
 export type CallPlan = {
   readonly outcome: CallOutcome;
+  /** Time in a queue before the model runs. Nothing is sent and nothing is billed. */
+  readonly queueMs: number;
   /** Thinking, written before the text. */
   readonly hiddenTokens: number;
   /** The text's length in words. */
@@ -43,31 +47,53 @@ export type Bill = { readonly input: number; readonly output: number };
 const prices = { input: 1, output: 8 };
 
 const routes = {
-  responses: { provider: 'openai', api: 'responses', model: 'upstream-model' },
-  chat: { provider: 'openai', api: 'chat', model: 'upstream-model' },
-  messages: { provider: 'anthropic', model: 'upstream-model' },
-  gemini: { provider: 'google', model: 'upstream-model' },
+  responses: { provider: 'openai', api: 'responses' },
+  chat: { provider: 'openai', api: 'chat' },
+  messages: { provider: 'anthropic' },
+  gemini: { provider: 'google' },
 } as const;
 export const wires = Object.keys(routes) as UpstreamWireName[];
 
+/** Tokens a second: from a slow local host to the fastest of 2026. */
+export const speeds = [10, 25, 50, 100, 200, 500, 1_500] as const;
+export type Speed = (typeof speeds)[number];
+
+export type BilledModel = {
+  readonly name: string;
+  readonly wire: UpstreamWireName;
+  readonly thinks: boolean;
+  readonly tokensPerSecond: Speed;
+};
+
 /**
- * Models for the configuration: for each wire format one that thinks, one that does not, and one
- * with a second route.
+ * For each wire format and speed a model that thinks, one that does not, and one with a second
+ * route. All routes of a model have its speed.
  */
-export function billedModels(): Readonly<Record<string, object>> {
-  const model = (thinking: boolean, ...names: readonly UpstreamWireName[]) => ({
-    routes: names.map((name) => routes[name]),
-    max_input_tokens: 100_000,
-    max_output_tokens: outputTokensMax,
-    supports: { thinking },
-    prices,
+export const billedModels: readonly BilledModel[] = wires.flatMap((wire) =>
+  speeds.flatMap((tokensPerSecond) =>
+    ['thinks', 'plain', 'two'].map((kind) => ({
+      name: `${kind}-${wire}-${tokensPerSecond}`,
+      wire,
+      thinks: kind === 'thinks',
+      tokensPerSecond,
+    })),
+  ),
+);
+
+/** For the configuration. */
+export function billedModelsConfig(): Readonly<Record<string, object>> {
+  const entries = billedModels.map(({ name, wire, thinks }) => {
+    const second = name.startsWith('two') ? [wires[(wires.indexOf(wire) + 1) % wires.length]!] : [];
+    const model = {
+      routes: [wire, ...second].map((each) => ({ ...routes[each], model: name })),
+      max_input_tokens: 100_000,
+      max_output_tokens: outputTokensMax,
+      supports: { thinking: thinks },
+      prices,
+    };
+    return [name, model];
   });
-  const models = wires.flatMap((wire, index) => [
-    [`thinks-${wire}`, model(true, wire)],
-    [`plain-${wire}`, model(false, wire)],
-    [`two-${wire}`, model(false, wire, wires[(index + 1) % wires.length]!)],
-  ]);
-  return Object.fromEntries(models) as Record<string, object>;
+  return Object.fromEntries(entries) as Record<string, object>;
 }
 
 /** Tokens per stream event. */
@@ -91,8 +117,9 @@ export class BillingProvider {
   serve(upstream: LocalUpstream): void {
     for (const wire of ['responses', 'chat', 'messages'] as const)
       upstream.on(endpoint(wire).upstreamPath, this.#script(wire));
-    for (const method of ['generateContent', 'streamGenerateContent'])
-      upstream.on(`/v1beta/models/upstream-model:${method}`, this.#script('gemini'));
+    for (const { name } of billedModels)
+      for (const method of ['generateContent', 'streamGenerateContent'])
+        upstream.on(`/v1beta/models/${name}:${method}`, this.#script('gemini'));
   }
 
   /** Plans the calls under a name, in order; the last plan repeats. */
@@ -166,13 +193,14 @@ type CallOptions = {
 class Call {
   readonly #clock: Clock;
   readonly #options: CallOptions;
+  /** When the model begins to write. */
   readonly #startedAtMs: number;
   readonly #gone = new AbortController();
 
   constructor(clock: Clock, options: CallOptions) {
     this.#clock = clock;
     this.#options = options;
-    this.#startedAtMs = clock.elapsedMs();
+    this.#startedAtMs = clock.elapsedMs() + options.plan.queueMs;
     options.response.on('close', () => this.#gone.abort());
     options.response.on('error', () => {});
   }
@@ -186,8 +214,14 @@ class Call {
         .end('{"error":{"message":"busy"}}');
       return { input: 0, output: 0 };
     }
-    await (stream ? this.#playStream() : this.#playWhole());
-    return { input, output: this.#writtenTokens() };
+    if (plan.outcome === 'hangs') {
+      await this.#untilGone();
+      return { input: 0, output: 0 };
+    }
+    await this.#waitUntil(0);
+    if (!this.#gone.signal.aborted) await (stream ? this.#playStream() : this.#playWhole());
+    const hasRun = this.#endedAtMs >= this.#startedAtMs;
+    return { input: hasRun ? input : 0, output: this.#writtenTokens() };
   }
 
   get #wholeTokens(): number {
@@ -199,7 +233,7 @@ class Call {
   #writtenTokens(): number {
     const { plan, stream } = this.#options;
     const { outcome, hiddenTokens, until, tokensPerSecond } = plan;
-    const seconds = (this.#endedAtMs - this.#startedAtMs) / 1_000;
+    const seconds = Math.max(this.#endedAtMs - this.#startedAtMs, 0) / 1_000;
     const byNow = Math.round(seconds * tokensPerSecond);
     if (outcome === 'falls silent' && (hiddenTokens > 0 || !stream))
       return Math.min(byNow, outputTokensMax);

@@ -1,5 +1,5 @@
-// Decides how far an account is trusted: whether it stays within its loss budget, and whether it
-// has ever paid. For an active account the database is read at most every five seconds, and again
+// Decides how far an account is trusted: whether it stays within its loss budget, also with all that
+// runs at once, and whether it has ever paid. For an active account the database is read at most every five seconds, and again
 // after this process books a loss that the account could provoke.
 import { ApiError } from '../../canonical/errors.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
@@ -9,7 +9,7 @@ import type { StandingReads } from '../../domain/ledger/reports/standing-reads.t
 import { dayOf } from '../../lib/utc-time.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { formatUsd } from '../../lib/money.ts';
+import { formatUsd, type Micros } from '../../lib/money.ts';
 import { RecentReads } from '../../lib/recent-reads.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 
@@ -24,11 +24,15 @@ type Options = StandingReads & {
 const keptForMs = 5_000;
 
 export class AccountStandings {
-  readonly #losses: RecentReads<LedgerId, LossStanding | 'no-losses'>;
+  readonly #losses: RecentReads<LedgerId, LossStanding>;
   readonly #paid: RecentReads<LedgerId, boolean>;
   readonly #onLoss: Options['onLoss'];
   readonly #log: Options['log'];
   readonly #clock: Clock;
+  /** What running requests hold whose time may end before their answer does. */
+  readonly #riskedMicros = new Map<LedgerId, number>();
+  /** The last loss that is being booked. */
+  readonly #booking = new Map<LedgerId, Promise<unknown>>();
   /** The day of the last warning to the operator, by account. */
   readonly #warnedOn = new Map<string, string>();
 
@@ -37,11 +41,7 @@ export class AccountStandings {
     this.#log = log;
     this.#clock = clock;
     this.#paid = new RecentReads({ read: readPaid, keptForMs, clock });
-    this.#losses = new RecentReads({
-      read: async (id) => (await readLosses(id)) ?? 'no-losses',
-      keptForMs,
-      clock,
-    });
+    this.#losses = new RecentReads({ read: readLosses, keptForMs, clock });
   }
 
   /** Returns true when the account never had money other than a sign-up credit. */
@@ -49,13 +49,57 @@ export class AccountStandings {
     return mode === 'live' && !(await this.#paid.read(ledgerIdOf(accountId, mode)));
   }
 
-  /** Throws ApiError `loss_budget_exceeded` when the account may start nothing new. */
-  async assertWithinLosses({ accountId, mode }: Key): Promise<void> {
-    if (mode !== 'live') return;
-    const standing = await this.#losses.read(ledgerIdOf(accountId, mode));
-    if (standing === null || standing === 'no-losses' || !standing.isExceeded) return;
-    this.#warn(accountId, standing);
-    throw refusalOf(standing);
+  /**
+   * Throws ApiError `loss_budget_exceeded` when the account may start nothing new. `riskMicros`: the
+   * loss if the request's time ends before its answer does. While the risks of running requests use
+   * up the budget, no other is taken: throws `rate_limit_exceeded`. Returns the function that gives
+   * the risk back.
+   */
+  async admit({ accountId, mode }: Key, riskMicros: Micros): Promise<() => void> {
+    if (mode !== 'live') return () => {};
+    const ledgerId = ledgerIdOf(accountId, mode);
+    const standing = await this.#losses.read(ledgerId);
+    if (standing?.isExceeded) {
+      this.#warn(accountId, standing);
+      throw refusalOf(standing);
+    }
+    if (riskMicros === 0) return () => {};
+    const riskedMicros = this.#riskedMicros.get(ledgerId) ?? 0;
+    if (standing && standing.provokedMicros + riskedMicros > standing.budgetMicros)
+      throw tooManyLongAnswers();
+    this.#addRisk(ledgerId, riskMicros);
+    return () => this.#addRisk(ledgerId, -riskMicros);
+  }
+
+  /**
+   * Books a loss that the account could provoke: `book` is told whether the budget has room for it.
+   * One at a time for each account, so that no burst passes the budget.
+   */
+  async bookInTurn<T>(
+    { accountId, mode }: Key,
+    book: (isWithinBudget: boolean) => Promise<T>,
+  ): Promise<T> {
+    if (mode !== 'live') return book(true);
+    const ledgerId = ledgerIdOf(accountId, mode);
+    const earlier = this.#booking.get(ledgerId);
+    const booking = (async () => {
+      await earlier?.catch(() => {});
+      this.forget(ledgerId);
+      const standing = await this.#losses.read(ledgerId);
+      return book(!standing?.isExceeded);
+    })();
+    this.#booking.set(ledgerId, booking);
+    try {
+      return await booking;
+    } finally {
+      if (this.#booking.get(ledgerId) === booking) this.#booking.delete(ledgerId);
+    }
+  }
+
+  #addRisk(ledgerId: LedgerId, micros: number): void {
+    const riskedMicros = (this.#riskedMicros.get(ledgerId) ?? 0) + micros;
+    if (riskedMicros > 0) this.#riskedMicros.set(ledgerId, riskedMicros);
+    else this.#riskedMicros.delete(ledgerId);
   }
 
   /** Call after booking a loss that the account could provoke. */
@@ -85,6 +129,17 @@ export class AccountStandings {
     );
   }
 }
+
+function tooManyLongAnswers(): ApiError {
+  return new ApiError(
+    'rate_limit_exceeded',
+    'Requests without `stream` whose answers may take longer than the time limit use up the loss budget of this account. ' +
+      'Wait until one of them ends, send `stream: true`, or ask for fewer output tokens.',
+    { param: 'stream', retryAfterSeconds: retryLongAnswersSeconds },
+  );
+}
+
+const retryLongAnswersSeconds = 60;
 
 function refusalOf({ provokedMicros, budgetMicros, resetsAtMs }: LossStanding): ApiError {
   const resetsAt = isoTimeOf(resetsAtMs);

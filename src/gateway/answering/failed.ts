@@ -1,15 +1,17 @@
 // Ends a request when no call gave an answer.
 import type { ApiError } from '../../canonical/errors.ts';
+import { endingOf } from '../audience.ts';
 import { isProvoked } from '../charging/provoked.ts';
-import { lossOf, settle } from '../charging/settle.ts';
+import { endSpoiled, lossOf, settle } from '../charging/settle.ts';
 import { useSoFar } from '../charging/used.ts';
 import type { LastFailed } from './try-routes.ts';
 import { shuttingDown } from '../unavailable.ts';
-import { toApiError, withoutProvider } from './failure-message.ts';
+import { spoiledAndCharged, toApiError, withoutProvider } from './failure-message.ts';
 
 /**
  * Releases the hold, books what the provider bills as a loss, and returns the error. An answer that
- * was stopped because nobody waited is charged up to that point; its tokens are returned.
+ * was stopped because nobody waited is charged up to that point; its tokens are returned. An answer
+ * that the account could spoil is charged beyond its loss budget.
  */
 export async function endWithoutAnswer(
   failed: LastFailed,
@@ -21,7 +23,12 @@ export async function endWithoutAnswer(
     const charge = await settle(called, { used, ending: 'cut-off', firstByteMs }, null);
     return charge?.tokens ?? 0;
   }
-  await called.hold.release(lossOf(called, failed), { isProvoked: isProvoked(called, failed) });
+  if (failed.failure.isProvoked) {
+    const charge = await endSpoiled(called, failed, { ending: endingOf(called), firstByteMs });
+    if (charge) return spoiledAndCharged(charge.costMicros);
+  } else {
+    await called.hold.release(lossOf(called, failed), { isProvoked: isProvoked(called, failed) });
+  }
   if (called.gateway.runs.isEnding) return shuttingDown();
   return toApiError({
     ...reported,

@@ -69,7 +69,7 @@ function openStream({
     key: { id: 'k', accountId: 'a', mode: 'live' },
     log: new RequestLog('h'),
   } as Payer;
-  const hold = new OpenHold(books, payer, slice);
+  const hold = new OpenHold(books, payer, { amountMicros: slice, endRisk: () => {} });
   const granted = { coveredTokens: slice, maxOutputTokens, wanted: asked } as unknown as Granted;
   const growth = new HoldGrowth(hold, granted, slice);
   return {

@@ -5,6 +5,7 @@ import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { Gateway } from '../gateway.ts';
 import { refusal } from './hold-refusal.ts';
 import { OpenHold, reserve, type Payer } from './open-hold.ts';
+import { mayOutlast } from './provoked.ts';
 import {
   affordableTokens,
   likelyCostOf,
@@ -34,6 +35,7 @@ export async function placeHold(
     const hold = await reserve(gateway, payer, {
       amountMicros,
       likelyCost: likelyCostOf(wanted, payer.key.mode),
+      mayOutlast: mayOutlast(wanted, maxOutputTokens),
     });
     if (hold instanceof OpenHold) {
       const { search } = wanted;

@@ -37,6 +37,7 @@ export type Payer = {
   readonly log: RequestLog;
 };
 
+/** What a hold ends with: a charge, and the answer that is stored with it. */
 type ToCharge = {
   readonly costMicros: Micros;
   readonly terms: PriceTerms;
@@ -52,14 +53,41 @@ type Blame = { readonly isProvoked?: boolean };
 
 export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
 
-/** Reserves a hold under the request's id. Throws ApiError `loss_budget_exceeded`. */
+type Amounts = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
+  /** True when the request's time may end before its answer does. Left out: it may not. */
+  readonly mayOutlast?: boolean;
+};
+
+/**
+ * Reserves a hold under the request's id. Throws ApiError `loss_budget_exceeded` or
+ * `rate_limit_exceeded`.
+ */
 export async function reserve(
   books: Books,
   payer: Payer,
-  amounts: Pick<Reserve, 'amountMicros' | 'likelyCost'>,
+  { mayOutlast = false, ...amounts }: Amounts,
+): Promise<OpenHold | RefusedOutcome> {
+  const endRisk = await books.standings.admit(
+    payer.key,
+    mayOutlast ? amounts.amountMicros : zeroMicros,
+  );
+  let held: OpenHold | RefusedOutcome | null = null;
+  try {
+    held = await submitReserve(books, payer, { amounts, endRisk });
+    return held;
+  } finally {
+    if (!(held instanceof OpenHold)) endRisk();
+  }
+}
+
+type ToReserve = { readonly amounts: Amounts; readonly endRisk: () => void };
+
+async function submitReserve(
+  books: Books,
+  payer: Payer,
+  { amounts, endRisk }: ToReserve,
 ): Promise<OpenHold | RefusedOutcome> {
   const { requestId, key } = payer;
-  await books.standings.assertWithinLosses(key);
   const span = payer.log.spans?.beginHold(amounts.amountMicros);
   const submitted = books.ledger.submit({
     type: 'reserve',
@@ -76,7 +104,7 @@ export async function reserve(
   if (span) span.outcome = outcome.type === 'held' ? 'held' : 'refused';
   switch (outcome.type) {
     case 'held':
-      return new OpenHold(books, payer, amounts.amountMicros);
+      return new OpenHold(books, payer, { ...amounts, endRisk });
     case 'account-frozen':
     case 'insufficient-balance':
     case 'key-daily-limit':
@@ -99,12 +127,18 @@ export class OpenHold {
   readonly #payer: Payer;
   readonly #ledgerId: LedgerId;
   #amountMicros: Micros;
+  readonly #endRisk: () => void;
   #extensions = 0;
   #hasEnded = false;
 
-  constructor(books: Books, payer: Payer, amountMicros: Micros) {
+  constructor(
+    books: Books,
+    payer: Payer,
+    { amountMicros, endRisk }: Pick<Reserve, 'amountMicros'> & Pick<ToReserve, 'endRisk'>,
+  ) {
     this.#books = books;
     this.#payer = payer;
+    this.#endRisk = endRisk;
     this.#ledgerId = ledgerIdOf(payer.key.accountId, payer.key.mode);
     this.#amountMicros = amountMicros;
     payer.log.note({ holdMicros: amountMicros });
@@ -205,11 +239,28 @@ export class OpenHold {
     const span = log.spans?.beginSettlement();
     const submitted = this.#books.ledger.submit(release);
     const outcome = await (span ? submitted.finally(() => span.end()) : submitted);
-    this.#hasEnded = true;
+    this.#end();
     if (span && outcome.type === 'released')
       span.settled = { kind: 'released', costMicros: 0, lossMicros };
     if (outcome.type === 'released') log.addLoss(lossMicros);
     if (isProvoked) this.#books.standings.noteLoss(key);
+  }
+
+  /**
+   * Ends the hold of a request that failed by what its account asked for: free within the loss
+   * budget, beyond it charged as sold. Returns null when it is free.
+   */
+  async endSpoiled(
+    lossMicros: Micros,
+    sold: Pick<ToCharge, 'costMicros' | 'terms' | 'record'>,
+    storage: AnswerStorage,
+  ): Promise<Charge | null> {
+    const { standings } = this.#books;
+    return standings.bookInTurn(this.#payer.key, async (isWithinBudget) => {
+      if (!isWithinBudget) return this.charge({ ...sold, response: null, isWhole: false }, storage);
+      await this.release(lossMicros, { isProvoked: true });
+      return null;
+    });
   }
 
   /** Books a loss beside this hold, once for each call, under a hold of zero. */
@@ -261,15 +312,20 @@ export class OpenHold {
   async #settle(settle: Settle): Promise<Outcome> {
     try {
       const outcome = await this.#books.ledger.submit(settle);
-      this.#hasEnded = true;
+      this.#end();
       return outcome;
     } catch (error) {
       if (error instanceof LedgerUnavailable) {
-        this.#hasEnded = true;
+        this.#end();
         this.#noteFree(settle.record.upstreamCostMicros);
       }
       throw error;
     }
+  }
+
+  #end(): void {
+    if (!this.#hasEnded) this.#endRisk();
+    this.#hasEnded = true;
   }
 
   #noteFree(lossMicros: Micros): null {

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';
 import { roundUpToMicro, zeroMicros, type Micros, type Picos } from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';
+import { spoiledAndCharged } from '../answering/failure-message.ts';
 import { endingOf } from '../audience.ts';
 import type { Client, Headers } from '../client.ts';
 import { requestHeaders } from '../headers.ts';
@@ -42,7 +43,8 @@ export type PiecePrice = Price & { readonly request?: Price };
 
 /**
  * `lostPicos`: what the operator pays for pieces that may have been made and that nobody gets.
- * `isProvoked`: the account could cause some of that; left out: it could not.
+ * `isProvoked`: the account could cause some of that; left out: it could not. Beyond its loss budget
+ * it pays them.
  */
 export type Delivery =
   | {
@@ -66,7 +68,8 @@ export type Delivery =
       readonly kind: 'failed';
       readonly error: ApiError;
       readonly lostPicos: Picos;
-      readonly isProvoked?: boolean;
+      /** The calls that the account could spoil; left out: none. */
+      readonly spoiled?: Pick<Delivered, 'provider' | 'calls'>;
     };
 
 /**
@@ -114,14 +117,60 @@ async function sell({ accepted, client, storage }: Buyer, { sale, deliver }: Off
   const hold = await holdFor(accepted, sale);
   await runHeld({ gateway, hold, client, storage }, async (run) => {
     const delivery = await deliver(run);
-    const lossMicros = roundUpToMicro(delivery.lostPicos);
-    if (delivery.kind === 'failed') {
-      await hold.release(lossMicros, delivery);
-      throw gateway.runs.isEnding ? shuttingDown() : delivery.error;
-    }
-    await hold.bookLossBeside(lossMicros, { ...delivery, callNumber: delivery.calls });
-    await settle({ accepted, client, storage, hold, sale, delivery });
+    const sold = { accepted, client, storage, hold, sale };
+    const isProvoked = delivery.kind === 'failed' ? delivery.spoiled : delivery.isProvoked;
+    if (!isProvoked) return end(sold, delivery, { isLossFree: true });
+    await gateway.standings.bookInTurn(accepted.key, (isLossFree) =>
+      end(sold, delivery, { isLossFree }),
+    );
   });
+}
+
+/** Answers the client, or throws the ApiError to answer with. */
+async function end(
+  buying: Buying,
+  delivery: Delivery,
+  { isLossFree }: { readonly isLossFree: boolean },
+): Promise<void> {
+  const { accepted, hold } = buying;
+  const { lostPicos } = delivery;
+  const lossMicros = roundUpToMicro(lostPicos);
+  if (delivery.kind === 'failed') {
+    const { spoiled } = delivery;
+    if (spoiled && !isLossFree) throw await chargeLost(buying, { ...spoiled, lostPicos });
+    await hold.release(lossMicros, { isProvoked: spoiled !== undefined });
+    throw accepted.gateway.runs.isEnding ? shuttingDown() : delivery.error;
+  }
+  if (isLossFree) {
+    await hold.bookLossBeside(lossMicros, { ...delivery, callNumber: delivery.calls });
+    return settle({ ...buying, delivery });
+  }
+  const price = { ...delivery.price, request: withLost(delivery.price.request, lostPicos) };
+  return settle({ ...buying, delivery: { ...delivery, price } });
+}
+
+function withLost(price: Price | undefined, lostPicos: Picos): Price {
+  const { listPicos = 0n, upstreamPicos = 0n } = price ?? {};
+  return { listPicos: listPicos + lostPicos, upstreamPicos: upstreamPicos + lostPicos };
+}
+
+type Lost = Pick<Delivered, 'provider' | 'calls'> & { readonly lostPicos: Picos };
+
+/** Charges what was made and cannot be passed on. Returns the error to answer with. */
+async function chargeLost(
+  { accepted, client, storage, hold, sale }: Buying,
+  { lostPicos, ...calls }: Lost,
+): Promise<ApiError> {
+  const request = withLost(undefined, lostPicos);
+  const priced = priceOf(sale, { listPicos: 0n, upstreamPicos: 0n, request }, 0);
+  const course = {
+    ending: endingOf({ client, storage }),
+    upstreamCostMicros: priced.upstreamCostMicros,
+    durationMs: elapsedMs(accepted),
+  };
+  const record = recordOf(sale, { ...calls, count: 0 }, course);
+  const charge = await hold.charge({ ...priced, record, response: null, isWhole: false }, storage);
+  return charge ? spoiledAndCharged(charge.costMicros) : takenOver();
 }
 
 async function holdFor(accepted: Accepted, sale: Sale): Promise<OpenHold> {
@@ -148,7 +197,8 @@ async function holdFor(accepted: Accepted, sale: Sale): Promise<OpenHold> {
 }
 
 type Delivered = Extract<Delivery, { kind: 'delivered' }>;
-type Sold = Buyer & { readonly hold: OpenHold; readonly sale: Sale; readonly delivery: Delivered };
+type Buying = Buyer & { readonly hold: OpenHold; readonly sale: Sale };
+type Sold = Buying & { readonly delivery: Delivered };
 
 async function settle({ accepted, client, storage, hold, sale, delivery }: Sold): Promise<void> {
   const { gateway } = accepted;
@@ -188,7 +238,7 @@ async function settle({ accepted, client, storage, hold, sale, delivery }: Sold)
 
 function recordOf(
   { endpoint, modelId, modelName, piece, priceVersion }: Sale,
-  { count, provider, calls }: Delivered,
+  { count, provider, calls }: Pick<Delivered, 'count' | 'provider' | 'calls'>,
   course: Pick<ChargeRecord, 'ending' | 'upstreamCostMicros' | 'durationMs'>,
 ): ChargeRecord {
   return {

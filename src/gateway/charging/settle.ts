@@ -55,6 +55,21 @@ export async function settle(
   return { ...charge, tokens: tokens.inputTokens + tokens.outputTokens };
 }
 
+/**
+ * Ends the hold of a call whose answer cannot be passed on, as the account could cause. Returns the
+ * charge; null: it is free, within the loss budget.
+ */
+export async function endSpoiled(
+  called: Called,
+  failed: Failed,
+  ending: Pick<Ended, 'ending' | 'firstByteMs'>,
+): Promise<Charge | null> {
+  const used = useOfFailed(called, failed);
+  const priced = priceUsage(called.attempt.price, used.usage, used.searches);
+  const record = recordOf(called, { used, ...ending }, priced);
+  return called.hold.endSpoiled(lossOf(called, failed), { ...priced, record }, called.storage);
+}
+
 /** A failed call, and what had arrived of its answer. */
 type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
 
@@ -63,7 +78,7 @@ type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWh
  * Returns 0 when the call has probably not run.
  */
 export function lossOf(called: Called, failed: Failed): Micros {
-  const { failure, progress, isWhole = false, hasStreamed = false } = failed;
+  const { failure, progress, hasStreamed = false } = failed;
   const { usage: reported, output, searches: searchesSoFar = 0 } = progress;
   const hasWritten =
     reported !== null ||
@@ -71,10 +86,14 @@ export function lossOf(called: Called, failed: Failed): Micros {
     (hasStreamed && called.unseen.tokens > 0);
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
   if (!hasRun) return zeroMicros;
-  const { usage, claimed, searches } = isWhole
-    ? finalUse(called, { ...progress, outputBytes: output.bytes })
-    : useSoFar(called, progress);
+  const { usage, claimed, searches } = useOfFailed(called, failed);
   return priceUsage(called.attempt.price, claimed ?? usage, searches).upstreamCostMicros;
+}
+
+function useOfFailed(called: Called, { progress, isWhole = false }: Failed): Used {
+  return isWhole
+    ? finalUse(called, { ...progress, outputBytes: progress.output.bytes })
+    : useSoFar(called, progress);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Estimates output that a provider bills but does not show: hidden reasoning, a call until it is
 // complete, and all of an answer that comes whole. It is visible only as silence, and counted by its
-// duration and the route's speed until the provider states its own count. Before a stream's first
-// event, the model may be waiting in a queue: that silence counts nothing.
+// duration and the route's speed until the provider states its own count. The silence before a
+// stream's first event may be a queue: it counts only as long as no event comes, for a loss.
 import type { Usage } from '../../canonical/usage.ts';
 import type { StreamProgress } from '../../formats/format.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -128,7 +128,7 @@ export class UnseenOutput {
   }
 
   #tokensIn(pauseMs: number): number {
-    if (!this.#hasBegun || !this.#isSilence(pauseMs)) return 0;
+    if (!this.#isSilence(pauseMs)) return 0;
     return (pauseMs / 1_000) * this.#options.tokensPerSecond;
   }
 

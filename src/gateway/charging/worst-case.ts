@@ -30,6 +30,8 @@ export type HoldRequest = {
   readonly limitField: string;
   /** The first route's speed, for each choice. */
   readonly tokensPerSecond: number;
+  /** How long the first route's answer may take. */
+  readonly totalMs: number;
 };
 
 /** What a request may use under its hold. */

@@ -79,8 +79,10 @@ export type ImagesMade =
   | {
       readonly kind: 'failed';
       readonly failure: UpstreamFailure;
+      readonly provider: string;
       readonly lost: number;
       readonly isProvoked: boolean;
+      readonly calls: number;
     };
 
 /**
@@ -94,7 +96,7 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
     ...asked.routes.filter(isAvailable),
     ...asked.routes.filter((route) => !isAvailable(route)),
   ];
-  let failed: ImageJobFailed | null = null;
+  let failed: (ImageJobFailed & { readonly provider: string }) | null = null;
   let lost = 0;
   let isProvoked = false;
   let calls = 0;
@@ -121,11 +123,13 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
       };
     }
     // A failure that the client can act on is reported before one that may pass.
-    failed = failures.find(({ failure }) => nextStepAfter(failure) === 'never') ?? failures[0]!;
+    const reported = failures.find(({ failure }) => nextStepAfter(failure) === 'never');
+    failed = { ...(reported ?? failures[0]!), provider: route.provider };
     if (asked.signals.waiting.aborted || nextStepAfter(failed.failure) === 'never') break;
   }
   if (!failed) throw new Error('an image model has no route');
-  return { kind: 'failed', failure: failed.failure, lost, isProvoked };
+  const { failure, provider } = failed;
+  return { kind: 'failed', failure, provider, lost, isProvoked, calls };
 }
 
 /** Returns the provider's usage. Providers that need several calls report none. */

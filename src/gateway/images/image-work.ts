@@ -122,8 +122,9 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
   const lossOf = (images: number) => table.upstreamPicos * BigInt(images);
   const { isProvoked } = made;
   if (made.kind === 'failed') {
-    const lostPicos = lossOf(made.lost);
-    return { kind: 'failed', error: toApiError(made.failure), lostPicos, isProvoked };
+    const error = toApiError(made.failure);
+    const spoiled = isProvoked && { spoiled: made };
+    return { kind: 'failed', error, lostPicos: lossOf(made.lost), ...spoiled };
   }
   const counted = countedBy(drawing, image, made);
   // The provider's count includes what came and cannot be read.

@@ -7,6 +7,7 @@ import { findModel } from '../admission/permitted-model.ts';
 import { sendAnswer } from '../answering/answer.ts';
 import { answerContextOf, errorContextOf } from '../answering/head.ts';
 import { streamAnswer } from '../answering/stream.ts';
+import { timeoutsFor } from '../calling/timeouts.ts';
 import { placeHold } from '../charging/hold.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import { runHeld } from '../charging/run-held.ts';
@@ -90,6 +91,7 @@ async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Pro
   if (!tokenPrice) throw modelNotFound(model.id);
   // Refuses what no route accepts, before anything is held.
   const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
+  const { route } = plan.first;
   const { hold, granted } = await placeHold(gateway, asked, {
     model,
     request,
@@ -97,10 +99,8 @@ async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Pro
     inputTokensLikely: estimate.likely,
     isInputUnknown: estimate.upper >= beyondAnyContext,
     limitField: format.outputLimitField(request.body),
-    tokensPerSecond: gateway.routing.health.tokensPerSecond(
-      plan.first.route.name,
-      answerKindOf(request),
-    ),
+    tokensPerSecond: gateway.routing.health.tokensPerSecond(route.name, answerKindOf(request)),
+    totalMs: timeoutsFor(route.provider.timeouts, { model, stream: request.stream }).total_ms,
     ...plan.dearest,
   });
   const { client, storage } = asked;

@@ -10,7 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '../../../src/lib/clock.ts';
 import {
   BillingProvider,
-  billedModels,
+  billedModelsConfig,
   outputTokensMax,
   wires,
 } from '../../support/billing-provider.ts';
@@ -87,7 +87,7 @@ async function start(t: TestContext, databaseUrl: string | undefined): Promise<S
   const config = {
     // Many programs run beside each other, and what delays them counts as output.
     server: { threads: 1 },
-    models: billedModels(),
+    models: billedModelsConfig(),
     log: { level: 'fatal' },
     overload: { lag_ms: null },
   };
@@ -135,6 +135,7 @@ async function callAtSomeTime(gateway: TestGateway, buyers: Started['buyers']): 
   const aroundOne = () => 1 + (random.next() * 2 - 1) * noise;
   const plan = {
     outcome: 'answers',
+    queueMs: 0,
     hiddenTokens: isThinking ? 300 + random.below(2_000) : 0,
     words: 800 + random.below(4_000),
     tokensPerSecond: 100 * aroundOne(),
@@ -151,7 +152,7 @@ async function callAtSomeTime(gateway: TestGateway, buyers: Started['buyers']): 
       : { messages: [{ role: 'user', content: prompt }] };
   const stream = shape === 'streamed';
   const body = client.body({
-    model: `${model}-${wire}`,
+    model: `${model}-${wire}-100`,
     stream,
     [client.limitField]: outputTokensMax,
     ...fields,

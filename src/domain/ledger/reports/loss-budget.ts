@@ -42,7 +42,7 @@ type StandingsQuery = {
   readonly nowMs: number;
 };
 
-/** Returns the ledgers with provoked losses in the last 30 days. */
+/** Returns the ledgers with provoked losses in the last 30 days, or the one that was asked for. */
 export async function readLossStandings(
   db: Kysely<Tables>,
   { ledgerId, limits, nowMs }: StandingsQuery,

@@ -21,7 +21,7 @@ type LossQuery = {
   readonly fromDay: string;
 };
 
-/** Returns the ledgers that have losses. */
+/** Returns the ledgers that have losses, or the one that was asked for. */
 export async function readLosses(
   db: Kysely<Tables>,
   query: LossQuery,
@@ -37,8 +37,11 @@ export async function readLosses(
     .execute();
   const byLedger = Map.groupBy(rows, (row) => row.ledger_id as LedgerId);
   const losses = new Map<LedgerId, Losses>();
-  for (const [id, found] of byLedger) {
-    const days = found.map((row) => ({ day: row.day, micros: micros(row.micros) }));
+  for (const id of ledgerId === undefined ? byLedger.keys() : [ledgerId]) {
+    const days = (byLedger.get(id) ?? []).map((row) => ({
+      day: row.day,
+      micros: micros(row.micros),
+    }));
     const provokedMicros = micros(days.reduce((sum, day) => sum + day.micros, 0));
     losses.set(id, {
       provokedMicros,

@@ -7,8 +7,7 @@ import { type LossLimits, type LossStanding, readLossStandings } from './loss-bu
 import { hasPaid } from './queries.ts';
 
 export type StandingReads = {
-  /** null when the account has provoked no losses in the last 30 days. */
-  readonly readLosses: (ledgerId: LedgerId) => Promise<LossStanding | null>;
+  readonly readLosses: (ledgerId: LedgerId) => Promise<LossStanding>;
   /** True when the account was ever credited more than a sign-up credit. */
   readonly readPaid: (ledgerId: LedgerId) => Promise<boolean>;
 };
@@ -19,7 +18,7 @@ export function standingReads(db: Kysely<Tables>, { limits, clock }: Input): Sta
   return {
     readLosses: async (ledgerId) => {
       const standings = await readLossStandings(db, { ledgerId, limits, nowMs: clock.nowMs() });
-      return standings.get(ledgerId) ?? null;
+      return standings.get(ledgerId)!;
     },
     readPaid: (ledgerId) => hasPaid(db, ledgerId),
   };
