@@ -274,6 +274,27 @@ describe('failures', () => {
     }
   });
 
+  test('a burst of texts in place of images costs the operator at most the budget and one request', async (t) => {
+    const essay = 'The history of foxes is long. '.repeat(100);
+    const answer = JSON.stringify({
+      candidates: [{ content: { parts: [{ text: essay }] }, finishReason: 'STOP' }],
+    });
+    play(t, imagePaths.gemini, (response) => {
+      response.setHeader('content-type', 'application/json').end(answer);
+    });
+    const owner = await newKey();
+    // Each costs the operator $0.068; the budget is $1.
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => draw(owner.key, { model: 'nano-banana', n: 2 })),
+    );
+    const [provoked] = await provokedBy(owner.account);
+    assert.equal(provoked, 15 * 68_000);
+    const charged = replies.filter(({ text }) => text.includes('It was charged ($0.068)'));
+    assert.equal(charged.length, 5);
+    const { availableMicros, heldMicros } = await gateway.balance(owner.account);
+    assert.deepEqual([availableMicros, heldMicros], [5_000_000 - 5 * 68_000, 0]);
+  });
+
   test('BFL is polled until the image is ready', async (t) => {
     play(t, imagePaths.bflState, bflPending, bflReady(gateway.upstream));
     const owner = await newKey();
