@@ -163,7 +163,7 @@ async function ask({ client, upstream, script, stream = false }: Asked): Promise
   const earlier = gateway.upstream.requests.length;
   gateway.upstream.on(stream ? upstream.streamPath : upstream.path, script);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const body = client.body({ model: `to-${upstream.name}`, stream });
+  const body = client.body({ model: `to-${upstream.name}`, stream, [client.limitField]: 8_000 });
   const reply = await clock.skipWaits(gateway.post(client.path, { key, body }));
   const { read } = gateway.database;
   const charges = await read

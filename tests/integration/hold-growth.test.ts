@@ -130,7 +130,7 @@ const thinking = {
 } as const;
 
 test('a model that thinks silently beyond the largest possible hold is stopped, and the client is told', async () => {
-  const silence = thenHang('');
+  const silence = thenHang(framesText(streamFrames('messages', { text: '', tokens: null }).start));
   gateway.upstream.on('/v1/messages', silence);
   const clients = pairs
     .filter(({ upstream }) => upstream === 'messages')

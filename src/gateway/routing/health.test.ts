@@ -154,3 +154,24 @@ test('property: at most half the routes are avoided, and all return when nothing
     ),
   );
 });
+
+test('a route’s speed is that of about its last minute of writing, for streams and whole answers each', () => {
+  const { health } = start();
+  assert.equal(health.tokensPerSecond(a, 'stream'), 100, 'not measured yet');
+  health.noteWriting(a, 'stream', { tokens: 10, ms: 900 });
+  assert.equal(health.tokensPerSecond(a, 'stream'), 100, 'too short to tell');
+  health.noteWriting(a, 'stream', { tokens: 9_990, ms: 19_100 });
+  assert.ok(Math.abs(health.tokensPerSecond(a, 'stream') - 500) < 10);
+  assert.equal(health.tokensPerSecond(a, 'whole'), 100);
+  assert.equal(health.tokensPerSecond(b, 'stream'), 100);
+  for (let minute = 0; minute < 10; minute++)
+    health.noteWriting(a, 'stream', { tokens: 600, ms: 60_000 });
+  assert.ok(health.tokensPerSecond(a, 'stream') < 11, 'it has become slow');
+});
+
+test('pieces that were held back and came at once measure no speed', () => {
+  const { health } = start();
+  health.noteWriting(a, 'stream', { tokens: 1_000, ms: 10_000 });
+  for (let call = 0; call < 1_000; call++) health.noteWriting(a, 'stream', { tokens: 500, ms: 1 });
+  assert.equal(health.tokensPerSecond(a, 'stream'), 100);
+});
