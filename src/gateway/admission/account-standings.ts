@@ -22,6 +22,7 @@ type Options = StandingReads & {
 };
 
 const keptForMs = 5_000;
+const noRisk = () => {};
 
 export class AccountStandings {
   readonly #losses: RecentReads<LedgerId, LossStanding>;
@@ -56,14 +57,14 @@ export class AccountStandings {
    * the risk back.
    */
   async admit({ accountId, mode }: Key, riskMicros: Micros): Promise<() => void> {
-    if (mode !== 'live') return () => {};
+    if (mode !== 'live') return noRisk;
     const ledgerId = ledgerIdOf(accountId, mode);
     const standing = await this.#losses.read(ledgerId);
     if (standing?.isExceeded) {
       this.#warn(accountId, standing);
       throw refusalOf(standing);
     }
-    if (riskMicros === 0) return () => {};
+    if (riskMicros === 0) return noRisk;
     const riskedMicros = this.#riskedMicros.get(ledgerId) ?? 0;
     if (standing && standing.provokedMicros + riskedMicros > standing.budgetMicros)
       throw tooManyLongAnswers();

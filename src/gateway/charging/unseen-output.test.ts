@@ -47,12 +47,15 @@ test('a stream that shows everything is hidden only before its first event', asy
 });
 
 test('the speed of a stream is measured by what it shows, without silences', async () => {
-  const { call, show } = openCall('parts', 2);
+  const { clock, call, show } = openCall('parts', 2);
   call.begin();
   await show(1_000, 40);
   await show(30_000, 500);
   await show(1_000, 40);
   assert.deepEqual(call.written, { tokens: 40, ms: 2_000 }, 'of each choice');
+  await clock.advance(1_000);
+  call.end();
+  assert.deepEqual(call.written, { tokens: 40, ms: 2_000 }, 'nothing is shown at the end');
   call.noteOwnWait();
   assert.equal(call.written, null, 'a pause of ours makes it unknown');
 });

@@ -108,7 +108,7 @@ export class UnseenOutput {
   }
 
   end(): void {
-    if (this.#isRunning) this.#endSilence(0);
+    this.#tokens = this.tokens;
     this.#isRunning = false;
   }
 
