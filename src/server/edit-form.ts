@@ -1,9 +1,25 @@
-// Reads the multipart form that OpenAI's clients send to `POST /v1/images/edits`, with the parser
-// of Node's own fetch.
+// Reads the multipart form that OpenAI's clients send to `POST /v1/images/edits`. Each part costs
+// far more time than its bytes, so the number of parts and the size of their headers are bounded.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../canonical/errors.ts';
+import { ContentDisposition } from '@remix-run/headers/content-disposition';
+import { ContentType } from '@remix-run/headers/content-type';
+import {
+  MaxHeaderSizeExceededError,
+  MaxPartsExceededError,
+  MultipartParser,
+  type MultipartPart,
+} from '@remix-run/multipart-parser';
+import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import { readEditForm, type FormPart } from '../domain/images/edit-form.ts';
 import { checkContentType, readJsonBody } from './middleware/body.ts';
+
+/** A request has at most some twenty fields and sixteen images. */
+const partsMax = 100;
+/** Enough for a file name of 255 bytes in two encodings, each byte written as `%XX`. */
+const partHeaderBytesMax = 4_096;
+const nameLengthMax = 100;
+/** https://www.rfc-editor.org/rfc/rfc2046#section-5.1.1 */
+const boundaryLengthMax = 70;
 
 const formType = /^\s*multipart\/form-data\s*;/i;
 
@@ -23,12 +39,12 @@ export function checkFormType(
 }
 
 /** Returns the JSON body that the form stands for. Throws ApiError `invalid_request`. */
-export async function readFormBody(request: FastifyRequest): Promise<unknown> {
+export function readFormBody(request: FastifyRequest): unknown {
   const contentType = request.headers['content-type'] ?? '';
   if (!formType.test(contentType)) return readJsonBody(request);
   const bytes = request.body instanceof Uint8Array ? request.body : Buffer.alloc(0);
   request.body = undefined;
-  const parts = await Promise.all((await partsOf(bytes, contentType)).map(readPart));
+  const parts = readForm(bytes, contentType);
   request.bodies?.noteRequest(Buffer.from(JSON.stringify(parts.map(describePart), null, 2)));
   return readEditForm(parts);
 }
@@ -39,23 +55,47 @@ function describePart(part: FormPart): object {
   return { [part.name]: `(a file of ${part.bytes.length} bytes)` };
 }
 
-async function partsOf(bytes: Uint8Array, contentType: string): Promise<[string, string | File][]> {
-  try {
-    // The buffer belongs to this body alone: nothing else reads it.
-    const form = await new Response(bytes as Uint8Array<ArrayBuffer>, {
-      headers: { 'content-type': contentType },
-    }).formData();
-    return [...form];
-  } catch (cause) {
-    throw new ApiError(
-      'invalid_request',
-      'The form cannot be read: its parts or their boundary are malformed.',
-      { cause },
+/** Returns the parts of a form. Throws ApiError `invalid_request`. */
+export function readForm(bytes: Uint8Array, contentType: string): readonly FormPart[] {
+  const { boundary = '' } = ContentType.from(contentType);
+  if (boundary === '' || boundary.length > boundaryLengthMax)
+    throw invalidRequest(
+      null,
+      `The form's Content-Type must name a \`boundary\` of 1 to ${boundaryLengthMax} characters.`,
     );
+  const parser = new MultipartParser(boundary, {
+    maxParts: partsMax,
+    maxHeaderSize: partHeaderBytesMax,
+    maxFileSize: bytes.length,
+    maxTotalSize: bytes.length,
+  });
+  try {
+    const parts = Array.from(parser.write(bytes), readPart);
+    parser.finish();
+    return parts;
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause;
+    throw new ApiError('invalid_request', whatIsWrong(cause), { cause });
   }
 }
 
-async function readPart([name, value]: [string, string | File]): Promise<FormPart> {
-  if (typeof value === 'string') return { name, kind: 'text', text: value };
-  return { name, kind: 'file', bytes: Buffer.from(await value.arrayBuffer()) };
+function readPart(part: MultipartPart): FormPart {
+  const disposition = ContentDisposition.from(part.headers['content-disposition'] ?? null);
+  const { type, name = '', filename, filenameSplat } = disposition;
+  if (type?.toLowerCase() !== 'form-data' || name === '' || name.length > nameLengthMax)
+    throw invalidRequest(
+      null,
+      `Each part of the form must have \`Content-Disposition: form-data\` with a name of 1 to ${nameLengthMax} characters.`,
+    );
+  if (filename === undefined && filenameSplat === undefined)
+    return { name, kind: 'text', text: part.text };
+  return { name, kind: 'file', bytes: Buffer.concat(part.content) };
+}
+
+function whatIsWrong(cause: unknown): string {
+  if (cause instanceof MaxPartsExceededError)
+    return `The form has more than ${partsMax} parts. Send fewer.`;
+  if (cause instanceof MaxHeaderSizeExceededError)
+    return `A part of the form has headers of more than ${partHeaderBytesMax} bytes. Send a shorter file name.`;
+  return 'The form cannot be read: its parts or their boundary are malformed, or its texts are not UTF-8.';
 }

@@ -195,6 +195,19 @@ describe('edits as a form', () => {
     await assertFree(owner);
   });
 
+  test('a form of 480,000 empty files is refused by the number of its parts, free', async () => {
+    const owner = await newKey();
+    const part = '--b\r\nContent-Disposition: form-data; name="a"; filename="b"\r\n\r\n\r\n';
+    const reply = await gateway.post(edits, {
+      key: owner.key,
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      body: Buffer.from(`${part.repeat(480_000)}--b--`),
+    });
+    assert.deepEqual([reply.status, reply.error.code], [400, 'invalid_request'], reply.text);
+    assert.match(reply.error.message, /more than 100 parts/);
+    await assertFree(owner);
+  });
+
   test('a malformed form is a 400, and neither form nor JSON a 415', async () => {
     const owner = await newKey();
     const typed = (contentType: string, body: string) =>

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../canonical/errors.ts';
+import type { FormPart } from '../domain/images/edit-form.ts';
+import { cpuMsOf } from '../../tests/support/cpu-time.ts';
+import fc from '../../tests/support/property.ts';
+import { readForm } from './edit-form.ts';
+
+const formOf = (boundary: string, parts: readonly (readonly [head: string, body: string])[]) =>
+  Buffer.from(
+    parts.map(([head, body]) => `--${boundary}\r\n${head}\r\n\r\n${body}\r\n`).join('') +
+      `--${boundary}--\r\n`,
+  );
+const typeOf = (boundary: string) => `multipart/form-data; boundary=${boundary}`;
+const named = (name: string) => `Content-Disposition: form-data; name="${name}"`;
+const file = (name: string, bytes: string): FormPart => ({
+  name,
+  kind: 'file',
+  bytes: Buffer.from(bytes),
+});
+
+function refusalOf(bytes: Uint8Array, contentType = typeOf('b')): string {
+  try {
+    readForm(bytes, contentType);
+  } catch (error) {
+    assert.ok(error instanceof ApiError && error.code === 'invalid_request', String(error));
+    return error.message;
+  }
+  return assert.fail('the form was accepted');
+}
+
+test('names, file names and texts may be quoted, plain or UTF-8', () => {
+  const form = formOf('b', [
+    ['content-disposition:form-data;name=model', 'gpt-image'],
+    [`${named('prompt')}\r\nContent-Type: text/plain; charset=utf-8`, 'ein Bär\r\n--no boundary'],
+    [`${named('image[]')}; filename="bär \\"1\\"; x.png"\r\nContent-Type: image/png`, 'one'],
+    [`${named('image[]')}; filename*=UTF-8''b%C3%A4r.png`, 'two'],
+    [`${named('image[]')}; filename*=nonsense''%E4; filename=""`, ''],
+    [`FOLLOWS: x\r\nContent-Disposition: FORM-DATA; name="mask"; filename=x`, 'three'],
+  ]);
+  for (const type of [typeOf('b'), 'multipart/form-data; charset=utf-8; boundary="b"'])
+    assert.deepEqual(readForm(form, type), [
+      { name: 'model', kind: 'text', text: 'gpt-image' },
+      { name: 'prompt', kind: 'text', text: 'ein Bär\r\n--no boundary' },
+      file('image[]', 'one'),
+      file('image[]', 'two'),
+      file('image[]', ''),
+      file('mask', 'three'),
+    ]);
+});
+
+const bytes = fc.oneof(
+  fc.uint8Array({ maxLength: 200 }),
+  // Content that almost ends the part.
+  fc
+    .array(fc.constantFrom('\r', '\n', '--', 'formdata', '-', 'x', '\r\n--'), { maxLength: 30 })
+    .map((pieces) => Buffer.from(pieces.join(''))),
+);
+const fileName = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
+const sentParts = fc.array(
+  fc.record({
+    name: fc.constantFrom('image', 'image[]', 'mask', 'prompt', 'n', 'é'),
+    value: fc.oneof(fc.string({ unit: 'grapheme' }), fc.record({ bytes, fileName })),
+  }),
+  { minLength: 1, maxLength: 20 },
+);
+
+test('property: a form of any texts, files and file names is read as it was sent', async () => {
+  await fc.assert(
+    fc.asyncProperty(sentParts, async (sent) => {
+      const form = new FormData();
+      const expected: FormPart[] = [];
+      for (const { name, value } of sent) {
+        if (typeof value === 'string') {
+          form.append(name, value);
+          // A form's line ends are always CRLF.
+          const text = value.replaceAll(/\r\n|\r|\n/g, '\r\n').replace(/^\u{FEFF}/u, '');
+          expected.push({ name, kind: 'text', text });
+        } else {
+          const content = Buffer.from(value.bytes);
+          form.append(name, new Blob([content]), value.fileName);
+          expected.push({ name, kind: 'file', bytes: content });
+        }
+      }
+      const response = new Response(form);
+      const contentType = response.headers.get('content-type')!;
+      assert.deepEqual(readForm(Buffer.from(await response.arrayBuffer()), contentType), expected);
+    }),
+  );
+});
+
+test('a form may have 100 parts and no more', () => {
+  const parts = (count: number) =>
+    formOf(
+      'b',
+      Array.from({ length: count }, (_, index) => [named(`a${index}`), '']),
+    );
+  assert.equal(readForm(parts(100), typeOf('b')).length, 100);
+  assert.match(refusalOf(parts(101)), /more than 100 parts/);
+});
+
+test('names, headers of parts and the boundary have a longest length, which the refusal names', () => {
+  assert.equal(readForm(formOf('b', [[named('a'.repeat(100)), '']]), typeOf('b')).length, 1);
+  assert.match(refusalOf(formOf('b', [[named('a'.repeat(101)), '']])), /1 to 100 characters/);
+  const padded = `${named('a')}\r\nX: ${'x'.repeat(4_096)}`;
+  assert.match(refusalOf(formOf('b', [[padded, '']])), /headers of more than 4096 bytes/);
+  const long = 'b'.repeat(71);
+  assert.match(refusalOf(formOf(long, [[named('a'), '']]), typeOf(long)), /1 to 70 characters/);
+});
+
+test('a part that cannot be understood is refused instead of being left out', () => {
+  const wrong: [head: string, body: string | Buffer][] = [
+    ['Content-Type: text/plain', 'no name'],
+    ['Content-Disposition: attachment; name="a"', 'no form-data'],
+    ['Content-Disposition: form-data', 'no name'],
+    [named(''), 'an empty name'],
+    ['no headers', 'but text'],
+  ];
+  for (const [head, body] of wrong)
+    assert.match(refusalOf(formOf('b', [[head, String(body)]])), /Each part of the form/, head);
+  const latin1 = Buffer.from(`--b\r\n${named('a')}\r\n\r\nb\xe4r\r\n--b--`, 'latin1');
+  assert.match(refusalOf(latin1), /not UTF-8/);
+  const latin1Name = Buffer.from(`--b\r\n${named('b\xe4r')}\r\n\r\n\r\n--b--`, 'latin1');
+  assert.match(refusalOf(latin1Name), /not UTF-8/);
+});
+
+test('no form of 31 MB takes much longer than JSON of that size', () => {
+  const size = 31_000_000;
+  const fill = (text: string) => text.repeat(Math.floor(size / text.length));
+  const json = JSON.stringify([fill('x{"a":1},')]);
+  const jsonMs = cpuMsOf(() => void JSON.parse(json));
+  const long = 'b'.repeat(70);
+  const worst: Readonly<Record<string, [body: string, boundary?: string]>> = {
+    'empty files': [fill(`--b\r\n${named('a')}; filename="b"\r\n\r\n\r\n`)],
+    'headers of one part': [`--b\r\n${named('a')}\r\n${fill('a: b\r\n')}\r\n\r\n--b--`],
+    'almost boundaries': [
+      `--${long}\r\n${named('a')}\r\n\r\n${fill(`\r\n--${long.slice(1)}`)}`,
+      long,
+    ],
+    'almost boundaries from their end': [
+      `--${long}\r\n${named('a')}\r\n\r\n${fill(`${long}\r\n-`)}`,
+      long,
+    ],
+    'line ends': [`--b\r\n${named('a')}\r\n\r\n${fill('\r\n')}\r\n--b--`],
+    'a preamble': [fill('x\r\n')],
+    'parameters in each of 100 parts': [
+      `--b\r\n${named('a')}${fill(';a=" ; "; b ').slice(0, 4_000)}\r\n\r\n\r\n`.repeat(100),
+    ],
+    'open quotes in each of 100 parts': [
+      `--b\r\n${named('a')}${fill('; a="\\" b').slice(0, 4_000)}\r\n\r\n\r\n`.repeat(100),
+    ],
+  };
+  for (const [what, [body, boundary = 'b']] of Object.entries(worst)) {
+    const form = Buffer.from(body);
+    const ms = cpuMsOf(() => {
+      try {
+        readForm(form, typeOf(boundary));
+      } catch {}
+    });
+    assert.ok(ms < Math.max(200, 8 * jsonMs), `${what}: ${ms} ms of CPU, JSON ${jsonMs} ms`);
+  }
+});
