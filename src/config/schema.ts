@@ -188,7 +188,7 @@ export const ConfigFile = Type.Object(
         arriving_bytes: Type.Union([Type.Integer({ minimum: 1_024 }), Type.Null()], {
           default: null,
           description:
-            'The most that arriving request bodies may take together; a body beyond it is refused with a 503. `null`: an eighth of the memory limit.',
+            'The most that arriving request bodies may take together. Beyond it, the largest and slowest body of the key, account and address that hold most is refused with a 503. `null`: an eighth of the memory limit.',
         }),
         answer_bytes: Type.Union([Type.Integer({ minimum: 1_024 }), Type.Null()], {
           default: null,
@@ -740,7 +740,7 @@ export const ConfigFile = Type.Object(
           maximum: 17_179_869_184,
           default: 100_663_296,
           description:
-            'The most that large bodies (256 KB and more) of image requests may take together, from before they are read until the requests end. Others wait, unread, in order of arrival. The process needs a few times as much memory. At most `overload.arriving_bytes` counts.',
+            'The most that large bodies (256 KB and more) of image requests may take together, from before they are read until the requests end. Others wait, unread; those of clients that hold least are next. The process needs a few times as much memory. At most `overload.arriving_bytes` counts.',
         }),
       },
       section,

@@ -20,7 +20,7 @@ export async function sendStatementFile(
   reply: FastifyReply,
   { accountId, query }: { readonly accountId: string; readonly query: StatementFileQuery },
 ): Promise<FastifyReply> {
-  const { log, config, clock } = context.gateway;
+  const { log, clock } = context.gateway;
   const today = dayOf(clock.nowMs());
   const { mode, from = firstDay, to = today } = query;
   const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
@@ -34,7 +34,6 @@ export async function sendStatementFile(
   file.once('error', (err) =>
     log.error({ err, request_id: reply.request.requestId }, 'a statement export failed'),
   );
-  reply.raw.setTimeout(config.limits.stream_stall_ms, () => reply.raw.destroy());
   const days = query.from === undefined ? `to-${to}` : `${from}-to-${to}`;
   return reply
     .header('content-type', 'text/csv; charset=utf-8; header=present')

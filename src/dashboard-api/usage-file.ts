@@ -21,13 +21,12 @@ export async function sendUsageFile(
   reply: FastifyReply,
   { accountId, query }: { readonly accountId: string; readonly query: UsageExportQuery },
 ): Promise<FastifyReply> {
-  const { log, config } = context.gateway;
+  const { log } = context.gateway;
   const file = Readable.from(usageFile(context, accountId, query), { objectMode: false });
   // The status is already sent, so the connection is cut: the client sees a failed download.
   file.once('error', (err) =>
     log.error({ err, request_id: reply.request.requestId }, 'a usage export failed'),
   );
-  reply.raw.setTimeout(config.limits.stream_stall_ms, () => reply.raw.destroy());
   const days = [query.from, query.to].filter((day) => day !== undefined).join('-to-');
   return reply
     .header('content-type', 'text/csv; charset=utf-8; header=present')

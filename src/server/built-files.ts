@@ -41,6 +41,8 @@ export function builtFolder(name: 'dashboard' | 'docs'): string {
 /** Reads nothing before the first request, so that a start does not wait for it. */
 export class BuiltFiles {
   readonly #folder: string;
+  /** Kept, so that all answers share the bytes, however many are asked for at once. */
+  readonly #contents = new Map<string, Promise<Buffer>>();
   #names: ReadonlySet<string> | null = null;
 
   constructor(folder: string) {
@@ -56,7 +58,7 @@ export class BuiltFiles {
   /** Sends a file that the folder has, with its type and encoding. */
   async send(name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const encoding = this.#encodingOf(name, request.headers['accept-encoding'] ?? '');
-    const content = await readFile(join(this.#folder, name + (encoding?.ending ?? '')));
+    const content = await this.#read(name + (encoding?.ending ?? ''));
     return reply
       .headers({
         'content-type': mediaTypes[extname(name)],
@@ -64,6 +66,15 @@ export class BuiltFiles {
         ...(encoding && { 'content-encoding': encoding.name }),
       })
       .send(content);
+  }
+
+  #read(file: string): Promise<Buffer> {
+    const known = this.#contents.get(file);
+    if (known) return known;
+    const reading = readFile(join(this.#folder, file));
+    this.#contents.set(file, reading);
+    reading.catch(() => this.#contents.delete(file));
+    return reading;
   }
 
   #encodingOf(name: string, accepted: string) {

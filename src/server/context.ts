@@ -15,6 +15,7 @@ import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { Telemetry } from '../domain/telemetry/telemetry.ts';
 import type { Secrets } from '../lib/secrets.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
+import type { Place } from './body-room.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Overload } from './overload.ts';
 
@@ -80,6 +81,8 @@ declare module 'fastify' {
     apiKey: ApiKey | null;
     /** Notes the bodies for a key that keeps them; null: nothing is kept. */
     bodies: KeptExchange | null;
+    /** The body's place among those that are kept while they run; null: it has none. */
+    place: Place | null;
     /** The client's trace; null: it sent none, or an invalid one. */
     trace: TraceContext | null;
   }

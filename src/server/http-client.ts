@@ -41,7 +41,6 @@ export function httpClient(reply: FastifyReply, stall: Stall): Client {
       if (isGone) return;
       const payload = body.length < joinedLengthMax ? body.toString() : body;
       void reply.code(200).headers(headers).headers(jsonHeaders).send(payload);
-      dropWhenStalled(raw, stall.stallMs);
     },
     startStream(headers, trailerNames) {
       raw.writeHead(200, {
@@ -76,7 +75,6 @@ function streamTo(raw: ServerResponse, isGone: () => boolean, stall: Stall): Cli
       if (isGone()) return;
       raw.addTrailers(trailers);
       raw.end(frames);
-      dropWhenStalled(raw, stall.stallMs);
     },
   };
 }
@@ -96,14 +94,6 @@ async function writeInPieces(
   for (let start = 0; start < bytes.length && !isGone(); start += pieceBytes) {
     if (!raw.write(bytes.subarray(start, start + pieceBytes))) await untilRoom(raw, stall);
   }
-}
-
-/**
- * Drops a finished answer that its client does not read, so that it does not stay in memory. Most
- * answers are sent by now and need no timer.
- */
-function dropWhenStalled(raw: ServerResponse, stallMs: number): void {
-  if (raw.socket && raw.socket.writableLength > 0) raw.setTimeout(stallMs, () => raw.destroy());
 }
 
 function untilRoom(raw: ServerResponse, { stallMs, clock }: Stall): Promise<void> {

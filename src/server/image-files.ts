@@ -34,9 +34,6 @@ export function getImageFile({ gateway }: ServerContext): Handler {
     });
     if (range.kind === 'part')
       reply.code(206).header('content-range', `bytes ${start}-${end}/${found.sizeBytes}`);
-    // Sent as fast as the client reads. A client that reads nothing for long is disconnected, which
-    // frees the file or connection.
-    reply.raw.setTimeout(gateway.config.limits.stream_stall_ms, () => reply.raw.destroy());
     return reply.send(stream);
   };
 }

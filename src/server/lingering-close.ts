@@ -1,21 +1,71 @@
-// Reads on after a body was refused. Closing a connection while its client still sends resets it,
-// and the client may then lose the answer. So our end is closed first, and the rest is read and
-// dropped. https://www.rfc-editor.org/rfc/rfc9112#section-9.6
-import type { IncomingMessage } from 'node:http';
+// Ends connections whose client does not do its part: it goes on sending a body after the answer,
+// does not read the answer, or sends many requests without waiting for answers.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
+/** A shorter body is dropped, and its connection stays open. */
+const shortBytes = 64 * 1024;
 /**
- * The most bytes that are read of a refused body. `server.arrival_timeout_ms` limits the time, as
- * for any body.
+ * The most that is still read of a refused body, so that clients which read only when they have sent
+ * all find the answer. `server.arrival_timeout_ms` limits the time, as for any body.
  */
 const droppedBytesMax = 128 * 1024 * 1024;
+/** The same for requests without a key. */
+const strangerBytesMax = 1024 * 1024;
+
+/** Node reads more than a thousand requests at once; all of their answers would be in memory. */
+const pipelinedMax = 32;
+const unanswered = new WeakMap<Socket, number>();
+
+/** A Fastify onRequest hook, before all others. */
+export function limitPipelining(
+  { raw: { socket } }: FastifyRequest,
+  reply: FastifyReply,
+  next: () => void,
+): void {
+  const count = (unanswered.get(socket) ?? 0) + 1;
+  unanswered.set(socket, count);
+  reply.raw.once('close', () => unanswered.set(socket, unanswered.get(socket)! - 1));
+  if (count <= pipelinedMax) return next();
+  reply.hijack();
+  socket.destroy();
+}
+
+/** A Fastify onSend hook. */
+export function closeUnread(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  _payload: unknown,
+  next: () => void,
+): void {
+  closeIfUnread(request, reply);
+  next();
+}
 
 /**
- * Call before the answer that refuses the body. The connection closes when the body has ended or is
- * far too long.
+ * Call before an answer is sent: closes the connection if it comes before the end of a long body.
+ * Closing it while its client still sends resets it, and the client may then lose the answer. So
+ * our end is closed first, and a bounded rest is read and dropped.
+ * https://www.rfc-editor.org/rfc/rfc9112#section-9.6
  */
-export function lingerUntilSent(payload: IncomingMessage): void {
+export function closeIfUnread({ raw, apiKey }: FastifyRequest, reply: FastifyReply): void {
+  const isLong = unreadBytes(raw) > shortBytes;
+  if (isLong) reply.header('connection', 'close');
+  if (isLong || (unreadBytes(raw) > 0 && reply.getHeader('connection') === 'close'))
+    lingerUntilSent(raw, apiKey ? droppedBytesMax : strangerBytesMax);
+}
+
+function unreadBytes({ complete, destroyed, headers }: IncomingMessage): number {
+  if (complete || destroyed) return 0;
+  return headers['transfer-encoding'] === undefined
+    ? Number(headers['content-length'] ?? 0)
+    : Infinity;
+}
+
+function lingerUntilSent(payload: IncomingMessage, bytesMax: number): void {
   const { socket } = payload;
-  const readBytesMax = socket.bytesRead + droppedBytesMax;
+  const readBytesMax = socket.bytesRead + bytesMax;
   const close = socket.destroySoon.bind(socket);
   let hasEnded = false;
   // Node calls it after the last answer of a connection.
@@ -31,4 +81,12 @@ export function lingerUntilSent(payload: IncomingMessage): void {
       hasEnded = true;
       if (socket.writableEnded) close();
     });
+}
+
+/** Closes the connection when its client has read nothing of a waiting answer for `stallMs`. */
+export function dropUnread(response: ServerResponse, stallMs: number): void {
+  response.setTimeout(stallMs, () => {
+    const { socket } = response;
+    if (socket && socket.writableLength > 0) socket.destroy();
+  });
 }

@@ -6,6 +6,9 @@ import { ApiError, type ErrorContext } from '../canonical/errors.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { clientFormats } from '../formats/registry.ts';
 
+/** The time for a client to close its end, too, after it was answered here. */
+const lingerMs = 2_000;
+
 type PublicUrl = ErrorContext['publicUrl'];
 
 /** Handles an error of Node's HTTP parser or of its timeouts. */
@@ -39,4 +42,5 @@ function answerAndClose(
       `cache-control: no-store\r\nx-content-type-options: nosniff\r\n` +
       `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+  socket.setTimeout(lingerMs, () => socket.destroy());
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ArrivingBodies } from './arriving-bodies.ts';
 import { judge, samplesKept, type OverloadReason, type Sample } from './overload.ts';
 
 const bounds = { lagMs: 100, memoryBytes: 1_000, heapBytes: 500 };
@@ -60,21 +59,3 @@ for (const [name, { samples, before = null, expected }] of Object.entries(cases)
     assert.equal(judge(before, samples, bounds), expected);
   });
 }
-
-test('arriving bodies share a limit, and announced bytes that were not sent do not count', () => {
-  const arriving = new ArrivingBodies(100);
-  const [one, two] = [arriving.open(), arriving.open()];
-  assert.ok(arriving.hasRoomFor(100), 'nothing has arrived');
-  assert.equal(one.take(60), true);
-  assert.equal(arriving.hasRoomFor(41), false);
-  assert.equal(arriving.hasRoomFor(40), true);
-  assert.equal(two.take(41), false);
-  two.close();
-  two.close();
-  assert.equal(one.take(40), true);
-  assert.equal(arriving.hasRoomFor(1), false);
-  one.close();
-  assert.ok(arriving.hasRoomFor(5_000), 'a single body may exceed the limit');
-  const large = arriving.open();
-  assert.deepEqual([large.take(60), large.take(60)], [true, true]);
-});

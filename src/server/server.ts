@@ -3,11 +3,12 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/schema.ts';
 import { createAddressList } from '../lib/addresses.ts';
 import type { ServerContext } from './context.ts';
-import { ArrivingBodies } from './arriving-bodies.ts';
+import { BodyRoom } from './body-room.ts';
 import { Cors } from './cors.ts';
 import { builtFolder } from './built-files.ts';
 import { DashboardFiles, wantsPage } from './dashboard-files.ts';
 import { createRecorder } from './record-request.ts';
+import { closeIfUnread, closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
 import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
@@ -23,7 +24,6 @@ import { memoryShareBytes } from './overload.ts';
 import { addRoutes, routesOf } from './routes.ts';
 import { securityHeaders } from './security-headers.ts';
 import { unknownEndpoint } from './unknown-endpoint.ts';
-import { WaitingRoom } from './waiting-room.ts';
 
 /** The time for headers to arrive. They are small, so slow ones only hold a socket for nothing. */
 const headersTimeoutMs = 10_000;
@@ -48,12 +48,13 @@ export function createServer(
   const bodiesMax = arrivingBytesMax(config, threads);
   const limits = {
     bytesMax: config.server.body_limit_bytes,
-    arriving: new ArrivingBodies(bodiesMax),
+    arriving: new BodyRoom(bodiesMax, clock),
   };
   const record = createRecorder({ log, meter: metrics.meter, activity: context.gateway.activity });
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
-  const room = new WaitingRoom(Math.min(config.images.memory_bytes / threads, bodiesMax));
+  const roomBytes = Math.min(config.images.memory_bytes / threads, bodiesMax);
+  const room = new BodyRoom(roomBytes, clock);
   register(metrics.registry, bodyMetrics({ room, arriving: limits.arriving }));
   const memoryWait = waitForMemory(context, room);
   const { lifecycle, telemetry } = context;
@@ -92,6 +93,7 @@ export function createServer(
     frameworkErrors: (error, request, reply) => {
       startTrace(request, reply, () => {});
       cors.mark(request, reply);
+      closeIfUnread(request, reply);
       sendError(fromFastify(error), request, reply);
     },
   });
@@ -100,16 +102,21 @@ export function createServer(
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
+  app.server.on('request', (_request, response) =>
+    dropUnread(response, config.limits.stream_stall_ms),
+  );
   const dashboard = new DashboardFiles(builtFolder('dashboard'), config.server.public_url);
   const routes = routesOf(context, { metrics, dashboard });
   acceptBytes(app, limits);
   app.decorate('publicUrl', config.server.public_url);
   app.decorateRequest('requestId', '');
+  app.addHook('onRequest', limitPipelining);
   app.addHook('onRequest', startTrace);
   app.addHook('onRequest', cors.hook);
   app.addHook('onRequest', refuseNul);
   app.addHook('onRequest', admit(context));
   app.addHook('onRequest', authenticate(context));
+  app.addHook('onSend', closeUnread);
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler((request, reply) =>
     wantsPage(request)

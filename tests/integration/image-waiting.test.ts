@@ -105,6 +105,30 @@ test('a long wait does not end a request, but a slow upload in its turn does', a
   assert.deepEqual(new Set(await statuses), new Set([200]));
 });
 
+test('announced bodies that do not come hold nobody else up for long', async (t) => {
+  const { gateway, clock, edit, underWay, answerNext } = await start(t);
+  const { key: other } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const sockets = Array.from({ length: 4 }, () =>
+    connect(Number(new URL(gateway.url).port), '127.0.0.1').setEncoding('utf8'),
+  );
+  for (const socket of sockets)
+    socket.write(
+      `POST ${editsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${other}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: 32000000\r\n\r\n {`,
+    );
+  // One has its turn, three wait.
+  await underWay(3);
+  const statuses = Promise.all(edit(1).map(statusOf));
+  await underWay(4);
+  assert.equal(gateway.upstream.requests.length, 0);
+  const refusal = once(sockets[0]!, 'data');
+  await clock.advance(6_000);
+  await answerNext();
+  assert.deepEqual(await statuses, [200]);
+  assert.match(String(await refusal), /^HTTP\/1\.1 503 [^]*"code":"overloaded"/);
+  for (const socket of sockets) socket.destroy();
+});
+
 test('clients that leave free their places, in the queue and in their turn', async (t) => {
   const { edit, underWay, answerNext, gateway } = await start(t);
   const leaving = edit(6);

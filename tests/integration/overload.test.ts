@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { answerContent, streamFrames } from '../support/answers.ts';
@@ -173,27 +173,75 @@ test('connections that use up the open files of the process end neither it nor a
   await until(async () => (await gateway.get('/openapi.json')).status === 200);
 });
 
-test('a body that arrives while others fill the limit is refused, and accepted when they are done', async (t) => {
-  const started = await start(t, { arriving_bytes: 10_000 }, new TestClock());
-  started.release();
-  const { gateway, key } = started;
-  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+/** Sends the head of a request that announces `bytes`, and all of the body but its end. */
+async function stall(gateway: TestGateway, key: string, body: string): Promise<Socket> {
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').setEncoding('utf8');
   await once(socket, 'connect');
-  const body = JSON.stringify(chat.body({ metadata: { a: 'x'.repeat(9_900) } }));
   socket.write(
     `POST ${chat.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`,
   );
-  const ask = async () =>
-    gateway.post(chat.path, { key, body: chat.body({ metadata: { a: 'x'.repeat(1_000) } }) });
-  const refused = await until(async () => {
-    const reply = await ask();
-    return reply.status === 503 && reply;
+  return socket;
+}
+
+async function arrivingBytes(gateway: TestGateway): Promise<number> {
+  const { text } = await gateway.get('/metrics', { key: metricsToken });
+  return Number(/^tollgate_arriving_body_bytes (\d+)$/m.exec(text)![1]);
+}
+
+const padded = (characters: number) =>
+  JSON.stringify(chat.body({ metadata: { a: 'x'.repeat(characters) } }));
+
+test('stalled uploads of one key give way to every other account, the largest first', async (t) => {
+  const started = await start(t, { arriving_bytes: 1_000_000 }, new TestClock());
+  started.release();
+  const { gateway, key } = started;
+  const { key: other } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const sizes = [310_000, 309_000, 160_000, 220_000];
+  const sockets: Socket[] = [];
+  let sent = 0;
+  for (const size of sizes) {
+    const body = padded(size);
+    sent += body.length - 1;
+    sockets.push(await stall(gateway, key, body));
+  }
+  await until(async () => (await arrivingBytes(gateway)) === sent);
+  const refusal = once(sockets[0]!, 'data');
+  for (const size of [1_000, 300_000, 1_000, 100_000]) {
+    const reply = await gateway.post(chat.path, { key: other, body: padded(size) });
+    assert.equal(reply.status, 200, `${size}: ${reply.text}`);
+  }
+  assert.match(String(await refusal), /^HTTP\/1\.1 503 [^]*retry-after: [123][^]*overloaded/i);
+  const rest = sockets.slice(1).map(async (socket) => {
+    socket.write('}');
+    return (await socket.toArray()).join('');
   });
-  assert.equal(refused.error.code, 'overloaded');
-  socket.write(body.slice(-1));
-  assert.match((await socket.setEncoding('utf8').toArray()).join(''), /^HTTP\/1\.1 200 /);
-  assert.equal((await ask()).status, 200);
+  for (const answer of await Promise.all(rest)) assert.match(answer, /^HTTP\/1\.1 200 /);
+  assert.equal(await arrivingBytes(gateway), 0);
+});
+
+test('many bodies of one key at once are accepted while there is room', async (t) => {
+  const started = await start(t, { arriving_bytes: 6_000_000 }, new TestClock());
+  started.release();
+  const { gateway, key } = started;
+  const body = padded(250_000);
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, () => gateway.post(chat.path, { key, body })),
+  );
+  assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
+  assert.equal(await arrivingBytes(gateway), 0);
+});
+
+test('a body that its client or the gateway gives up frees its room', async (t) => {
+  const started = await start(t, {}, new TestClock());
+  const { gateway, key } = started;
+  const broken = await stall(gateway, key, padded(50_000));
+  const halved = await stall(gateway, key, padded(50_000));
+  await until(async () => (await arrivingBytes(gateway)) > 100_000);
+  broken.destroy();
+  halved.end();
+  assert.match((await halved.toArray()).join(''), /^HTTP\/1\.1 400 /);
+  await until(async () => (await arrivingBytes(gateway)) === 0);
 });
 
 test('large answers beyond their limit wait for each other, and each is charged once', async (t) => {

@@ -25,7 +25,11 @@ let served = 0;
 
 before(async () => {
   gateway = await startGateway({
-    server: { arrival_timeout_ms: arrivalTimeoutMs, body_limit_bytes: 100_000 },
+    server: {
+      arrival_timeout_ms: arrivalTimeoutMs,
+      body_limit_bytes: 100_000,
+      cors_origins: ['https://x.example'],
+    },
     limits: { stream_stall_ms: stallMs },
     log: { level: 'error' },
   });
@@ -200,6 +204,123 @@ test('a client that never stops sending a refused body is disconnected', async (
   write();
   await closed;
   assert.ok(chunks > 20, `it was cut off after ${chunks} MB`);
+});
+
+/** Sends a head, then a body without end. Resolves with the answer and the number of bytes sent. */
+async function sendForever(head: string): Promise<{ answer: string; sentBytes: number }> {
+  const { socket, rest } = dial();
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.write(head);
+  const piece = Buffer.alloc(0x100000, 'x');
+  const chunk = /chunked/.test(head)
+    ? Buffer.concat([Buffer.from('100000\r\n'), piece, Buffer.from('\r\n')])
+    : piece;
+  let sentBytes = 0;
+  const write = () =>
+    socket.write(chunk, (error) => {
+      if (error || socket.destroyed) return;
+      sentBytes += chunk.length;
+      write();
+    });
+  write();
+  const answer = await rest();
+  socket.destroy();
+  await closed;
+  return { answer, sentBytes };
+}
+
+const endless = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 100000000000\r\n';
+const refusals: Readonly<Record<string, [head: string, status: number]>> = {
+  'no key': [`POST ${chat.path} HTTP/1.1\r\n${endless}`, 401],
+  'a wrong key': [`POST ${chat.path} HTTP/1.1\r\n${endless}Authorization: Bearer x\r\n`, 401],
+  'a wrong key, in chunks': [
+    `POST ${chat.path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nx-api-key: x\r\n`,
+    401,
+  ],
+  'an unknown path': [`POST /v1/nothing HTTP/1.1\r\n${endless}`, 404],
+  'a wrong method': [`PUT ${chat.path} HTTP/1.1\r\n${endless}`, 405],
+  'a GET': [`GET /openapi.json HTTP/1.1\r\n${endless}`, 200],
+  'a page': [`GET /sign-in HTTP/1.1\r\nAccept: text/html\r\n${endless}`, 200],
+  'a preflight': [
+    `OPTIONS ${chat.path} HTTP/1.1\r\n${endless}Origin: https://x.example\r\nAccess-Control-Request-Method: POST\r\n`,
+    204,
+  ],
+  'a malformed path': [`POST /v1/%E0%A4%A HTTP/1.1\r\n${endless}`, 400],
+  'a wrong type': [
+    `POST /dashboard-api/auth/sign-in HTTP/1.1\r\n${endless.replace('json', 'xml')}`,
+    415,
+  ],
+  'a sign-in': [`POST /dashboard-api/auth/sign-in HTTP/1.1\r\n${endless}`, 413],
+  'an admin key': [`POST /admin/v1/accounts HTTP/1.1\r\n${endless}`, 401],
+};
+
+for (const [name, [head, status]] of Object.entries(refusals)) {
+  test(`a body that is sent with ${name} is not read on for long after the answer`, async () => {
+    const { answer, sentBytes } = await sendForever(`${head}\r\n`);
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `), name);
+    // The rest is in the buffers of the system.
+    assert.ok(sentBytes < 60_000_000, `${sentBytes} bytes were sent`);
+  });
+}
+
+test('a refused request with a short body leaves its connection open', async () => {
+  const { socket, rest } = dial();
+  const head = `POST ${chat.path} HTTP/1.1\r\nHost: x\r\n${lengthOf(text)}`;
+  const answered = once(socket, 'data');
+  socket.write(`${head}\r\n${text.slice(0, 5)}`);
+  await answered;
+  socket.write(`${text.slice(5)}${head}Connection: close\r\n\r\n${text}`);
+  assert.match(await rest(), /^HTTP\/1\.1 401 [^]*HTTP\/1\.1 401 [^]*connection: close/i);
+});
+
+test('a client that never reads its answers is disconnected', async () => {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname).pause();
+  const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
+  // More than the system's buffers hold.
+  socket.write(request.repeat(30));
+  await once(socket, 'readable');
+  const own = serverSocketOf(socket);
+  await until(() => own.destroyed);
+  socket.destroy();
+});
+
+test('a client that was told that it is late and keeps its end open is disconnected', async () => {
+  const { socket } = dial();
+  socket.write(headOf(lengthOf(text)));
+  const [answer] = await once(socket, 'data');
+  assert.match(String(answer), /^HTTP\/1\.1 408 /);
+  const own = serverSocketOf(socket);
+  await until(() => own.destroyed);
+  socket.destroy();
+});
+
+test('a client that sends a thousand requests before it reads an answer is disconnected', async () => {
+  const { socket, rest } = dial();
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
+  const answers = (await rest()).split('HTTP/1.1 200').length - 1;
+  assert.ok(answers < 100, `${answers} answers`);
+  const patient = dial();
+  patient.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
+  patient.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  assert.equal((await patient.rest()).split('HTTP/1.1 200').length - 1, 21);
+});
+
+test('a client that reads slowly gets its whole answer', async () => {
+  const large = { text: 'x'.repeat(24_000_000), tokens: content.tokens };
+  gateway.upstream.on(chat.upstreamPath, answerJson(wholeAnswer('chat', large)));
+  const { key: own } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const response = await gateway.open(chat.path, { key: own, body: chat.body() }).response;
+  let bytes = 0;
+  let pauses = 0;
+  for await (const piece of response) {
+    bytes += (piece as Buffer).length;
+    if (bytes < pauses * 4_000_000) continue;
+    pauses += 1;
+    await setTimeout(stallMs * 0.6);
+  }
+  assert.ok(response.complete && pauses >= 6 && bytes > large.text.length);
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
 });
 
 test('three hundred slow connections delay no other client', async (t) => {

@@ -1,9 +1,8 @@
 // Metrics of the bodies that requests send.
-import type { ArrivingBodies } from '../arriving-bodies.ts';
-import type { WaitingRoom } from '../waiting-room.ts';
+import type { BodyRoom } from '../body-room.ts';
 import { single, type Metric } from './metric.ts';
 
-type Sources = { readonly room: WaitingRoom; readonly arriving: ArrivingBodies };
+type Sources = { readonly room: BodyRoom; readonly arriving: BodyRoom };
 
 export function bodyMetrics({ room, arriving }: Sources): readonly Metric[] {
   return [

@@ -4,15 +4,14 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { parseJson } from '../../lib/json.ts';
-import type { ArrivingBodies } from '../arriving-bodies.ts';
-import { lingerUntilSent } from '../lingering-close.ts';
+import { type BodyRoom, ownersOf, type Place } from '../body-room.ts';
 import { overloaded } from '../overload.ts';
 
 type BodyLimits = {
   /** Limit of one body. */
   readonly bytesMax: number;
   /** Limit of all bodies that arrive at the same time. */
-  readonly arriving: ArrivingBodies;
+  readonly arriving: BodyRoom;
 };
 
 /**
@@ -23,28 +22,28 @@ type BodyLimits = {
 export function acceptBytes(app: FastifyInstance, limits: BodyLimits): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
-    // Node drops a body that is sent to no endpoint, unread.
+    // A body that is sent to no endpoint is dropped, unread.
     if (request.is404) return done(null);
     const { bodyBytesMax = limits.bytesMax } = request.routeOptions.config;
-    readBytes(payload, { ...limits, bytesMax: bodyBytesMax }, done);
+    readBytes(payload, { bytesMax: bodyBytesMax, place: placeOf(request, limits) }, done);
   });
 }
 
+/** Its place among those that keep their bodies, or one that is free when the body has arrived. */
+function placeOf(request: FastifyRequest, { arriving }: BodyLimits): Place {
+  if (request.place) return request.place;
+  const place = arriving.enter(ownersOf(request));
+  return { ...place, keep: place.leave };
+}
+
+type Reading = { readonly bytesMax: number; readonly place: Place };
 type Done = (error: ApiError | null, body?: Buffer) => void;
 
 /**
  * Replaces Fastify's reader, which limits each body alone. A client that breaks off gets an answer
  * too: a half-closed socket can read it.
  */
-function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits, done: Done): void {
-  const announcedBytes = Number(payload.headers['content-length'] ?? 0);
-  const refuse = (error: ApiError) => {
-    lingerUntilSent(payload);
-    done(error);
-  };
-  if (announcedBytes > bytesMax) return refuse(tooLarge(bytesMax));
-  if (!arriving.hasRoomFor(announcedBytes)) return refuse(overloaded());
-  const body = arriving.open();
+function readBytes(payload: IncomingMessage, { bytesMax, place }: Reading, done: Done): void {
   let pieces: Buffer[] = [];
   let loose = 0;
   let bytes = 0;
@@ -55,18 +54,24 @@ function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits,
     const taken = pieces;
     // The request and this listener live as long as the answer, so they must not keep the bytes.
     pieces = [];
-    body.close();
-    if (error) (payload.destroyed ? done : refuse)(error);
-    // Copies a single piece, too: it is a view of the socket's buffer.
-    else done(null, Buffer.concat(taken, bytes));
+    if (error) {
+      place.leave();
+      done(error);
+    } else {
+      place.keep(bytes);
+      // Copies a single piece, too: it is a view of the socket's buffer.
+      done(null, Buffer.concat(taken, bytes));
+    }
   };
+  place.onRefused(() => end(overloaded()));
+  if (Number(payload.headers['content-length'] ?? 0) > bytesMax) return end(tooLarge(bytesMax));
   const take = (piece: Buffer) => {
     if (isOver) return;
     bytes += piece.length;
     if (bytes > bytesMax) return end(tooLarge(bytesMax));
-    if (!body.take(piece.length)) return end(overloaded());
     pieces.push(piece);
-    if (++loose < loosePiecesMax) return;
+    place.take(piece.length);
+    if (isOver || ++loose < loosePiecesMax) return;
     pieces.push(Buffer.concat(pieces.splice(-loosePiecesMax)));
     loose = 0;
   };

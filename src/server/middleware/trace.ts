@@ -43,6 +43,7 @@ export function trace({ record, listener, clock, lifecycle, telemetry, headers }
     request.requestLog = new RequestLog(request.requestId, listener);
     request.apiKey = null;
     request.bodies = null;
+    request.place = null;
     const client = traceOf(request);
     const { requestLog, arrivedAtMs } = request;
     const path = config.publicUrl ?? route;

@@ -1,6 +1,7 @@
 // Makes large bodies wait for memory, on routes that keep their bodies, before they are read.
 // Clients get no error: their sockets are not read, so the data stays with the client and the
-// system. The arrival timeout starts when the wait ends.
+// system. The arrival timeout starts when the wait ends. An upload that is slow in its turn gives way
+// to a client that holds less.
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { invalidRequest } from '../../canonical/errors.ts';
@@ -8,7 +9,7 @@ import { shuttingDown } from '../../gateway/unavailable.ts';
 import type { Handler, ServerContext } from '../context.ts';
 import { largeBytes } from '../large-bodies.ts';
 import { answerLate } from '../malformed.ts';
-import type { Place, WaitingRoom } from '../waiting-room.ts';
+import { type BodyRoom, ownersOf, type Place } from '../body-room.ts';
 
 export type MemoryWait = ReturnType<typeof waitForMemory>;
 
@@ -19,13 +20,12 @@ export type MemoryWait = ReturnType<typeof waitForMemory>;
  */
 export function waitForMemory(
   { gateway: { config, runs, clock } }: Pick<ServerContext, 'gateway'>,
-  room: WaitingRoom,
+  room: BodyRoom,
 ) {
   const { body_limit_bytes: bytesMax, arrival_timeout_ms: arrivalTimeoutMs } = config.server;
   const arriving = new WeakMap<FastifyRequest, () => void>();
   const timedHere = new WeakSet<Socket>();
   const running = new WeakSet<FastifyRequest>();
-  const leaveAtEnd = new WeakMap<FastifyRequest, () => void>();
 
   /** Throws ApiError `upstream_unavailable` when the program stops first. */
   const preParsing = async (
@@ -38,12 +38,12 @@ export function waitForMemory(
     if (bytes < largeBytes || bytes > bytesMax) return payload;
     const { socket } = request.raw;
     timedHere.add(socket);
-    const place = room.enter(bytes);
+    const place = room.enter(ownersOf(request), bytes);
+    request.place = place;
     reply.raw.once('close', () => {
       arriving.get(request)?.();
       timedHere.delete(socket);
-      if (running.has(request)) leaveAtEnd.set(request, place.leave);
-      else place.leave();
+      if (!running.has(request)) place.leave();
     });
     await turnOf(place, reply);
     const cancel = clock.after(arrivalTimeoutMs, () => {
@@ -53,7 +53,6 @@ export function waitForMemory(
     arriving.set(request, () => {
       cancel();
       timedHere.delete(socket);
-      if (request.body instanceof Uint8Array) place.shrinkTo(request.body.length);
     });
     return payload;
   };
@@ -83,7 +82,7 @@ export function waitForMemory(
         return await handler(request, reply);
       } finally {
         running.delete(request);
-        leaveAtEnd.get(request)?.();
+        request.place?.leave();
       }
     },
   });
