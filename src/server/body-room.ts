@@ -31,7 +31,6 @@ type Body = {
   /** Bytes that must be free before it is let in. They are reserved for it. */
   readonly needed: number;
   held: number;
-  arrived: number;
   /** When it was let in. */
   sinceMs: number;
   isArriving: boolean;
@@ -79,7 +78,6 @@ export class BodyRoom {
       shares: owners.map((name) => this.#join(name)),
       needed,
       held: 0,
-      arrived: 0,
       sinceMs: 0,
       isArriving: true,
       decide,
@@ -108,9 +106,8 @@ export class BodyRoom {
   }
 
   #take(body: Body, bytes: number): void {
-    if (!this.#inside.has(body)) return;
-    body.arrived += bytes;
-    this.#hold(body, Math.max(body.arrived, body.held));
+    if (!this.#inside.has(body) || body.needed > 0) return;
+    this.#hold(body, body.held + bytes);
     // A body may exceed the limit when it is alone.
     while (this.#bytes > this.#bytesMax && this.#bytes > body.held && this.#inside.has(body))
       this.#refuse(this.#heaviest()!);

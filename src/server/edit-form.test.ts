@@ -117,7 +117,7 @@ test('a part that cannot be understood is refused instead of being left out', ()
     ['no headers', 'but text'],
   ];
   for (const [head, body] of wrong)
-    assert.match(refusalOf(formOf('b', [[head, String(body)]])), /Each part of the form/, head);
+    assert.match(refusalOf(formOf('b', [[head, String(body)]])), /each part must have/, head);
   const latin1 = Buffer.from(`--b\r\n${named('a')}\r\n\r\nb\xe4r\r\n--b--`, 'latin1');
   assert.match(refusalOf(latin1), /not UTF-8/);
   const latin1Name = Buffer.from(`--b\r\n${named('b\xe4r')}\r\n\r\n\r\n--b--`, 'latin1');

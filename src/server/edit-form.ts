@@ -59,10 +59,7 @@ function describePart(part: FormPart): object {
 export function readForm(bytes: Uint8Array, contentType: string): readonly FormPart[] {
   const { boundary = '' } = ContentType.from(contentType);
   if (boundary === '' || boundary.length > boundaryLengthMax)
-    throw invalidRequest(
-      null,
-      `The form's Content-Type must name a \`boundary\` of 1 to ${boundaryLengthMax} characters.`,
-    );
+    throw malformed(`its \`boundary\` must have 1 to ${boundaryLengthMax} characters`);
   const parser = new MultipartParser(boundary, {
     maxParts: partsMax,
     maxHeaderSize: partHeaderBytesMax,
@@ -74,8 +71,7 @@ export function readForm(bytes: Uint8Array, contentType: string): readonly FormP
     parser.finish();
     return parts;
   } catch (cause) {
-    if (cause instanceof ApiError) throw cause;
-    throw new ApiError('invalid_request', whatIsWrong(cause), { cause });
+    throw cause instanceof ApiError ? cause : malformed(whatIsWrong(cause));
   }
 }
 
@@ -83,19 +79,21 @@ function readPart(part: MultipartPart): FormPart {
   const disposition = ContentDisposition.from(part.headers['content-disposition'] ?? null);
   const { type, name = '', filename, filenameSplat } = disposition;
   if (type?.toLowerCase() !== 'form-data' || name === '' || name.length > nameLengthMax)
-    throw invalidRequest(
-      null,
-      `Each part of the form must have \`Content-Disposition: form-data\` with a name of 1 to ${nameLengthMax} characters.`,
+    throw malformed(
+      `each part must have \`Content-Disposition: form-data\` and a name of 1 to ${nameLengthMax} characters`,
     );
   if (filename === undefined && filenameSplat === undefined)
     return { name, kind: 'text', text: part.text };
   return { name, kind: 'file', bytes: Buffer.concat(part.content) };
 }
 
-function whatIsWrong(cause: unknown): string {
-  if (cause instanceof MaxPartsExceededError)
-    return `The form has more than ${partsMax} parts. Send fewer.`;
-  if (cause instanceof MaxHeaderSizeExceededError)
-    return `A part of the form has headers of more than ${partHeaderBytesMax} bytes. Send a shorter file name.`;
-  return 'The form cannot be read: its parts or their boundary are malformed, or its texts are not UTF-8.';
+function whatIsWrong(error: unknown): string {
+  if (error instanceof MaxPartsExceededError) return `it has more than ${partsMax} parts`;
+  if (error instanceof MaxHeaderSizeExceededError)
+    return `a part has headers of more than ${partHeaderBytesMax} bytes`;
+  return 'its parts or their boundary are malformed, or its texts are not UTF-8';
+}
+
+function malformed(problem: string): ApiError {
+  return invalidRequest(null, `The form cannot be read: ${problem}.`);
 }

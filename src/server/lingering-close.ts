@@ -32,35 +32,22 @@ export function limitPipelining(
   socket.destroy();
 }
 
-/** A Fastify onSend hook. */
-export function closeUnread(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  _payload: unknown,
-  next: () => void,
-): void {
-  closeIfUnread(request, reply);
-  next();
-}
-
 /**
  * Call before an answer is sent: closes the connection if it comes before the end of a long body.
  * Closing it while its client still sends resets it, and the client may then lose the answer. So
  * our end is closed first, and a bounded rest is read and dropped.
  * https://www.rfc-editor.org/rfc/rfc9112#section-9.6
  */
-export function closeIfUnread({ raw, apiKey }: FastifyRequest, reply: FastifyReply): void {
-  const isLong = unreadBytes(raw) > shortBytes;
-  if (isLong) reply.header('connection', 'close');
-  if (isLong || (unreadBytes(raw) > 0 && reply.getHeader('connection') === 'close'))
+export function closeUnread({ raw, apiKey }: FastifyRequest, reply: FastifyReply): void {
+  const bytes = unreadBytes(raw);
+  if (bytes > shortBytes) reply.header('connection', 'close');
+  if (bytes > 0 && reply.getHeader('connection') === 'close')
     lingerUntilSent(raw, apiKey ? droppedBytesMax : strangerBytesMax);
 }
 
 function unreadBytes({ complete, destroyed, headers }: IncomingMessage): number {
   if (complete || destroyed) return 0;
-  return headers['transfer-encoding'] === undefined
-    ? Number(headers['content-length'] ?? 0)
-    : Infinity;
+  return headers['transfer-encoding'] ? Infinity : Number(headers['content-length'] ?? 0);
 }
 
 function lingerUntilSent(payload: IncomingMessage, bytesMax: number): void {

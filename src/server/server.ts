@@ -8,7 +8,7 @@ import { Cors } from './cors.ts';
 import { builtFolder } from './built-files.ts';
 import { DashboardFiles, wantsPage } from './dashboard-files.ts';
 import { createRecorder } from './record-request.ts';
-import { closeIfUnread, closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
+import { closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
 import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
@@ -93,7 +93,7 @@ export function createServer(
     frameworkErrors: (error, request, reply) => {
       startTrace(request, reply, () => {});
       cors.mark(request, reply);
-      closeIfUnread(request, reply);
+      closeUnread(request, reply);
       sendError(fromFastify(error), request, reply);
     },
   });
@@ -116,7 +116,10 @@ export function createServer(
   app.addHook('onRequest', refuseNul);
   app.addHook('onRequest', admit(context));
   app.addHook('onRequest', authenticate(context));
-  app.addHook('onSend', closeUnread);
+  app.addHook('onSend', (request, reply, _payload, next) => {
+    closeUnread(request, reply);
+    next();
+  });
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler((request, reply) =>
     wantsPage(request)
