@@ -13,6 +13,7 @@ import {
 import { type BudgetTerms, readBudgets, writeBudget } from '../domain/users/budgets.ts';
 import {
   changeMember,
+  endInvitations,
   listMembers,
   lockMembers,
   type MemberChange,
@@ -85,8 +86,9 @@ export function removeMember(changes: AuditedChanges, member: MemberRef): Promis
 }
 
 /**
- * A term that is left out stays as it is; two nulls remove a budget. Returns false when there is
- * neither such a member nor such a budget.
+ * A term that is left out stays as it is; two nulls remove a budget. A budget ends the open
+ * invitations that its user made. Returns false when there is neither such a member nor such a
+ * budget.
  */
 export function setBudget(
   changes: AuditedChanges,
@@ -97,15 +99,19 @@ export function setBudget(
     const members = await lockMembers(database.write, accountId);
     const budgets = await readBudgets({ read: database.write }, accountId);
     const earlier = budgets.get(userId);
+    const role = members.find((member) => member.user_id === userId)?.role;
     // Who has left may still have keys, and so a budget.
-    if (!earlier && !members.some((member) => member.user_id === userId))
-      return { result: false, change: null };
+    if (!earlier && role === undefined) return { result: false, change: null };
     const before = earlier ?? { daily_micros: null, monthly_micros: null };
     const terms = {
       daily_micros: daily === undefined ? before.daily_micros : daily,
       monthly_micros: monthly === undefined ? before.monthly_micros : monthly,
     };
     await writeBudget(database, { accountId, userId }, terms);
+    const hasBudget = terms.daily_micros !== null || terms.monthly_micros !== null;
+    // Owners may lift their own budget, so it takes nothing from them.
+    if (hasBudget && role !== 'owner')
+      await endInvitations(database.write, { accountId, userId, isRemoved: false });
     const fields = changedFields(before, terms);
     const about = { action: 'member.budget', subject: userId, accountId } as const;
     return { result: true, change: fields && { ...about, ...fields } };

@@ -1,8 +1,10 @@
 // Budgets of members over HTTP: what counts in them, who sets them, and ways around them.
 import assert from 'node:assert/strict';
+import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { micros } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
-import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { adminOf } from '../support/admin.ts';
+import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -205,4 +207,106 @@ test('who leaves the account does not free the keys from the budget', async () =
   await noticed();
   assert.equal((await ask(key)).error.code, 'member_budget_reached');
   assert.equal((await setBudget(admin.userId, null)).status, 200, 'an owner can still lift it');
+});
+
+/** Invites somebody and returns the token of the link that the inviter sees. */
+async function inviteBy(
+  inviter: DashboardClient,
+  role: 'member' | 'admin' | 'owner' = 'admin',
+): Promise<{ readonly token: string; readonly email: string }> {
+  const email = `${newIdWithPrefix('helper')}@example.com`;
+  const made = await inviter.post(`/accounts/${inviter.account}/invitations`, { email, role });
+  assert.equal(made.status, 200, made.text);
+  const { link } = made.json<{ link: string }>();
+  return { token: new URL(link).searchParams.get('token')!, email };
+}
+
+const accept = async ({ token }: { readonly token: string }) => {
+  const answer = { token, name: 'Helper', password: 'correct horse battery' };
+  return (await visitor(gateway).post('/auth/invitation/accept', answer)).status;
+};
+
+const openInvitations = async () =>
+  (await owner.get(`/accounts/${owner.account}/invitations`))
+    .json<{ data: readonly { email: string }[] }>()
+    .data.map(({ email }) => email);
+
+test('a budget ends the open invitations of its user, however it is set', async () => {
+  const admin = await adminOf(gateway);
+  const ways: Readonly<Record<string, (userId: string) => Promise<unknown>>> = {
+    dashboard: (userId) => setBudget(userId, 0),
+    'admin API': (userId) =>
+      admin.ok('PATCH', `/accounts/${owner.account}/members/${userId}/budget`, {
+        body: { daily_micros: 0, monthly_micros: null },
+      }),
+    'command line': (userId) =>
+      gateway.program.cli('budgets', 'set', owner.account, userId, '--monthly-usd', '0'),
+  };
+  for (const [way, give] of Object.entries(ways)) {
+    const inviter = await signIn(gateway, { account: owner.account, role: 'admin' });
+    const helper = await inviteBy(inviter);
+    await give(inviter.userId);
+    assert.ok(!(await openInvitations()).includes(helper.email), way);
+    assert.equal((await setBudget(inviter.userId, null)).status, 200);
+    assert.equal(await accept(helper), 404, `${way}: a lifted budget brings no invitation back`);
+  }
+});
+
+test('an owner with a budget still invites, because owners may lift their own budget', async () => {
+  const other = await signIn(gateway, { account: owner.account, role: 'owner' });
+  const helper = await inviteBy(other);
+  assert.equal((await setBudget(other.userId, 0)).status, 200);
+  assert.equal(await accept(helper), 200);
+});
+
+test('an invitation counts only while its inviter may still invite', async () => {
+  const { write } = gateway.database;
+  /** Changes that pass the functions which end invitations. */
+  const losses: Readonly<Record<string, (userId: string) => Promise<unknown>>> = {
+    'has a budget': (user_id) =>
+      write
+        .insertInto('member_budgets')
+        .values({
+          account_id: owner.account,
+          user_id,
+          daily_micros: micros(0),
+          monthly_micros: null,
+        })
+        .execute(),
+    'was demoted': (userId) =>
+      write
+        .updateTable('account_members')
+        .set({ role: 'member' })
+        .where('user_id', '=', userId)
+        .execute(),
+    'was removed': (userId) =>
+      write.deleteFrom('account_members').where('user_id', '=', userId).execute(),
+  };
+  for (const [loss, lose] of Object.entries(losses)) {
+    const inviter = await signIn(gateway, { account: owner.account, role: 'admin' });
+    const helper = await inviteBy(inviter);
+    await lose(inviter.userId);
+    assert.ok(!(await openInvitations()).includes(helper.email), loss);
+    const shown = await visitor(gateway).post('/auth/invitation', { token: helper.token });
+    assert.equal(shown.status, 404, loss);
+    assert.equal(await accept(helper), 404, loss);
+  }
+  const owning = await signIn(gateway, { account: owner.account, role: 'owner' });
+  const asOwner = await inviteBy(owning, 'owner');
+  await write
+    .updateTable('account_members')
+    .set({ role: 'admin' })
+    .where('user_id', '=', owning.userId)
+    .execute();
+  assert.equal(await accept(asOwner), 404, 'an admin invites no owners');
+  assert.equal(await accept(await inviteBy(owning)), 200, 'an admin invites admins');
+});
+
+test('an operator who is no member of the account invites all the same', async () => {
+  const operator = await signIn(gateway, { operator: true, role: null });
+  const path = `/operator/accounts/${owner.account}/invitations`;
+  const email = `${newIdWithPrefix('helper')}@example.com`;
+  const made = await operator.post(path, { email, role: 'owner' });
+  const token = new URL(made.json<{ link: string }>().link).searchParams.get('token')!;
+  assert.equal(await accept({ token }), 200);
 });

@@ -90,7 +90,7 @@ type Invitation = {
   readonly expiresAtMs: number;
 };
 
-/** Returns null when the invitation is unknown, accepted, withdrawn or expired. */
+/** Returns null when the invitation is unknown or not open. */
 export async function findInvitation(
   database: Database,
   token: string,
@@ -201,7 +201,7 @@ export type Acceptance =
       readonly userId: string;
       readonly role: Role;
     }
-  /** Unknown, accepted, withdrawn or expired. */
+  /** Unknown, or not open. */
   | { readonly kind: 'gone' }
   /** The invitation is for another address than the user's. */
   | { readonly kind: 'other-email' }
@@ -217,12 +217,18 @@ export async function acceptInvitation(
 ): Promise<Acceptance> {
   try {
     return await transact(database, async (transaction) => {
+      const found = await transaction
+        .selectFrom('invitations')
+        .select('account_id')
+        .where(hasToken(token))
+        .executeTakeFirst();
+      // A change of the inviter's rights happens before this, or after it.
+      if (found) await lockMembers(transaction, found.account_id);
       const invitation = await transaction
         .updateTable('invitations')
         .set({ accepted_at_ms: nowMs })
         .where(hasToken(token))
-        .where('accepted_at_ms', 'is', null)
-        .where('expires_at_ms', '>', nowMs)
+        .where(isOpen(nowMs))
         .returning(['account_id', 'email', 'role', 'mailed_token_digest'])
         .executeTakeFirst();
       if (!invitation) return { kind: 'gone' };
@@ -279,8 +285,54 @@ function hasToken(token: string) {
 }
 
 function selectOpen(db: Kysely<Tables>, nowMs: number) {
-  return db
-    .selectFrom('invitations')
-    .where('accepted_at_ms', 'is', null)
-    .where('invitations.expires_at_ms', '>', nowMs);
+  return db.selectFrom('invitations').where(isOpen(nowMs));
+}
+
+/**
+ * True when an invitation was neither accepted nor has expired, and whoever made it may still make
+ * it: a user with a budget must not gain by a member who was invited before it.
+ */
+function isOpen(nowMs: number) {
+  return (eb: ExpressionBuilder<Tables, 'invitations'>) =>
+    eb.and([
+      eb('invitations.accepted_at_ms', 'is', null),
+      eb('invitations.expires_at_ms', '>', nowMs),
+      eb.or([
+        eb('invitations.invited_by', 'is', null),
+        eb.exists(operatorWhoInvites(eb)),
+        eb.exists(memberWhoMayInvite(eb)),
+      ]),
+    ]);
+}
+
+function operatorWhoInvites(eb: ExpressionBuilder<Tables, 'invitations'>) {
+  return eb
+    .selectFrom('users')
+    .select('users.id')
+    .whereRef('users.id', '=', 'invitations.invited_by')
+    .where('users.is_operator', '=', 1);
+}
+
+/** An owner, or an admin without a budget, who invites no owners. */
+function memberWhoMayInvite(eb: ExpressionBuilder<Tables, 'invitations'>) {
+  return eb
+    .selectFrom('account_members as inviter_member')
+    .leftJoin('member_budgets as budget', (join) =>
+      join
+        .onRef('budget.account_id', '=', 'inviter_member.account_id')
+        .onRef('budget.user_id', '=', 'inviter_member.user_id'),
+    )
+    .select('inviter_member.user_id')
+    .whereRef('inviter_member.account_id', '=', 'invitations.account_id')
+    .whereRef('inviter_member.user_id', '=', 'invitations.invited_by')
+    .where((member) =>
+      member.or([
+        member('inviter_member.role', '=', 'owner'),
+        member.and([
+          member('inviter_member.role', '=', 'admin'),
+          member('invitations.role', '!=', 'owner'),
+          member('budget.user_id', 'is', null),
+        ]),
+      ]),
+    );
 }

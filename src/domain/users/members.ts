@@ -112,7 +112,8 @@ export async function changeMember(
   });
 }
 
-async function endInvitations(
+/** Ends the open invitations that a member made and, with `isRemoved`, those to their address. */
+export async function endInvitations(
   transaction: Kysely<Tables>,
   {
     accountId,
