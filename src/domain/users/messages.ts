@@ -1,5 +1,6 @@
 // The texts of e-mails. Plain text, so that the reader sees where a link leads.
 import type { Role } from '../../db/schema.ts';
+import { cleanName } from '../../lib/clean-name.ts';
 
 type Text = { readonly subject: string; readonly text: string };
 
@@ -9,11 +10,11 @@ export function invitationMail(what: {
   readonly role: Role;
   readonly link: string;
 }): Text {
-  const accountName = oneLine(what.accountName);
+  const accountName = unlinked(what.accountName);
   return {
     subject: `You are invited to ${accountName}`,
     text: lines(
-      `${oneLine(what.invitedBy)} invites you to the account ${accountName} as ${what.role === 'viewer' || what.role === 'member' ? 'a' : 'an'} ${what.role}.`,
+      `${unlinked(what.invitedBy)} invites you to the account ${accountName} as ${what.role === 'viewer' || what.role === 'member' ? 'a' : 'an'} ${what.role}.`,
       '',
       `Accept here, within seven days: ${what.link}`,
       '',
@@ -101,7 +102,7 @@ export function passkeyMail(
   };
   return {
     subject: 'The passkeys of your sign-in were changed',
-    text: lines(texts[news.kind]('name' in news ? oneLine(news.name) : ''), '', notYou),
+    text: lines(texts[news.kind]('name' in news ? unlinked(news.name) : ''), '', notYou),
   };
 }
 
@@ -113,7 +114,7 @@ export function lowBalanceMail(what: {
   readonly threshold: string;
   readonly link: string;
 }): Text {
-  const accountName = oneLine(what.accountName);
+  const accountName = unlinked(what.accountName);
   return {
     subject: `The balance of ${accountName} is low`,
     text: lines(
@@ -126,23 +127,24 @@ export function lowBalanceMail(what: {
 }
 
 /**
- * Users choose these names: a line break in one could fake a paragraph of the e-mail, and an address
- * would be a link to anywhere in an e-mail of the operator.
+ * Returns a name that somebody chose so that no mail program makes a link of it: it would be one to
+ * anywhere in an e-mail of the operator. Programs link `evil.example/login`, `mailto:`, `user@host`
+ * and `\\host`. Each has one of these signs right before its next letter, so a space follows them.
+ *
+ * `Ann https://evil.example/x` becomes `Ann https: //evil. example/x`.
  */
-function oneLine(name: string): string {
-  const words = name
-    .trim()
-    .split(/\s+/)
-    .map((word) => (isAddress(word) ? '...' : word));
-  const text = words.join(' ');
-  return text.length <= nameCharactersMax ? text : `${text.slice(0, nameCharactersMax)}...`;
+function unlinked(name: string): string {
+  const signs = Array.from(cleanName(name));
+  const shown = signs.length <= signsMax ? signs : [...signs.slice(0, signsMax), '...'];
+  return cleanName(shown.map((sign) => (isLinkSign(sign) ? `${sign} ` : sign)).join(''));
 }
 
-function isAddress(word: string): boolean {
-  return word.includes('://') || word.toLowerCase().includes('www.');
+/** Browsers read wide and small forms of these signs, and the ideographic full stop, as the signs. */
+function isLinkSign(sign: string): boolean {
+  return /[.\u3002:@\\]/.test(sign.normalize('NFKC'));
 }
 
-const nameCharactersMax = 60;
+const signsMax = 60;
 
 function lines(...texts: string[]): string {
   return `${texts.join('\n')}\n`;
