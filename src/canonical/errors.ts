@@ -82,6 +82,13 @@ export const errorKinds = {
     remedy:
       'Wait until `resets_at`, or ask the operator to forgive the losses or raise the budget. Running requests continue.',
   },
+  confirmation_required: {
+    status: 403,
+    retry: false,
+    meaning:
+      'The dashboard’s call gives a way in that outlives the session, and the user has not confirmed it. `details` says how.',
+    remedy: 'Send the password, or what `details` names, with the call.',
+  },
   not_permitted: {
     status: 403,
     retry: false,

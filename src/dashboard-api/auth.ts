@@ -25,12 +25,13 @@ import type { Handler } from '../server/context.ts';
 import type { DashboardContext } from './context.ts';
 import {
   clientOf,
+  cookieLine,
   passkeyBrowserOf,
-  passkeyCookie,
   type RequestAndReply,
   rememberDevice,
   setCookies,
 } from './client.ts';
+import { finishProviderProof, startProviderProof } from './confirmation.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { explainRefusal, placeOf } from './passkeys.ts';
@@ -94,7 +95,8 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     const place = placeOf(context);
     const known = passkeyBrowserOf(request);
     const browser = known ?? newBrowserName();
-    if (known === null) setCookies(reply, [passkeyCookie(context, browser, request)]);
+    if (known === null)
+      setCookies(reply, [cookieLine(context, { name: 'passkey', value: browser }, request)]);
     return unchanged(context.users.passkeys.startSignIn(place, browser));
   },
 
@@ -366,31 +368,36 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
   },
 
   'POST /auth/oidc': async ({
-    context: { users, gateway },
-    body: { next = '/' },
+    context,
+    body: { next = '/', fresh: isFresh = false },
     request,
     reply,
   }) => {
+    const { users, gateway } = context;
     if (!gateway.config.oidc) throw noProvider();
     await users.attempts.takeFrom(request.ip);
     const { result: url, cookies } = await explainProviderOutage(
-      users.authentication.startProvider(clientOf(request), ownPath(next)),
+      users.authentication.startProvider(clientOf(request), { next: ownPath(next), isFresh }),
     );
     setCookies(reply, cookies);
+    if (isFresh) startProviderProof(context, { request, reply });
     return unchanged({ url });
   },
 };
 
 /** Handles the browser's return from the provider. Redirects to the dashboard, signed in or not. */
-export function finishProvider({ users, gateway }: DashboardContext): Handler {
+export function finishProvider(context: DashboardContext): Handler {
+  const { users, gateway } = context;
   return async (request, reply) => {
     if (!gateway.config.oidc) throw noProvider();
     await users.attempts.takeFrom(request.ip);
     const query = request.url.split('?')[1] ?? '';
-    const { result: path, cookies } = await explainProviderOutage(
+    const { result, cookies } = await explainProviderOutage(
       users.authentication.finishProvider(clientOf(request), query),
     );
+    const { path, freshSession } = result;
     setCookies(reply, cookies);
+    if (freshSession !== null) finishProviderProof(context, freshSession, { request, reply });
     return reply.header('referrer-policy', 'no-referrer').redirect(path, 303);
   };
 }

@@ -29,20 +29,26 @@ export async function rememberDevice(
   setCookies(reply, [await users.knownDevices.cookieFor(userId, { isSecure })]);
 }
 
-const passkeyCookieName = 'tollgate.passkey';
-const passkeyCookiePattern = /(?:^|;\s*)(?:__Host-)?tollgate\.passkey=([\w-]{22})(?:;|$)/;
-
 /** Returns the name that this browser's challenges of passkeys are bound to; null: it has none. */
 export function passkeyBrowserOf(request: FastifyRequest): string | null {
-  return passkeyCookiePattern.exec(request.headers.cookie ?? '')?.[1] ?? null;
+  return cookieOf(request, 'passkey');
 }
 
-/** Returns the `Set-Cookie` line that gives the browser its name until it is closed. */
-export function passkeyCookie(
+type CookieName = 'passkey' | 'confirming' | 'confirmed';
+
+/** Returns one of our own cookies, or null. Their values have no characters that need quoting. */
+export function cookieOf(request: FastifyRequest, name: CookieName): string | null {
+  const pattern = new RegExp(String.raw`(?:^|;\s*)(?:__Host-)?tollgate\.${name}=([\w-]+)(?:;|$)`);
+  return pattern.exec(request.headers.cookie ?? '')?.[1] ?? null;
+}
+
+/** Returns a `Set-Cookie` line. The cookie stays until the browser is closed; '' removes it. */
+export function cookieLine(
   { users }: DashboardContext,
-  name: string,
+  { name, value }: { readonly name: CookieName; readonly value: string },
   request: FastifyRequest,
 ): string {
   const isSecure = users.authentication.isSecure(clientOf(request));
-  return `${isSecure ? '__Host-' : ''}${passkeyCookieName}=${name}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`;
+  const end = value === '' ? '; Max-Age=0' : '';
+  return `${isSecure ? '__Host-' : ''}tollgate.${name}=${value}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax${end}`;
 }

@@ -1,11 +1,25 @@
-// Asks users for their password and second factor again before they change their sign-in.
+// Asks users to show again who they are, before calls that give a way in which outlives the session:
+// an unattended browser, or a stolen session, must not be enough. `confirmed` marks these calls.
 import type { FastifyRequest } from 'fastify';
+import type { Static, TObject } from 'typebox';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
+import type { Confirmation, ConfirmationWays } from '../dashboard-contract/common.ts';
+import { useChallenge } from '../domain/users/passkeys/challenges.ts';
+import type { SignedCredential } from '../domain/users/passkeys/passkeys.ts';
+import { listPasskeys } from '../domain/users/passkeys/records.ts';
 import { verifyPassword } from '../domain/users/password.ts';
 import type { Session } from '../domain/users/session.ts';
 import { findUser, passwordHashOf } from '../domain/users/user-records.ts';
 import type { DashboardContext } from './context.ts';
-import { clientOf } from './client.ts';
+import {
+  clientOf,
+  cookieLine,
+  cookieOf,
+  passkeyBrowserOf,
+  type RequestAndReply,
+  setCookies,
+} from './client.ts';
+import { explainRefusal, placeOf } from './passkeys.ts';
 import { unlessBusy } from './sign-in-fields.ts';
 
 /**
@@ -19,7 +33,6 @@ export function secondFactorAttempts({ id }: Pick<Session, 'id'>) {
 type SecondFactorCheck = {
   readonly session: Session;
   readonly code: string;
-  readonly kind?: 'totp' | 'backup';
   readonly request: FastifyRequest;
 };
 
@@ -27,25 +40,20 @@ type SecondFactorCheck = {
  * Checks a second-factor code, with the limits of a sign-in: the password alone does not help an
  * attacker. Throws ApiError 400, 409, 429.
  */
-export async function checkSecondFactor(
-  { database, users }: DashboardContext,
-  { session, code, kind = 'totp', request }: SecondFactorCheck,
+async function checkSecondFactor(
+  { users }: DashboardContext,
+  { session, code, request }: SecondFactorCheck,
 ): Promise<void> {
   const { userId } = session;
-  if (!(await findUser(database, { id: userId }))?.hasSecondFactor) throw noSecondFactor();
   const attempts = secondFactorAttempts(session);
   await users.attempts.take(request.ip, attempts);
   const isRight = await users.authentication.isRightCode(clientOf(request), {
-    kind,
+    kind: code.includes('-') ? 'backup' : 'totp',
     code: code.trim(),
     userId,
   });
   if (!isRight) throw invalidRequest('code', 'The code is wrong, or was used before.');
   await users.attempts.forget(attempts);
-}
-
-export function noSecondFactor(): ApiError {
-  return new ApiError('conflict', 'The second factor is not on.');
 }
 
 type PasswordCheck = {
@@ -81,25 +89,109 @@ export function wrongPassword(param: string): ApiError {
   return invalidRequest(param, 'The password is wrong.');
 }
 
-type Confirmation = {
+type Given = Static<TObject<typeof Confirmation>>;
+
+type ConfirmationCheck = RequestAndReply & {
   readonly session: Session;
-  readonly password: string;
-  readonly code?: string;
-  readonly kind?: 'totp' | 'backup';
-  readonly request: FastifyRequest;
+  /** Of a `confirmed` call. */
+  readonly body: Given;
 };
 
 /**
- * Checks the password, and a code if the user has a second factor. Throws ApiError 400, 409, 429.
+ * Checks that the user has just shown again who they are: by the password, with a code if the user
+ * has a second factor, by a passkey, or by a fresh sign-in at the provider, which counts once.
+ * Throws ApiError 400, 403, 409, 429.
  */
 export async function checkConfirmation(
   context: DashboardContext,
-  { session, password, code = '', kind, request }: Confirmation,
+  { session, body: { password, code = '', passkey }, request, reply }: ConfirmationCheck,
 ): Promise<void> {
-  await checkPassword(context, { session, password, address: request.ip });
   const user = await findUser(context.database, { id: session.userId });
+  if (passkey) return checkPasskey(context, { session, passkey, request });
+  if (password === undefined) {
+    if (await useProviderProof(context, session, { request, reply })) return;
+    throw await confirmationRequired(context, session.userId, user?.hasSecondFactor ?? false);
+  }
+  await checkPassword(context, { session, password, address: request.ip });
   if (!user?.hasSecondFactor) return;
   if (code.trim() === '')
     throw invalidRequest('code', 'Enter a code of your second factor, or a backup code.');
-  await checkSecondFactor(context, { session, code, kind, request });
+  await checkSecondFactor(context, { session, code, request });
+}
+
+async function checkPasskey(
+  context: DashboardContext,
+  {
+    session,
+    passkey,
+    request,
+  }: {
+    readonly session: Session;
+    readonly passkey: SignedCredential;
+    readonly request: FastifyRequest;
+  },
+): Promise<void> {
+  const { users } = context;
+  const place = placeOf(context);
+  await users.attempts.take(request.ip, { kind: 'passkey', of: passkey.id });
+  const browser = passkeyBrowserOf(request) ?? '';
+  const checked = await users.passkeys.checkSignIn(place, passkey, browser);
+  if (checked.kind !== 'right')
+    throw invalidRequest('passkey', explainRefusal(checked.kind, place));
+  if (checked.userId !== session.userId)
+    throw invalidRequest('passkey', 'This passkey is of another user. Choose one of yours.');
+  await users.attempts.forget({ kind: 'passkey', of: passkey.id });
+}
+
+const proofOf = (sessionId: string) => `signed in at the provider ${sessionId}`;
+
+/** Call it before the browser leaves for a sign-in at the provider that is to confirm a call. */
+export function startProviderProof(context: DashboardContext, { request, reply }: RequestAndReply) {
+  setCookies(reply, [cookieLine(context, { name: 'confirming', value: '1' }, request)]);
+}
+
+/** Call it when the user has just signed in at the provider: if that was asked for, it confirms a call. */
+export function finishProviderProof(
+  context: DashboardContext,
+  sessionId: string,
+  { request, reply }: RequestAndReply,
+): void {
+  const { users, gateway } = context;
+  if (cookieOf(request, 'confirming') === null) return;
+  const proof = users.proofs.make(proofOf(sessionId), gateway.clock.nowMs());
+  setCookies(reply, [
+    cookieLine(context, { name: 'confirming', value: '' }, request),
+    cookieLine(context, { name: 'confirmed', value: proof }, request),
+  ]);
+}
+
+async function useProviderProof(
+  context: DashboardContext,
+  { id }: Session,
+  { request, reply }: RequestAndReply,
+): Promise<boolean> {
+  const { users, database, gateway } = context;
+  const nowMs = gateway.clock.nowMs();
+  const proof = cookieOf(request, 'confirmed');
+  if (proof === null || !users.proofs.isValid(proof, proofOf(id), nowMs)) return false;
+  setCookies(reply, [cookieLine(context, { name: 'confirmed', value: '' }, request)]);
+  return useChallenge(database, proof, nowMs);
+}
+
+async function confirmationRequired(
+  { database, users, gateway }: DashboardContext,
+  userId: string,
+  code: boolean,
+): Promise<ApiError> {
+  const here = users.passkeys.place?.rpId;
+  const passkeys = await listPasskeys(database.read, userId);
+  const details: ConfirmationWays = {
+    password: (await passwordHashOf(database, userId)) !== null,
+    code,
+    passkey: passkeys.some(({ rpId }) => rpId === here),
+    provider: gateway.config.oidc?.name ?? null,
+  };
+  const message =
+    'Confirm that it is you: send `password`, and `code` if you have a second factor, or `passkey`, or sign in at the provider afresh.';
+  return new ApiError('confirmation_required', message, { details });
 }

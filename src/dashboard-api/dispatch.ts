@@ -1,7 +1,8 @@
 // Runs every endpoint of the dashboard's contract in the same steps: origin, session, access,
-// validation, handler. A handler's changes are written together with their audit rows.
+// validation, confirmation, handler. A handler's changes are written together with their audit rows.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AuditedChanges } from '../domain/audit/audited-changes.ts';
+import { bodySchemaOf } from '../dashboard-contract/common.ts';
 import { contract } from '../dashboard-contract/contract.ts';
 import type { Endpoint, EndpointName } from '../dashboard-contract/endpoint.ts';
 import type { Session } from '../domain/users/session.ts';
@@ -15,6 +16,7 @@ import type { AnyHandler, Changed, Handlers } from './handlers.ts';
 import { budgetsHandlers } from './budgets.ts';
 import { billingHandlers } from './billing.ts';
 import { compressJson } from './compress.ts';
+import { checkConfirmation } from './confirmation.ts';
 import type { DashboardContext } from './context.ts';
 import { keysHandlers } from './keys.ts';
 import { modelsHandlers } from './models.ts';
@@ -79,7 +81,7 @@ function addEndpoints(app: FastifyInstance, context: DashboardContext): void {
     const [method, path] = name.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string];
     const handler = (handlers as Readonly<Record<string, AnyHandler>>)[name]!;
     const readQuery = queryReader(endpoint.query);
-    const readBody = bodyReader(endpoint.body);
+    const readBody = bodyReader(bodySchemaOf(endpoint));
     app.route({
       method,
       url: dashboardApiPath + path,
@@ -99,6 +101,13 @@ function addEndpoints(app: FastifyInstance, context: DashboardContext): void {
           clock: context.gateway.clock,
         });
         const given = { query: readQuery(request), body: readBody(request), session, account };
+        if (endpoint.confirmed)
+          await checkConfirmation(context, {
+            session: session!,
+            body: given.body as object,
+            request,
+            reply,
+          });
         const result = await handler({
           context,
           params,

@@ -1,5 +1,4 @@
-// A user's passkeys. A passkey signs in without password and second factor, so adding and removing
-// one asks for both.
+// A user's passkeys.
 import type { Change } from '../domain/audit/audit-log.ts';
 import { ApiError } from '../canonical/errors.ts';
 import type { settingsEndpoints } from '../dashboard-contract/settings.ts';
@@ -14,9 +13,8 @@ import {
   removePasskey,
   renamePasskey,
 } from '../domain/users/passkeys/records.ts';
-import type { DashboardContext } from './context.ts';
-import { checkConfirmation } from './confirmation.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
+import type { DashboardContext } from './context.ts';
 import { checkName } from './sign-in-fields.ts';
 import { isoTimeOf } from '../lib/iso-time.ts';
 
@@ -46,9 +44,8 @@ export const passkeyHandlers: Handlers<PasskeyEndpoints> = {
     };
   },
 
-  'POST /profile/passkeys/start': async ({ context, body, session, request }) => {
+  'POST /profile/passkeys/start': async ({ context, session }) => {
     const place = placeOf(context);
-    await checkConfirmation(context, { session, ...body, request });
     const { id: sessionId, ...user } = session;
     return unchanged(await context.users.passkeys.startAdding(place, { sessionId, ...user }));
   },
@@ -96,17 +93,9 @@ export const passkeyHandlers: Handlers<PasskeyEndpoints> = {
     return audited(done);
   },
 
-  'POST /profile/passkeys/:passkey/remove': async ({
-    context,
-    params,
-    body,
-    session,
-    changes,
-    request,
-  }) => {
+  'POST /profile/passkeys/:passkey/remove': async ({ context, params, session, changes }) => {
     const { userId, email } = session;
     const id = params.passkey;
-    await checkConfirmation(context, { session, ...body, request });
     const name = await changes.commit(async ({ write }) => {
       const removed = await removePasskey(write, { userId, id });
       if (removed === null) throw noSuchPasskey();

@@ -1,4 +1,4 @@
-// A user's own settings. Changes that could take over the sign-in ask for the password again.
+// A user's own settings.
 import type { Change } from '../domain/audit/audit-log.ts';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import type { settingsEndpoints } from '../dashboard-contract/settings.ts';
@@ -13,13 +13,7 @@ import {
 } from '../domain/users/user-records.ts';
 import { endOtherSessions, endSession, listSessions } from '../domain/users/user-sessions.ts';
 import { clientOf, rememberDevice, setCookies } from './client.ts';
-import {
-  checkPassword,
-  checkSecondFactor,
-  noSecondFactor,
-  secondFactorAttempts,
-  wrongPassword,
-} from './confirmation.ts';
+import { checkPassword, secondFactorAttempts, wrongPassword } from './confirmation.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { passkeyHandlers } from './passkeys.ts';
@@ -76,7 +70,6 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
   'POST /profile/email': async ({ context, body, session, changes, request }) => {
     const { database, users } = context;
     const email = checkEmail(body.email);
-    await checkPassword(context, { session, password: body.password, address: request.ip });
     const { userId } = session;
     if (users.mailer) {
       await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
@@ -233,10 +226,10 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     return audited(done);
   },
 
-  'POST /profile/second-factor/disable': async ({ context, body, session, changes, request }) => {
+  'POST /profile/second-factor/disable': async ({ context, session, changes }) => {
     const { userId, email } = session;
-    await checkPassword(context, { session, password: body.password, address: request.ip });
-    await checkSecondFactor(context, { session, ...body, request });
+    if (!(await findUser(context.database, { id: userId }))?.hasSecondFactor)
+      throw noSecondFactor();
     await changes.commit(async ({ write }) => {
       await removeSecondFactor(write, userId);
       return { result: null, change: secondFactorChange(userId, { enabled: false }) };
@@ -245,16 +238,8 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     return audited(done);
   },
 
-  'POST /profile/second-factor/backup-codes': async ({
-    context,
-    body,
-    session,
-    changes,
-    request,
-  }) => {
+  'POST /profile/second-factor/backup-codes': async ({ context, session, changes }) => {
     const { userId, email } = session;
-    await checkPassword(context, { session, password: body.password, address: request.ip });
-    await checkSecondFactor(context, { session, ...body, request });
     const codes = await changes.commit(async (database) => {
       const result = await context.users.authentication.newBackupCodes(database, userId);
       if (!result) throw noSecondFactor();
@@ -267,6 +252,10 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     return audited({ backup_codes: codes });
   },
 };
+
+function noSecondFactor(): ApiError {
+  return new ApiError('conflict', 'The second factor is not on.');
+}
 
 function secondFactorChange(userId: string, { enabled }: { readonly enabled: boolean }): Change {
   return {

@@ -8,10 +8,12 @@ import { nulRefused } from '../server/middleware/refuse-nul.ts';
 
 const emptyObject = {};
 
+const hasBody = ({ body }: FastifyRequest) => body instanceof Uint8Array && body.length > 0;
+
 export function bodyReader(schema: TObject | undefined): (request: FastifyRequest) => unknown {
   if (!schema) return () => emptyObject;
   const check = compileSchema(schema);
-  return (request) => checked(check, readJsonBody(request));
+  return (request) => checked(check, hasBody(request) ? readJsonBody(request) : emptyObject);
 }
 
 /**

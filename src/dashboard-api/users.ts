@@ -17,6 +17,7 @@ import { listMembers } from '../domain/users/members.ts';
 import { lowBalanceMail } from '../domain/users/messages.ts';
 import { KnownDevices } from '../domain/users/known-devices.ts';
 import type { CreditOnce, MakeAccount } from '../domain/users/own-account.ts';
+import { Challenges } from '../domain/users/passkeys/challenges.ts';
 import { Passkeys } from '../domain/users/passkeys/passkeys.ts';
 import { openAccount } from '../operations/accounts.ts';
 import { adjustBalance } from '../operations/balances.ts';
@@ -28,6 +29,8 @@ export type Users = {
   readonly attempts: AttemptLimits;
   readonly knownDevices: KnownDevices;
   readonly passkeys: Passkeys;
+  /** Proofs of a fresh sign-in at the identity provider. */
+  readonly proofs: Challenges;
   /** null without a mail server. */
   readonly mailer: Mailer | null;
   /** The address where browsers reach the dashboard, without a slash at its end. */
@@ -63,6 +66,7 @@ export function openUsers({ ledger, addressRates, ...input }: UsersInput): Users
     attempts: new AttemptLimits(input.database, addressRates, input.clock.nowMs),
     knownDevices: new KnownDevices(input.database, input.secrets),
     passkeys: new Passkeys({ ...input, serviceName: input.config.service.name }),
+    proofs: new Challenges(input.secrets),
     mailer,
     sendWarning: mailer && warnOwners(mailer, input),
     publicUrl: input.publicUrl,

@@ -1,7 +1,7 @@
 // Sign-in, sign-up, sign-out, and the links for them. The server handles cookies: no answer holds a
 // session token.
 import { Type } from 'typebox';
-import { Bytes, closed, orNull, Done, RoleName, SecondFactorCode } from './common.ts';
+import { closed, orNull, Done, RoleName, SecondFactorCode, SignedCredential } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
 const Email = Type.String({ maxLength: 254 });
@@ -32,17 +32,6 @@ const PasskeySignInOptions = closed({
   rpId: Type.String(),
   timeout: Type.Integer(),
   userVerification: Type.Literal('required'),
-});
-
-/** The JSON form of a WebAuthn credential. */
-const SignedCredential = Type.Object({
-  id: Bytes,
-  response: Type.Object({
-    clientDataJSON: Bytes,
-    authenticatorData: Bytes,
-    signature: Bytes,
-    userHandle: Type.Optional(orNull(Bytes)),
-  }),
 });
 
 export const authEndpoints = {
@@ -144,8 +133,11 @@ export const authEndpoints = {
   'POST /auth/oidc': endpoint({
     access: 'public',
     summary: 'Start a single sign-on',
-    note: 'Where to send the browser; it comes back to `next`, or to `/sign-in?error=`.',
-    body: Type.Object({ next: Type.Optional(Type.String({ maxLength: 1_000 })) }),
+    note: 'Where to send the browser; it comes back to `next`, or to `/sign-in?error=`. `fresh`: the provider asks for the sign-in again, which confirms the next call that needs it.',
+    body: Type.Object({
+      next: Type.Optional(Type.String({ maxLength: 1_000 })),
+      fresh: Type.Optional(Type.Boolean()),
+    }),
     output: closed({
       url: Type.String(),
     }),

@@ -1,6 +1,14 @@
 // Shapes that several areas of the dashboard's API share.
-import { Type, type Static, type TProperties, type TSchema } from 'typebox';
+import {
+  Type,
+  type Static,
+  type TObject,
+  type TObjectOptions,
+  type TProperties,
+  type TSchema,
+} from 'typebox';
 import { modes } from '../canonical/mode.ts';
+import type { Endpoint } from './endpoint.ts';
 
 export const Mode = Type.Enum([...modes]);
 export type Mode = Static<typeof Mode>;
@@ -16,6 +24,49 @@ export const SecondFactorCode = {
 
 /** Bytes in base64url, as browsers write them in the JSON of WebAuthn. */
 export const Bytes = Type.String({ maxLength: 20_000, pattern: '^[A-Za-z0-9_-]*$' });
+
+/** The JSON form of a WebAuthn credential that has signed a challenge. */
+export const SignedCredential = Type.Object({
+  id: Bytes,
+  response: Type.Object({
+    clientDataJSON: Bytes,
+    authenticatorData: Bytes,
+    signature: Bytes,
+    userHandle: Type.Optional(orNull(Bytes)),
+  }),
+});
+
+/**
+ * Fields in the body of each `confirmed` call: the password, with a code if the user has a second
+ * factor, or a passkey that signed the challenge of `POST /auth/passkey/start`. All are left out
+ * after a fresh sign-in at the provider (`POST /auth/oidc`).
+ */
+export const Confirmation = {
+  password: Type.Optional(Type.String({ maxLength: 1_000 })),
+  code: Type.Optional(SecondFactorCode.code),
+  passkey: Type.Optional(SignedCredential),
+};
+
+/** Returns the schema of a call's body, with the confirmation if it needs one. */
+export function bodySchemaOf({
+  confirmed: isConfirmed = false,
+  body,
+}: Pick<Endpoint, 'confirmed' | 'body'>): TObject | undefined {
+  if (!isConfirmed) return body;
+  const { properties, additionalProperties } = (body ?? Type.Object({})) as TObject &
+    TObjectOptions;
+  return Type.Object({ ...properties, ...Confirmation }, { additionalProperties });
+}
+
+/** `details` of the error `confirmation_required`: how this user can confirm. */
+export type ConfirmationWays = {
+  readonly password: boolean;
+  /** True when the password needs a code of the second factor beside it. */
+  readonly code: boolean;
+  readonly passkey: boolean;
+  /** The name of the provider, where the user can sign in afresh; null: there is none. */
+  readonly provider: string | null;
+};
 
 /** Paging of lists that grow. */
 export const PageQuery = {

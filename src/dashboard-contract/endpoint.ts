@@ -27,6 +27,11 @@ export type EndpointName = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
 
 export type Endpoint = {
   readonly access: Access;
+  /**
+   * Asks users to confirm afresh that it is them (`Confirmation`), because the call gives a way in
+   * that outlives the session.
+   */
+  readonly confirmed?: boolean;
   /** For the API's description, like `note`. */
   readonly summary: string;
   readonly note?: string;

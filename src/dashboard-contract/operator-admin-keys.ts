@@ -30,6 +30,7 @@ export const operatorAdminKeysEndpoints = {
   }),
   'POST /operator/admin-keys': endpoint({
     access: 'operator',
+    confirmed: true,
     summary: 'Create an admin key',
     body: closed({
       name: Name,

@@ -31,6 +31,7 @@ export const operatorUsersEndpoints = {
   }),
   'POST /operator/users/:user/reset-link': endpoint({
     access: 'operator',
+    confirmed: true,
     summary: 'Make a link for a user’s new password',
     note: 'A link for a new password, to be handed over. It works once, for 24 hours.',
     output: closed({
@@ -53,6 +54,7 @@ export const operatorUsersEndpoints = {
   }),
   'POST /operator/accounts/:account/invitations': endpoint({
     access: 'operator',
+    confirmed: true,
     summary: 'Invite somebody to an account',
     note: '`link`: to be handed over. `mailed`: another one was sent to the address.',
     body: Type.Object({ email: Type.String({ maxLength: 254 }), role: RoleName }),

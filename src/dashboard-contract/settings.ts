@@ -1,15 +1,6 @@
 // Settings of a user, and of an account: its name, members and invitations.
 import { Type } from 'typebox';
-import {
-  Bytes,
-  closed,
-  orNull,
-  Done,
-  page,
-  PageQuery,
-  RoleName,
-  SecondFactorCode,
-} from './common.ts';
+import { Bytes, closed, orNull, Done, page, PageQuery, RoleName } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 import { AuditEntry } from './operator.ts';
 
@@ -43,13 +34,6 @@ const SecondFactorStart = closed({
   secret: Type.String({ description: 'The same secret, to be typed in.' }),
   backup_codes: Type.Array(Type.String()),
 });
-
-/** The password, and a code if the user has a second factor. */
-const Confirmation = {
-  password: Password,
-  code: Type.Optional(SecondFactorCode.code),
-  kind: SecondFactorCode.kind,
-};
 
 const PasskeyName = Type.String({ minLength: 1, maxLength: 100 });
 
@@ -140,9 +124,10 @@ export const settingsEndpoints = {
   }),
   'POST /profile/email': endpoint({
     access: 'user',
+    confirmed: true,
     summary: 'Change the e-mail address',
     note: '`check-email`: with a mail server, the address is changed when it was proved.',
-    body: Type.Object({ email: Email, password: Password }),
+    body: Type.Object({ email: Email }),
     output: closed({
       next: Type.Enum(['done', 'check-email']),
     }),
@@ -186,15 +171,14 @@ export const settingsEndpoints = {
   }),
   'POST /profile/second-factor/disable': endpoint({
     access: 'user',
+    confirmed: true,
     summary: 'Switch the second factor off',
-    note: 'Needs a code beside the password, so that a stolen password cannot remove the second factor.',
-    body: Type.Object({ password: Password, ...SecondFactorCode }),
     output: Done,
   }),
   'POST /profile/second-factor/backup-codes': endpoint({
     access: 'user',
+    confirmed: true,
     summary: 'Make new backup codes',
-    body: Type.Object({ password: Password, ...SecondFactorCode }),
     output: closed({
       backup_codes: Type.Array(Type.String()),
     }),
@@ -206,9 +190,9 @@ export const settingsEndpoints = {
   }),
   'POST /profile/passkeys/start': endpoint({
     access: 'user',
+    confirmed: true,
     summary: 'Start to add a passkey',
-    note: 'Options for `navigator.credentials.create()`. They work once, in this session, for ten minutes. Needs a code beside the password if the user has a second factor.',
-    body: Type.Object(Confirmation),
+    note: 'Options for `navigator.credentials.create()`. They work once, in this session, for ten minutes.',
     output: NewPasskeyOptions,
   }),
   'POST /profile/passkeys': endpoint({
@@ -225,9 +209,8 @@ export const settingsEndpoints = {
   }),
   'POST /profile/passkeys/:passkey/remove': endpoint({
     access: 'user',
+    confirmed: true,
     summary: 'Remove a passkey',
-    note: 'Needs a code beside the password if the user has a second factor.',
-    body: Type.Object(Confirmation),
     output: Done,
   }),
 
@@ -261,6 +244,7 @@ export const settingsEndpoints = {
   }),
   'PATCH /accounts/:account/members/:user': endpoint({
     access: 'owner',
+    confirmed: true,
     summary: 'Change a member’s role',
     body: Type.Object({ role: RoleName }),
     output: Done,
@@ -284,6 +268,7 @@ export const settingsEndpoints = {
   }),
   'POST /accounts/:account/invitations': endpoint({
     access: 'admin',
+    confirmed: true,
     summary: 'Invite somebody',
     note: 'Only an owner invites owners.',
     body: Type.Object({ email: Email, role: RoleName }),

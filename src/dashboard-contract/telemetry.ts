@@ -57,6 +57,7 @@ export const telemetryEndpoints = {
   }),
   'PATCH /accounts/:account/telemetry': endpoint({
     access: 'admin',
+    confirmed: true,
     summary: 'Change the export of traces',
     note: 'A field that is left out stays as it is.',
     body: Type.Object({ ...TelemetryChange, include_content: Type.Optional(IncludeContent) }),

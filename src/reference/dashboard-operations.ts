@@ -2,7 +2,7 @@
 // answers. What is no JSON of the contract stands at the end.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
-import { Done } from '../dashboard-contract/common.ts';
+import { bodySchemaOf, Done } from '../dashboard-contract/common.ts';
 import { contract } from '../dashboard-contract/contract.ts';
 import type { Access, Endpoint } from '../dashboard-contract/endpoint.ts';
 import { ReceiptQuery, StatementFileQuery } from '../dashboard-contract/billing.ts';
@@ -75,20 +75,19 @@ function withPrefix(name: string, operation: Operation): [string, Operation] {
   return [name.replace(' ', ` ${prefix}`), operation];
 }
 
-function describe(
-  name: string,
-  { access, summary, note, query, body, output }: Endpoint,
-): Operation {
+function describe(name: string, endpoint: Endpoint): Operation {
+  const { access, confirmed: isConfirmed = false, summary, note, query, output } = endpoint;
+  const body = bodySchemaOf(endpoint);
   return {
     id: idOf(name),
     tag: tagOf(access),
     summary,
-    description: descriptionOf(access, note),
+    description: descriptionOf(endpoint),
     access: access === 'public' ? 'open' : 'session',
     parameters: [...pathParameters(name), ...queryParameters(query)],
     ...(body && { body: { content: { 'application/json': body } } }),
     answers: { 200: { description: 'Done.', content: { 'application/json': output } } },
-    errors: errorsOf(name),
+    errors: [...errorsOf(name), ...(isConfirmed ? (['confirmation_required'] as const) : [])],
     errorShape: 'problem',
   };
 }
@@ -103,8 +102,9 @@ const rights: Readonly<Record<Access, string>> = {
   operator: 'An operator may call it.',
 };
 
-function descriptionOf(access: Access, note: string | undefined): string {
-  return note === undefined ? rights[access] : `${note} ${rights[access]}`;
+function descriptionOf({ access, note, confirmed: isConfirmed = false }: Endpoint): string {
+  const confirmation = isConfirmed ? 'It asks the user to confirm it.' : '';
+  return [note ?? '', rights[access], confirmation].filter((text) => text !== '').join(' ');
 }
 
 function tagOf(access: Access): keyof typeof dashboardTags {

@@ -9,6 +9,7 @@ import { type DashboardClient, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import { startMailbox, type Mailbox } from '../support/mailbox.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { allRows, changedTables, whileRefusingAuditRows } from '../support/refused-audit.ts';
 
 type Claims = {
@@ -23,6 +24,8 @@ let listening: Server;
 let mailbox: Mailbox;
 let closed: TestGateway;
 let open: TestGateway;
+/** Its clock is ahead, so that each sign-in at the provider was a while ago. */
+let later: TestGateway;
 before(async () => {
   mailbox = await startMailbox();
   const callbacks: string[] = [];
@@ -33,15 +36,22 @@ before(async () => {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const oidc = { issuer, client_id: 'gate', client_secret: 'provider-secret', name: 'Acme' };
   const config = { server: { trust_proxy: true }, oidc };
-  [closed, open] = await Promise.all([
+  [closed, open, later] = await Promise.all([
     // Invited people are sent a link too.
     startGateway({ ...config, smtp: { url: mailbox.url, from: 'gate@example.com' } }),
     startGateway({ ...config, signup: { open: true, initial_credit_usd: 1 } }),
+    startGateway(config, { clock: new TestClock(Date.now() + 150_000) }),
   ]);
-  callbacks.push(...[closed, open].map(({ url }) => `${url}/dashboard-api/auth/callback/oidc`));
+  callbacks.push(
+    ...[closed, open, later].map(({ url }) => `${url}/dashboard-api/auth/callback/oidc`),
+  );
   const provider = new Provider(issuer, {
     clients: [{ client_id: 'gate', client_secret: 'provider-secret', redirect_uris: callbacks }],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name'],
+    },
     conformIdTokenClaims: false,
     findAccount: async (_context: unknown, id: string) => ({
       accountId: id,
@@ -52,7 +62,7 @@ before(async () => {
   server.on('request', provider.callback());
 });
 after(async () => {
-  await Promise.all([closed.stop(), open.stop()]);
+  await Promise.all([closed.stop(), open.stop(), later.stop()]);
   await mailbox.close();
   listening.closeAllConnections();
   listening.close();
@@ -67,9 +77,27 @@ async function passThrough(client: DashboardClient, sub: string, next?: string):
 }
 
 async function callbackOf(client: DashboardClient, sub: string, next?: string): Promise<string> {
-  const started = await client.post('/auth/oidc', { ...(next !== undefined && { next }) });
+  return (await visitProvider(client, sub, { ...(next !== undefined && { next }) })).callback;
+}
+
+type Visit = {
+  readonly next?: string;
+  readonly fresh?: boolean;
+  /** The browser's cookies of the provider, which may have a session there. */
+  readonly jar?: Map<string, string>;
+  /** Changes the address before the browser opens it. */
+  readonly change?: (url: URL) => void;
+};
+
+/** Returns the address that the provider sends the browser to, and how often it asked for a sign-in. */
+async function visitProvider(
+  client: DashboardClient,
+  sub: string,
+  { jar = new Map(), change = () => {}, ...body }: Visit,
+): Promise<{ readonly callback: string; readonly logins: number }> {
+  const started = await client.post('/auth/oidc', body);
   assert.equal(started.status, 200, started.text);
-  const jar = new Map<string, string>();
+  let logins = 0;
   const visit = async (url: string, body?: string): Promise<Reply> => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = {
@@ -83,13 +111,16 @@ async function callbackOf(client: DashboardClient, sub: string, next?: string): 
     }
     return reply;
   };
-  let url = started.json<{ url: string }>().url;
-  const { origin } = new URL(url);
+  const first = new URL(started.json<{ url: string }>().url);
+  change(first);
+  let url = first.href;
+  const { origin } = first;
   for (let step = 0; step < 12; step++) {
-    if (url.includes('/dashboard-api/auth/callback/oidc')) return url;
+    if (url.includes('/dashboard-api/auth/callback/oidc')) return { callback: url, logins };
     let reply = await visit(url);
     if (url.includes('/interaction/')) {
       const isLogin = reply.text.includes('name="login"');
+      logins += isLogin ? 1 : 0;
       reply = await visit(url, isLogin ? `prompt=login&login=${sub}&password=x` : 'prompt=consent');
     }
     assert.ok(reply.headers.location, `${reply.status} ${reply.text}`);
@@ -307,6 +338,56 @@ test('the return address leads into the dashboard only', async () => {
   // `URL` resolves these to paths that browsers read as another site.
   for (const next of ['/x/..//evil.example', '/x/..//a//evil.example', '/%2e//a//evil.example'])
     assert.match(await passThrough(visitor(closed), sub, next), /^\/(?![/\\])/, next);
+});
+
+test('a fresh sign-in at the provider confirms one call; a session there does not', async () => {
+  const { sub, email } = person();
+  await signIn(closed, { email, operator: true });
+  const client = visitor(closed);
+  const jar = new Map<string, string>();
+  const makeKey = () =>
+    client.post('/operator/admin-keys', { name: 'A shop', scopes: ['accounts:read'] });
+  const visit = async (how: Visit) => {
+    const { callback, logins } = await visitProvider(client, sub, { jar, ...how });
+    assert.equal(await back(client, callback), how.next ?? '/');
+    return logins;
+  };
+  assert.equal(await visit({}), 1);
+  const refused = await makeKey();
+  assert.equal(refused.error.code, 'confirmation_required', 'the provider did not say when it was');
+  assert.partialDeepStrictEqual(refused.error.details, { password: false, provider: 'Acme' });
+
+  const next = '/operator/admin-keys?create=yes';
+  assert.equal(await visit({ fresh: true, next }), 1, 'the session at the provider is not enough');
+  const made = await makeKey();
+  assert.equal(made.status, 200, made.text);
+  assert.equal((await makeKey()).error.code, 'confirmation_required');
+
+  assert.equal(await visit({}), 0, 'the provider knows the browser');
+  assert.equal((await makeKey()).error.code, 'confirmation_required');
+  const withoutFresh = (url: URL) => {
+    url.searchParams.delete('prompt');
+    url.searchParams.delete('max_age');
+  };
+  assert.equal(await visit({ fresh: true, change: withoutFresh }), 0);
+  assert.equal((await makeKey()).error.code, 'confirmation_required', 'a changed address');
+
+  await visit({ fresh: true });
+  const other = await signIn(closed, { operator: true });
+  const [proof] = /tollgate\.confirmed=[\w-]+/.exec(client.cookie)!;
+  const body = { name: 'A shop', scopes: ['accounts:read'] };
+  const stolen = await other.sendUnconfirmed('POST', '/operator/admin-keys', { body }, proof);
+  assert.equal(stolen.error.code, 'confirmation_required', 'a proof is of one session');
+});
+
+test('a sign-in at the provider a while ago confirms nothing', async () => {
+  const { sub, email } = person();
+  await signIn(later, { email, operator: true });
+  const client = visitor(later);
+  const { callback } = await visitProvider(client, sub, { fresh: true });
+  assert.equal(await back(client, callback), '/');
+  const made = await client.post('/operator/admin-keys', { name: 'A', scopes: ['accounts:read'] });
+  assert.equal(made.error.code, 'confirmation_required', made.text);
 });
 
 test('a provider outage is reported, and sign-in works again afterwards', async () => {

@@ -730,6 +730,7 @@ test('every reachable code of the registry was seen', () => {
   const ofDashboard = [
     'not_signed_in',
     'sign_in_failed',
+    'confirmation_required',
     'not_permitted',
     'conflict',
     'member_budget_reached',

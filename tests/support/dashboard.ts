@@ -11,6 +11,7 @@ import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { deriveKey } from '../../src/lib/secrets.ts';
 import { addMember } from '../../src/domain/users/members.ts';
 import { digestOf } from '../../src/domain/users/one-time-link.ts';
+import { Challenges } from '../../src/domain/users/passkeys/challenges.ts';
 import { insertUser } from '../../src/domain/users/user-records.ts';
 import { send, type Reply, type SendOptions } from './http.ts';
 import type { Program } from './program.ts';
@@ -48,6 +49,8 @@ export class DashboardClient {
   readonly account: string;
   readonly userId: string;
   readonly email: string;
+  /** Returns the cookie that confirms one call, as after a fresh sign-in at a provider. */
+  readonly #confirm: ((cookie: string) => Promise<string>) | undefined;
 
   constructor(
     url: string,
@@ -56,9 +59,11 @@ export class DashboardClient {
       readonly account: string;
       readonly userId: string;
       readonly email: string;
+      readonly confirm?: (cookie: string) => Promise<string>;
     },
   ) {
     this.#url = url;
+    this.#confirm = who.confirm;
     this.cookie = who.cookie;
     this.account = who.account;
     this.userId = who.userId;
@@ -81,16 +86,28 @@ export class DashboardClient {
     return this.send('DELETE', path);
   }
 
-  /** Sends cookies from earlier answers with the next call, as a browser does. */
-  async send(
+  /**
+   * Sends cookies from earlier answers with the next call, as a browser does. Confirms calls that
+   * ask for it, as the web app does.
+   */
+  async send(method: string, path: string, options: Sent = {}): Promise<Reply> {
+    const reply = await this.sendUnconfirmed(method, path, options);
+    if (!this.#confirm || reply.status !== 403) return reply;
+    if (reply.error.code !== 'confirmation_required') return reply;
+    return this.sendUnconfirmed(method, path, options, await this.#confirm(this.cookie));
+  }
+
+  /** Sends a call as a thief of the session could. */
+  async sendUnconfirmed(
     method: string,
     path: string,
-    { headers, ...options }: Omit<SendOptions, 'method' | 'key'> = {},
+    { headers, ...options }: Sent = {},
+    proof = '',
   ): Promise<Reply> {
+    const cookie = [this.cookie, proof].filter((one) => one !== '').join('; ');
     const own = {
       'x-forwarded-for': this.#address,
-
-      ...(this.cookie !== '' && { cookie: this.cookie }),
+      ...(cookie !== '' && { cookie }),
       ...(method !== 'GET' && { origin: new URL(this.#url).origin }),
     };
     const reply = await send(`${this.#url}/dashboard-api${path}`, {
@@ -102,6 +119,8 @@ export class DashboardClient {
     return reply;
   }
 }
+
+type Sent = Omit<SendOptions, 'method' | 'key'>;
 
 let addresses = 0;
 
@@ -135,7 +154,24 @@ export async function signIn(
     return id;
   });
   const cookie = await startSession(place, userId);
-  return new DashboardClient(program.url, { cookie, account, userId, email });
+  const confirm = (current: string) => confirmationOf(place, current);
+  return new DashboardClient(program.url, { cookie, account, userId, email, confirm });
+}
+
+async function confirmationOf(
+  { program, database }: DashboardPlace,
+  cookie: string,
+): Promise<string> {
+  const [, token = ''] = /session_token=([\w-]+)/.exec(cookie) ?? [];
+  const { id } = await database.read
+    .selectFrom('user_sessions')
+    .select('id')
+    .where('token', '=', digestOf(token))
+    .executeTakeFirstOrThrow();
+  const secrets = loadSecrets(program.env, program.dataDir, { isShared: false });
+  const proofs = new Challenges(secrets);
+  const proof = proofs.make(`signed in at the provider ${id}`, program.clock.nowMs());
+  return `tollgate.confirmed=${proof}`;
 }
 
 /** A password hash with minimal cost parameters, for users whose password is not tested. */

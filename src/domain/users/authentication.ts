@@ -1,6 +1,7 @@
 // Authentication: sessions, passwords, the second factor and the identity provider, through the
 // sign-in library. Results are converted to our own types. The library's error texts and session
 // tokens stay in here; only its cookies leave.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
 import { type Clock, timeLimit } from '../../lib/clock.ts';
@@ -10,7 +11,13 @@ import { withOneSlash } from '../../lib/one-slash.ts';
 import { isInvited } from './invitations.ts';
 import type { OwnChangeRow } from './audited-links.ts';
 import { findBackupCode, readBackupCodes, replaceBackupCodes } from './backup-codes.ts';
-import { oidcProviderId, openLibrary, type Library, type LibraryInput } from './library.ts';
+import {
+  oidcProviderId,
+  openLibrary,
+  type Library,
+  type LibraryInput,
+  type NewSession,
+} from './library.ts';
 import { addressHeader } from './library-options.ts';
 import { digestOf } from './one-time-link.ts';
 import {
@@ -57,6 +64,11 @@ type SecondFactorStart = {
 /** The identity provider did not answer. */
 export class ProviderAway extends Error {}
 
+/** What the library learns while a browser returns from the provider. */
+type Arrival = { signedInAtMs?: number; sessionId?: string };
+
+/** A sign-in at the provider is fresh for so long. Its clock may differ from ours. */
+const freshMs = 2 * 60_000;
 const callbackPath = '/dashboard-api/auth';
 /** A code is valid for its own half minute and for the ones before and after it. */
 const codeLifetimeMs = 90_000;
@@ -72,6 +84,7 @@ export class Authentication {
   readonly #input: AuthenticationInput;
   readonly #libraries = new Map<string, Promise<Library>>();
   readonly #cookieKeys: readonly string[];
+  readonly #arrivals = new AsyncLocalStorage<Arrival>();
 
   constructor(input: AuthenticationInput) {
     this.#input = input;
@@ -306,10 +319,14 @@ export class Authentication {
   }
 
   /**
-   * Returns the URL to send the browser to. `next`: the dashboard path to return to. Throws
-   * ProviderAway.
+   * Returns the URL to send the browser to. `next`: the dashboard path to return to. `isFresh`: the
+   * provider is to ask for the sign-in, even if the user is signed in there, and to say when it was.
+   * Throws ProviderAway.
    */
-  async startProvider(client: Client, next: string): Promise<WithCookies<string>> {
+  async startProvider(
+    client: Client,
+    { next, isFresh }: { readonly next: string; readonly isFresh: boolean },
+  ): Promise<WithCookies<string>> {
     const { api } = await this.#libraryWithProvider(client);
     const body = {
       provider: oidcProviderId,
@@ -323,20 +340,36 @@ export class Authentication {
       asResponse: true,
     });
     if (!response.ok) throw new ProviderAway('the identity provider is not available');
-    const { url } = (await response.json()) as { readonly url: string };
-    return { result: url, cookies: response.headers.getSetCookie() };
+    const url = new URL(((await response.json()) as { readonly url: string }).url);
+    if (isFresh) {
+      url.searchParams.set('prompt', 'login');
+      url.searchParams.set('max_age', '0');
+    }
+    return { result: url.href, cookies: response.headers.getSetCookie() };
   }
 
   /**
-   * Handles the browser's return from the provider. `result`: the path to send it to, with
-   * `?error=` when the sign-in failed. Throws ProviderAway.
+   * Handles the browser's return from the provider. `path`: where to send it, with `?error=` when the
+   * sign-in failed. `freshSession`: the id of the new session, if the provider says that the user
+   * has just signed in there; else null. Throws ProviderAway.
    */
-  async finishProvider(client: Client, query: string): Promise<WithCookies<string>> {
+  async finishProvider(
+    client: Client,
+    query: string,
+  ): Promise<WithCookies<{ readonly path: string; readonly freshSession: string | null }>> {
     const library = await this.#libraryWithProvider(client);
     const url = `${this.#input.publicUrl()}${callbackPath}/callback/${oidcProviderId}?${query}`;
-    const response = await library.handler(new Request(url, { headers: this.#headersOf(client) }));
+    const arrival: Arrival = {};
+    const response = await this.#arrivals.run(arrival, () =>
+      library.handler(new Request(url, { headers: this.#headersOf(client) })),
+    );
+    const { signedInAtMs = 0, sessionId = null } = arrival;
+    const isFresh = Math.abs(this.#input.clock.nowMs() - signedInAtMs) <= freshMs;
     return {
-      result: pathAfterProvider(response.headers.get('location')),
+      result: {
+        path: pathAfterProvider(response.headers.get('location')),
+        freshSession: isFresh ? sessionId : null,
+      },
       cookies: response.headers.getSetCookie(),
     };
   }
@@ -386,7 +419,11 @@ export class Authentication {
       baseUrl: publicUrl() + callbackPath,
       appName: config.service.name,
       refusalOf: (email) => this.#refusalOf(email),
-      onSignIn: (userId) => this.#onSignIn(userId),
+      onSignIn: (session) => this.#onSignIn(session),
+      onProviderClaims: ({ auth_time: seconds }) => {
+        const arrival = this.#arrivals.getStore();
+        if (arrival && typeof seconds === 'number') arrival.signedInAtMs = seconds * 1_000;
+      },
       clock,
     };
   }
@@ -418,7 +455,8 @@ export class Authentication {
    * Creates an account for a user who has none when sign-up is open, and pays the credit that was
    * promised.
    */
-  async #onSignIn(userId: string): Promise<void> {
+  async #onSignIn({ id: sessionId, userId }: NewSession): Promise<void> {
+    Object.assign(this.#arrivals.getStore() ?? {}, { sessionId } satisfies Arrival);
     const { config, database, log, makeAccount, creditOnce } = this.#input;
     try {
       if (config.signup.open) await this.#openSignUpAccount(userId, makeAccount);

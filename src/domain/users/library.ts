@@ -16,6 +16,8 @@ export const oidcProviderId = 'oidc';
 
 type Oidc = NonNullable<Config['oidc']>;
 
+export type NewSession = { readonly id: string; readonly userId: string };
+
 export type LibraryInput = {
   readonly database: Database;
   readonly secrets: Secrets;
@@ -29,7 +31,9 @@ export type LibraryInput = {
    * may.
    */
   readonly refusalOf: (email: string) => Promise<string | null>;
-  readonly onSignIn: (userId: string) => Promise<void>;
+  readonly onSignIn: (session: NewSession) => Promise<void>;
+  /** Called with what the provider states about a user, from a verified ID token if it has an address. */
+  readonly onProviderClaims: (claims: Readonly<Record<string, unknown>>) => void;
   readonly ownChangeRow: OwnChangeRow;
   readonly clock: Clock;
 };
@@ -55,7 +59,7 @@ export async function openLibrary(input: LibraryInput) {
           }),
         },
       },
-      session: { create: { after: async ({ userId }) => input.onSignIn(userId) } },
+      session: { create: { after: async ({ id, userId }) => input.onSignIn({ id, userId }) } },
     },
     plugins: [
       plugins.twoFactor({
@@ -64,7 +68,9 @@ export async function openLibrary(input: LibraryInput) {
         // Our own limits count each attempt before it is checked.
         accountLockout: { enabled: false },
       }),
-      plugins.genericOAuth({ config: input.oidc === null ? [] : [providerOf(input.oidc)] }),
+      plugins.genericOAuth({
+        config: input.oidc === null ? [] : [providerOf(input.oidc, input.onProviderClaims)],
+      }),
       {
         id: 'tollgate',
         schema: auditSchema,
@@ -153,7 +159,10 @@ function validateUserInfo({ refusalOf }: LibraryInput): UserInfoRule {
   };
 }
 
-function providerOf({ issuer, client_id, client_secret, name, scopes }: Oidc) {
+function providerOf(
+  { issuer, client_id, client_secret, name, scopes }: Oidc,
+  onClaims: LibraryInput['onProviderClaims'],
+) {
   return {
     providerId: oidcProviderId,
     name,
@@ -164,6 +173,7 @@ function providerOf({ issuer, client_id, client_secret, name, scopes }: Oidc) {
     scopes: [...scopes],
     pkce: true,
     mapProfileToUser: (profile: Readonly<Record<string, unknown>>) => {
+      onClaims(profile);
       const { email: address, name: given } = profile;
       const email = typeof address === 'string' ? address : '';
       return {

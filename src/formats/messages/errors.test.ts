@@ -17,6 +17,7 @@ const types: Record<ErrorCode, string> = {
   address_not_allowed: 'permission_error',
   account_frozen: 'permission_error',
   loss_budget_exceeded: 'permission_error',
+  confirmation_required: 'permission_error',
   not_permitted: 'permission_error',
   model_not_found: 'not_found_error',
   not_found: 'not_found_error',

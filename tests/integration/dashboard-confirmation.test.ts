@@ -1,0 +1,256 @@
+// Calls that give a way in which outlives the session ask for a fresh confirmation. Whoever has only
+// the session, in an unattended browser or stolen, gets none of them.
+import assert from 'node:assert/strict';
+import { contract } from '../../src/dashboard-contract/contract.ts';
+import type { Endpoint } from '../../src/dashboard-contract/endpoint.ts';
+import { challengeLifetimeMs, Challenges } from '../../src/domain/users/passkeys/challenges.ts';
+import { loadSecrets } from '../../src/config/secret.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
+import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { PasskeyDevice } from '../support/passkey-device.ts';
+import { sampleOf } from '../support/sample.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { Authenticator } from '../support/totp.ts';
+
+const password = 'correct horse battery';
+const passwordHash = quickHash(password);
+const origin = 'http://localhost:4000';
+const adminKey = { name: 'A shop', scopes: ['users:write'] };
+let clock: TestClock;
+let gateway: TestGateway;
+before(async () => {
+  clock = new TestClock();
+  gateway = await startGateway({ server: { trust_proxy: true, public_url: origin } }, { clock });
+});
+after(() => gateway.stop());
+
+const operator = () => signIn(gateway, { operator: true, passwordHash });
+
+/** Makes an admin key, confirmed by `body`. */
+const makeKey = (by: DashboardClient, body: object = {}, proof?: string) =>
+  by.sendUnconfirmed('POST', '/operator/admin-keys', { body: { ...adminKey, ...body } }, proof);
+
+const adminKeys = async () =>
+  (await gateway.database.read.selectFrom('admin_keys').select('id').execute()).length;
+
+async function assertNoneMade(sent: () => Promise<Reply>, code: string, param?: string) {
+  const earlier = await adminKeys();
+  const reply = await sent();
+  assert.equal(reply.error.code, code, reply.text);
+  if (param !== undefined) assert.equal(reply.error.param, param);
+  assert.equal(await adminKeys(), earlier);
+  return reply;
+}
+
+async function enrol(by: DashboardClient) {
+  const started = await by.post('/profile/second-factor', { password });
+  const { secret, backup_codes: codes } = started.json<{
+    secret: string;
+    backup_codes: readonly [string, ...string[]];
+  }>();
+  const app = new Authenticator(secret);
+  const confirmed = await by.post('/profile/second-factor/confirm', { code: app.nextCode() });
+  assert.equal(confirmed.status, 200, confirmed.text);
+  return { app, codes };
+}
+
+async function addPasskey(by: DashboardClient): Promise<PasskeyDevice> {
+  const device = new PasskeyDevice(origin);
+  const started = await by.post('/profile/passkeys/start', { password });
+  assert.equal(started.status, 200, started.text);
+  const credential = device.create(started.json());
+  const added = await by.post('/profile/passkeys', { name: 'Laptop', credential });
+  assert.equal(added.status, 200, added.text);
+  return device;
+}
+
+async function signed(by: DashboardClient, device: PasskeyDevice) {
+  const started = await by.post('/auth/passkey/start');
+  return { passkey: device.get(started.json()) };
+}
+
+/** Calls that need no confirmation, and why. A new call that changes something is here or `confirmed`. */
+const unconfirmed: Readonly<Record<string, readonly string[]>> = {
+  'Anybody may try it: it is a sign-in itself, or needs a one-time link.': [
+    'POST /auth/sign-in',
+    'POST /auth/second-factor',
+    'POST /auth/passkey/start',
+    'POST /auth/passkey',
+    'POST /auth/sign-up',
+    'POST /auth/link',
+    'POST /auth/first-run',
+    'POST /auth/password-reset',
+    'POST /auth/password-reset/complete',
+    'POST /auth/verify-email',
+    'POST /auth/verify-email/send',
+    'POST /auth/invitation',
+    'POST /auth/invitation/accept',
+    'POST /auth/oidc',
+  ],
+  'It asks for the current password itself, which no other proof replaces.': [
+    'POST /profile/password',
+    'POST /profile/second-factor',
+  ],
+  'It is the end of a change whose start was confirmed.': [
+    'POST /profile/second-factor/confirm',
+    'POST /profile/passkeys',
+  ],
+  'It only takes access away.': [
+    'POST /auth/sign-out',
+    'DELETE /profile/sessions/:session',
+    'POST /profile/sessions/revoke-others',
+    'DELETE /accounts/:account/members/:user',
+    'POST /accounts/:account/leave',
+    'DELETE /accounts/:account/invitations/:invitation',
+    'POST /accounts/:account/keys/:key/disable',
+    'POST /accounts/:account/keys/:key/revoke',
+    'POST /operator/keys/:key/disable',
+    'POST /operator/keys/:key/revoke',
+    'POST /operator/admin-keys/:key/revoke',
+    'DELETE /operator/accounts/:account/invitations/:invitation',
+  ],
+  'It changes names, figures or what is stored, and gives nobody a way in.': [
+    'PATCH /profile',
+    'PATCH /profile/passkeys/:passkey',
+    'PATCH /accounts/:account/settings',
+    'PATCH /accounts/:account/low-balance',
+    'POST /accounts/:account/telemetry/test',
+    'POST /operator/accounts',
+    'PATCH /operator/accounts/:account',
+    'PATCH /operator/accounts/:account/model-prices',
+    'POST /operator/accounts/:account/purge',
+  ],
+  'It moves money between accounts of the service: it is in the books, and can be taken back.': [
+    'POST /operator/accounts/:account/adjustments',
+    'POST /operator/payments/:payment/assign',
+    'POST /operator/payments/:payment/dismiss',
+    'POST /accounts/:account/top-ups',
+  ],
+  'API keys are daily work. They spend what the account has, never more, and their owners see them.':
+    [
+      'POST /accounts/:account/keys',
+      'PATCH /accounts/:account/keys/:key',
+      'POST /accounts/:account/keys/:key/rotate',
+      'POST /accounts/:account/keys/:key/enable',
+      'POST /operator/keys/:key/enable',
+      'PATCH /accounts/:account/members/:user/budget',
+      'PATCH /accounts/:account/keys/:key/owner',
+    ],
+};
+
+const changing = Object.entries<Endpoint>(contract).filter(([name]) => !name.startsWith('GET '));
+const confirmed = changing.filter(([, endpoint]) => endpoint.confirmed);
+
+testOn(
+  'sqlite',
+  'every call that changes something is confirmed, or has a reason not to be',
+  () => {
+    const names = [...confirmed.map(([name]) => name), ...Object.values(unconfirmed).flat()];
+    assert.deepEqual(names.toSorted(), changing.map(([name]) => name).toSorted());
+    for (const [name, { access }] of Object.entries<Endpoint>(contract))
+      if (name.startsWith('GET ')) assert.ok(!confirmed.some(([one]) => one === name), access);
+  },
+);
+
+for (const [name, { access, body }] of confirmed) {
+  test(`${name} is refused to whoever has only the session`, async () => {
+    const by = await signIn(gateway, { passwordHash, operator: access === 'operator' });
+    const [method, path] = name.split(' ') as [string, string];
+    const url = path.replace(':account', by.account).replaceAll(/:\w+/g, by.userId);
+    const sample = body ? sampleOf(body) : {};
+    const reply = await by.sendUnconfirmed(method, url, { body: sample as object });
+    assert.deepEqual([reply.status, reply.error.code], [403, 'confirmation_required'], reply.text);
+    const wrong = { ...(sample as object), password: 'not the password' };
+    const guessed = await by.sendUnconfirmed(method, url, { body: wrong });
+    assert.deepEqual([guessed.status, guessed.error.param], [400, 'password'], guessed.text);
+  });
+}
+
+test('a session of an operator alone makes neither an admin key nor a reset link', async () => {
+  const by = await operator();
+  const refused = await assertNoneMade(() => makeKey(by), 'confirmation_required');
+  assert.deepEqual(refused.error.details, {
+    password: true,
+    code: false,
+    passkey: false,
+    provider: null,
+  });
+  const links = () => gateway.database.read.selectFrom('sign_in_links').select('user_id').execute();
+  for (const { userId } of [by, await operator(), await signIn(gateway)]) {
+    const path = `/operator/users/${userId}/reset-link`;
+    const reply = await by.sendUnconfirmed('POST', path, { body: {} });
+    assert.equal(reply.error.code, 'confirmation_required');
+    assert.ok(!(await links()).some((link) => link.user_id === userId));
+    const made = await by.sendUnconfirmed('POST', path, { body: { password } });
+    assert.equal(made.status, 200, made.text);
+  }
+});
+
+test('the password confirms, and with a second factor a code beside it', async () => {
+  const by = await operator();
+  assert.equal((await makeKey(by, { password })).status, 200);
+  await assertNoneMade(() => makeKey(by, { password: '' }), 'invalid_request', 'password');
+  const { app, codes } = await enrol(by);
+  const refused = await assertNoneMade(() => makeKey(by), 'confirmation_required');
+  assert.partialDeepStrictEqual(refused.error.details, { password: true, code: true });
+  await assertNoneMade(() => makeKey(by, { password }), 'invalid_request', 'code');
+  await assertNoneMade(() => makeKey(by, { password, code: '000000' }), 'invalid_request', 'code');
+  const code = app.nextCode();
+  await assertNoneMade(() => makeKey(by, { code }), 'confirmation_required');
+  assert.equal((await makeKey(by, { password, code })).status, 200);
+  await assertNoneMade(() => makeKey(by, { password, code }), 'invalid_request', 'code');
+  assert.equal((await makeKey(by, { password, code: codes[0] })).status, 200);
+});
+
+test('guesses of the password are counted', async () => {
+  const by = await operator();
+  const guess = () => makeKey(by, { password: 'not the password' });
+  for (let index = 0; index < 10; index++) assert.equal((await guess()).status, 400);
+  assert.equal((await makeKey(by, { password })).error.code, 'rate_limit_exceeded');
+});
+
+test('a passkey of the user confirms once; one of another user does not', async () => {
+  const [by, other] = [await operator(), await operator()];
+  const [device, others] = [await addPasskey(by), await addPasskey(other)];
+  const answer = await signed(by, device);
+  assert.equal((await makeKey(by, answer)).status, 200);
+  await assertNoneMade(() => makeKey(by, answer), 'invalid_request', 'passkey');
+  const foreign = await signed(by, others);
+  await assertNoneMade(() => makeKey(by, foreign), 'invalid_request', 'passkey');
+  const elsewhere = await signed(visitor(gateway), device);
+  await assertNoneMade(() => makeKey(by, elsewhere), 'invalid_request', 'passkey');
+  const refused = await assertNoneMade(() => makeKey(by), 'confirmation_required');
+  assert.partialDeepStrictEqual(refused.error.details, { passkey: true });
+});
+
+test('the proof of a fresh sign-in counts once, in its session, for ten minutes', async () => {
+  const [by, other] = [await operator(), await operator()];
+  const sessionOf = async (client: DashboardClient) =>
+    (await client.get('/profile/sessions')).json<{ data: [{ id: string }] }>().data[0].id;
+  const secrets = loadSecrets(gateway.program.env, gateway.program.dataDir, { isShared: false });
+  const proofFor = (purpose: string) =>
+    `tollgate.confirmed=${new Challenges(secrets).make(purpose, clock.nowMs())}`;
+  const id = await sessionOf(by);
+  const proof = proofFor(`signed in at the provider ${id}`);
+  const refuses = (client: DashboardClient, cookie: string) =>
+    assertNoneMade(() => makeKey(client, {}, cookie), 'confirmation_required');
+  await refuses(other, proof);
+  // What a client can ask for: challenges of passkeys, for a sign-in or for an addition.
+  await refuses(by, proofFor(`add ${id}`));
+  await refuses(by, proofFor(`sign-in ${id}`));
+  await refuses(by, 'tollgate.confirmed=');
+  assert.equal((await makeKey(by, {}, proof)).status, 200);
+  await refuses(by, proof);
+  const late = proofFor(`signed in at the provider ${id}`);
+  await clock.advance(challengeLifetimeMs);
+  await refuses(by, late);
+});
+
+test('a user without a password is told how to confirm', async () => {
+  const by = await signIn(gateway, { operator: true });
+  const refused = await assertNoneMade(() => makeKey(by), 'confirmation_required');
+  assert.partialDeepStrictEqual(refused.error.details, { password: false, passkey: false });
+  await assertNoneMade(() => makeKey(by, { password }), 'conflict');
+});
