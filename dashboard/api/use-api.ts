@@ -10,6 +10,7 @@ import {
 } from '@tanstack/react-query';
 import { useAccountId } from './account.ts';
 import type { ApiError } from './api-error.ts';
+import { confirmedCall } from './confirmed-call.ts';
 import {
   api,
   type ChangeKey,
@@ -123,7 +124,7 @@ export function useChange<Key extends ChangeKey>(
   const account = useAccountId();
   return useMutation<Output<Key>, ApiError, ChangeInput<Key>>({
     mutationFn: (input) =>
-      api(key, fillAccount(key, input as AnyHookInput, account) as unknown as Input<Key>),
+      confirmedCall(key, fillAccount(key, input as AnyHookInput, account) as unknown as Input<Key>),
     onSuccess: async (output) => {
       onSuccess?.(output);
       await Promise.all(invalidates.map((name) => client.invalidateQueries({ queryKey: [name] })));

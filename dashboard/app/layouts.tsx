@@ -6,6 +6,7 @@ import { IconBuildingOff, IconSnowflake } from '@tabler/icons-react';
 import { Outlet } from '@tanstack/react-router';
 import { useChosenAccount } from '../api/account.ts';
 import { useServiceName, useSession, useUser } from '../api/session.ts';
+import { ConfirmationDialog } from '../parts/confirmation-dialog.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ButtonLink } from '../parts/link.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
@@ -20,6 +21,7 @@ export function Root() {
       <Notifications position="bottom-right" containerWidth={380} />
       <Outlet />
       <ConnectionBanner />
+      <ConfirmationDialog />
     </ModalsProvider>
   );
 }

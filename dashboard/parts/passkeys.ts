@@ -28,12 +28,16 @@ export async function createPasskey(optionsJSON: Output<'POST /profile/passkeys/
   );
 }
 
-/** Signs in with a passkey that the user chooses. Throws an error that says what to do. */
-export async function signInWithPasskey(): Promise<void> {
+/** Asks for a passkey that the user chooses. Throws an error that says what to do. */
+export async function askForPasskey() {
   const { startAuthentication } = await load();
   const optionsJSON = await api('POST /auth/passkey/start', {});
-  const credential = await explained(startAuthentication({ optionsJSON }));
-  await api('POST /auth/passkey', { body: { credential } });
+  return explained(startAuthentication({ optionsJSON }));
+}
+
+/** Signs in with a passkey that the user chooses. Throws an error that says what to do. */
+export async function signInWithPasskey(): Promise<void> {
+  await api('POST /auth/passkey', { body: { credential: await askForPasskey() } });
 }
 
 type Suggestions = {

@@ -1,9 +1,8 @@
 // Asks users to show again who they are, before calls that give a way in which outlives the session:
 // an unattended browser, or a stolen session, must not be enough. `confirmed` marks these calls.
 import type { FastifyRequest } from 'fastify';
-import type { Static, TObject } from 'typebox';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
-import type { Confirmation, ConfirmationWays } from '../dashboard-contract/common.ts';
+import type { ConfirmationFields, ConfirmationWays } from '../dashboard-contract/common.ts';
 import { useChallenge } from '../domain/users/passkeys/challenges.ts';
 import type { SignedCredential } from '../domain/users/passkeys/passkeys.ts';
 import { listPasskeys } from '../domain/users/passkeys/records.ts';
@@ -89,12 +88,10 @@ export function wrongPassword(param: string): ApiError {
   return invalidRequest(param, 'The password is wrong.');
 }
 
-type Given = Static<TObject<typeof Confirmation>>;
-
 type ConfirmationCheck = RequestAndReply & {
   readonly session: Session;
   /** Of a `confirmed` call. */
-  readonly body: Given;
+  readonly body: ConfirmationFields;
 };
 
 /**

@@ -47,6 +47,8 @@ export const Confirmation = {
   passkey: Type.Optional(SignedCredential),
 };
 
+export type ConfirmationFields = Static<TObject<typeof Confirmation>>;
+
 /** Returns the schema of a call's body, with the confirmation if it needs one. */
 export function bodySchemaOf({
   confirmed: isConfirmed = false,

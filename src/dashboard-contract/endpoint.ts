@@ -1,6 +1,7 @@
 // Describes an endpoint of the dashboard's API: who may call it, its input and its output. The web
 // app imports these files as types only; the server checks requests against their schemas.
 import type { Static, TObject, TSchema } from 'typebox';
+import type { ConfirmationFields } from './common.ts';
 
 /** Who may call an endpoint. */
 export type Access =
@@ -63,9 +64,14 @@ type Nothing = Readonly<Record<string, never>>;
 export type QueryOf<E> = E extends { readonly query: infer Schema extends TObject }
   ? Static<Schema>
   : Nothing;
-export type BodyOf<E> = E extends { readonly body: infer Schema extends TObject }
+type OwnBodyOf<E> = E extends { readonly body: infer Schema extends TObject }
   ? Static<Schema>
-  : Nothing;
+  : unknown;
+export type BodyOf<E> = E extends { readonly confirmed: true }
+  ? OwnBodyOf<E> & ConfirmationFields
+  : E extends { readonly body: TObject }
+    ? OwnBodyOf<E>
+    : Nothing;
 
 /** The names after colons: in `GET /accounts/:account/keys/:key`, `account` and `key`. */
 type ParameterOf<Name extends string> = Name extends `${string}:${infer Rest}`

@@ -7,15 +7,18 @@ import { answerContent } from '../support/answers.ts';
 import {
   checkAccessibility,
   checkLooks,
+  confirmIdentity,
   openBrowser,
   phone,
   type TestBrowser,
+  unconfirmed,
   untilThereAre,
 } from '../support/browser.ts';
-import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 
+const password = 'correct horse battery';
 let gateway: TestGateway;
 let browser: TestBrowser;
 let operator: DashboardClient;
@@ -50,6 +53,7 @@ before(async () => {
     role: null,
     name: 'Grace Hopper',
     email: 'grace@example.com',
+    passwordHash: quickHash(password),
   });
 });
 after(() => gateway.stop());
@@ -92,22 +96,27 @@ test('an operator sees the open invitations of an account and withdraws one', as
   const owner = await signIn(gateway, { name: 'Olga' });
   const { account } = owner;
   await owner.post(`/accounts/${account}/invitations`, { email: 'one@example.com', role: 'admin' });
-  await visit(`/operator/accounts/${account}?tab=members`, async (page) => {
-    await row(page, 'one@example.com').getByText('Olga').waitFor();
-    await page.getByLabel('E-mail address').fill('two@example.com');
-    await page.getByRole('button', { name: 'Invite', exact: true }).click();
-    await row(page, 'two@example.com').getByText('Grace Hopper').waitFor();
-    await checkLooks(page, 'operator-account-invitations');
-    await row(page, 'one@example.com').getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
-    await row(page, 'one@example.com').waitFor({ state: 'detached' });
-    const link = page.getByRole('region', { name: 'Invitation link' });
-    await link.waitFor();
-    await row(page, 'two@example.com').getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByText('No open invitations.').waitFor();
-    assert.equal(await link.count(), 0, 'a link that works no longer is not shown');
-  });
+  await visit(
+    `/operator/accounts/${account}?tab=members`,
+    async (page) => {
+      await row(page, 'one@example.com').getByText('Olga').waitFor();
+      await page.getByLabel('E-mail address').fill('two@example.com');
+      await page.getByRole('button', { name: 'Invite', exact: true }).click();
+      await confirmIdentity(page, password);
+      await row(page, 'two@example.com').getByText('Grace Hopper').waitFor();
+      await checkLooks(page, 'operator-account-invitations');
+      await row(page, 'one@example.com').getByRole('button', { name: 'Withdraw' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+      await row(page, 'one@example.com').waitFor({ state: 'detached' });
+      const link = page.getByRole('region', { name: 'Invitation link' });
+      await link.waitFor();
+      await row(page, 'two@example.com').getByRole('button', { name: 'Withdraw' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+      await page.getByText('No open invitations.').waitFor();
+      assert.equal(await link.count(), 0, 'a link that works no longer is not shown');
+    },
+    unconfirmed,
+  );
 });
 
 test('a long name pushes no button out of sight', async () => {
@@ -129,6 +138,36 @@ async function isInside(part: Locator, whole: Locator): Promise<void> {
   assert.ok(inner && outer && inner.x + inner.width <= outer.x + outer.width);
 }
 
+test('an operator makes a reset link with the password, and none with a wrong one', async () => {
+  const { account, email, userId } = await signIn(gateway, { name: 'Ada' });
+  const links = async () => {
+    const rows = gateway.database.read.selectFrom('sign_in_links').select('token_digest');
+    return (await rows.where('user_id', '=', userId).execute()).length;
+  };
+  await visit(
+    `/operator/accounts/${account}?tab=members`,
+    async (page) => {
+      const make = async () => {
+        await row(page, email).getByRole('button', { name: 'Password reset link' }).click();
+        await page.getByRole('button', { name: 'Create link' }).click();
+      };
+      await make();
+      const asked = page.getByRole('dialog', { name: 'Confirm that it is you' });
+      await asked.getByRole('textbox', { name: 'Your password' }).fill('not the password');
+      await asked.getByRole('button', { name: 'Confirm' }).click();
+      await asked.getByText('The password is wrong.').waitFor();
+      await checkAccessibility(page);
+      assert.equal(await links(), 0);
+      await confirmIdentity(page, password);
+      const shown = page.getByRole('dialog', { name: `Password reset link for ${email}` });
+      const link = (await shown.locator('code').first().textContent())!.trim();
+      assert.match(link, /\/reset-password\?token=/);
+      assert.equal(await links(), 1);
+    },
+    /status of 40[03]/,
+  );
+});
+
 test('an operator creates an admin key, whose text is shown once, and revokes it', async () => {
   await visit(
     '/operator/admin-keys',
@@ -145,10 +184,17 @@ test('an operator creates an admin key, whose text is shown once, and revokes it
       await checkLooks(page, 'operator-admin-keys-create');
       await drawer.getByLabel('Allowed IP addresses').fill('not an address');
       await drawer.getByRole('button', { name: 'Create admin key' }).click();
+      const asked = page.getByRole('dialog', { name: 'Confirm that it is you' });
+      await asked.getByRole('textbox', { name: 'Your password' }).fill('not the password');
+      await asked.getByRole('button', { name: 'Confirm' }).click();
+      await asked.getByText('The password is wrong.').waitFor();
+      await checkLooks(page, 'confirmation');
+      await confirmIdentity(page, password);
       await drawer.getByText(/is not an address/).waitFor();
       await drawer.getByLabel('Allowed IP addresses').press('Backspace');
       await drawer.getByLabel('Allowed IP addresses').fill('127.0.0.1');
       await drawer.getByRole('button', { name: 'Create admin key' }).click();
+      await confirmIdentity(page, password);
       const dialog = page.getByRole('dialog', { name: 'Key “Shop” created' });
       const secret = (await dialog.locator('code').first().textContent())!.trim();
       assert.match(secret, /^tg_admin_/);
@@ -171,7 +217,7 @@ test('an operator creates an admin key, whose text is shown once, and revokes it
       await shop.getByText('Revoked').waitFor();
       assert.equal(await statusOf('/accounts'), 401);
     },
-    /status of 400/,
+    /status of 40[03]/,
   );
 });
 

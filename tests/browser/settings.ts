@@ -6,10 +6,12 @@ import type { Page } from 'playwright-core';
 import {
   checkAccessibility,
   checkLooks,
+  confirmIdentity,
   openBrowser,
   takePicture,
   type PageOptions,
   type TestBrowser,
+  unconfirmed,
 } from '../support/browser.ts';
 import {
   quickHash,
@@ -213,15 +215,13 @@ test('a user changes name, e-mail and password', async () => {
       await button(page, 'Save name').click();
       await button(page, 'User menu: Alan Turing').waitFor();
       await button(page, 'Change e-mail').click();
-      await fillIn(page, {
-        'New e-mail': 'turing@example.com',
-        'Your password': 'not the password',
-      });
+      await fillIn(page, { 'New e-mail': 'turing@example.com' });
       await button(page, /^Change$/).click();
+      await fillIn(page, { 'Your password': 'not the password' });
+      await button(page, 'Confirm').click();
       await page.getByText('The password is wrong.').waitFor();
       await checkAccessibility(page);
-      await fillIn(page, { 'Your password': password });
-      await button(page, /^Change$/).click();
+      await confirmIdentity(page, password);
       await page.getByRole('main').getByText('turing@example.com').waitFor();
       await fillIn(page, { 'Current password': password, 'New password': 'short' });
       await button(page, 'Change password').click();
@@ -246,7 +246,9 @@ async function signInAgain({ email }: DashboardClient): Promise<DashboardClient>
 test('an invited user joins by a link, becomes an admin and is removed', async () => {
   const owner = await join({ name: 'Owner' });
   const { account } = owner;
-  const link = await visit(owner, `/settings?tab=members&account=${account}`, async (page) => {
+  const asOwner = async <Result>(action: (page: Page) => Promise<Result>) =>
+    visit(owner, `/settings?tab=members&account=${account}`, action, { ignores: unconfirmed });
+  const link = await asOwner(async (page) => {
     // The only owner can neither leave nor be removed.
     await rowOf(page, 'Members', 'You').waitFor();
     const ending = rowOf(page, 'Members', 'You').getByRole('button', { name: /Leave|Remove/ });
@@ -258,6 +260,11 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
     await fillIn(page, { 'E-mail': 'newcomer@example.com' });
     await look(page, 'settings-invite');
     await dialog(page, 'Invite someone').getByRole('button', { name: 'Invite' }).click();
+    const asked = dialog(page, 'Confirm that it is you');
+    await asked.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('You did not confirm it, so nothing was changed.').waitFor();
+    await dialog(page, 'Invite someone').getByRole('button', { name: 'Invite' }).click();
+    await confirmIdentity(page, password);
     const made = await page.getByRole('region', { name: 'Invitation link' }).innerText();
     await page.getByText('No e-mail was sent').waitFor();
     await look(page, 'settings-invitation-link');
@@ -279,8 +286,9 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
     assert.equal(await inviteButton(page).count(), 0, 'a member cannot invite');
     assert.equal(await heading(page, 'Invitations').count(), 0);
     assert.equal(await page.getByRole('combobox', { name: /^Role of/ }).count(), 0);
-    await visit(owner, `/settings?tab=members&account=${account}`, async (ofOwner) => {
+    await asOwner(async (ofOwner) => {
       await chooseRole(ofOwner, 'Newcomer', /^Admin/);
+      await confirmIdentity(ofOwner, password);
       await ofOwner.getByText('Newcomer is now an admin.').waitFor();
     });
     await page.reload();
@@ -293,7 +301,7 @@ test('an invited user joins by a link, becomes an admin and is removed', async (
       'an admin cannot make owners',
     );
   });
-  await visit(owner, `/settings?tab=members&account=${account}`, async (page) => {
+  await asOwner(async (page) => {
     await rowOf(page, 'Members', 'Newcomer').getByRole('button', { name: 'Remove' }).click();
     await dialog(page, 'Remove Newcomer?').getByRole('button', { name: 'Remove' }).click();
     await rowOf(page, 'Members', 'Newcomer').waitFor({ state: 'detached' });
@@ -313,26 +321,33 @@ test('an owner makes another owner, gives up the role and leaves', async () => {
   const owner = await join({ name: 'First' });
   const { account } = owner;
   await join({ account, role: 'admin', name: 'Second' });
-  await visit(owner, `/settings?tab=members&account=${account}`, async (page) => {
-    await chooseRole(page, 'Second', /^Owner/);
-    await look(page, 'settings-make-owner');
-    await button(page, 'Make owner').click();
-    await page.getByText('Second is now an owner.').waitFor();
-    await chooseRole(page, 'First', /^Member/);
-    await button(page, 'Become a member').click();
-    await page
-      .getByRole('combobox', { name: /^Role of/ })
-      .first()
-      .waitFor({ state: 'detached' });
-    await button(page, 'Leave').click();
-    await dialog(page, /^Leave/)
-      .getByRole('button', { name: 'Leave' })
-      .click();
-    await heading(page, 'You are not a member of any account').waitFor();
-    await page.goto('/settings?tab=members');
-    await page.getByRole('tab', { name: 'Profile', selected: true }).waitFor();
-    assert.equal(await page.getByRole('tab', { name: 'Members' }).count(), 0);
-  });
+  await visit(
+    owner,
+    `/settings?tab=members&account=${account}`,
+    async (page) => {
+      await chooseRole(page, 'Second', /^Owner/);
+      await look(page, 'settings-make-owner');
+      await button(page, 'Make owner').click();
+      await confirmIdentity(page, password);
+      await page.getByText('Second is now an owner.').waitFor();
+      await chooseRole(page, 'First', /^Member/);
+      await button(page, 'Become a member').click();
+      await confirmIdentity(page, password);
+      await page
+        .getByRole('combobox', { name: /^Role of/ })
+        .first()
+        .waitFor({ state: 'detached' });
+      await button(page, 'Leave').click();
+      await dialog(page, /^Leave/)
+        .getByRole('button', { name: 'Leave' })
+        .click();
+      await heading(page, 'You are not a member of any account').waitFor();
+      await page.goto('/settings?tab=members');
+      await page.getByRole('tab', { name: 'Profile', selected: true }).waitFor();
+      assert.equal(await page.getByRole('tab', { name: 'Members' }).count(), 0);
+    },
+    { ignores: unconfirmed },
+  );
 });
 
 test('an owner gives a member a budget, which everybody in the account can read', async () => {
@@ -469,10 +484,12 @@ test('an owner exports traces, sees whether they arrive, and includes prompts af
     async (page) => {
       await fillIn(page, { Address: 'https://127.0.0.1', Headers: 'authorization: Bearer one' });
       await button(page, 'Start export').click();
+      await confirmIdentity(page, password);
       await page.getByText('must lead to a public address').waitFor();
       await look(page, 'settings-traces-refused');
       await fillIn(page, { Address: receiver.url });
       await button(page, 'Start export').click();
+      await confirmIdentity(page, password);
       await page.getByText('Kept if empty: authorization').waitFor();
       await button(page, 'Send a test span').click();
       await page.getByText('The receiver took it.').waitFor();
@@ -480,12 +497,14 @@ test('an owner exports traces, sees whether they arrive, and includes prompts af
       const include = page.getByRole('switch', { name: 'Include prompts and answers' });
       await include.click();
       await button(page, 'Include them').click();
+      await confirmIdentity(page, password);
       await page.getByText('Saved. The change applies within seconds.').first().waitFor();
       await checkLooks(page, 'settings-traces');
       const saved = (await owner.get(path)).json<{ include_content: boolean }>();
       assert.equal(saved.include_content, true);
       await button(page, 'Stop export').click();
       await dialog(page, 'Stop the export?').getByRole('button', { name: 'Stop export' }).click();
+      await confirmIdentity(page, password);
       await button(page, 'Start export').waitFor();
     },
     { ignores: refused },

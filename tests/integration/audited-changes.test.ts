@@ -2,7 +2,8 @@
 // the dashboard's API and no command changes anything. Endpoints come from the contract and commands
 // from the program, so a new one without an entry here fails.
 import assert from 'node:assert/strict';
-import type { contract } from '../../src/dashboard-contract/contract.ts';
+import { contract } from '../../src/dashboard-contract/contract.ts';
+import type { Endpoint } from '../../src/dashboard-contract/endpoint.ts';
 import { createLink } from '../../src/domain/users/one-time-link.ts';
 import { createResetLink } from '../../src/domain/users/password-reset.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
@@ -40,7 +41,7 @@ type Call = { readonly by: DashboardClient; readonly path: string; readonly body
 type Prepare = (() => Promise<Call>) | null;
 
 const owner = () => signIn(gateway, { passwordHash });
-const operator = () => signIn(gateway, { operator: true });
+const operator = () => signIn(gateway, { operator: true, passwordHash });
 const newcomer = () => `${newIdWithPrefix('new')}@example.com`;
 const requestId = () => newIdWithPrefix('req');
 
@@ -385,9 +386,10 @@ for (const [name, prepare] of Object.entries(changes)) {
   test(`${name} changes nothing without its audit row`, async () => {
     // The first-start link works only while there are no users.
     if (name.endsWith('/first-run')) await removeUsers();
-    const { by, path, body } = await prepare();
-    const call = () =>
-      by.send(method, path, { body: method === 'DELETE' ? undefined : (body ?? {}) });
+    const { by, path, ...given } = await prepare();
+    const { confirmed: isConfirmed = false }: Partial<Endpoint> = contract[name as Changing];
+    const body = { ...(isConfirmed && { password }), ...given.body };
+    const call = () => by.send(method, path, { body: method === 'DELETE' ? undefined : body });
     const untouched = await allRows(gateway.database);
     const refused = await whileRefusingAuditRows(gateway.database, call);
     assert.equal(refused.status, 500, refused.text);

@@ -205,6 +205,7 @@ test('before confirming the address, a new user can create no key and invite no 
     client.post(`/accounts/${account!.id}/invitations`, {
       email: newcomer('friend'),
       role: 'owner',
+      password,
     });
   for (const reply of [await makeKey(), await invite()]) {
     assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted'], reply.text);

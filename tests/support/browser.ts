@@ -283,6 +283,17 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(picturesFolder, `${name}.png`), fullPage: true });
 }
 
+/** The gateway refuses a call before the user confirms it, and the browser notes that. */
+export const unconfirmed = /status of 403/;
+
+/** Answers the dialog in which users confirm that it is them. */
+export async function confirmIdentity(page: Page, password: string): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await dialog.getByRole('textbox', { name: 'Your password' }).fill(password);
+  await dialog.getByRole('button', { name: 'Confirm' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
 async function withPage<Result>(
   profiles: Profiles,
   options: PageOptions,

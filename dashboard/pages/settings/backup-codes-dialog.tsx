@@ -4,7 +4,7 @@ import { useServiceName, useUser } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { useLast } from '../../parts/use-last.ts';
 import classes from './backup-codes-dialog.module.css';
-import { backupCodesFile } from './second-factor-codes.ts';
+import { backupCodesFile } from '../../parts/second-factor-codes.ts';
 
 type Props = {
   /** Null closes the dialog. */

@@ -10,7 +10,7 @@ import { createPasskey } from '../../parts/passkeys.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import { deviceName } from './device-name.ts';
-import { ConfirmationForm } from './password-forms.tsx';
+import { ConfirmationForm } from '../../parts/password-forms.tsx';
 
 type Props = { readonly hasSecondFactor: boolean; readonly onClose: () => void };
 

@@ -12,7 +12,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { passkeyObstacle } from '../../parts/passkeys.ts';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { PasskeyNameForm, PasskeySetup } from './passkey-setup.tsx';
-import { ConfirmationForm } from './password-forms.tsx';
+import { ConfirmationForm } from '../../parts/password-forms.tsx';
 
 type Passkey = Output<'GET /profile/passkeys'>['data'][number];
 type Dialog =

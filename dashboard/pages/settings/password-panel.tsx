@@ -9,7 +9,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { checkNewPassword, passwordHint } from '../../parts/field-checks.ts';
-import { checkPassword, UsernameForPasswordManagers } from './password-forms.tsx';
+import { checkPassword, UsernameForPasswordManagers } from '../../parts/password-forms.tsx';
 
 export function PasswordPanel() {
   const profile = useApi('GET /profile', {});

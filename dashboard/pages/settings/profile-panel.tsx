@@ -1,15 +1,5 @@
 // The user's name and e-mail address.
-import {
-  Badge,
-  Button,
-  Group,
-  Input,
-  Modal,
-  PasswordInput,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Badge, Button, Group, Input, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
@@ -23,7 +13,6 @@ import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { checkEmail, checkName } from '../../parts/field-checks.ts';
 import { DialogButtons } from '../../parts/dialog-buttons.tsx';
 import { NameForm } from './name-form.tsx';
-import { checkPassword } from './password-forms.tsx';
 
 type Profile = Output<'GET /profile'>;
 type Props = { readonly profile: Profile };
@@ -73,17 +62,10 @@ function Email({ profile }: Props) {
         {profile.email_verified && <Badge color="green">Confirmed</Badge>}
         {!profile.email_verified && hasMail && <Badge color="orange">Not confirmed</Badge>}
       </Group>
-      {!profile.has_password && (
-        <Text size="sm" c="dimmed" mt={4}>
-          To change it, set a password first.
-        </Text>
-      )}
       <Group gap="sm" mt="sm">
-        {profile.has_password && (
-          <Button variant="default" onClick={() => setOpen(true)}>
-            Change e-mail
-          </Button>
-        )}
+        <Button variant="default" onClick={() => setOpen(true)}>
+          Change e-mail
+        </Button>
         {!profile.email_verified && hasMail && (
           <Button
             variant="subtle"
@@ -107,13 +89,13 @@ function EmailForm({ profile, onClose }: Props & { readonly onClose: () => void 
     invalidates: ['GET /profile', 'GET /session'],
   });
   const form = useForm({
-    initialValues: { email: '', password: '' },
-    validate: { email: checkEmail, password: checkPassword },
+    initialValues: { email: '' },
+    validate: { email: checkEmail },
   });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
-    async ({ email, password }) => {
-      const { next } = await change.mutateAsync({ body: { email: email.trim(), password } });
+    async ({ email }) => {
+      const { next } = await change.mutateAsync({ body: { email: email.trim() } });
       if (next === 'check-email') {
         setSentTo(email.trim());
         return;
@@ -121,7 +103,7 @@ function EmailForm({ profile, onClose }: Props & { readonly onClose: () => void 
       showSuccess('E-mail changed.');
       onClose();
     },
-    { email: 'email', password: 'password' },
+    { email: 'email' },
   );
   if (sentTo !== null) {
     return (
@@ -145,11 +127,6 @@ function EmailForm({ profile, onClose }: Props & { readonly onClose: () => void 
           autoComplete="email"
           data-autofocus
           {...form.getInputProps('email')}
-        />
-        <PasswordInput
-          label="Your password"
-          autoComplete="current-password"
-          {...form.getInputProps('password')}
         />
         {error && <ErrorNotice error={error} />}
         <DialogButtons submit="Change" isSubmitting={isSubmitting} onClose={onClose} />

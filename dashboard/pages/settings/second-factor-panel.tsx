@@ -7,7 +7,7 @@ import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { BackupCodesDialog } from './backup-codes-dialog.tsx';
-import { SecondFactorForm } from './password-forms.tsx';
+import { SecondFactorForm } from '../../parts/password-forms.tsx';
 import { SecondFactorSetup } from './second-factor-setup.tsx';
 
 type Dialog = 'set-up' | 'turn-off' | 'new-codes';

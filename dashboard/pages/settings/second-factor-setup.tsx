@@ -8,9 +8,9 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { DialogButtons } from '../../parts/dialog-buttons.tsx';
-import { PasswordForm } from './password-forms.tsx';
+import { PasswordForm } from '../../parts/password-forms.tsx';
 import { QrCode } from './qr-code.tsx';
-import { checkCode, codeOf, inGroups } from './second-factor-codes.ts';
+import { checkCode, codeOf, inGroups } from '../../parts/second-factor-codes.ts';
 
 type Started = Output<'POST /profile/second-factor'>;
 type Props = {

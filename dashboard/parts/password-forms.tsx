@@ -1,10 +1,10 @@
 // Forms that ask for the password again before a sensitive change.
 import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useUser } from '../../api/session.ts';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { secondFactorOf } from './second-factor-codes.ts';
+import { useUser } from '../api/session.ts';
+import { ErrorNotice } from './error-notice.tsx';
+import { useFormSubmit } from './use-form-submit.ts';
+import { codeOf } from './second-factor-codes.ts';
 
 type Props = {
   /** Describes what will happen. */
@@ -18,11 +18,7 @@ type Props = {
 type PasswordProps = Props & { readonly danger?: boolean };
 
 type SecondFactorProps = Omit<PasswordProps, 'send'> & {
-  readonly send: (body: {
-    readonly password: string;
-    readonly code: string;
-    readonly kind: 'totp' | 'backup';
-  }) => Promise<unknown>;
+  readonly send: (body: { readonly password: string; readonly code: string }) => Promise<unknown>;
 };
 
 /** Asks for the password and a two-factor code. */
@@ -42,7 +38,7 @@ export function SecondFactorForm({
   });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
-    ({ password, code }) => send({ password, ...secondFactorOf(code) }),
+    ({ password, code }) => send({ password, code: codeOf(code) }),
     { password: 'password', code: 'code' },
   );
   return (
@@ -75,11 +71,7 @@ export function ConfirmationForm({
   ...props
 }: Omit<SecondFactorProps, 'send'> & {
   readonly hasSecondFactor: boolean;
-  readonly send: (body: {
-    readonly password: string;
-    readonly code?: string;
-    readonly kind?: 'totp' | 'backup';
-  }) => Promise<unknown>;
+  readonly send: (body: { readonly password: string; readonly code?: string }) => Promise<unknown>;
 }) {
   return hasSecondFactor ? <SecondFactorForm {...props} /> : <PasswordForm {...props} />;
 }

@@ -5,23 +5,13 @@ export function inGroups(secret: string): string {
   return secret.match(/.{1,4}/g)?.join(' ') ?? '';
 }
 
-/** Removes spaces: apps show `123 456`. */
+/** Removes spaces: apps show `123 456`. Backup codes have none. */
 export function codeOf(entered: string): string {
   return entered.replaceAll(/\s/g, '');
 }
 
 export function checkCode(entered: string): string | null {
   return /^\d{6}$/.test(codeOf(entered)) ? null : 'Enter the six digits from the app.';
-}
-
-/** Recognises a code from the app or a backup code. */
-export function secondFactorOf(entered: string): {
-  readonly code: string;
-  readonly kind: 'totp' | 'backup';
-} {
-  return checkCode(entered) === null
-    ? { code: codeOf(entered), kind: 'totp' }
-    : { code: entered.trim(), kind: 'backup' };
 }
 
 type BackupCodes = {
