@@ -34,7 +34,7 @@ import {
 import { finishProviderProof, startProviderProof } from './confirmation.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
 import { linkTo } from './links.ts';
-import { explainRefusal, placeOf } from './passkeys.ts';
+import { placeOf, userOfPasskey } from './passkeys.ts';
 import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
 
 const done = { ok: true } as const;
@@ -101,16 +101,9 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
   },
 
   'POST /auth/passkey': async ({ context, body: { credential }, request, reply }) => {
-    const { users } = context;
-    const place = placeOf(context);
-    const attempts = { kind: 'passkey', of: credential.id } as const;
-    await users.attempts.take(request.ip, attempts);
-    const browser = passkeyBrowserOf(request) ?? '';
-    const checked = await users.passkeys.checkSignIn(place, credential, browser);
-    if (checked.kind !== 'right')
-      throw new ApiError('sign_in_failed', explainRefusal(checked.kind, place));
-    await users.attempts.forget(attempts);
-    await startSession(context, checked.userId, { request, reply });
+    const answer = await userOfPasskey(context, credential, request);
+    if ('refusal' in answer) throw new ApiError('sign_in_failed', answer.refusal);
+    await startSession(context, answer.userId, { request, reply });
     return unchanged(done);
   },
 

@@ -4,21 +4,13 @@ import type { FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import type { ConfirmationFields, ConfirmationWays } from '../dashboard-contract/common.ts';
 import { useChallenge } from '../domain/users/passkeys/challenges.ts';
-import type { SignedCredential } from '../domain/users/passkeys/passkeys.ts';
 import { listPasskeys } from '../domain/users/passkeys/records.ts';
 import { verifyPassword } from '../domain/users/password.ts';
 import type { Session } from '../domain/users/session.ts';
 import { findUser, passwordHashOf } from '../domain/users/user-records.ts';
 import type { DashboardContext } from './context.ts';
-import {
-  clientOf,
-  cookieLine,
-  cookieOf,
-  passkeyBrowserOf,
-  type RequestAndReply,
-  setCookies,
-} from './client.ts';
-import { explainRefusal, placeOf } from './passkeys.ts';
+import { clientOf, cookieLine, cookieOf, type RequestAndReply, setCookies } from './client.ts';
+import { userOfPasskey } from './passkeys.ts';
 import { unlessBusy } from './sign-in-fields.ts';
 
 /**
@@ -104,9 +96,14 @@ export async function checkConfirmation(
   { session, body: { password, code = '', passkey }, request, reply }: ConfirmationCheck,
 ): Promise<void> {
   const user = await findUser(context.database, { id: session.userId });
-  if (passkey) return checkPasskey(context, { session, passkey, request });
+  if (passkey) {
+    const answer = await userOfPasskey(context, passkey, request);
+    if ('refusal' in answer) throw invalidRequest('passkey', answer.refusal);
+    if (answer.userId === session.userId) return;
+    throw invalidRequest('passkey', 'This passkey is of another user. Choose one of yours.');
+  }
   if (password === undefined) {
-    if (await useProviderProof(context, session, { request, reply })) return;
+    if (await takeProviderProof(context, session, { request, reply })) return;
     throw await confirmationRequired(context, session.userId, user?.hasSecondFactor ?? false);
   }
   await checkPassword(context, { session, password, address: request.ip });
@@ -114,30 +111,6 @@ export async function checkConfirmation(
   if (code.trim() === '')
     throw invalidRequest('code', 'Enter a code of your second factor, or a backup code.');
   await checkSecondFactor(context, { session, code, request });
-}
-
-async function checkPasskey(
-  context: DashboardContext,
-  {
-    session,
-    passkey,
-    request,
-  }: {
-    readonly session: Session;
-    readonly passkey: SignedCredential;
-    readonly request: FastifyRequest;
-  },
-): Promise<void> {
-  const { users } = context;
-  const place = placeOf(context);
-  await users.attempts.take(request.ip, { kind: 'passkey', of: passkey.id });
-  const browser = passkeyBrowserOf(request) ?? '';
-  const checked = await users.passkeys.checkSignIn(place, passkey, browser);
-  if (checked.kind !== 'right')
-    throw invalidRequest('passkey', explainRefusal(checked.kind, place));
-  if (checked.userId !== session.userId)
-    throw invalidRequest('passkey', 'This passkey is of another user. Choose one of yours.');
-  await users.attempts.forget({ kind: 'passkey', of: passkey.id });
 }
 
 const proofOf = (sessionId: string) => `signed in at the provider ${sessionId}`;
@@ -162,7 +135,7 @@ export function finishProviderProof(
   ]);
 }
 
-async function useProviderProof(
+async function takeProviderProof(
   context: DashboardContext,
   { id }: Session,
   { request, reply }: RequestAndReply,

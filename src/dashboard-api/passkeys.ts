@@ -1,10 +1,11 @@
 // A user's passkeys.
+import type { FastifyRequest } from 'fastify';
 import type { Change } from '../domain/audit/audit-log.ts';
 import { ApiError } from '../canonical/errors.ts';
 import type { settingsEndpoints } from '../dashboard-contract/settings.ts';
 import { passkeyMail } from '../domain/users/messages.ts';
 import { useChallenge } from '../domain/users/passkeys/challenges.ts';
-import type { PasskeyRefusal } from '../domain/users/passkeys/passkeys.ts';
+import type { PasskeyRefusal, SignedCredential } from '../domain/users/passkeys/passkeys.ts';
 import type { PasskeyPlace } from '../domain/users/passkeys/place.ts';
 import {
   insertPasskey,
@@ -14,6 +15,7 @@ import {
   renamePasskey,
 } from '../domain/users/passkeys/records.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
+import { passkeyBrowserOf } from './client.ts';
 import type { DashboardContext } from './context.ts';
 import { checkName } from './sign-in-fields.ts';
 import { isoTimeOf } from '../lib/iso-time.ts';
@@ -122,8 +124,28 @@ export function placeOf({ users }: DashboardContext): PasskeyPlace {
   );
 }
 
+/**
+ * Returns the user whose passkey gave an answer in this browser, or why it is refused, in words.
+ * Throws ApiError 409, 429.
+ */
+export async function userOfPasskey(
+  context: DashboardContext,
+  credential: SignedCredential,
+  request: FastifyRequest,
+): Promise<{ readonly userId: string } | { readonly refusal: string }> {
+  const { users } = context;
+  const place = placeOf(context);
+  const attempts = { kind: 'passkey', of: credential.id } as const;
+  await users.attempts.take(request.ip, attempts);
+  const browser = passkeyBrowserOf(request) ?? '';
+  const checked = await users.passkeys.checkSignIn(place, credential, browser);
+  if (checked.kind !== 'right') return { refusal: explainRefusal(checked.kind, place) };
+  await users.attempts.forget(attempts);
+  return { userId: checked.userId };
+}
+
 /** Says why a passkey is refused, and what helps. */
-export function explainRefusal(refusal: PasskeyRefusal, { origin }: PasskeyPlace): string {
+function explainRefusal(refusal: PasskeyRefusal, { origin }: PasskeyPlace): string {
   switch (refusal) {
     case 'over':
       return 'This took too long, was answered before, or began in another browser or session. Try again.';

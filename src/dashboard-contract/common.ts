@@ -41,7 +41,7 @@ export const SignedCredential = Type.Object({
  * factor, or a passkey that signed the challenge of `POST /auth/passkey/start`. All are left out
  * after a fresh sign-in at the provider (`POST /auth/oidc`).
  */
-export const Confirmation = {
+const Confirmation = {
   password: Type.Optional(Type.String({ maxLength: 1_000 })),
   code: Type.Optional(SecondFactorCode.code),
   passkey: Type.Optional(SignedCredential),

@@ -76,7 +76,7 @@ function withPrefix(name: string, operation: Operation): [string, Operation] {
 }
 
 function describe(name: string, endpoint: Endpoint): Operation {
-  const { access, confirmed: isConfirmed = false, summary, note, query, output } = endpoint;
+  const { access, confirmed: isConfirmed = false, summary, query, output } = endpoint;
   const body = bodySchemaOf(endpoint);
   return {
     id: idOf(name),

@@ -25,7 +25,7 @@ let mailbox: Mailbox;
 let closed: TestGateway;
 let open: TestGateway;
 /** Its clock is ahead, so that each sign-in at the provider was a while ago. */
-let later: TestGateway;
+let ahead: TestGateway;
 before(async () => {
   mailbox = await startMailbox();
   const callbacks: string[] = [];
@@ -36,14 +36,14 @@ before(async () => {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const oidc = { issuer, client_id: 'gate', client_secret: 'provider-secret', name: 'Acme' };
   const config = { server: { trust_proxy: true }, oidc };
-  [closed, open, later] = await Promise.all([
+  [closed, open, ahead] = await Promise.all([
     // Invited people are sent a link too.
     startGateway({ ...config, smtp: { url: mailbox.url, from: 'gate@example.com' } }),
     startGateway({ ...config, signup: { open: true, initial_credit_usd: 1 } }),
     startGateway(config, { clock: new TestClock(Date.now() + 150_000) }),
   ]);
   callbacks.push(
-    ...[closed, open, later].map(({ url }) => `${url}/dashboard-api/auth/callback/oidc`),
+    ...[closed, open, ahead].map(({ url }) => `${url}/dashboard-api/auth/callback/oidc`),
   );
   const provider = new Provider(issuer, {
     clients: [{ client_id: 'gate', client_secret: 'provider-secret', redirect_uris: callbacks }],
@@ -62,7 +62,7 @@ before(async () => {
   server.on('request', provider.callback());
 });
 after(async () => {
-  await Promise.all([closed.stop(), open.stop(), later.stop()]);
+  await Promise.all([closed.stop(), open.stop(), ahead.stop()]);
   await mailbox.close();
   listening.closeAllConnections();
   listening.close();
@@ -93,9 +93,9 @@ type Visit = {
 async function visitProvider(
   client: DashboardClient,
   sub: string,
-  { jar = new Map(), change = () => {}, ...body }: Visit,
+  { jar = new Map(), change = () => {}, ...sent }: Visit,
 ): Promise<{ readonly callback: string; readonly logins: number }> {
-  const started = await client.post('/auth/oidc', body);
+  const started = await client.post('/auth/oidc', sent);
   assert.equal(started.status, 200, started.text);
   let logins = 0;
   const visit = async (url: string, body?: string): Promise<Reply> => {
@@ -382,8 +382,8 @@ test('a fresh sign-in at the provider confirms one call; a session there does no
 
 test('a sign-in at the provider a while ago confirms nothing', async () => {
   const { sub, email } = person();
-  await signIn(later, { email, operator: true });
-  const client = visitor(later);
+  await signIn(ahead, { email, operator: true });
+  const client = visitor(ahead);
   const { callback } = await visitProvider(client, sub, { fresh: true });
   assert.equal(await back(client, callback), '/');
   const made = await client.post('/operator/admin-keys', { name: 'A', scopes: ['accounts:read'] });

@@ -297,42 +297,33 @@ function isOpen(nowMs: number) {
     eb.and([
       eb('invitations.accepted_at_ms', 'is', null),
       eb('invitations.expires_at_ms', '>', nowMs),
-      eb.or([
-        eb('invitations.invited_by', 'is', null),
-        eb.exists(operatorWhoInvites(eb)),
-        eb.exists(memberWhoMayInvite(eb)),
-      ]),
+      eb.or([eb('invitations.invited_by', 'is', null), eb.exists(inviterWhoMay(eb))]),
     ]);
 }
 
-function operatorWhoInvites(eb: ExpressionBuilder<Tables, 'invitations'>) {
+/** An operator, an owner, or an admin without a budget, who invites no owners. */
+function inviterWhoMay(eb: ExpressionBuilder<Tables, 'invitations'>) {
   return eb
     .selectFrom('users')
-    .select('users.id')
-    .whereRef('users.id', '=', 'invitations.invited_by')
-    .where('users.is_operator', '=', 1);
-}
-
-/** An owner, or an admin without a budget, who invites no owners. */
-function memberWhoMayInvite(eb: ExpressionBuilder<Tables, 'invitations'>) {
-  return eb
-    .selectFrom('account_members as inviter_member')
+    .leftJoin('account_members as member', (join) =>
+      join
+        .onRef('member.user_id', '=', 'users.id')
+        .onRef('member.account_id', '=', 'invitations.account_id'),
+    )
     .leftJoin('member_budgets as budget', (join) =>
       join
-        .onRef('budget.account_id', '=', 'inviter_member.account_id')
-        .onRef('budget.user_id', '=', 'inviter_member.user_id'),
+        .onRef('budget.user_id', '=', 'member.user_id')
+        .onRef('budget.account_id', '=', 'member.account_id'),
     )
-    .select('inviter_member.user_id')
-    .whereRef('inviter_member.account_id', '=', 'invitations.account_id')
-    .whereRef('inviter_member.user_id', '=', 'invitations.invited_by')
-    .where((member) =>
-      member.or([
-        member('inviter_member.role', '=', 'owner'),
-        member.and([
-          member('inviter_member.role', '=', 'admin'),
-          member('invitations.role', '!=', 'owner'),
-          member('budget.user_id', 'is', null),
-        ]),
-      ]),
-    );
+    .select('users.id')
+    .whereRef('users.id', '=', 'invitations.invited_by')
+    .where((inviter) => {
+      const isAdmin = inviter('member.role', '=', 'admin');
+      const invitesNoOwner = inviter('invitations.role', '!=', 'owner');
+      return inviter.or([
+        inviter('users.is_operator', '=', 1),
+        inviter('member.role', '=', 'owner'),
+        inviter.and([isAdmin, invitesNoOwner, inviter('budget.user_id', 'is', null)]),
+      ]);
+    });
 }
