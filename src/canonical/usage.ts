@@ -15,6 +15,8 @@ export type Usage = {
   readonly outputTokens: number;
   /** The part of `outputTokens` that was reasoning; informational, never added again. */
   readonly reasoningTokens: number;
+  /** Tokens that a host's counts contradict each other by, and nobody is charged for. */
+  readonly unexplainedTokens?: number | undefined;
 };
 
 export const noUsage: Usage = {

@@ -35,6 +35,6 @@ export const chat: ClientFormat & UpstreamFormat = {
   hideUsers: hideOpenAiUsers,
   mayThink,
   readAnswer,
-  readBilledAnswer: (body) => readBilledAnswer(body, 'choices', ({ usage }) => readUsage(usage)),
+  readBilledAnswer: (body) => readBilledAnswer(body, 'choices', readUsage),
   readStream,
 };

@@ -25,7 +25,7 @@ export function readAnswer(body: unknown): Answer {
     hasToolCalls: content.some((part) => part.type === 'tool-call'),
     hasRefusal: content.some((part) => part.type === 'refusal'),
   });
-  return { content, stop, usage: readUsage(answer.usage) };
+  return { content, stop, usage: readUsage(answer) };
 }
 
 /** Returns the choice with index 0, at any position. */

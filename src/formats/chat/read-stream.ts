@@ -50,7 +50,7 @@ class ChatStreamReader {
     if (!isObject(chunk)) return this.#fail(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
     if (!failure) return this.#guard(() => this.#readChunk(chunk));
-    this.usageSoFar = mergeUsage(this.usageSoFar, readUsage(chunk.usage));
+    this.usageSoFar = mergeUsage(this.usageSoFar, readUsage(chunk));
     return this.#fail(failure);
   }
 
@@ -67,7 +67,7 @@ class ChatStreamReader {
     if (choice) this.#readChoice(choice);
     const sources = readSources(chunk);
     if (sources.length > 0) this.#sources = sources;
-    const usage = readUsage(chunk.usage);
+    const usage = readUsage(chunk);
     this.usageSoFar = mergeUsage(this.usageSoFar, usage);
     if (isBrokenOff(this.#finishReason))
       return this.#fail(brokenStream(`the stream broke off: ${this.#finishReason}`));

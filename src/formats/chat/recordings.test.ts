@@ -173,7 +173,7 @@ for (const { name, status, text } of answers.filter(({ stream }) => !stream)) {
     const relayed = relayAnswer(body, contextFor());
     // Our own count is added when the upstream counted nothing.
     const isCounted = plain.usage?.completion_tokens !== undefined;
-    const usage = isCounted ? withoutCosts(plain.usage!) : relayed.body.usage;
+    const usage = isCounted ? asShown(plain.usage!) : relayed.body.usage;
     assert.deepEqual(
       asRelayed(name, relayed.body),
       asRelayed(name, { ...body, model: 'catalogue/model', usage }),
@@ -230,7 +230,7 @@ for (const { name, text } of streams) {
     assert.equal(progress.usage !== null, plain.usage !== null);
     assert.deepEqual(last!.choices, []);
     // Our own count is sent when the upstream counted nothing.
-    if (plain.usage) assert.deepEqual(last!.usage, { ...withoutCosts(plain.usage), cost: 0.5 });
+    if (plain.usage) assert.deepEqual(last!.usage, { ...asShown(plain.usage), cost: 0.5 });
     else assert.ok(last!.usage);
     assert.ok(frames.endsWith('}\n\ndata: [DONE]\n\n'));
   });
@@ -288,9 +288,12 @@ for (const { name, text } of streams) {
 }
 
 /** Removes the prices of OpenRouter and xAI. */
-function withoutCosts<Usage extends object>(usage: Usage): Usage {
+/** Without the host's price, and with reasoning in the output where the total counts it beside. */
+function asShown(usage: PlainUsage): object {
   const own = ['cost', 'cost_details', 'cost_in_usd_ticks'];
-  return Object.fromEntries(Object.entries(usage).filter(([name]) => !own.includes(name))) as Usage;
+  const { prompt_tokens: prompt, total_tokens: total } = usage;
+  const shown = Object.entries(usage).filter(([name]) => !own.includes(name));
+  return { ...Object.fromEntries(shown), ...(total && { completion_tokens: total - prompt }) };
 }
 
 function relay(text: string, fields: Record<string, unknown>) {

@@ -3,13 +3,12 @@
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
-import { shownUsage } from '../shown-usage.ts';
 import { checkAnswer, type Choice, firstChoice } from './read-answer.ts';
 import { callIdPrefix, repairCalls } from './relay-calls.ts';
 import { meterMessage } from './relay-meter.ts';
 import { relayedNames, renameCalls } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
-import { readUsage, writeUsage } from './usage.ts';
+import { readUsage, showUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
 
 /** Throws UnreadableAnswer. */
@@ -22,7 +21,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const meter = new OutputMeter();
   for (const { message } of given) meterMessage(meter, message);
   const outputBytes = meter.bytes;
-  const reported = readUsage(answer.usage);
+  const reported = readUsage(answer);
   const counted = countUsage(reported, { ...context, outputBytes });
   const names = relayedNames(context.request.body);
   return {
@@ -35,7 +34,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
           }))
         : choices,
       model: context.model,
-      usage: counted === reported ? shownUsage(answer.usage) : writeUsage(counted),
+      usage: showUsage(answer.usage, counted),
     },
     usage: reported,
     stop: readChoiceStop(firstChoice(choices)),

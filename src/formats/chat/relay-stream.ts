@@ -2,7 +2,7 @@
 // sent on. The usage, wherever a host puts it, and `[DONE]` are held back until the charge is
 // recorded.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { countUsage, mergeUsage, type Usage } from '../../canonical/usage.ts';
+import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { editFields } from '../edit-json.ts';
@@ -16,7 +16,7 @@ import { meterMessage } from './relay-meter.ts';
 import { relayedNames, renameCalls } from './relay-tool-names.ts';
 import { SimilarChunks } from './similar-chunks.ts';
 import { isBrokenOff, isCutShort, readStop } from './stop.ts';
-import { readUsage, wantsStreamUsage, writeUsage } from './usage.ts';
+import { readUsage, showUsage, wantsStreamUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
 import { chunkHead, doneFrame } from './write-stream.ts';
 
@@ -144,19 +144,17 @@ class ChatStreamRelay {
   };
 
   #readUsage(chunk: JsonObject, { isAlone }: { readonly isAlone: boolean }): void {
-    const reported = readUsage(chunk.usage);
+    const reported = readUsage(chunk);
     if (!reported) return;
     this.progress.usage = mergeUsage(this.progress.usage, reported);
     this.#reportedUsage = chunk.usage;
     if (isAlone) this.#usageChunk = chunk;
   }
 
-  /** The upstream's own usage if the charge is based on it. */
-  #shownUsage(): unknown {
+  #shownUsage(): JsonObject {
     const { usage, output } = this.progress;
     const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
-    const reported = readUsage(this.#reportedUsage);
-    return reported && isSameUsage(reported, counted) ? this.#reportedUsage : writeUsage(counted);
+    return showUsage(this.#reportedUsage, counted);
   }
 
   /** Returns the choice as clients need it. */
@@ -215,8 +213,4 @@ class ChatStreamRelay {
     this.progress.failure = failure;
     return '';
   }
-}
-
-function isSameUsage(one: Usage, other: Usage): boolean {
-  return (Object.keys(one) as (keyof Usage)[]).every((name) => one[name] === other[name]);
 }

@@ -1,5 +1,6 @@
-// Token counts. Chat's input includes the cached part, and its output the reasoning. xAI counts
-// reasoning beside the output, and layers over Gemini count it only in the total.
+// Token counts. Chat's input includes the cached part, and its output the reasoning. Some hosts
+// count a part beside them instead: xAI its reasoning, Mistral its audio, others their cache. The
+// total shows which. Layers over Gemini count its thoughts in the total only.
 import {
   readTokenCount,
   totalInputTokens,
@@ -8,24 +9,56 @@ import {
 } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
+import { shownUsage } from '../shown-usage.ts';
 
-/** A missing or implausible count is 0. Returns null when all are. */
-export function readUsage(value: unknown): Usage | null {
-  if (!isObject(value)) return null;
-  const prompt = readTokenCount(value.prompt_tokens) ?? 0;
-  const completion = readTokenCount(value.completion_tokens) ?? 0;
-  const reasoning =
-    readTokenCount(detail(value, 'completion_tokens_details', 'reasoning_tokens')) ?? 0;
-  const cacheRead = Math.min(readCachedTokens(value), prompt);
-  const cacheWrite = Math.min(readCacheWriteTokens(value), prompt - cacheRead);
+/**
+ * Reads the usage of an answer or a chunk. A missing or implausible count is 0. Returns null when
+ * all are.
+ */
+export function readUsage({ usage, model }: JsonObject): Usage | null {
+  if (!isObject(usage)) return null;
+  const counts = readCounts(usage);
+  const { prompt, completion, cacheRead, cacheWrite, audio, reasoning } = counts;
+  const isGemini = typeof model === 'string' && /gemini|gemma/i.test(model);
+  const surplus = surplusOf(counts);
+  const beside = partsBeside(counts, { surplus, isGemini });
+  const rest = Math.max((surplus ?? 0) - sumOf(counts, beside), 0);
+  const thoughts = isGemini && reasoning === 0 ? rest : 0;
+  const outputTokens = completion + (beside.has('reasoning') ? reasoning : 0) + thoughts;
+  const readInside = beside.has('cacheRead') ? 0 : Math.min(cacheRead, prompt);
+  const writeInside = beside.has('cacheWrite') ? 0 : Math.min(cacheWrite, prompt - readInside);
+  const unexplainedTokens = Math.max(rest - thoughts, reasoning - outputTokens);
   return unlessEmpty({
-    inputTokens: prompt - cacheRead - cacheWrite,
-    cacheReadTokens: cacheRead,
-    cacheWriteTokens: cacheWrite,
+    inputTokens: prompt - readInside - writeInside + (beside.has('audio') ? audio : 0),
+    cacheReadTokens: readInside || (beside.has('cacheRead') ? cacheRead : 0),
+    cacheWriteTokens: writeInside || (beside.has('cacheWrite') ? cacheWrite : 0),
     cacheWrite1hTokens: 0,
-    outputTokens: completion + extraOutput(value, { prompt, completion, reasoning }),
-    reasoningTokens: reasoning,
+    outputTokens,
+    reasoningTokens: Math.min(reasoning, outputTokens),
+    ...(unexplainedTokens > 0 && { unexplainedTokens }),
   });
+}
+
+/**
+ * Returns the usage to show for the one that is charged: the host's own, with the sums in OpenAI's
+ * way, unless its parts differ.
+ */
+export function showUsage(reported: unknown, charged: Usage): JsonObject {
+  const written = writeUsage(charged);
+  if (!isObject(reported)) return written;
+  const { cacheRead, cacheWrite, reasoning, ...sums } = readCounts(reported);
+  const isSplitAlike =
+    cacheRead === charged.cacheReadTokens &&
+    cacheWrite === charged.cacheWriteTokens + charged.cacheWrite1hTokens &&
+    reasoning === charged.reasoningTokens;
+  if (!isSplitAlike) return written;
+  const { prompt_tokens, completion_tokens, total_tokens } = written;
+  const isSame =
+    sums.prompt === prompt_tokens &&
+    sums.completion === completion_tokens &&
+    (sums.total ?? total_tokens) === total_tokens;
+  const shown = shownUsage(reported) as JsonObject;
+  return isSame ? shown : { ...shown, prompt_tokens, completion_tokens, total_tokens };
 }
 
 export function writeUsage(usage: Usage): JsonObject {
@@ -50,40 +83,87 @@ export function wantsStreamUsage({ body }: ClientRequest): boolean {
   return isObject(body.stream_options) && body.stream_options.include_usage === true;
 }
 
-/** OpenAI's field, then DeepSeek's and Together's. */
-function readCachedTokens(usage: JsonObject): number {
-  return (
-    readTokenCount(detail(usage, 'prompt_tokens_details', 'cached_tokens')) ??
-    readTokenCount(usage.prompt_cache_hit_tokens) ??
-    readTokenCount(usage.cached_tokens) ??
-    0
-  );
+/** Parts of the prompt or completion, which some hosts count beside it. */
+const partNames = ['reasoning', 'cacheRead', 'cacheWrite', 'audio'] as const;
+type Part = (typeof partNames)[number];
+
+type Counts = Readonly<Record<Part | 'prompt' | 'completion', number>> & {
+  readonly total: number | null;
+};
+
+/** Every host has names of its own: the largest of them counts. */
+function readCounts(usage: JsonObject): Counts {
+  const { prompt_tokens_details: input, completion_tokens_details: output } = usage;
+  const largest = (details: unknown, names: readonly string[]) =>
+    names.reduce(
+      (most, name) =>
+        Math.max(
+          most,
+          readTokenCount(usage[name]) ?? 0,
+          (isObject(details) ? readTokenCount(details[name]) : null) ?? 0,
+        ),
+      0,
+    );
+  return {
+    prompt: readTokenCount(usage.prompt_tokens) ?? 0,
+    completion: readTokenCount(usage.completion_tokens) ?? 0,
+    total: readTokenCount(usage.total_tokens),
+    cacheRead: largest(input, cacheReadNames),
+    cacheWrite: largest(input, cacheWriteNames),
+    audio: isObject(input) ? (readTokenCount(input.audio_tokens) ?? 0) : 0,
+    reasoning: largest(output, ['reasoning_tokens']),
+  };
 }
 
-/** OpenRouter's field, then Alibaba's. */
-function readCacheWriteTokens(usage: JsonObject): number {
-  const count = (name: string) => readTokenCount(detail(usage, 'prompt_tokens_details', name));
-  return count('cache_write_tokens') ?? count('cache_creation_input_tokens') ?? 0;
+/** OpenAI, Anthropic, Mistral and DeepSeek; Together and Moonshot send the first at the top. */
+const cacheReadNames = [
+  'cached_tokens',
+  'cache_read_input_tokens',
+  'num_cached_tokens',
+  'prompt_cache_hit_tokens',
+];
+/** OpenRouter, proxies for Anthropic, and Alibaba. */
+const cacheWriteNames = [
+  'cache_write_tokens',
+  'cache_creation_tokens',
+  'cache_creation_input_tokens',
+];
+
+/** The tokens of the total that are in neither prompt nor completion; null: it does not say. */
+function surplusOf({ total, prompt, completion }: Counts): number | null {
+  return total === null || prompt === 0 ? null : total - prompt - completion;
 }
 
-type Counts = { readonly prompt: number; readonly completion: number; readonly reasoning: number };
+type Hints = { readonly surplus: number | null; readonly isGemini: boolean };
 
 /**
- * Returns the output that `completion_tokens` leaves out. xAI: prompt 12, completion 1, reasoning
- * 228, total 241. Gemini's thoughts: prompt 20, completion 198, total 623. The total shows it, or
- * reasoning that is larger than the output.
+ * Returns the parts that are counted beside prompt and completion: those that add up to the
+ * surplus, else those that are too large to be inside, if the total has room for them.
  */
-function extraOutput(usage: JsonObject, { prompt, completion, reasoning }: Counts): number {
-  if (reasoning > completion) return reasoning;
-  const total = readTokenCount(usage.total_tokens);
-  // Without an input count, the total says nothing about the output.
-  if (total === null || prompt === 0) return 0;
-  const extra = total - prompt - completion;
-  const isThoughts = reasoning === 0 && completion > 0;
-  return isThoughts || extra === reasoning ? Math.max(extra, 0) : 0;
+function partsBeside(counts: Counts, { surplus, isGemini }: Hints): ReadonlySet<Part> {
+  const { prompt, completion, reasoning, cacheRead, cacheWrite, audio } = counts;
+  const exact = besides.find((parts) => sumOf(counts, parts) === surplus);
+  if (exact && !(surplus === 0 && isGemini)) return exact;
+  const isTooLarge = {
+    reasoning: reasoning > completion,
+    cacheRead: cacheRead + cacheWrite > prompt,
+    cacheWrite: cacheRead + cacheWrite > prompt,
+    audio: audio > prompt,
+  };
+  const tooLarge = new Set(partNames.filter((part) => isTooLarge[part]));
+  if (sumOf(counts, tooLarge) <= (surplus ?? Infinity)) return tooLarge;
+  // DeepInfra's totals leave out the thoughts of Gemini, too: 84 tokens beside 1,081.
+  return new Set(isGemini && isTooLarge.reasoning ? (['reasoning'] as const) : []);
 }
 
-function detail(usage: JsonObject, group: string, name: string): unknown {
-  const details = usage[group];
-  return isObject(details) ? details[name] : undefined;
+/** Every choice of parts, none first. */
+const besides: readonly ReadonlySet<Part>[] = Array.from(
+  { length: 2 ** partNames.length },
+  (_, mask) => new Set(partNames.filter((_part, bit) => mask & (1 << bit))),
+);
+
+function sumOf(counts: Counts, parts: ReadonlySet<Part>): number {
+  let sum = 0;
+  for (const part of parts) sum += counts[part];
+  return sum;
 }

@@ -100,7 +100,8 @@ export function usageMaxOf({ model, request, granted, attempt }: Counting): Usag
 }
 
 function countReported(called: Called, reported: Usage | null, outputBytes: number): Usage {
-  const { estimate } = called;
+  const { estimate, gateway, attempt } = called;
+  if (reported) gateway.routing.countNotices.note(attempt.route.name, reported);
   return countUsage(reported, {
     estimatedInputTokens: estimate.likely,
     outputBytes,

@@ -1,17 +1,19 @@
-// State that all requests share when they call providers: circuit breakers, the retry budget, and
-// chance.
+// State that all requests share when they call providers: circuit breakers, the retry budget,
+// notices to the operator, and chance.
 import { searchModelId } from '../../canonical/web-search.ts';
 import { reservedProviderName } from '../../config/known-providers.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
+import { CountNotices } from './count-notices.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { RouteHealth, type RouteName, type RouteState, type SharedHealth } from './health.ts';
 
 export type Routing = {
   readonly health: RouteHealth;
   readonly retryBudget: RetryBudget;
+  readonly countNotices: CountNotices;
   /**
    * Returns numbers from 0 up to, not including, 1: chooses among equal routes, and varies waits.
    */
@@ -43,6 +45,7 @@ export function createRouting(
       percent: retries.budget_percent,
       floor: Math.ceil(retries.budget_floor / threads),
     }),
+    countNotices: new CountNotices({ log, clock }),
     random: Math.random,
   };
 }
