@@ -181,6 +181,8 @@ export type StreamReader = {
    * reported neither.
    */
   readonly usageSoFar: () => Usage | null;
+  /** As `StreamProgress.isComplete`. Left out: the last event always ends the stream. */
+  readonly isComplete?: () => boolean;
 };
 
 /**
@@ -226,6 +228,11 @@ export type StreamProgress = {
    * has not reported is 0. null: it has reported neither.
    */
   usage: Usage | null;
+  /**
+   * The upstream has sent its stop reason and its final usage. More may follow, but silence is no
+   * output, and the end of the connection, however it comes, is the end of a success.
+   */
+  isComplete?: boolean;
   stop: Stop | null;
   /**
    * Text, reasoning and arguments so far. Our own count is made from them when the upstream reports

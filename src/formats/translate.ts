@@ -39,6 +39,7 @@ export function translateStream(
   const write = (event: StreamEvent) => writer.push(keepConsistent(event));
   let readUsage: Usage | null = null;
   const noteUsage = () => {
+    progress.isComplete = reader.isComplete?.() ?? false;
     const usage = reader.usageSoFar();
     if (usage === readUsage) return;
     readUsage = usage;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { after, before, test } from 'node:test';
-import type { UpstreamWireName } from '../support/answers.ts';
+import { streamFrames, type UpstreamWireName } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
@@ -348,6 +348,19 @@ test('Gemini calls whose arguments come in pieces are a loss, whole and streamed
       assertLost(streamed, `${where}, streamed`);
       assert.doesNotMatch(streamed.reply.text, /"look"/, where);
     }
+  }
+});
+
+test('a stream that its provider calls failed is a loss by the provider’s count, not by ours', async () => {
+  // Our own count is larger.
+  const { start, deltas } = streamFrames('responses', { text: 'long '.repeat(100), tokens: null });
+  const usage = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
+  const response = { id: 'resp_1', status: 'failed', error: { code: 'server_error' }, usage };
+  const failed = { event: 'response.failed', data: { type: 'response.failed', response } };
+  for (const pair of pairs.filter(({ upstream }) => upstream.name === 'responses')) {
+    const script = answerSse([...start, ...deltas, failed]);
+    const { calls, lossMicros, spentMicros } = await ask({ ...pair, script, stream: true });
+    assert.deepEqual([lossMicros, spentMicros], [calls * billedMicros, 0], nameOf(pair));
   }
 });
 

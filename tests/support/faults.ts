@@ -77,11 +77,6 @@ const late = refused('upstream_timeout');
 const always = (expected: Expected) => () => expected;
 const byKind = (whole: Expected | null, stream: Expected | null) => (context: FaultContext) =>
   context.stream ? stream : whole;
-/** A Gemini stream ends only with its connection. The other formats have a final event. */
-const endsWithEvent =
-  (whole: Expected, { gemini }: { gemini: Expected }) =>
-  (context: FaultContext) =>
-    context.stream ? (context.wire === 'gemini' ? gemini : complete) : whole;
 
 const send =
   (write: (call: FaultCall) => string | Uint8Array): PlayFault =>
@@ -169,7 +164,7 @@ const connectionFaults: readonly Fault[] = [
     name: 'reset-at-last-byte',
     play: sendThen('reset', (call) => goodAnswer(call).slice(0, -1)),
     // A stream lacks only the end of its last chunk.
-    expect: endsWithEvent(failed, { gemini: broken('upstream_error') }),
+    expect: byKind(failed, complete),
   },
   {
     name: 'reset-after-last-byte',
@@ -179,7 +174,7 @@ const connectionFaults: readonly Fault[] = [
   {
     name: 'hang-at-last-byte',
     play: sendThen('hang', (call) => goodAnswer(call).slice(0, -1)),
-    expect: endsWithEvent(late, { gemini: broken('upstream_timeout') }),
+    expect: byKind(late, complete),
   },
   { name: 'drip', play: drip, expect: always(complete) },
   // Never silent and never complete: only the total timeout ends it.
@@ -221,12 +216,12 @@ const httpFaults: readonly Fault[] = [
   {
     name: 'length-too-long',
     play: sendThen('close', (call) => withLength(call, (bytes) => bytes + 100)),
-    expect: endsWithEvent(failed, { gemini: broken('upstream_error') }),
+    expect: byKind(failed, complete),
   },
   {
     name: 'length-too-long-and-hang',
     play: sendThen('hang', (call) => withLength(call, (bytes) => bytes + 100)),
-    expect: endsWithEvent(late, { gemini: broken('upstream_timeout') }),
+    expect: byKind(late, complete),
   },
   {
     name: 'two-lengths',
@@ -283,7 +278,7 @@ const httpFaults: readonly Fault[] = [
           : `${openChunkedAnswer([], { type: 'application/json' })}${wholeChunk(call)}`) + '0\r\n',
       () => `X-T: ${'x'.repeat(8_000)}\r\n`,
     ),
-    expect: endsWithEvent(failed, { gemini: broken('upstream_error') }),
+    expect: byKind(failed, complete),
   },
   {
     name: 'http-1.0',

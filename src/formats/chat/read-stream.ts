@@ -24,6 +24,7 @@ export function readStream(): StreamReader {
     push: (event) => reader.push(event),
     end: () => reader.end(),
     usageSoFar: () => reader.usageSoFar,
+    isComplete: () => reader.isComplete,
   };
 }
 
@@ -52,6 +53,10 @@ class ChatStreamReader {
     if (!failure) return this.#guard(() => this.#readChunk(chunk));
     this.usageSoFar = mergeUsage(this.usageSoFar, readUsage(chunk));
     return this.#fail(failure);
+  }
+
+  get isComplete(): boolean {
+    return this.#finishReason !== null && this.usageSoFar !== null;
   }
 
   /** Some hosts leave out `[DONE]`: a finish reason ends the stream too. */

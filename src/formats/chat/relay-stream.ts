@@ -75,9 +75,14 @@ class ChatStreamRelay {
    */
   end(): string {
     if (this.progress.status !== 'running') return '';
+    return this.#hasReasons
+      ? this.#finish()
+      : this.#fail(brokenStream('the stream ended in mid-answer'));
+  }
+
+  get #hasReasons(): boolean {
     const reasons = [...this.#choices.values()];
-    const isWhole = reasons.length >= this.#context.request.choices && !reasons.includes(null);
-    return isWhole ? this.#finish() : this.#fail(brokenStream('the stream ended in mid-answer'));
+    return reasons.length >= this.#context.request.choices && !reasons.includes(null);
   }
 
   /** Ends the stream as if the upstream had reached its limit. */
@@ -113,6 +118,7 @@ class ChatStreamRelay {
     this.#readUsage(chunk, { isAlone: sent.length === 0 });
     const choices = sent.map(this.#readChoice);
     if (this.progress.status !== 'running') return '';
+    this.progress.isComplete = this.progress.usage !== null && this.#hasReasons;
     this.#lastChunk = chunk;
     this.progress.searches = countSearches(this.#context.request);
     if (chunk.usage !== undefined) {

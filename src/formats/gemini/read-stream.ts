@@ -1,5 +1,5 @@
 // Reads an upstream's stream as canonical events. Nothing marks its last chunk, and what follows
-// the finish reason still counts, so an answer ends when the connection does.
+// the finish reason still counts, so an answer ends when the connection does, or falls silent.
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
@@ -16,6 +16,7 @@ export function readStream(): StreamReader {
     push: (event) => reader.push(event),
     end: () => reader.end(),
     usageSoFar: () => reader.usageSoFar,
+    isComplete: () => reader.isComplete,
   };
 }
 
@@ -35,6 +36,11 @@ class GeminiStreamReader {
 
   get usageSoFar(): Usage | null {
     return this.#answer.usage;
+  }
+
+  /** Every chunk has usage, so the stop reason makes it final; a few hosts send it later. */
+  get isComplete(): boolean {
+    return this.#answer.hasStopped && this.#answer.usage !== null;
   }
 
   end(): StreamEvent[] {

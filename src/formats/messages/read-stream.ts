@@ -22,6 +22,7 @@ export function readStream(): StreamReader {
     push: (event) => reader.push(event),
     end: () => reader.end(),
     usageSoFar: () => reader.usageSoFar,
+    isComplete: () => reader.isComplete,
   };
 }
 
@@ -42,6 +43,10 @@ class MessageStreamReader {
 
   get usageSoFar(): Usage | null {
     return this.#usage.soFar;
+  }
+
+  get isComplete(): boolean {
+    return this.#stop !== null;
   }
 
   push(raw: SseEvent): StreamEvent[] {

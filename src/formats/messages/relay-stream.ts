@@ -159,6 +159,7 @@ class MessageStreamRelay {
     this.progress.searches = readSearches(usage) ?? this.progress.searches;
     if (isObject(delta) && typeof delta.stop_reason === 'string') {
       this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
+      this.progress.isComplete = true;
       this.#end = { ...event, type: 'message_delta' };
       return '';
     }

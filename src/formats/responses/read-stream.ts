@@ -21,6 +21,7 @@ export function readStream(): StreamReader {
     push: (event) => reader.push(event),
     end: () => reader.end(),
     usageSoFar: () => reader.usageSoFar,
+    isComplete: () => reader.usageSoFar !== null,
   };
 }
 

@@ -81,6 +81,7 @@ class ResponseStreamRelay {
       case 'response.cancelled':
       case 'error':
         this.progress.usage = readUsage(responseOf(payload).usage);
+        this.progress.isComplete = this.progress.usage !== null;
         return this.#fail(readFailure(payload.response ?? payload));
       case 'response.output_item.added':
         return this.#beforeItem(payload.item) + this.#pass(message, event.data);

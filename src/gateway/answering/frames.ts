@@ -47,16 +47,18 @@ async function* chunkFrames(
   const parser = new SseParser();
   const iterator = chunks[Symbol.asyncIterator]();
   let bytes = 0;
+  let lastEventMs = clock.elapsedMs();
   try {
     for (;;) {
-      const next = await iterator.next();
+      const next = await (pipe.progress.isComplete
+        ? nextWithin(lastEventMs + graceMs - clock.elapsedMs(), iterator, clock)
+        : iterator.next());
       bytes += next.value?.length ?? 0;
       if (bytes > streamBytesMax)
         throw new UnreadableAnswer(`the stream is over ${streamBytesMax} bytes`);
-      yield (
-        pushAll(next.done ? parser.end() : parser.push(next.value), pipe) +
-          (next.done ? pipe.end() : '')
-      );
+      const events = next.done ? parser.end() : parser.push(next.value);
+      if (events.length > 0) lastEventMs = clock.elapsedMs();
+      yield pushAll(events, pipe) + (next.done ? pipe.end() : '');
       if (next.done) return;
       if (pipe.progress.status !== 'running') break;
     }
@@ -64,6 +66,26 @@ async function* chunkFrames(
     throw asBroken(error);
   } finally {
     void readToEnd(iterator, clock);
+  }
+}
+
+/** A complete answer is over when no event has followed for this long. Comments are no events. */
+const graceMs = 5_000;
+
+/** Reads on behind a complete answer, which nothing can spoil: silence and failures are its end. */
+async function nextWithin(
+  waitMs: number,
+  iterator: AsyncIterator<Uint8Array, undefined>,
+  clock: Clock,
+): Promise<IteratorResult<Uint8Array, undefined>> {
+  const cancel = clock.after(Math.max(waitMs, 0), () => void iterator.return?.());
+  try {
+    return await iterator.next();
+  } catch (error) {
+    if (error instanceof UpstreamBroken) return { done: true, value: undefined };
+    throw error;
+  } finally {
+    cancel();
   }
 }
 

@@ -91,7 +91,7 @@ export function lossOf(called: Called, failed: Failed): Micros {
 }
 
 function useOfFailed(called: Called, { progress, isWhole = false }: Failed): Used {
-  return isWhole
+  return isWhole || progress.isComplete
     ? finalUse(called, { ...progress, outputBytes: progress.output.bytes })
     : useSoFar(called, progress);
 }
