@@ -11,21 +11,21 @@ const lingerMs = 2_000;
 
 type PublicUrl = ErrorContext['publicUrl'];
 
-/** Handles an error of Node's HTTP parser or of its timeouts. */
+/** Handles an error of Node's HTTP parser. */
 export function answerMalformed(
   error: Error & { code?: string },
   socket: Socket,
   publicUrl: PublicUrl,
 ): void {
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') answerLate(socket, publicUrl);
   else if (error.code === 'HPE_HEADER_OVERFLOW')
     answerAndClose(socket, publicUrl, [431, 'The headers are too large.']);
   else answerAndClose(socket, publicUrl, [400, 'This is not an HTTP request.']);
 }
 
 export function answerLate(socket: Socket, publicUrl: PublicUrl): void {
-  answerAndClose(socket, publicUrl, [408, 'The request did not arrive in time.']);
+  if (!socket.writable) socket.destroy();
+  else answerAndClose(socket, publicUrl, [408, 'The request did not arrive in time.']);
 }
 
 function answerAndClose(

@@ -7,9 +7,10 @@ import { BodyRoom } from './body-room.ts';
 import { Cors } from './cors.ts';
 import { builtFolder } from './built-files.ts';
 import { DashboardFiles, wantsPage } from './dashboard-files.ts';
+import { LateRequests } from './late-requests.ts';
 import { createRecorder } from './record-request.ts';
 import { closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
-import { answerMalformed } from './malformed.ts';
+import { answerLate, answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { acceptBytes } from './middleware/body.ts';
@@ -81,9 +82,8 @@ export function createServer(
     // While draining, the gateway answers in its own format.
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => {
-      // This request waits for memory, or has a timeout of its own.
-      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && memoryWait.isTimedHere(socket)) return;
-      answerMalformed(error, socket, config.server.public_url);
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') void late.judge(socket);
+      else answerMalformed(error, socket, config.server.public_url);
     },
     // No route has a Fastify schema, so its validator is not loaded.
     schemaController: {
@@ -95,6 +95,14 @@ export function createServer(
       cors.mark(request, reply);
       closeUnread(request, reply);
       sendError(fromFastify(error), request, reply);
+    },
+  });
+  const late = new LateRequests(app.server, {
+    clock,
+    arrivalTimeoutMs: config.server.arrival_timeout_ms,
+    refuse: (socket) => {
+      // This request waits for memory, or has a timeout of its own.
+      if (!memoryWait.isTimedHere(socket)) answerLate(socket, config.server.public_url);
     },
   });
   // An unknown `Expect` is no reason to refuse a request.

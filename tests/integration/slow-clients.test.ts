@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { serverSocketOf } from '../support/server-socket.ts';
 import { until } from '../support/until.ts';
 import { answerJson } from '../support/upstream.ts';
@@ -321,6 +321,49 @@ test('a client that reads slowly gets its whole answer', async () => {
   }
   assert.ok(response.complete && pauses >= 6 && bytes > large.text.length);
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+});
+
+test('requests that arrived while the process was stopped are served, and slow ones are not', async (t) => {
+  const program = await startGatewayProgram({ server: { arrival_timeout_ms: arrivalTimeoutMs } });
+  t.after(() => program.stop());
+  const { pid } = program.program;
+  const { key: own } = await program.makeKey();
+  const head = headOf(lengthOf(text) + closing, own);
+  const whole = head + text;
+  /** How much is sent before the stop, and how much while it lasts. */
+  const parts: Record<string, [before: number, during: number]> = {
+    'all of it': [0, whole.length],
+    'the rest of its headers and its body': [head.length - 20, whole.length],
+    'its body': [head.length, whole.length],
+    'the rest of its body': [head.length + 20, whole.length],
+    nothing: [0, 0],
+    'a part of its headers': [0, head.length - 20],
+    'a part of its body': [head.length, whole.length - 1],
+  };
+  // An old connection, whose next request comes during the stop.
+  const kept = dial(program.url);
+  kept.socket.write(headOf(lengthOf(text), own) + text);
+  await once(kept.socket, 'data');
+  const clients = Object.values(parts).map(() => dial(program.url));
+  await Promise.all(clients.map(({ socket }) => once(socket, 'connect')));
+  for (const [index, [before]] of Object.values(parts).entries())
+    clients[index]!.socket.write(whole.slice(0, before));
+  // Every connection is accepted, and its timeout runs.
+  assert.equal((await program.post(chat.path, { key: own, body: text })).status, 200);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    for (const [index, [before, during]] of Object.values(parts).entries())
+      clients[index]!.socket.write(whole.slice(before, during));
+    kept.socket.write(whole);
+    await setTimeout(arrivalTimeoutMs * 2);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  for (const [index, [what, [, during]]] of Object.entries(parts).entries()) {
+    const answer = during === whole.length ? /^HTTP\/1\.1 200 / : /^(HTTP\/1\.1 408 |$)/;
+    assert.match(await clients[index]!.rest(), answer, what);
+  }
+  assert.equal((await kept.rest()).match(/HTTP\/1\.1 200 /g)?.length, 2);
 });
 
 test('three hundred slow connections delay no other client', async (t) => {

@@ -27,7 +27,7 @@ export type CallFailed = {
   /** True when the answer was complete, so its counts are final; left out: it was not. */
   readonly isWhole?: boolean;
   /** What had arrived by then. */
-  readonly progress: Pick<StreamProgress, 'usage' | 'output' | 'searches'>;
+  readonly progress: Pick<StreamProgress, 'usage' | 'output' | 'searches' | 'isComplete'>;
   /**
    * Ends what has already been sent of the answer; null: nothing was sent, so another call may
    * replace this one.
