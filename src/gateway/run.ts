@@ -9,6 +9,7 @@ import { recordContent } from './content.ts';
 import type { Gateway } from './gateway.ts';
 import { readHeaderFlag } from './headers.ts';
 import { nameForCache } from './replaying/cacheable.ts';
+import { readWork } from './replaying/gone-model.ts';
 import { runOnce } from './replaying/run-once.ts';
 import type { Accepted, Endpoint, IncomingRequest } from './stages.ts';
 import { readTags } from './tags.ts';
@@ -24,7 +25,7 @@ export async function run(
   // First, so that a refused request has its tags, too.
   const tags = readTags(gateway, incoming.tagsHeader, incoming.body);
   log.note({ tags });
-  const work = endpoint(gateway, incoming);
+  const work = await readWork(gateway, endpoint, incoming);
   const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
   log.note({ model: work.modelId, provider: work.provider, stream: work.stream });
   checkPermission(key, work.modelId);

@@ -346,14 +346,14 @@ test('requests that arrived while the process was stopped are served, and slow o
   await once(kept.socket, 'data');
   const clients = Object.values(parts).map(() => dial(program.url));
   await Promise.all(clients.map(({ socket }) => once(socket, 'connect')));
-  for (const [index, [before]] of Object.values(parts).entries())
-    clients[index]!.socket.write(whole.slice(0, before));
+  for (const [index, [begun]] of Object.values(parts).entries())
+    clients[index]!.socket.write(whole.slice(0, begun));
   // Every connection is accepted, and its timeout runs.
   assert.equal((await program.post(chat.path, { key: own, body: text })).status, 200);
   process.kill(pid, 'SIGSTOP');
   try {
-    for (const [index, [before, during]] of Object.values(parts).entries())
-      clients[index]!.socket.write(whole.slice(before, during));
+    for (const [index, [begun, during]] of Object.values(parts).entries())
+      clients[index]!.socket.write(whole.slice(begun, during));
     kept.socket.write(whole);
     await setTimeout(arrivalTimeoutMs * 2);
   } finally {

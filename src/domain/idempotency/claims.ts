@@ -41,6 +41,16 @@ export async function findClaim(
   return isFree ? null : row;
 }
 
+/** Returns the model of the request's charge; undefined: it was not charged, or not yet. */
+export async function findChargedModel(
+  database: Database,
+  { request_id: requestId }: ClaimRow,
+): Promise<string | undefined> {
+  const { read } = database;
+  const charge = read.selectFrom('charges').select('model_id').where('id', '=', requestId);
+  return (await charge.executeTakeFirst())?.model_id;
+}
+
 /** Claims the key. Returns true when the claimant has it. */
 export async function takeClaim(
   database: Database,

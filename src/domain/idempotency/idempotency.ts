@@ -8,7 +8,7 @@ import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { SharedRun } from '../../lib/shared-run.ts';
 import { Claim } from './claim.ts';
-import { type ClaimRow, findClaim, removeEnded, takeClaim } from './claims.ts';
+import { type ClaimRow, findChargedModel, findClaim, removeEnded, takeClaim } from './claims.ts';
 import { findPurgedKeys } from './purge.ts';
 import { type RecentAnswer, RecentAnswers } from './recent-answers.ts';
 import type { RequestName } from './request-name.ts';
@@ -57,6 +57,16 @@ export class Idempotency {
   /** Looks in memory only. */
   recall(name: RequestName): RecentAnswer | undefined {
     return this.#recent.get(name);
+  }
+
+  /**
+   * Returns the model that the earlier request with this key was charged for, if it has ended; null
+   * when the key is free.
+   */
+  async find(name: RequestName): Promise<{ readonly modelId: string | undefined } | null> {
+    const { database } = this.#options;
+    const row = await findClaim(database, name, this.#nowMs());
+    return row && { modelId: await findChargedModel(database, row) };
   }
 
   /** Resolves when the request may run or its answer is available. The signal ends the wait. */

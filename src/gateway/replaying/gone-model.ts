@@ -1,0 +1,62 @@
+// Repeats of requests that can run no more, because their model or its providers were removed: what
+// was paid is replayed all the same.
+import { ApiError } from '../../canonical/errors.ts';
+import { nameRequest } from '../../domain/idempotency/request-name.ts';
+import { clientFormats } from '../../formats/registry.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { formatSse } from '../../lib/sse.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Endpoint, IncomingRequest, Work } from '../stages.ts';
+
+/**
+ * Returns the work of a request. When its model is gone and its Idempotency-Key was used, the work
+ * can be replayed but not run. Throws ApiError 400, 404 or 503.
+ */
+export async function readWork(
+  gateway: Gateway,
+  endpoint: Endpoint,
+  incoming: IncomingRequest,
+): Promise<Work> {
+  try {
+    return endpoint(gateway, incoming);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code === 'invalid_request') throw error;
+    const { key } = incoming;
+    const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
+    const earlier = name && (await gateway.idempotency.find(name));
+    if (!earlier) throw error;
+    const body = incoming.body as JsonObject;
+    return replayOnly(gateway, incoming, {
+      modelId: earlier.modelId ?? String(body.model),
+      error,
+    });
+  }
+}
+
+function replayOnly(
+  { config }: Gateway,
+  { requestId, body }: IncomingRequest,
+  { modelId, error }: { readonly modelId: string; readonly error: ApiError },
+): Work {
+  return {
+    modelId,
+    provider: '',
+    route: '',
+    stream: isObject(body) && body.stream === true,
+    isCachedUnasked: false,
+    headers: {},
+    body: body as JsonObject,
+    said: { asked: () => ({ system: [], messages: [] }), answerFormat: null },
+    weigh: () => {
+      throw error;
+    },
+    // Clients of every format read it.
+    writeFailure(failure) {
+      const context = { requestId, publicUrl: config.server.public_url };
+      return formatSse(
+        'error',
+        JSON.stringify(clientFormats.responses.writeError(failure, context)),
+      );
+    },
+  };
+}
