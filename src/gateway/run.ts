@@ -22,9 +22,7 @@ export async function run(
   client: Client,
 ): Promise<void> {
   const { requestId, arrivedAtMs, key, baseUrl, forwardable, trace, log } = incoming;
-  // First, so that a refused request has its tags, too.
   const tags = readTags(gateway, incoming.tagsHeader, incoming.body);
-  log.note({ tags });
   const work = await readWork(gateway, endpoint, incoming);
   const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
   log.note({ model: work.modelId, provider: work.provider, stream: work.stream });
@@ -33,6 +31,8 @@ export async function run(
   const wantsComments =
     readHeaderFlag(gateway.headers.streamComments, incoming.commentsHeader) ?? false;
   const rateHeaders = await gateway.rateLimits.takeRequest(key);
+  // Not earlier: a request that no limit counts must not store what its client chose.
+  log.note({ tags });
   const asSent = { requestId, arrivedAtMs, key, baseUrl, forwardable, trace, log };
   const accepted: Accepted = {
     ...asSent,

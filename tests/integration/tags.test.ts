@@ -103,6 +103,33 @@ test('a wrong header is a 400 that names it, and nothing is charged', async () =
   assert.deepEqual(await usage({ limit: 100 }), earlier);
 });
 
+test('tags of requests that are refused before they are admitted are not stored', async () => {
+  const limited = await gateway.makeKey({ account: member.account, requestsPerMinute: 1 });
+  const narrow = await gateway.makeKey({ account: member.account, models: ['gpt-5-nano'] });
+  const headers = { 'x-service-tags': 'refused=admitted' };
+  const send = async (secret: string, fields: object, status: number) => {
+    const body = chat(fields);
+    const reply = await gateway.post('/v1/chat/completions', { key: secret, body, headers });
+    assert.equal(reply.status, status, reply.text);
+  };
+  await send(limited.key, {}, 200);
+  headers['x-service-tags'] = 'refused=early';
+  await send(key, { model: 'no-such-model' }, 404);
+  await send(key, { temperature: 'hot' }, 400);
+  await send(narrow.key, {}, 403);
+  await send(limited.key, {}, 429);
+  await gateway.program.app.gateway.activity.flush();
+  const { read } = gateway.database;
+  const tags = await read.selectFrom('activity_tag_days').select('tag').execute();
+  assert.ok(
+    tags.every(({ tag }) => tag !== 'refused=early'),
+    JSON.stringify(tags),
+  );
+  const logged = await read.selectFrom('request_log').select('tags').execute();
+  assert.ok(logged.some(({ tags: kept }) => kept?.includes('refused=admitted')));
+  assert.ok(logged.every(({ tags: kept }) => !kept?.includes('refused=early')));
+});
+
 test('a cached or repeated answer has the tags of its own request, and the books agree', async () => {
   const fields = { temperature: 0, messages: [{ role: 'user', content: 'Cached' }] };
   const first = await ask({ fields, tags: 'run=one' });

@@ -4,7 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
+import type { Mode } from '../../canonical/mode.ts';
 import { dayMs } from '../../lib/utc-time.ts';
+import { measuredTagsMax } from './measured-tags.ts';
 
 /** Tables of sums: the columns of a row's key, and those added up when the row exists. */
 export const sumTables = {
@@ -36,7 +38,7 @@ export type RequestRow = Selectable<Tables['request_log']>;
 
 /** A row of any table of sums. */
 export type Sums = Record<string, string | number>;
-type Named<Value> = readonly (readonly [string, Value])[];
+export type Named<Value> = readonly (readonly [string, Value])[];
 /** Receives the rows that were not written. */
 type Unwritten<Value> = (rest: Named<Value>) => void;
 
@@ -65,6 +67,33 @@ export function addSums(
       .onConflict((conflict) => conflict.columns(key).doUpdateSet(summed))
       .execute();
   });
+}
+
+/** Returns tags of an account, mode (`owner`) and day that have counts or latencies. */
+export async function readStoredTags(
+  { read }: Database,
+  owner: string,
+  day: string,
+): Promise<readonly string[]> {
+  const [accountId, mode] = owner.split(' ') as [string, Mode];
+  const rows = await read
+    .selectFrom('activity_tag_days')
+    .select('tag')
+    .where('account_id', '=', accountId)
+    .where('mode', '=', mode)
+    .where('day', '=', day)
+    .union(
+      read
+        .selectFrom('latency_sums')
+        .select('group_id as tag')
+        .where('account_id', '=', accountId)
+        .where('mode', '=', mode)
+        .where('grouped_by', '=', 'tag')
+        .where('period', '=', day),
+    )
+    .limit(measuredTagsMax)
+    .execute();
+  return rows.map(({ tag }) => tag);
 }
 
 export function addRequests(

@@ -12,6 +12,7 @@ import {
   addKeyUses,
   addRequests,
   addSums,
+  readStoredTags,
   removeOutdated,
   type RequestRow,
   type SumRow,
@@ -28,6 +29,7 @@ import {
 import { bucketOf } from './latency.ts';
 import { MeasuredTags } from './measured-tags.ts';
 import { type RequestNotes, writeNotes } from './request-notes.ts';
+import { SumBuffer, takeSorted, waitingMax } from './sum-buffer.ts';
 
 /** A finished request. */
 export type EndedRequest = Omit<RequestNotes, 'isClientGone' | 'errorParam'> & {
@@ -85,10 +87,10 @@ type ActivitySum = (typeof sumTables.activity_days.sums)[number];
 const flushEveryMs = 5_000;
 const removeEveryMs = 60 * 60_000;
 /**
- * Buffered rows of each kind; beyond that, requests are not counted until there is room. Half of it
- * in the history is written at once: a busy thread ends more requests than that in five seconds.
+ * A history of this length is written at once: a busy thread ends more requests than `waitingMax` in
+ * five seconds.
  */
-const waitingMax = 20_000;
+const historyMax = waitingMax / 2;
 /**
  * Uncharged requests of one account and mode kept in the history per flush, so that a storm of them
  * does not fill the disk.
@@ -97,17 +99,17 @@ const unchargedMax = 100;
 
 export class Activity {
   readonly #options: ActivityOptions;
-  readonly #sums: Readonly<Record<SumTable, Map<string, Sums>>> = {
-    activity_days: new Map(),
-    latency_sums: new Map(),
-    activity_hours: new Map(),
-    activity_tag_days: new Map(),
-    provider_hours: new Map(),
+  readonly #sums: Readonly<Record<SumTable, SumBuffer<Sums>>> = {
+    activity_days: new SumBuffer<Sums>(sumTables.activity_days.sums),
+    latency_sums: new SumBuffer<Sums>(sumTables.latency_sums.sums),
+    activity_hours: new SumBuffer<Sums>(sumTables.activity_hours.sums),
+    activity_tag_days: new SumBuffer<Sums>(sumTables.activity_tag_days.sums),
+    provider_hours: new SumBuffer<Sums>(sumTables.provider_hours.sums),
   };
   readonly #requests = new Map<string, RequestRow>();
   readonly #unchargedOf = new Map<string, number>();
-  readonly #latencies = new Map<string, MeasuredDay>();
-  readonly #tagLatencies = new Map<string, MeasuredTag>();
+  readonly #latencies = new SumBuffer<MeasuredDay>(['requests']);
+  readonly #tagLatencies = new SumBuffer<MeasuredTag>(['requests']);
   readonly #measuredTags = new MeasuredTags();
   readonly #uses = new Map<string, number>();
   readonly #timers: readonly CancelTimer[];
@@ -147,7 +149,7 @@ export class Activity {
     if (!this.#takeRoom(accountId, mode, isCharged)) return;
     const row = { ...owner, created_at_ms: nowMs, ...historyOf(request, ending) };
     this.#requests.set(row.request_id, row);
-    if (this.#requests.size === waitingMax / 2) void this.flush().catch(this.#options.onError);
+    if (this.#requests.size === historyMax) void this.flush().catch(this.#options.onError);
   }
 
   noteCall({ provider, kind, ending, ms }: EndedCall): void {
@@ -193,7 +195,7 @@ export class Activity {
     { tags = [], saved }: EndedRequest,
   ): void {
     const saved_micros = (saved?.costMicros ?? 0) as Micros;
-    for (const tag of tags) {
+    for (const tag of this.#measuredTags.take(`${account_id} ${mode}`, day, tags)) {
       const name = `${account_id} ${mode} ${day} ${tag} ${outcome}`;
       const row = { account_id, mode, day, tag, outcome, requests: 1, saved_micros };
       this.#add('activity_tag_days', name, row);
@@ -227,7 +229,7 @@ export class Activity {
   ): void {
     const { account_id, mode, day, key_id: key, model_id: model, provider } = names;
     const owner = `${account_id} ${mode}`;
-    const measuredTags = tags.length === 0 ? tags : this.#measuredTags.take(owner, day, tags);
+    const measuredTags = this.#measuredTags.take(owner, day, tags);
     for (const [kind, ms] of [
       ['first', firstByteMs],
       ['whole', tookMs],
@@ -236,12 +238,10 @@ export class Activity {
       const latency_bucket = bucketOf(ms);
       const name = `${owner} ${day} ${key} ${model} ${provider} ${kind} ${latency_bucket}`;
       const measured = { kind, latency_bucket, requests: 1 };
-      add(this.#latencies, name, { ...names, ...measured }, ['requests']);
+      this.#latencies.add(name, { ...names, ...measured });
       for (const tag of measuredTags) {
         const row = { account_id, mode, day, tag, ...measured };
-        add(this.#tagLatencies, `${owner} ${day} ${tag} ${kind} ${latency_bucket}`, row, [
-          'requests',
-        ]);
+        this.#tagLatencies.add(`${owner} ${day} ${tag} ${kind} ${latency_bucket}`, row);
       }
     }
   }
@@ -265,23 +265,33 @@ export class Activity {
   /** Writes each kind separately, so that one failure does not lose the others. */
   async #write(): Promise<void> {
     const { database } = this.#options;
+    const settling = this.#measuredTags.settle((owner, day) =>
+      readStoredTags(database, owner, day),
+    );
+    const [settled] = await Promise.allSettled([settling]);
+    // Rows by tag wait while the stored tags cannot be read.
+    const takeByTag = <Row extends Sums | MeasuredTag>(buffer: SumBuffer<Row>) =>
+      settled.status === 'rejected' ? [] : buffer.take().filter(([, row]) => this.#isMeasured(row));
     this.#unchargedOf.clear();
     const measured = [
-      ...take(this.#latencies).flatMap(([, row]) => latencySumsOf(row)),
-      ...take(this.#tagLatencies).flatMap(([, row]) => latencySumsOfTag(row)),
+      ...this.#latencies.take().flatMap(([, row]) => latencySumsOf(row)),
+      ...takeByTag(this.#tagLatencies).flatMap(([, row]) => latencySumsOfTag(row)),
     ];
     for (const [name, sum] of measured) this.#add('latency_sums', name, sum);
     const tables = Object.keys(this.#sums) as SumTable[];
     const results = await Promise.allSettled([
-      ...tables.map((table) =>
-        addSums(database, table, take(this.#sums[table]), (rest) =>
-          rest.forEach(([name, row]) => add(this.#sums[table], name, row, sumTables[table].sums)),
-        ),
-      ),
-      addRequests(database, take(this.#requests), (rest) =>
+      settling,
+      ...tables.map((table) => {
+        const buffer = this.#sums[table];
+        const rows = table === 'activity_tag_days' ? takeByTag(buffer) : buffer.take();
+        return addSums(database, table, rows, (rest) =>
+          rest.forEach(([name, row]) => buffer.add(name, row)),
+        );
+      }),
+      addRequests(database, takeSorted(this.#requests), (rest) =>
         rest.forEach(([, row]) => this.#keepAgain(row)),
       ),
-      addKeyUses(database, take(this.#uses), (rest) =>
+      addKeyUses(database, takeSorted(this.#uses), (rest) =>
         rest.forEach(([id, ms]) => this.#uses.set(id, Math.max(ms, this.#uses.get(id) ?? 0))),
       ),
     ]);
@@ -289,8 +299,12 @@ export class Activity {
     if (failed) throw failed.reason;
   }
 
+  #isMeasured({ account_id, mode, day, tag }: Sums | MeasuredTag): boolean {
+    return this.#measuredTags.has(`${account_id} ${mode}`, String(day), String(tag));
+  }
+
   #add<Table extends SumTable>(table: Table, name: string, row: SumRow<Table>): void {
-    add(this.#sums[table], name, row as Sums, sumTables[table].sums);
+    this.#sums[table].add(name, row as Sums);
   }
 
   #dayOf(nowMs: number): string {
@@ -335,30 +349,4 @@ function historyOf(
     tags: tags === undefined ? null : `,${tags.join(',')},`,
     details: writeNotes(request, isClientGone),
   };
-}
-
-/** Adds a row's counts to the row of the same name, or inserts it while there is room. */
-function add<Row extends object>(
-  rows: Map<string, Row>,
-  name: string,
-  row: Row,
-  counts: readonly string[],
-): void {
-  const known = rows.get(name);
-  if (!known) {
-    if (rows.size < waitingMax) rows.set(name, row);
-    return;
-  }
-  const [sums, added] = [known, row] as [Record<string, number>, Record<string, number>];
-  for (const count of counts) sums[count]! += added[count]!;
-}
-
-/**
- * Takes all rows, sorted: gateways that write the same rows then lock them in one order and do not
- * deadlock.
- */
-function take<Value>(values: Map<string, Value>): readonly (readonly [string, Value])[] {
-  const taken = [...values].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  values.clear();
-  return taken;
 }
