@@ -270,10 +270,37 @@ export function invalidRequest(
   message: string,
   details: ApiError['details'] = null,
 ): ApiError {
-  return new ApiError('invalid_request', shorten(message, 1_000), {
-    param: param && shorten(param, 200),
-    details,
-  });
+  const field = param && shorten(param, 200);
+  const text = param && field !== param ? message.replaceAll(param, field!) : message;
+  return new ApiError('invalid_request', shorten(text, 1_000), { param: field, details });
+}
+
+/**
+ * Quotes words of a client in a message: in double quotes, where `withoutWords` finds them again.
+ * Our own words, such as names of fields, stand in backticks.
+ */
+export function quoted(words: unknown): string {
+  return JSON.stringify(shorten(String(words), 80));
+}
+
+/** Returns the message and the field of an error without what the client chose, to be stored. */
+export function withoutWords({
+  message,
+  param,
+}: Pick<ApiError, 'message' | 'param'>): Pick<ApiError, 'message' | 'param'> {
+  const field = param && fieldName(param);
+  const named = param ? message.replaceAll(param, field!) : message;
+  const text = named
+    .replaceAll(/"(?:[^"\\]|\\.)*(?:"|$)/gs, '"…"')
+    .replaceAll(/\bgot -?\d[\d.e+-]{6,}/g, 'got a number');
+  return { message: text, param: field };
+}
+
+/** A client may have chosen the name: words are cut after the first, and long ones. */
+function fieldName(param: string): string {
+  const plain = /^[\w$.[\]…-]*/.exec(param)![0];
+  const cut = plain.replaceAll(/[\w$-]{41,}/g, (name) => `${name.slice(0, 40)}…`);
+  return plain === param ? cut : `${cut}…`;
 }
 
 export function accountFrozen(): ApiError {

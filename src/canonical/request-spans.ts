@@ -171,7 +171,7 @@ export class RequestSpans {
   /** Notes the model that a body names. */
   noteAsked(body: unknown): void {
     const { model } = (body ?? {}) as { readonly model?: unknown };
-    if (typeof model === 'string') this.askedModel = model.slice(0, nameCharactersMax);
+    this.askedModel = modelNameOf(model) ?? null;
   }
 
   /** Called when a run begins: a request can outlive its client, and is over when its run is. */
@@ -196,4 +196,7 @@ export class RequestSpans {
   }
 }
 
-const nameCharactersMax = 200;
+/** Returns a model's name as it was sent; undefined for text that no model is named by. */
+export function modelNameOf(model: unknown): string | undefined {
+  return typeof model === 'string' && /^[\w.:/@+-]{1,200}$/.test(model) ? model : undefined;
+}

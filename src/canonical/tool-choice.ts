@@ -1,6 +1,6 @@
 // Refuses a tool choice that the request's tools cannot satisfy. Providers handle it differently;
 // some ignore it.
-import { invalidRequest } from './errors.ts';
+import { invalidRequest, quoted } from './errors.ts';
 import type { CanonicalRequest } from './request.ts';
 
 /**
@@ -21,9 +21,9 @@ export function requireChosenTool({
   const names =
     tools.length === 0
       ? 'it has none'
-      : `it has ${tools.map((tool) => `\`${tool.name}\``).join(', ')}`;
+      : `it has ${tools.map((tool) => quoted(tool.name)).join(', ')}`;
   throw invalidRequest(
     'tool_choice',
-    `tool_choice names \`${toolChoice.name}\`, which is no tool of this request: ${names}`,
+    `tool_choice names ${quoted(toolChoice.name)}, which is no tool of this request: ${names}`,
   );
 }

@@ -6,7 +6,7 @@
 // field that the object stands in. A refusal under either counts, so an invented `type` cannot hide
 // a field. A field that the table lacks is refused, because it may raise the price or the amount of
 // output, unless the operator has opened it with `pass_fields`.
-import { invalidRequest } from '../canonical/errors.ts';
+import { invalidRequest, quoted } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { nearestOf } from '../lib/nearest.ts';
 
@@ -266,7 +266,7 @@ function findInValue(
   if (kind !== null && !isOpened) {
     return {
       path: '.type',
-      refusal: refuse(`\`${shorten(kind)}\` is an unknown kind of content; ${remedy}`),
+      refusal: refuse(`${quoted(kind)} is an unknown kind of content; ${remedy}`),
     };
   }
   const found = findRefused(search, value, { ...at, isOpened, isRoot: false });

@@ -1,7 +1,7 @@
 // The record of a request, for its log line, the metrics and the account's history. Every step writes
 // it; it is read once, when the request is over. A listener gets charges and losses when they are
 // booked, which may be later. Its fields never hold a key, a prompt or an answer.
-import type { ApiError } from '../canonical/errors.ts';
+import { type ApiError, withoutWords } from '../canonical/errors.ts';
 import type { Mode } from '../canonical/mode.ts';
 import type { RequestTry } from '../canonical/request-try.ts';
 import type { RequestSpans } from '../canonical/request-spans.ts';
@@ -53,7 +53,7 @@ type Notes = {
 export type RequestFields = Notes & {
   readonly requestId: string;
   readonly lossMicros?: number;
-  /** Absent when the provider worded the message, because it may quote the prompt. */
+  /** Without the client's words. Absent when the provider worded it, as it may quote the prompt. */
   readonly errorMessage?: string;
   /** The field at fault. */
   readonly errorParam?: string | null;
@@ -93,7 +93,9 @@ export class RequestLog {
   }
 
   /** Notes the error that the client gets. */
-  noteError({ code, message, param, details, isQuoted }: ApiError): void {
+  noteError(error: ApiError): void {
+    const { code, details, isQuoted } = error;
+    const { message, param } = withoutWords(error);
     Object.assign(this.fields, {
       errorCode: code,
       errorParam: param,

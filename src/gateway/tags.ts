@@ -1,7 +1,7 @@
 // Tags of a request, by which its account sums its costs: from the header, the end user and
 // `metadata` of the body. They go no further than the account's own records: no log, no telemetry,
 // no provider.
-import { invalidRequest } from '../canonical/errors.ts';
+import { invalidRequest, quoted } from '../canonical/errors.ts';
 import type { HeaderNames } from '../canonical/header-names.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 
@@ -56,7 +56,7 @@ function readHeader(header: string, text: string): readonly (readonly [string, s
   if (twice)
     throw invalidRequest(
       header,
-      `The header \`${header}\` has the tag \`${twice[0]}\` twice. Send each name once.`,
+      `The header \`${header}\` has the tag ${quoted(twice[0])} twice. Send each name once.`,
     );
   return named;
 }
@@ -66,6 +66,6 @@ function wrongTag(header: string, tag: string) {
     header,
     `The header \`${header}\` must be a list of words and of \`name=value\`, with commas between, such as ` +
       '`project=alpha, env=prod, nightly`. Names have 1 to 64 characters and values 1 to 128: letters, digits and ' +
-      `\`_ . : / @ + -\`. \`${tag.slice(0, 50)}\` is none.`,
+      `\`_ . : / @ + -\`. ${quoted(tag)} is none.`,
   );
 }

@@ -304,7 +304,8 @@ function describeRange({
   return '';
 }
 
-function describeValue(value: unknown): string {
+/** Names the kind of a value, or quotes a short one. */
+export function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';

@@ -241,7 +241,7 @@ test('an unknown kind of content is refused; when allowed, it reserves the model
     assert.equal(reply.status, 400, reply.text);
     assert.match(
       reply.error.message,
-      /content\[0\]\.type `hologram` is an unknown kind of content.*pass_fields/,
+      /content\[0\]\.type "hologram" is an unknown kind of content.*pass_fields/,
     );
   }
   const fields = { ...user([part]), model: 'opened', max_completion_tokens: 10 };

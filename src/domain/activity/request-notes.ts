@@ -1,9 +1,10 @@
 // What is kept about a request beside its columns in `request_log`.
 import type { RequestTry } from '../../canonical/request-try.ts';
+import { modelNameOf } from '../../canonical/request-spans.ts';
 import { isObject } from '../../lib/json.ts';
 
 export type RequestNotes = {
-  /** The model's name as it was sent. */
+  /** The model's name as it was sent; absent when no model could have it. */
   readonly askedModel?: string;
   /** Absent when the provider worded the message, because it may quote the prompt. */
   readonly errorMessage?: string;
@@ -32,7 +33,7 @@ export function writeNotes(notes: Omit<Noted, 'isClientGone'>, isClientGone: boo
   const cut = (text: string | null | undefined, max: number) =>
     typeof text === 'string' ? text.slice(0, max).toWellFormed().replaceAll('\0', '') : undefined;
   return JSON.stringify({
-    askedModel: cut(notes.askedModel, nameCharactersMax),
+    askedModel: modelNameOf(notes.askedModel),
     errorMessage: cut(notes.errorMessage, messageCharactersMax),
     errorParam: cut(notes.errorParam, nameCharactersMax),
     address: cut(notes.address, nameCharactersMax),

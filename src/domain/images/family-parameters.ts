@@ -9,6 +9,7 @@ import type {
 } from '../../canonical/image-model.ts';
 import { readImageSize, sizeRuleInWords } from './image-size.ts';
 import type { ImageRequest, RawImageRequest } from './request-types.ts';
+import { describeValue } from '../../lib/schema.ts';
 
 export type FamilyChoice = Pick<
   ImageRequest,
@@ -93,7 +94,7 @@ function readOutputFormat(
     outputFormats.length === 0
       ? `must be left out for ${id}, whose images come as it makes them`
       : `must be ${listed(outputFormats)}`;
-  throw invalidRequest('output_format', `output_format ${expected}; got ${JSON.stringify(value)}`);
+  throw invalidRequest('output_format', `output_format ${expected}; got ${describeValue(value)}`);
 }
 
 function oneOf<Value extends string>(
@@ -104,7 +105,7 @@ function oneOf<Value extends string>(
   if (isDefault(value)) return byDefault;
   const found = allowed.find((known) => known === value);
   if (found !== undefined) return found;
-  throw invalidRequest(name, `${name} must be ${listed(allowed)}; got ${JSON.stringify(value)}`);
+  throw invalidRequest(name, `${name} must be ${listed(allowed)}; got ${describeValue(value)}`);
 }
 
 function isDefault(value: string | null): value is null {

@@ -1,6 +1,6 @@
 // Reads a request's messages: leading instructions, turns, and consecutive tool results as one
 // message.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type {
   AssistantPart,
   CacheControl,
@@ -114,7 +114,7 @@ function readParts<T>(
 
 function readTextPart(part: ChatPart, path: string): TextPart {
   if (part.type !== 'text')
-    return refuse(`${path}.type`, `must be \`text\` for this model; got "${part.type}"`);
+    return refuse(`${path}.type`, `must be \`text\` for this model; got ${quoted(part.type)}`);
   return { type: 'text', text: part.text as string, ...readCacheControl(part) };
 }
 
@@ -129,7 +129,7 @@ function readUserPart(part: ChatPart, path: string): TextPart | ImagePart | Docu
     default:
       return refuse(
         `${path}.type`,
-        `must be \`text\`, \`image_url\` or \`file\` for this model; got "${part.type}"`,
+        `must be \`text\`, \`image_url\` or \`file\` for this model; got ${quoted(part.type)}`,
       );
   }
 }
@@ -203,7 +203,7 @@ function readAssistantPart(part: ChatPart, path: string): AssistantPart {
   if (part.type !== 'text')
     return refuse(
       `${path}.type`,
-      `must be \`text\` or \`refusal\` for this model; got "${part.type}"`,
+      `must be \`text\` or \`refusal\` for this model; got ${quoted(part.type)}`,
     );
   return readTextPart(part, path);
 }

@@ -2,7 +2,7 @@
 // itself. URLs at Google are refused: an uploaded file, anyone's, would be read with the operator's
 // credential, and a video costs far more than the hold for an image. So are sounds and films in the
 // place of an image: Google bills sound at a price of its own, which no model here has.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type { DocumentPart, ImagePart, MediaSource } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { withoutTrailing } from '../../lib/without-trailing.ts';
@@ -41,7 +41,7 @@ function publicAddress(url: string): string {
   if (host !== null && (host === 'storage.googleapis.com' || !refusedHosts.test(host))) return url;
   throw invalidRequest(
     null,
-    `The URL ${url} cannot be used with this model; use one of an image or PDF on another web server, or send the data as base64`,
+    `The URL ${quoted(url)} cannot be used with this model; use one of an image or PDF on another web server, or send the data as base64`,
   );
 }
 
@@ -51,7 +51,7 @@ function imageType({ mediaType }: Base64Source): string {
   if (mediaType.startsWith('image/') || mediaType === 'application/pdf') return mediaType;
   throw invalidRequest(
     null,
-    `An image of type ${mediaType} cannot be read by this model; send PNG, JPEG, WebP or HEIC`,
+    `An image of type ${quoted(mediaType)} cannot be read by this model; send PNG, JPEG, WebP or HEIC`,
   );
 }
 
@@ -62,7 +62,7 @@ function documentType(part: DocumentPart, { mediaType }: Base64Source): string {
     part.name === undefined ? 'A document' : `The document ${JSON.stringify(part.name)}`;
   throw invalidRequest(
     null,
-    `${document} of type ${mediaType} cannot be read by this model; send PDF or text`,
+    `${document} of type ${quoted(mediaType)} cannot be read by this model; send PDF or text`,
   );
 }
 

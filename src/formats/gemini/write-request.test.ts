@@ -155,7 +155,7 @@ test('a document that Gemini cannot read is refused by name', () => {
   const error = refusal({
     messages: [{ role: 'user', content: [{ type: 'document', name: 'a.doc', source }] }],
   });
-  assert.match(error.message, /"a\.doc" of type application\/msword .* send PDF or text/);
+  assert.match(error.message, /"a\.doc" of type "application\/msword" .* send PDF or text/);
 });
 
 for (const mediaType of ['audio/mp3', 'video/mp4', 'text/plain', '']) {
@@ -163,7 +163,7 @@ for (const mediaType of ['audio/mp3', 'video/mp4', 'text/plain', '']) {
     const source = { kind: 'base64' as const, mediaType, data: 'AAAA' };
     const content = [{ type: 'image' as const, source }];
     const error = refusal({ messages: [{ role: 'user', content }] });
-    assert.ok(error.message.includes(`image of type ${mediaType} cannot be read`), error.message);
+    assert.ok(error.message.includes(`image of type "${mediaType}" cannot be read`), error.message);
   });
 }
 

@@ -1,5 +1,5 @@
 // Converts the sources of images and documents between Messages and the canonical URL or base64.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import { normalizeMediaType } from '../../canonical/media-type.ts';
 import type {
   CacheControl,
@@ -90,7 +90,7 @@ function unknownSource(source: unknown, path: string): Error {
   const type = isObject(source) ? String(source.type) : 'unknown';
   return invalidRequest(
     `${path}.type`,
-    `${path}.type \`${type}\` is not available here; send the data as \`base64\` or a \`url\``,
+    `${path}.type ${quoted(type)} is not available here; send the data as \`base64\` or a \`url\``,
   );
 }
 
@@ -120,7 +120,7 @@ function writeDocumentSource(source: MediaSource, name: string | undefined): Jso
   const document = name === undefined ? 'A document' : `The document ${JSON.stringify(name)}`;
   throw invalidRequest(
     null,
-    `${document} of type ${source.mediaType} cannot be read by this model; send PDF or text`,
+    `${document} of type ${quoted(source.mediaType)} cannot be read by this model; send PDF or text`,
   );
 }
 

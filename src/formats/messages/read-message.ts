@@ -1,6 +1,6 @@
 // Reads the conversation of a client's body, block by block. What a canonical message cannot hold
 // is refused by name, never left out.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type {
   AssistantPart,
   Message,
@@ -159,6 +159,6 @@ function readText(block: TextBlock): TextPart {
 function unknownBlock(block: { readonly type: string }, path: string): Error {
   return invalidRequest(
     `${path}.type`,
-    `${path}.type \`${block.type}\` exists only in Anthropic's API and cannot be sent to this model; remove the block`,
+    `${path}.type ${quoted(block.type)} exists only in Anthropic's API and cannot be sent to this model; remove the block`,
   );
 }

@@ -1,5 +1,5 @@
 // Reads a client's body as the canonical request, for a model whose provider speaks another format.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type {
   CanonicalRequest,
   OutputFormat,
@@ -64,7 +64,7 @@ function readTool(tool: CustomTool, path: string): Tool {
   if ((tool.type ?? 'custom') !== 'custom') {
     throw invalidRequest(
       `${path}.type`,
-      `${path}.type \`${String(tool.type)}\` exists only in Anthropic's API and cannot be sent to this model; define the tool with an input_schema`,
+      `${path}.type ${quoted(tool.type)} exists only in Anthropic's API and cannot be sent to this model; define the tool with an input_schema`,
     );
   }
   return {

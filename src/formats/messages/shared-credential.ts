@@ -1,7 +1,7 @@
 // Refuses what a client must not use. All accounts share the operator's credential, so a field that
 // changes the price or names state kept at the provider passes only if the catalogue prices it. A
 // test keeps these tables in step with the official SDK's types.
-import { invalidRequest, type ApiError } from '../../canonical/errors.ts';
+import { invalidRequest, type ApiError, quoted } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileVerdicts, type OpenedFields } from '../field-verdicts.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
@@ -70,10 +70,10 @@ function refuseTool(tool: unknown, path: string, search: SearchOffer = 'unpriced
     return;
   if (isObject(tool) && isSearchTool(tool)) {
     if (search === 'priced') return;
-    throw refusal(`${path}.type`, unofferedSearch[search], ` \`${type}\``);
+    throw refusal(`${path}.type`, unofferedSearch[search], ` ${quoted(type)}`);
   }
   const known = Object.entries(refusedTools).find(([start]) => type.startsWith(start));
-  throw refusal(`${path}.type`, known?.[1] ?? costsExtra, ` \`${type}\``);
+  throw refusal(`${path}.type`, known?.[1] ?? costsExtra, ` ${quoted(type)}`);
 }
 
 function refuseEdits(edits: unknown): void {
@@ -84,7 +84,7 @@ function refuseEdits(edits: unknown): void {
     throw refusal(
       `context_management.edits[${index}].type`,
       'its tokens are not in the usage that the provider reports',
-      ` \`${type}\``,
+      ` ${quoted(type)}`,
     );
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '../../canonical/web-search.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
+import { describeValue } from '../../lib/schema.ts';
 
 /**
  * The version without code. Later versions filter results with code that the model writes and runs,
@@ -62,7 +63,7 @@ function readLimit(value: unknown, path: string): number | null {
     return value;
   throw invalidRequest(
     path,
-    `${path} must be a whole number from 1 to ${searchesPerRequestMax}, because each search is charged; got ${JSON.stringify(value)}`,
+    `${path} must be a whole number from 1 to ${searchesPerRequestMax}, because each search is charged; got ${describeValue(value)}`,
   );
 }
 

@@ -330,7 +330,7 @@ test('what Messages cannot express is refused by name', () => {
     [{ toolChoice: { type: 'required' } }, /^Error: tool_choice asks for a tool call/],
     [
       { messages: [{ role: 'user', content: [document] }] },
-      /The document "a.doc" of type application\/msword/,
+      /The document "a.doc" of type "application\/msword"/,
     ],
   ];
   for (const [fields, message] of cases) {
@@ -372,7 +372,7 @@ test('a choice of an undefined tool is refused', () => {
     (error) =>
       error instanceof ApiError &&
       error.param === 'tool_choice' &&
-      error.message.includes('`look`'),
+      error.message.includes('"look"'),
   );
 });
 

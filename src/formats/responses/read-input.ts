@@ -1,5 +1,5 @@
 // Reads the input items as messages: one each, which gather-messages.ts then joins.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type {
   AssistantPart,
   DocumentPart,
@@ -90,7 +90,7 @@ function readItem(
       const { type } = item as { type: string };
       throw invalidRequest(
         `${path}.type`,
-        `${path}.type '${type}' is not available on this model. Leave the item out.`,
+        `${path}.type ${quoted(type)} is not available on this model. Leave the item out.`,
       );
     }
   }
@@ -197,6 +197,6 @@ function readFile(part: Extract<ContentPart, { type: 'input_file' }>, path: stri
 function misplaced({ type }: { type: string }, path: string) {
   return invalidRequest(
     `${path}.type`,
-    `${path}.type '${type}' cannot be used here on this model. Leave it out.`,
+    `${path}.type ${quoted(type)} cannot be used here on this model. Leave it out.`,
   );
 }

@@ -1,7 +1,7 @@
 // Reads the client's body as a canonical request, for upstreams of another format. Fields that it
 // cannot express are refused by name if they would change the answer, else `ignoredFields` lists
 // them.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../canonical/request.ts';
 import type { OpenedFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
@@ -144,5 +144,5 @@ function readOutputFormat(format: NonNullable<ResponsesRequest['text']>['format'
 }
 
 function notAvailable(path: string, type: string) {
-  return invalidRequest(path, `${path} '${type}' is not available on this model.`);
+  return invalidRequest(path, `${path} ${quoted(type)} is not available on this model.`);
 }

@@ -1,7 +1,7 @@
 // Reads a request's tools and tool choice for upstreams of another format: one flat list of
 // functions and custom tools. Tools that run at OpenAI, or that only its models know, are refused
 // by name.
-import { invalidRequest, type ApiError } from '../../canonical/errors.ts';
+import { invalidRequest, type ApiError, quoted } from '../../canonical/errors.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ResponsesRequest, ToolDefinition } from './schema.ts';
@@ -125,7 +125,7 @@ export function readToolChoice(
       };
     }
     default:
-      throw notAvailable('tool_choice.type', `'${(choice as { type: string }).type}'`);
+      throw notAvailable('tool_choice.type', quoted((choice as { type: string }).type));
   }
 }
 
@@ -154,16 +154,16 @@ function foreignTool(path: string, type: string): ApiError {
     const remedy = 'Leave the tool out; in Codex, set `web_search = "disabled"` in config.toml';
     return invalidRequest(
       path,
-      `${path} '${type}' runs at OpenAI only: it needs a live key and a model of OpenAI's. ${remedy}.`,
+      `${path} ${quoted(type)} runs at OpenAI only: it needs a live key and a model of OpenAI's. ${remedy}.`,
     );
   }
   if (atCaller.has(type))
     return notAvailable(
       path,
-      `'${type}' exists only for OpenAI's models and`,
+      `${quoted(type)} exists only for OpenAI's models and`,
       'Define a function instead',
     );
-  return notAvailable(path, `'${type}' runs at OpenAI and`, 'Use a function of your own');
+  return notAvailable(path, `${quoted(type)} runs at OpenAI and`, 'Use a function of your own');
 }
 
 function notAvailable(path: string, what: string, remedy = 'Leave it out'): ApiError {

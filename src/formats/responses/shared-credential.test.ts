@@ -131,7 +131,7 @@ test('a refusal names the field and the reason', async (t) => {
     [
       { tools: [{ type: 'something_new' }] },
       'tools[0].type',
-      /'something_new' runs at the provider and is not priced/,
+      /"something_new" runs at the provider and is not priced/,
     ],
     ...Object.keys(toolPlaces)
       .filter((type) => toolPlaces[type] === 'provider')
@@ -211,6 +211,6 @@ test('names that every object has are unknown, as a field of an item and as its 
   );
   assert.throws(
     write({ type: 'constructor' }),
-    /^Error: input\[0\]\.type `constructor` is an unknown kind of content/,
+    /^Error: input\[0\]\.type "constructor" is an unknown kind of content/,
   );
 });

@@ -1,7 +1,7 @@
 // All tenants share the operator's credential at the provider. Refuses what names state kept there
 // or changes the price in a way that the catalogue does not know. The tables cover every field and
 // tool of the official SDK; a test keeps them complete.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileVerdicts, type OpenedFields } from '../field-verdicts.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
@@ -69,7 +69,7 @@ function refuseTools(tools: unknown, path: string, search: SearchOffer): void {
     }
     throw unpriced(
       `${path}[${index}].type`,
-      `'${String(tool.type)}' runs at the provider and`,
+      `${quoted(tool.type)} runs at the provider and`,
       'Use a function of your own',
     );
   }
@@ -78,10 +78,10 @@ function refuseTools(tools: unknown, path: string, search: SearchOffer): void {
 function refuseSearch(search: SearchOffer, path: string, type: string): void {
   if (search === 'priced') return;
   if (search === 'unpriced')
-    throw unpriced(path, `'${type}' runs at the provider and`, unpricedSearchRemedy);
+    throw unpriced(path, `${quoted(type)} runs at the provider and`, unpricedSearchRemedy);
   throw invalidRequest(
     path,
-    `${path}: '${type}' runs at OpenAI, but this model does not run there in this format. Use a function of your own.`,
+    `${path}: ${quoted(type)} runs at OpenAI, but this model does not run there in this format. Use a function of your own.`,
   );
 }
 

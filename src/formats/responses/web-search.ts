@@ -9,6 +9,7 @@ import {
 } from '../../canonical/web-search.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
+import { describeValue } from '../../lib/schema.ts';
 
 const searchTools: ReadonlyMap<unknown, SearchToolName> = new Map([
   ['web_search', 'web_search'],
@@ -75,7 +76,7 @@ function readLimit(value: unknown): number | null {
     return value;
   throw invalidRequest(
     'max_tool_calls',
-    `max_tool_calls must be a whole number from 1 to ${searchesPerRequestMax} with a web search, because each search is charged; got ${JSON.stringify(value)}`,
+    `max_tool_calls must be a whole number from 1 to ${searchesPerRequestMax} with a web search, because each search is charged; got ${describeValue(value)}`,
   );
 }
 

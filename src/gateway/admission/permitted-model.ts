@@ -1,6 +1,6 @@
 // Finds the model of a request, then checks that its key may use it. An unknown model is reported
 // before a forbidden one.
-import { accountFrozen, ApiError } from '../../canonical/errors.ts';
+import { accountFrozen, ApiError, quoted } from '../../canonical/errors.ts';
 import { searchModelId } from '../../canonical/web-search.ts';
 import { listModels } from '../../domain/catalog/listing.ts';
 import type { Model } from '../../domain/catalog/model.ts';
@@ -17,7 +17,7 @@ export function findModel(gateway: Gateway, key: ApiKey, name: string): Model {
   if (!catalog.images.resolve(name)) throw unknownModel(gateway, { key, name, type: 'model' });
   throw new ApiError(
     'model_not_found',
-    `The model '${name}' makes images: send a prompt to POST /v1/images/generations. GET /v1/models lists the chat models.`,
+    `The model ${quoted(name)} makes images: send a prompt to POST /v1/images/generations. GET /v1/models lists the chat models.`,
     { param: 'model' },
   );
 }

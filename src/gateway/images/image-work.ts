@@ -1,5 +1,5 @@
 // A request for images: fetches inputs, makes images, stores them, and charges for those delivered.
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest, quoted } from '../../canonical/errors.ts';
 import type { ImageModel } from '../../canonical/image-model.ts';
 import { editSiblingOf } from '../../domain/catalog/image-catalog.ts';
 import { unitPrice, type PricedImage } from '../../domain/catalog/image-price.ts';
@@ -270,6 +270,6 @@ function isChatModel({ catalog }: Gateway, name: string): boolean {
 function notAnImageModel(name: string): Error {
   return invalidRequest(
     'model',
-    `The model '${name}' makes no images. GET /v1/models lists those that do, of type \`image\`.`,
+    `The model ${quoted(name)} makes no images. GET /v1/models lists those that do, of type \`image\`.`,
   );
 }

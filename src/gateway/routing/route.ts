@@ -1,7 +1,7 @@
 // Finds the routes of a model: which providers can serve a request, in which wire format. A test
 // key uses the same routes, or all of the catalogue's when none is active; the sandbox plays their
 // hosts.
-import { ApiError } from '../../canonical/errors.ts';
+import { ApiError, quoted } from '../../canonical/errors.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../../canonical/format-name.ts';
 import type { Mode } from '../../canonical/mode.ts';
 import { formatsOfKind } from '../../canonical/provider-kind.ts';
@@ -75,11 +75,10 @@ function formatOf(
 
 /** `meant`: the id that was probably meant. */
 export function modelNotFound(name: string, meant: string | null = null): ApiError {
-  const shown = name.length <= 100 ? name : `${name.slice(0, 100)}…`;
   const question = meant === null ? '' : ` Did you mean '${meant}'?`;
   return new ApiError(
     'model_not_found',
-    `The model '${shown}' does not exist or is not switched on here.${question} GET /v1/models lists what there is.`,
+    `The model ${quoted(name)} does not exist or is not switched on here.${question} GET /v1/models lists what there is.`,
     {
       param: 'model',
     },

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest, quoted } from '../../canonical/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import { type BodyRoom, ownersOf, type Place } from '../body-room.ts';
 import { overloaded } from '../overload.ts';
@@ -109,14 +109,14 @@ export function checkContentType(
   ) {
     throw new ApiError(
       'unsupported_media_type',
-      `The body must be JSON. Send \`Content-Type: application/json\` instead of \`${contentType.slice(0, 80)}\`.`,
+      `The body must be JSON. Send \`Content-Type: application/json\` instead of ${quoted(contentType)}.`,
     );
   }
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new ApiError(
       'unsupported_media_type',
-      `The body must not be compressed. Send it without \`Content-Encoding: ${encoding.slice(0, 40)}\`.`,
+      `The body must not be compressed. Send it without \`Content-Encoding\`; got ${quoted(encoding)}.`,
     );
   }
   next();
