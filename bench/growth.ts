@@ -114,6 +114,7 @@ async function readTimes({ read }: Database, { firstMs }: History): Promise<stri
     () => listCharges(read, { ledgerId, limit: 100, cursor: null }),
     () =>
       sumDays(read, {
+        ids: [''],
         of: { mode: 'live' },
         fromDay: dayOf(days - 30),
         toDay: dayOf(days - 1),

@@ -4,7 +4,7 @@ import { checkDays } from '../dashboard-api/usage-pages.ts';
 import { readPage } from '../dashboard-api/usage-pages.ts';
 import { toRecord } from '../dashboard-api/usage-records.ts';
 import { listChanges } from '../domain/audit/audit-log.ts';
-import { accountIdOf, ledgerIdOf, modeOf } from '../domain/ledger/commands.ts';
+import { accountIdOf, ledgerIdOf } from '../domain/ledger/commands.ts';
 import { type DailySumsQuery, sumDays, sumRange } from '../domain/ledger/reports/daily-sums.ts';
 import { readLossStandings } from '../domain/ledger/reports/loss-budget.ts';
 import { encodeUsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
@@ -27,7 +27,14 @@ export const reportsHandlers: AdminHandlers<typeof reportsEndpoints> = {
     const { by, mode = 'live', account, from, to } = query;
     checkDays(from, to);
     const of = account === undefined ? { mode } : { ledgerId: ledgerIdOf(account, mode) };
-    const sums = await readSums(context.database.read, by, { of, fromDay: from, toDay: to });
+    const { limit = pageRows, after } = query;
+    // One more shows whether there is another page.
+    const wanted = { after: readAfter(after), limit: limit + 1 };
+    const sums = await readSums(
+      context.database.read,
+      { by, of, fromDay: from, toDay: to },
+      wanted,
+    );
     const { data, ...page } = pageOf(sums, ({ group }) => group, query);
     const rows = data.map((sum) => ({
       group: sum.group,
@@ -45,11 +52,11 @@ export const reportsHandlers: AdminHandlers<typeof reportsEndpoints> = {
 
   'GET /reports/losses': async ({ context: { database, gateway }, query }) => {
     const { config, clock } = gateway;
-    const losses = { limits: config.limits, nowMs: clock.nowMs() };
+    const { mode = 'live', limit = pageRows, after } = query;
+    const wanted = { mode, after: readAfter(after), limit: limit + 1 };
+    const losses = { limits: config.limits, nowMs: clock.nowMs(), page: wanted };
     const standings = [...(await readLossStandings(database.read, losses))];
-    const { mode = 'live' } = query;
-    const ofMode = standings.filter(([ledgerId]) => modeOf(ledgerId) === mode);
-    const { data, ...page } = pageOf(ofMode, ([ledgerId]) => accountIdOf(ledgerId), query);
+    const { data, ...page } = pageOf(standings, ([ledgerId]) => accountIdOf(ledgerId), query);
     const rows = data.map(([ledgerId, standing]) => ({
       account_id: accountIdOf(ledgerId),
       provoked_loss_micros: standing.provokedMicros,
@@ -75,10 +82,10 @@ type Group = 'day' | 'account' | 'key' | 'model';
 /** Reads the daily sums, not the charges: a whole year delays no other request. */
 async function readSums(
   db: Parameters<typeof sumDays>[0],
-  by: Group,
-  range: Pick<DailySumsQuery, 'of' | 'fromDay' | 'toDay'>,
+  { by, ...range }: Pick<DailySumsQuery, 'of' | 'fromDay' | 'toDay'> & { readonly by: Group },
+  page: { readonly after: string | null; readonly limit: number },
 ) {
-  if (by !== 'day') return sumRange(db, { ...range, by });
-  const days = await sumDays(db, { ...range, by: 'none' });
+  if (by !== 'day') return sumRange(db, { ...range, by }, page);
+  const days = await sumDays(db, { ...range, by: 'none', ids: [''] });
   return days.map((sum) => ({ ...sum, group: sum.day }));
 }

@@ -39,20 +39,6 @@ export class GroupSums {
         (id < otherId ? -1 : 1),
     );
   }
-
-  /** Returns the sum of all groups. */
-  get total(): Sums {
-    const total = noSums();
-    for (const sums of this.#groups.values()) addSums(total, sums);
-    return total;
-  }
-
-  /** Returns the same sums by other groups: a key's by the member who made it. */
-  regrouped(groupOf: (group: string) => string): GroupSums {
-    const others = new GroupSums();
-    for (const [group, sums] of this.#groups) addSums(others.of(groupOf(group)), sums);
-    return others;
-  }
 }
 
 function noSums(): Sums {
@@ -79,26 +65,32 @@ const added = [
   'savedMicros',
 ] as const;
 
-function addSums(sums: Sums, others: Sums): void {
-  for (const name of added) sums[name] += others[name];
-  for (const kind of ['first', 'whole'] as const)
-    for (const [bucket, requests] of others[kind]) addToBucket(sums[kind], bucket, requests);
+/** Returns the total without these groups. They may be read later, so no figure is below 0. */
+export function restOf(
+  total: Sums,
+  groups: readonly (readonly [group: string, sums: Sums])[],
+): Sums {
+  const rest = { ...total, first: new Map(total.first), whole: new Map(total.whole) };
+  for (const [, sums] of groups) {
+    for (const name of added) rest[name] = Math.max(0, rest[name] - sums[name]);
+    for (const kind of ['first', 'whole'] as const)
+      for (const [bucket, requests] of sums[kind])
+        rest[kind].set(bucket, Math.max(0, (rest[kind].get(bucket) ?? 0) - requests));
+  }
+  return rest;
 }
 
 export function addToBucket(histogram: Histogram, bucket: number, requests: number): void {
   histogram.set(bucket, (histogram.get(bucket) ?? 0) + requests);
 }
 
-type Uncharged = {
-  readonly outcome: string;
-  readonly requests: number;
-  readonly savedMicros: number;
-};
-
-export function addUncharged(sums: Sums, { outcome, requests, savedMicros }: Uncharged): void {
-  sums.requests += requests;
-  if (isRepeat(outcome)) sums.cached += requests;
-  else sums.errors += requests;
+export function addUncharged(
+  sums: Sums,
+  { errors, cached, savedMicros }: Pick<Sums, 'errors' | 'cached' | 'savedMicros'>,
+): void {
+  sums.requests += errors + cached;
+  sums.errors += errors;
+  sums.cached += cached;
   sums.savedMicros += savedMicros;
 }
 
@@ -133,15 +125,18 @@ type CostSeries = {
 };
 
 const seriesMax = 5;
+/** The groups with the highest cost that `toSeries` needs. */
+export const seriesRead = seriesMax + 2;
 
 /**
- * Returns a cost for each day: of the five groups with the highest cost, and of all others together
- * unless groups overlap. Groups without cost are left out; the group '' has no id.
+ * Returns a cost for each day: of the five groups with the highest cost, and of all others together.
+ * `totals`: the costs of all groups by day; null: they overlap. Groups without cost are left out; the
+ * group '' has no id.
  */
 export function toSeries(
   costs: readonly DayCost[],
   days: readonly string[],
-  { overlap }: { readonly overlap: boolean },
+  totals: readonly DayCost[] | null,
 ): readonly CostSeries[] {
   const places = new Map(days.map((day, place) => [day, place]));
   const byDay = (rows: readonly DayCost[]) => {
@@ -158,11 +153,12 @@ export function toSeries(
     );
   // A single remaining group is shown by itself.
   const shown = groups.length === seriesMax + 1 ? groups : groups.slice(0, seriesMax);
-  const ids = new Set(shown.map(({ id }) => id));
-  const rest = byDay(costs.filter(({ group }) => !ids.has(group)));
+  const rest = byDay(totals ?? []).map((cost, place) =>
+    shown.reduce((left, group) => left - group.costs[place]!, cost),
+  );
   return [
     ...shown.map((group) => ({ id: group.id || null, isRest: false, costs: group.costs })),
-    ...(overlap || total(rest) === 0 ? [] : [{ id: null, isRest: true, costs: rest }]),
+    ...(totals === null || total(rest) === 0 ? [] : [{ id: null, isRest: true, costs: rest }]),
   ];
 }
 

@@ -1,5 +1,6 @@
 // Figures of any days, compared with as many days before. All are read from sums by day or hour, so
-// the number of requests does not matter.
+// the number of requests does not matter; nor does the number of keys and tags, because the database
+// chooses the groups that are shown.
 import type {
   Analytics,
   analyticsEndpoints,
@@ -10,7 +11,7 @@ import {
   sumHours,
   sumLatencies,
   sumProviderDays,
-  sumUnchargedTags,
+  sumUncharged,
   type ActivityRange,
 } from '../domain/activity/analytics.ts';
 import { type ActivitySum, sumActivity } from '../domain/activity/queries.ts';
@@ -26,18 +27,21 @@ import {
   GroupSums,
   isRepeat,
   rangeBefore,
+  restOf,
+  seriesRead,
   type Sums,
   toFigures,
   toSeries,
 } from './analytics-sums.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
-import { readKeyMembers } from './key-members.ts';
+import { readMemberNames } from './key-members.ts';
 import { namesOfModels } from './model-names.ts';
 import { checkDays } from './usage-pages.ts';
 
 type Group = (typeof analyticsGroups)[number];
 type Names = ReadonlyMap<string, string>;
+type Db = DashboardContext['database']['read'];
 
 const rowsMax = 200;
 const hoursOfWeek = 168;
@@ -46,53 +50,54 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
   'GET /accounts/:account/analytics': async ({ context, account, query }) => {
     const { mode, from, to, by } = query;
     checkDays(from, to);
-    const before = rangeBefore(from, to);
-    const own = { accountId: account.accountId, mode };
-    const now = { ...own, fromDay: from, toDay: to };
-    const earlier = { ...own, fromDay: before.from, toDay: before.to };
-    const members =
-      by === 'member' ? await readKeyMembers(context.database, account.accountId) : null;
-    const memberOf = (key: string) => members?.get(key)?.id ?? '';
-    const [sums, sumsBefore] = await Promise.all([
-      sumGroups(context, { range: now, by, isCompared: false }),
-      sumGroups(context, { range: earlier, by, isCompared: true }),
-    ]);
-    const { costs, uncharged } = sums;
-    const isMember = by === 'member';
-    const groups = isMember ? sums.groups.regrouped(memberOf) : sums.groups;
-    const groupsBefore = isMember ? sumsBefore.groups.regrouped(memberOf) : sumsBefore.groups;
-    const series = toSeries(
-      isMember ? costs.map((one) => ({ ...one, group: memberOf(one.group) })) : costs,
-      daysBetween(from, to),
-      { overlap: by === 'tag' },
+    const { read } = context.database;
+    const { accountId } = account;
+    const days = rangeBefore(from, to);
+    const now = { accountId, mode, fromDay: from, toDay: to };
+    const before = { accountId, mode, fromDay: days.from, toDay: days.to };
+    const { total, uncharged } = await sumTotal(read, now);
+    const { total: totalBefore } = await sumTotal(read, before);
+    const top = await findTop(read, now, by);
+    const groups = await sumGroups(read, now, { by, ids: top });
+    const all = groups.sorted;
+    const shown = all.slice(0, rowsMax);
+    const ids = shown.map(([id]) => id);
+    addLatencies(groups, await sumLatencies(read, now, by, ids));
+    const groupsBefore = await sumGroups(read, before, { by, ids });
+    const names = await readNames(context, accountId, { by, ids });
+    const { costs, totals } = await readDayCosts(read, now, {
+      by,
+      ids: ids.slice(0, seriesRead),
+    });
+    const rows = shown.map(([id, group]) =>
+      toRow(
+        { id: id || null, name: nameOf(names, id), is_rest: false },
+        group,
+        groupsBefore.of(id),
+      ),
     );
-    const shown = groups.sorted.slice(0, rowsMax);
-    const names = isMember
-      ? new Map([...members!.values()].map(({ id, name }) => [id, name]))
-      : await readNames(
-          context,
-          by,
-          shown.map(([id]) => id),
-        );
+    // Tags overlap, so they have no rest.
+    if (all.length > rowsMax && by !== 'tag')
+      rows.push(
+        toRow(
+          { id: null, name: null, is_rest: true },
+          restOf(total, shown),
+          restOf(totalBefore, groupsBefore.sorted),
+        ),
+      );
     return {
-      now: toFigures(sums.total),
-      before: toFigures(sumsBefore.total),
+      now: toFigures(total),
+      before: toFigures(totalBefore),
       days: daysBetween(from, to),
-      series: series.map(({ id, isRest, costs: amounts }) => ({
-        id,
-        name: nameOf(names, id),
-        is_rest: isRest,
-        cost_micros: amounts,
-      })),
-      rows: shown.map(([id, group]): AnalyticsRow => {
-        const { costMicros, requests } = groupsBefore.of(id);
-        return {
-          id: id || null,
+      series: toSeries(costs, daysBetween(from, to), by === 'tag' ? null : totals).map(
+        ({ id, isRest, costs: amounts }) => ({
+          id,
           name: nameOf(names, id),
-          ...toFigures(group),
-          before: { cost_micros: costMicros, requests },
-        };
-      }),
+          is_rest: isRest,
+          cost_micros: amounts,
+        }),
+      ),
+      rows,
       errors: toErrors(uncharged),
     };
   },
@@ -113,137 +118,133 @@ export const analyticsHandlers: Handlers<typeof analyticsEndpoints> = {
   },
 };
 
-type Wanted = {
-  readonly range: ActivityRange;
-  readonly by: Group;
-  /** True: nothing by day, and only the total has latencies. */
-  readonly isCompared: boolean;
-};
-
-type Read = {
-  readonly groups: GroupSums;
-  readonly total: Sums;
-  /** By day, unless the sums are only compared. */
-  readonly costs: readonly DayCost[];
-  readonly uncharged: readonly ActivitySum[];
-};
-
-/** Sums by model, key, provider or tag. A member's are those of the keys. */
-async function sumGroups(context: DashboardContext, wanted: Wanted): Promise<Read> {
-  const { range, by, isCompared } = wanted;
-  const { read } = context.database;
-  const column = by === 'member' ? 'key' : by;
-  const overall = addLatencies(new GroupSums(), await sumLatencies(read, { ...range, by: 'none' }));
-  const { groups, total, costs, uncharged } =
-    column === 'provider' || column === 'tag'
-      ? await sumBeside(context, wanted, column)
-      : await sumByColumn(context, wanted, column);
-  if (!isCompared) addLatencies(groups, await sumLatencies(read, { ...range, by: column }));
-  return { groups, total: { ...total, ...latenciesOf(overall) }, costs, uncharged };
+async function sumTotal(
+  db: Db,
+  range: ActivityRange,
+): Promise<{ readonly total: Sums; readonly uncharged: readonly ActivitySum[] }> {
+  const groups = new GroupSums();
+  const [charged, uncharged, latencies] = await Promise.all([
+    sumRange(db, { ...ofLedger(range), by: 'none' }, { top: 1 }),
+    sumActivity(db, { ...range, by: 'none' }),
+    sumLatencies(db, range, 'none', ['']),
+  ]);
+  addCharged(groups, charged);
+  for (const { outcome, requests, savedMicros } of uncharged) {
+    const kind = isRepeat(outcome)
+      ? { cached: requests, errors: 0 }
+      : { cached: 0, errors: requests };
+    addUncharged(groups.of(''), { ...kind, savedMicros });
+  }
+  addLatencies(groups, latencies);
+  return { total: groups.of(''), uncharged };
 }
 
-/** The ledger has no sums by provider, and those by tag overlap: the total is read by itself. */
-async function sumBeside(
-  context: DashboardContext,
-  wanted: Wanted,
-  column: 'provider' | 'tag',
-): Promise<Read> {
-  const [{ groups, costs }, { total, uncharged }] = await Promise.all([
-    column === 'tag' ? sumByTag(context, wanted) : sumByProvider(context, wanted),
-    sumByColumn(context, { ...wanted, isCompared: true }, 'none'),
-  ]);
-  return { groups, total, costs, uncharged };
+function ofLedger({ accountId, mode, fromDay, toDay }: ActivityRange) {
+  const ledgerId = ledgerIdOf(accountId, mode);
+  return { of: { ledgerId }, ledgerId, fromDay, toDay };
+}
+
+/** Returns the groups that may be shown: those with the highest costs, and with the most requests. */
+async function findTop(db: Db, range: ActivityRange, by: Group): Promise<readonly string[]> {
+  const which = { top: rowsMax + 1 };
+  const charged = await sumCharged(db, range, by, which);
+  const uncharged = by === 'provider' ? [] : await sumUncharged(db, range, by, which);
+  return [...new Set([...charged, ...uncharged].map(({ group }) => group))];
+}
+
+type Groups = { readonly by: Group; readonly ids: readonly string[] };
+
+/** Latencies are not in the sums. */
+async function sumGroups(db: Db, range: ActivityRange, { by, ids }: Groups): Promise<GroupSums> {
+  const groups = new GroupSums();
+  addCharged(groups, await sumCharged(db, range, by, { ids }));
+  if (by !== 'provider')
+    for (const sum of await sumUncharged(db, range, by, { ids }))
+      addUncharged(groups.of(sum.group), sum);
+  return groups;
+}
+
+type ChargedSum = {
+  readonly group: string;
+  readonly costMicros: number;
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Only by provider: the others have errors by themselves. */
+  readonly errors?: number;
+};
+type Which = { readonly top: number } | { readonly ids: readonly string[] };
+
+/** The ledger has no sums by provider, of which there are few. */
+async function sumCharged(
+  db: Db,
+  range: ActivityRange,
+  by: Group,
+  which: Which,
+): Promise<readonly ChargedSum[]> {
+  if (by === 'tag')
+    return (await sumTags(db, { ...ofLedger(range), by }, which)).map((sum) => ({
+      ...sum,
+      group: sum.tag,
+    }));
+  if (by !== 'provider') return sumRange(db, { ...ofLedger(range), by }, which);
+  return (await sumProviderDays(db, range)).map((sum) => ({ ...sum, group: sum.provider }));
+}
+
+/** Returns costs by day of some groups, and of all together. */
+async function readDayCosts(
+  db: Db,
+  range: ActivityRange,
+  { by, ids }: Groups,
+): Promise<{ readonly costs: readonly DayCost[]; readonly totals: readonly DayCost[] }> {
+  const ledger = ofLedger(range);
+  if (by === 'provider') {
+    const days = await sumProviderDays(db, range);
+    const costs = days.map((sum) => ({ ...sum, group: sum.provider }));
+    return { costs, totals: costs };
+  }
+  if (by !== 'tag')
+    return {
+      costs: await sumDays(db, { ...ledger, by, ids }),
+      totals: await sumDays(db, { ...ledger, by: 'none', ids: [''] }),
+    };
+  const days = await sumTags(db, { ...ledger, by: 'day-and-tag' }, { ids });
+  return { costs: days.map((sum) => ({ ...sum, group: sum.tag })), totals: [] };
 }
 
 type Latencies = Awaited<ReturnType<typeof sumLatencies>>;
 
-function addLatencies(groups: GroupSums, latencies: Latencies): GroupSums {
+function addLatencies(groups: GroupSums, latencies: Latencies): void {
   for (const { group, kind, bucket, requests } of latencies)
     addToBucket(groups.of(group)[kind], bucket, requests);
-  return groups;
 }
 
-function latenciesOf(groups: GroupSums): Pick<Sums, 'first' | 'whole'> {
-  const { first, whole } = groups.of('');
-  return { first, whole };
-}
-
-async function sumByColumn(
-  { database: { read } }: DashboardContext,
-  { range, isCompared }: Wanted,
-  by: 'none' | 'model' | 'key',
-): Promise<Read> {
-  const { accountId, mode, fromDay, toDay } = range;
-  const query = { of: { ledgerId: ledgerIdOf(accountId, mode) }, fromDay, toDay, by };
-  const [costs, uncharged] = await Promise.all([
-    isCompared
-      ? sumRange(read, query).then((sums) => sums.map((sum) => ({ ...sum, day: '' })))
-      : sumDays(read, query),
-    sumActivity(read, { ...range, by }),
-  ]);
-  const groups = addCharged(costs);
-  const { total } = groups;
-  for (const sum of uncharged) {
-    addUncharged(groups.of(sum.group), sum);
-    addUncharged(total, sum);
-  }
-  return { groups, total, costs, uncharged };
-}
-
-type ChargedSum = DayCost & {
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-};
-
-function addCharged(rows: readonly ChargedSum[]): GroupSums {
-  const groups = new GroupSums();
+function addCharged(groups: GroupSums, rows: readonly ChargedSum[]): void {
   for (const row of rows) {
     const sums = groups.of(row.group);
     sums.costMicros += row.costMicros;
     sums.requests += row.requests;
     sums.inputTokens += row.inputTokens;
     sums.outputTokens += row.outputTokens;
+    sums.errors += row.errors ?? 0;
   }
-  return groups;
 }
 
-type OfGroups = Pick<Read, 'groups' | 'costs'>;
-
-async function sumByProvider(
-  { database: { read } }: DashboardContext,
-  { range }: Wanted,
-): Promise<OfGroups> {
-  const days = await sumProviderDays(read, range);
-  const costs = days.map((sum) => ({ ...sum, group: sum.provider }));
-  const groups = addCharged(costs);
-  for (const { group, errors } of costs) groups.of(group).errors += errors;
-  return { groups, costs };
-}
-
-async function sumByTag(
-  { database: { read } }: DashboardContext,
-  { range, isCompared }: Wanted,
-): Promise<OfGroups> {
-  const { accountId, mode, fromDay, toDay } = range;
-  const ledgerId = ledgerIdOf(accountId, mode);
-  const by = isCompared ? 'tag' : 'day-and-tag';
-  const [sums, uncharged] = await Promise.all([
-    sumTags(read, { ledgerId, fromDay, toDay, by }),
-    sumUnchargedTags(read, range),
-  ]);
-  const costs = sums.map((sum) => ({ ...sum, group: sum.tag }));
-  const groups = addCharged(costs);
-  for (const sum of uncharged) addUncharged(groups.of(sum.group), sum);
-  return { groups, costs };
+function toRow(
+  group: Pick<AnalyticsRow, 'id' | 'name' | 'is_rest'>,
+  sums: Sums,
+  { costMicros, requests }: Sums,
+): AnalyticsRow {
+  return { ...group, ...toFigures(sums), before: { cost_micros: costMicros, requests } };
 }
 
 /** Providers and tags are their own names. */
 async function readNames(
   { database, gateway }: DashboardContext,
-  by: Group,
-  ids: readonly string[],
+  accountId: string,
+  { by, ids }: Groups,
 ): Promise<Names> {
+  if (by === 'member') return readMemberNames(database, accountId, ids);
   if (by === 'key') return readKeyNames(database, ids);
   return by === 'model' ? namesOfModels(gateway.catalog, ids) : new Map(ids.map((id) => [id, id]));
 }

@@ -1,31 +1,32 @@
-// The members in whose figures the keys of an account count, and who may be filtered by.
+// The names of the members in whose figures keys count (db/which-groups.ts).
 import type { Database } from '../db/database.ts';
-import { readKeyMakers } from '../domain/audit/key-makers.ts';
-import { listKeyOwners } from '../domain/keys/key-owners.ts';
-import { listMembers } from '../domain/users/members.ts';
 
-export type KeyMember = { readonly id: string; readonly name: string };
-
-/**
- * Returns the owner of each key, else the member who made it: keys from before owners have none.
- * Other keys are missing. A member's figures are the sums of their keys, so all that a key has done
- * moves with it to a new owner, as in budgets. They are not stored per member: that would add rows
- * to each request.
- */
-export async function readKeyMembers(
-  database: Pick<Database, 'read'>,
+/** Returns names by user id: of a member the address, else the name when a key was made. */
+export async function readMemberNames(
+  { read }: Pick<Database, 'read'>,
   accountId: string,
-): Promise<ReadonlyMap<string, KeyMember>> {
-  const { read } = database;
-  const [makers, owners, members] = await Promise.all([
-    readKeyMakers(read, accountId),
-    listKeyOwners(database, accountId),
-    listMembers(database, accountId),
-  ]);
-  const emails = new Map(members.map(({ userId, email }) => [userId, email]));
-  const byKey = new Map<string, KeyMember>(makers);
-  for (const [keyId, { userId: id, name }] of owners) byKey.set(keyId, { id, name });
-  return new Map(
-    [...byKey].map(([keyId, { id, name }]) => [keyId, { id, name: emails.get(id) ?? name }]),
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (userIds.length === 0) return new Map();
+  const makers = await read
+    .selectFrom('audit_log')
+    .select(({ fn }) => ['actor_id as id', fn.max('actor_name').as('name')])
+    .where('account_id', '=', accountId)
+    .where('action', '=', 'key.create')
+    .where('actor_kind', '=', 'user')
+    .where('actor_id', 'in', userIds)
+    .groupBy('actor_id')
+    .execute();
+  const users = await read
+    .selectFrom('users')
+    .leftJoin('account_members', (join) =>
+      join.onRef('user_id', '=', 'users.id').on('account_id', '=', accountId),
+    )
+    .select(['users.id', 'name', 'email', 'user_id'])
+    .where('users.id', 'in', userIds)
+    .execute();
+  const owners = users.map(
+    ({ id, name, email, user_id: member }) => [id, member ? email : name] as const,
   );
+  return new Map([...makers.map(({ id, name }) => [id, name] as const), ...owners]);
 }

@@ -21,7 +21,7 @@ import {
   type KeyLocator,
 } from '../domain/keys/list-keys.ts';
 import type { KeyChange, KeyControls, NewKey } from '../domain/keys/manage-keys.ts';
-import { readKeySpending, type KeySpending } from '../domain/ledger/reports/spending.ts';
+import { readKeySpending, type WindowSpending } from '../domain/ledger/reports/spending.ts';
 import type { Membership } from '../domain/users/session.ts';
 import { forecastMicros } from '../domain/ledger/forecast.ts';
 import { dayStartMs, hourMs, monthStartMs, nextDayMs, nextMonthMs } from '../lib/utc-time.ts';
@@ -295,7 +295,7 @@ export async function toKeys(
  * the forecast.
  */
 export function spendOf(
-  spending: Omit<KeySpending, 'keyId'> | undefined,
+  spending: WindowSpending | undefined,
   { createdAtMs, nowMs }: { readonly createdAtMs: number; readonly nowMs: number },
 ): Pick<Key, 'today' | 'this_month'> {
   const created = { createdAtMs, nowMs };

@@ -43,6 +43,7 @@ export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
 };
 
 const daysMeasured = 30;
+const modelsMax = 1_000;
 
 async function measureModels(
   { database, gateway }: DashboardContext,
@@ -51,15 +52,16 @@ async function measureModels(
 ): Promise<readonly Contract.MeasuredModel[]> {
   const nowMs = gateway.clock.nowMs();
   const range = { fromDay: dayOf(nowMs - (daysMeasured - 1) * dayMs), toDay: dayOf(nowMs) };
-  const [charged, uncharged, latencies] = await Promise.all([
-    sumRange(database.read, {
-      of: { ledgerId: ledgerIdOf(accountId, mode) },
-      ...range,
-      by: 'model',
-    }),
+  const query = { of: { ledgerId: ledgerIdOf(accountId, mode) }, ...range, by: 'model' } as const;
+  const [charged, uncharged] = await Promise.all([
+    sumRange(database.read, query, { top: modelsMax }),
     sumActivity(database.read, { accountId, mode, ...range, by: 'model' }),
-    readModelLatencies(database.read, { accountId, mode, ...range }),
   ]);
+  const latencies = await readModelLatencies(
+    database.read,
+    { accountId, mode, ...range },
+    charged.map(({ group }) => group),
+  );
   const sums = new Map(charged.map((sum) => [sum.group, sum]));
   const failures = new Map<string, number>();
   for (const { group, outcome, requests } of uncharged)

@@ -28,7 +28,7 @@ export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
       readBalance(database.read, ledgerId),
       readSpending(database.read, ledgerId, nowMs),
       listCharges(database.read, { ledgerId, limit: 1, cursor: null }),
-      sumRange(database.read, { of: { ledgerId }, ...range, by: 'none' }),
+      sumRange(database.read, { of: { ledgerId }, ...range, by: 'none' }, { top: 1 }),
       listUncharged(database.read, {
         accountId,
         mode,

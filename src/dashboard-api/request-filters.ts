@@ -46,16 +46,15 @@ export function rangeOf({ from, to }: Pick<Filters, 'from' | 'to'>): Range {
 }
 
 export function chargeFilter(
-  { key, model, endpoint, outcome, tag, provider, hour }: Filters,
+  { key, model, member, endpoint, outcome, tag, provider, hour }: Filters,
   range: Range,
-  keyIds: readonly string[] | undefined,
 ): ChargeFilter {
   return {
     ...range,
     keyId: key,
     modelId: model,
     endpoint,
-    keyIds,
+    member,
     tag,
     provider,
     weekHour: hour,
@@ -65,7 +64,7 @@ export function chargeFilter(
 
 export function unchargedFilter(
   accountId: string,
-  { mode, key, model, endpoint, outcome, code, tag, hour }: Filters,
+  { mode, key, model, member, endpoint, outcome, code, tag, hour }: Filters,
   range: Range,
 ) {
   const outcomes = { cached: 'hit', replayed: 'idempotent-replay', failed: 'failed' } as const;
@@ -75,6 +74,7 @@ export function unchargedFilter(
     mode,
     keyId: key,
     modelId: model,
+    member,
     tag,
     weekHour: hour,
     code,

@@ -38,18 +38,15 @@ async function sumCharged(
   if (isFinerThanSums(filters) || outcome !== undefined || code !== undefined) return null;
   if (tag !== undefined && endpoint !== undefined) return null;
   const ledgerId = ledgerIdOf(accountId, mode);
-  const keyIds = key === undefined ? undefined : [key];
+  const named = { keyId: key, modelId: model };
   const [sum] =
     tag === undefined
-      ? await sumRange(db, {
-          of: { ledgerId },
-          ...days,
-          by: 'none',
-          keyId: key,
-          modelId: model,
-          endpoint,
-        })
-      : await sumTags(db, { ledgerId, ...days, by: 'tag', tag, keyIds, modelId: model });
+      ? await sumRange(
+          db,
+          { of: { ledgerId }, ...days, by: 'none', ...named, endpoint },
+          { top: 1 },
+        )
+      : await sumTags(db, { ledgerId, ...days, by: 'tag', ...named }, { ids: [tag] });
   return {
     requests: sum?.requests ?? 0,
     input_tokens: sum?.inputTokens ?? 0,

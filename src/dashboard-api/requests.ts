@@ -36,7 +36,6 @@ import {
   wantsUncharged,
 } from './request-filters.ts';
 import { sumRequests } from './request-totals.ts';
-import { keysOfMember } from './usage-pages.ts';
 import { toDetail, toRecord } from './usage-records.ts';
 
 const pageRows = 50;
@@ -113,7 +112,6 @@ async function listNewest(
   }: ListQuery & { readonly limit: number; readonly cursor: UsageCursor | null },
 ): Promise<readonly Row[]> {
   const range = rangeOf(filters);
-  const keyIds = await keysOfMember(database, accountId, filters.member);
   const ledgerId = ledgerIdOf(accountId, filters.mode);
   const charges = wantsCharges(filters)
     ? (
@@ -121,14 +119,13 @@ async function listNewest(
           ledgerId,
           limit,
           cursor,
-          ...chargeFilter(filters, range, keyIds),
+          ...chargeFilter(filters, range),
         })
       ).charges
     : [];
   const uncharged = wantsUncharged(filters)
     ? await listUncharged(database.read, {
         ...unchargedFilter(accountId, filters, range),
-        keyIds,
         limit,
         after: cursor,
       })
@@ -151,13 +148,12 @@ async function listSorted(
   const dated = { ...filters, ...days };
   const range = rangeOf(dated);
   const { read } = context.database;
-  const keyIds = await keysOfMember(context.database, accountId, dated.member);
   const charges = wantsCharges(dated)
     ? await listTopCharges(read, {
         ledgerId: ledgerIdOf(accountId, dated.mode),
         limit: sortedRows,
         order: sort,
-        ...chargeFilter(dated, range, keyIds),
+        ...chargeFilter(dated, range),
       })
     : [];
   // Repeated and refused requests have no cost, and are answered at once.

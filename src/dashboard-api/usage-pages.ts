@@ -3,7 +3,6 @@ import { invalidRequest } from '../canonical/errors.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
 import { dayMs } from '../lib/utc-time.ts';
 import type { UsageExportQuery } from '../dashboard-contract/usage.ts';
-import type { Database } from '../db/database.ts';
 import { readKeyNames } from '../domain/keys/manage-keys.ts';
 import type { Charge } from '../domain/ledger/book.ts';
 import { ledgerIdOf } from '../domain/ledger/commands.ts';
@@ -11,7 +10,6 @@ import { listCharges, type ChargeQuery } from '../domain/ledger/reports/queries.
 import { readTagsOf } from '../domain/ledger/reports/tags.ts';
 import type { UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
 import type { DashboardContext } from './context.ts';
-import { readKeyMembers } from './key-members.ts';
 
 export type NamedCharge = {
   readonly charge: Charge;
@@ -31,8 +29,7 @@ export async function readPage(
   accountId: string,
   query: PageQuery,
 ): Promise<UsagePage> {
-  const keyIds = await keysOfMember(database, accountId, query.member);
-  const charges = { ...toChargeQuery(accountId, query), ...(keyIds && { keyIds }) };
+  const charges = toChargeQuery(accountId, query);
   const { charges: found, next } = await listCharges(database.read, charges);
   const [names, tags] = await Promise.all([
     readKeyNames(database, [...new Set(found.map(({ keyId }) => keyId))]),
@@ -51,33 +48,23 @@ export async function readPage(
 /** Throws ApiError `invalid_request` when the day does not exist. */
 function toChargeQuery(
   accountId: string,
-  { mode, key, model, endpoint, outcome, tag, provider, hour, from, to, limit, cursor }: PageQuery,
+  { mode, key, model, member, endpoint, outcome, tag, provider, hour, ...page }: PageQuery,
 ): ChargeQuery {
   return {
     ledgerId: ledgerIdOf(accountId, mode),
-    limit,
-    cursor,
+    limit: page.limit,
+    cursor: page.cursor,
     keyId: key,
     modelId: model,
+    member,
     endpoint,
     tag,
     provider,
     weekHour: hour,
     ending: outcome,
-    fromMs: from === undefined ? undefined : startOfDay('from', from),
-    toMs: to === undefined ? undefined : startOfDay('to', to) + dayMs,
+    fromMs: page.from === undefined ? undefined : startOfDay('from', page.from),
+    toMs: page.to === undefined ? undefined : startOfDay('to', page.to) + dayMs,
   };
-}
-
-/** Returns the keys of a member; undefined without a member. */
-export async function keysOfMember(
-  database: Database,
-  accountId: string,
-  member: string | undefined,
-): Promise<readonly string[] | undefined> {
-  if (member === undefined) return undefined;
-  const members = await readKeyMembers(database, accountId);
-  return [...members].flatMap(([keyId, { id }]) => (id === member ? [keyId] : []));
 }
 
 /** Throws ApiError `invalid_request` when the day does not exist. */

@@ -32,6 +32,7 @@ export const AnalyticsRow = closed({
     'Of the model, key, member or provider, or the tag; null: it has none: a request failed before its model was known, or the key belongs to no member.',
   ),
   name: orNull(Type.String(), 'null: it has none.'),
+  is_rest: Type.Boolean({ description: 'All others together.' }),
   ...Figures,
   before: closed({ cost_micros: Type.Integer(), requests: Type.Integer() }),
 });
@@ -51,7 +52,10 @@ export const Analytics = closed({
   series: Type.Array(Series, {
     description: 'The highest cost first: five and the rest. Tags overlap, so they have no rest.',
   }),
-  rows: Type.Array(AnalyticsRow, { description: 'The highest cost first, at most 200.' }),
+  rows: Type.Array(AnalyticsRow, {
+    description:
+      'The highest cost first, at most 200, and one for the rest. Tags overlap, so they have no rest.',
+  }),
   errors: Type.Array(closed({ code: Type.String(), requests: Type.Integer() }), {
     description: 'The most frequent first.',
   }),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { Activity, type EndedRequest } from '../../src/domain/activity/activity.ts';
+import { sumUncharged } from '../../src/domain/activity/analytics.ts';
 import { removeOutdated } from '../../src/domain/activity/activity-rows.ts';
 import {
   findLogged,
@@ -88,7 +89,7 @@ async function countRows(
 
 onEachStore((store) => {
   test('hits, replays, errors and their savings add up over all gateways', async (t) => {
-    const { openActivity, sums, sumLines } = await open(t, store);
+    const { database, openActivity, sums, sumLines } = await open(t, store);
     for (const activity of [openActivity(), openActivity()]) {
       for (let count = 0; count < 3; count++)
         activity.noteRequest(request({ cache: 'hit', saved: worth }), ending);
@@ -114,11 +115,14 @@ onEachStore((store) => {
       inputTokens: 800,
       outputTokens: 80,
     });
-    assert.deepEqual(await sumLines({ by: 'key' }), [
-      'k hit 8 240',
-      'k idempotent-replay 2 0',
-      'l rate_limit_exceeded 2 0',
+    const range = { accountId: 'a', mode: 'live', fromDay: today, toDay: today } as const;
+    const byKey = await sumUncharged(database.read, range, 'key', { top: 9 });
+    assert.deepEqual(byKey, [
+      { group: 'k', errors: 0, cached: 10, savedMicros: 240 },
+      { group: 'l', errors: 2, cached: 0, savedMicros: 0 },
     ]);
+    const byMember = await sumUncharged(database.read, range, 'member', { ids: ['', 'nobody'] });
+    assert.deepEqual(byMember, [{ group: '', errors: 2, cached: 10, savedMicros: 240 }]);
     assert.deepEqual(await sumLines({ by: 'model' }), [
       'rate_limit_exceeded 2 0',
       'm hit 8 240',
@@ -222,9 +226,9 @@ onEachStore((store) => {
         request({
           requestId: `s${String(index).padStart(3, '0')}`,
           errorCode: 'upstream_error',
-          errorMessage: 'x'.repeat(900),
+          errorMessage: `\ud800${'x'.repeat(900)}`,
           errorParam: 'mod\0el',
-          askedModel: '\ud800m',
+          askedModel: 'a secret',
           tries: [],
         }),
         ending,
@@ -251,8 +255,7 @@ onEachStore((store) => {
       outputTokens: 0,
       tags: [],
       notes: {
-        askedModel: '\ufffdm',
-        errorMessage: 'x'.repeat(500),
+        errorMessage: `\ufffd${'x'.repeat(499)}`,
         errorParam: 'model',
         tries: [],
       },

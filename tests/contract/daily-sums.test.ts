@@ -133,18 +133,23 @@ onEachStore((store) => {
       key: 'keyId',
       endpoint: 'endpoint',
       account: () => 'acc',
+      member: () => '',
     } as const;
     for (const [by, group] of Object.entries(groupOf) as [
       DailySumsQuery['by'],
       (typeof groupOf)['model' | 'none'],
     ][]) {
-      const sums = await sumDays(database.read, { ...query, by });
       const names = [
         ...new Set(charges.map((charge) => (typeof group === 'string' ? charge[group] : group()))),
       ].toSorted();
+      const sums = await sumDays(database.read, { ...query, by, ids: names });
+      const whole = await sumRange(database.read, { ...query, by }, { ids: names });
+      const requests = (rows: readonly { readonly requests: number }[]) =>
+        rows.reduce((sum, row) => sum + row.requests, 0);
+      assert.deepEqual([whole.length, requests(whole)], [names.length, requests(sums)]);
       assert.deepEqual(
         sums.map((sum) => `${sum.day} ${sum.group}`),
-        days.flatMap((day) => names.map((name) => `${day} ${by === 'account' ? 'acc' : name}`)),
+        days.flatMap((day) => names.map((name) => `${day} ${name}`)),
       );
       for (const sum of sums) {
         const of = charges.filter(
@@ -173,7 +178,7 @@ onEachStore((store) => {
     const { database, charges } = await openBooks(t, store);
     const range = { fromDay: days[0]!, toDay: days[2]!, by: 'none' } as const;
     const requests = async (query: Partial<DailySumsQuery>) =>
-      (await sumDays(database.read, { ...range, of: { ledgerId }, ...query })).map(
+      (await sumDays(database.read, { ...range, of: { ledgerId }, ...query, ids: [''] })).map(
         (sum) => sum.requests,
       );
     assert.deepEqual(await requests({ toDay: days[1]! }), [16, 16]);
@@ -181,11 +186,19 @@ onEachStore((store) => {
     assert.deepEqual(await requests({ modelId: 'm', endpoint: 'chat' }), [4, 4, 4]);
     assert.deepEqual(await requests({ of: { mode: 'live' } }), [17, 16, 16]);
     assert.deepEqual(await requests({ of: { mode: 'test' } }), []);
-    const accounts = await sumRange(database.read, {
-      ...range,
-      of: { mode: 'live' },
-      by: 'account',
-    });
+    const byAccount = { ...range, of: { mode: 'live' }, by: 'account' } as const;
+    const accounts = await sumRange(database.read, byAccount, { top: 9 });
+    for (const [which, found] of [
+      [{ top: 1 }, ['acc']],
+      [{ ids: ['other', 'none'] }, ['other']],
+      [{ after: null, limit: 1 }, ['acc']],
+      [{ after: 'acc', limit: 9 }, ['other']],
+      [{ ids: [] }, []],
+    ] as const)
+      assert.deepEqual(
+        (await sumRange(database.read, byAccount, which)).map(({ group }) => group),
+        found,
+      );
     assert.deepEqual(
       accounts.map((sum) => [sum.group, sum.requests, sum.costMicros]),
       [
@@ -218,15 +231,13 @@ onEachStore((store) => {
     });
     assert.equal(await readSpending(database.read, 'nobody:live', nowMs), null);
     const ofKey = (keyId: string, held: number) => ({
-      keyId,
       dayMicros: spent(keyId, today),
       dayHeldMicros: held,
       monthMicros: spent(keyId, month),
       monthHeldMicros: held,
     });
-    const spending = [...(await readKeySpending(database.read, ['k', 'l', 'x'], nowMs)).values()];
-    const byKey = spending.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
-    assert.deepEqual(byKey, [ofKey('k', 0), ofKey('l', 55)]);
+    const spending = await readKeySpending(database.read, ['k', 'l', 'x'], nowMs);
+    assert.deepEqual(Object.fromEntries(spending), { k: ofKey('k', 0), l: ofKey('l', 55) });
     assert.equal((await readKeySpending(database.read, [], nowMs)).size, 0);
   });
 

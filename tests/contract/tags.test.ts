@@ -65,12 +65,9 @@ async function readSums({ read }: Database) {
   const range = { fromDay: '', toDay: '9999', by: 'tag' } as const;
   const sums = await Promise.all(
     (['a0:live', 'a1:live'] as const).map(async (ledgerId) =>
-      (await sumTags(read, { ledgerId, ...range })).map(({ tag, requests, costMicros }) => [
-        ledgerId,
-        tag,
-        requests,
-        Number(costMicros),
-      ]),
+      (await sumTags(read, { ledgerId, ...range }, { top: 100 })).map(
+        ({ tag, requests, costMicros }) => [ledgerId, tag, requests, Number(costMicros)],
+      ),
     ),
   );
   return inOrder(sums.flat());
@@ -198,9 +195,9 @@ onEachStore((store) => {
       (await listCharges(database.read, { ...query, ...filter })).charges.map(({ id }) => id);
     assert.deepEqual(await idsOf({ tag: 'nightly', keyId: 'k1' }), ['h9', 'h3']);
     assert.deepEqual(await idsOf({ tag: 'unknown' }), []);
-    assert.deepEqual(await idsOf({ keyIds: [] }), []);
+    assert.deepEqual(await idsOf({ member: 'nobody' }), []);
     assert.deepEqual(await idsOf({ provider: 'none' }), []);
-    assert.equal((await idsOf({ provider: 'sandbox', keyIds: ['k0', 'k1'] })).length, 12);
+    assert.equal((await idsOf({ provider: 'sandbox', member: '' })).length, 12);
     // The first was on a Saturday at noon.
     assert.deepEqual(await idsOf({ weekHour: 6 * 24 + 12 }), ['h0']);
   });

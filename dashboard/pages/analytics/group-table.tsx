@@ -24,7 +24,7 @@ export function GroupTable({ by, rows, range }: Props) {
       label={`By ${groupNames[by].label.toLowerCase()}`}
       rows={rows}
       columns={columnsOf(by, range)}
-      rowKey={({ id }) => id ?? ''}
+      rowKey={({ id, is_rest: isRest }) => (isRest ? ' rest' : (id ?? ''))}
       dense
       empty={
         <EmptyState

@@ -37,7 +37,11 @@ export function readGroup({ by }: Search): GroupName {
   return by !== undefined && Object.hasOwn(groupNames, by) ? (by as GroupName) : 'model';
 }
 
-export function rowName(by: GroupName, { id, name }: Pick<Row, 'id' | 'name'>): string {
+export function rowName(
+  by: GroupName,
+  { id, name, is_rest: isRest }: Pick<Row, 'id' | 'name' | 'is_rest'>,
+): string {
+  if (isRest) return 'All others';
   if (id === null) return groupNames[by].none;
   return name ?? (by === 'key' ? 'Unnamed' : id);
 }

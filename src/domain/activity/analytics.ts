@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Mode } from '../../canonical/mode.ts';
 import type { LatencySumsTable, Tables } from '../../db/schema.ts';
+import { memberOfKey, type WhichGroups } from '../../db/which-groups.ts';
 import { periodsOf } from './latency-sums.ts';
 
 export type ActivityRange = {
@@ -13,43 +14,42 @@ export type ActivityRange = {
 };
 
 type LatencySum = {
-  /** The id of the model or key, the provider or the tag; '' without a breakdown. */
+  /** The id of the model, key or member, the provider or the tag; '' without a breakdown. */
   readonly group: string;
   readonly kind: 'first' | 'whole';
   readonly bucket: number;
   readonly requests: number;
 };
 
-/** Returns histograms of charged requests; latency.ts has the buckets. */
+/** Returns histograms of charged requests of some groups; latency.ts has the buckets. */
 export async function sumLatencies(
   db: Kysely<Tables>,
-  {
-    by,
-    accountId,
-    mode,
-    fromDay,
-    toDay,
-  }: ActivityRange & { readonly by: LatencySumsTable['grouped_by'] },
+  { accountId, mode, fromDay, toDay }: ActivityRange,
+  by: LatencySumsTable['grouped_by'] | 'member',
+  ids: readonly string[],
 ): Promise<readonly LatencySum[]> {
+  if (ids.length === 0) return [];
+  const group = by === 'member' ? memberOfKey(db, 'latency_sums.group_id') : sql<string>`group_id`;
   const rows = await db
     .selectFrom('latency_sums')
     .select(({ fn }) => [
-      'group_id',
+      group.as('group'),
       'kind',
       'latency_bucket',
       fn.sum<number | string>('requests').as('requests'),
     ])
     .where('account_id', '=', accountId)
     .where('mode', '=', mode)
-    .where('grouped_by', '=', by)
+    .where('grouped_by', '=', by === 'member' ? 'key' : by)
     .where('period', 'in', periodsOf(fromDay, toDay))
-    .groupBy(['group_id', 'kind', 'latency_bucket'])
+    .where(group, 'in', ids)
+    .groupBy(['group', 'kind', 'latency_bucket'])
     .execute();
-  return rows.map((row) => ({
-    group: row.group_id,
-    kind: row.kind,
-    bucket: row.latency_bucket,
-    requests: Number(row.requests),
+  return rows.map(({ group: id, kind, latency_bucket: bucket, requests }) => ({
+    group: id,
+    kind,
+    bucket,
+    requests: Number(requests),
   }));
 }
 
@@ -111,36 +111,51 @@ export async function sumHours(
   return rows.map((row) => ({ ...hourSum(row), hour: row.hour }));
 }
 
-/** Returns uncharged requests by tag and outcome. */
-export async function sumUnchargedTags(
+type UnchargedSum = {
+  readonly group: string;
+  /** Failed and repeated ones. */
+  readonly errors: number;
+  readonly cached: number;
+  readonly savedMicros: number;
+};
+
+/** Returns uncharged requests by group, the most first. */
+export async function sumUncharged(
   db: Kysely<Tables>,
   range: ActivityRange,
-): Promise<
-  readonly {
-    readonly group: string;
-    readonly outcome: string;
-    readonly requests: number;
-    readonly savedMicros: number;
-  }[]
-> {
-  const rows = await db
-    .selectFrom('activity_tag_days')
+  by: 'model' | 'key' | 'member' | 'tag',
+  which: Exclude<WhichGroups, { readonly after: unknown }>,
+): Promise<readonly UnchargedSum[]> {
+  if ('ids' in which && which.ids.length === 0) return [];
+  const group = groupOf(db, by);
+  const isRepeat = sql`outcome in ('hit', 'idempotent-replay')`;
+  let query = db
+    .selectFrom(by === 'tag' ? 'activity_tag_days' : 'activity_days')
     .select(({ fn }) => [
-      'tag',
-      'outcome',
+      group.as('group'),
+      sql<number | string>`sum(case when ${isRepeat} then requests else 0 end)`.as('cached'),
       fn.sum<number | string>('requests').as('requests'),
       fn.sum<number | string>('saved_micros').as('saved'),
     ])
     .where('account_id', '=', range.accountId)
     .where('mode', '=', range.mode)
     .where('day', '>=', range.fromDay)
-    .where('day', '<=', range.toDay)
-    .groupBy(['tag', 'outcome'])
-    .execute();
-  return rows.map(({ tag, outcome, requests, saved }) => ({
-    group: tag,
-    outcome,
-    requests: Number(requests),
-    savedMicros: Number(saved),
+    .where('day', '<=', range.toDay);
+  query = 'ids' in which ? query.where(group, 'in', which.ids) : query.limit(which.top);
+  const rows = await query.groupBy('group').orderBy('requests', 'desc').orderBy('group').execute();
+  return rows.map((row) => ({
+    group: row.group,
+    errors: Number(row.requests) - Number(row.cached),
+    cached: Number(row.cached),
+    savedMicros: Number(row.saved),
   }));
+}
+
+function groupOf(db: Kysely<Tables>, by: 'model' | 'key' | 'member' | 'tag') {
+  return {
+    model: sql<string>`model_id`,
+    key: sql<string>`key_id`,
+    member: memberOfKey(db, 'activity_days.key_id'),
+    tag: sql<string>`tag`,
+  }[by];
 }

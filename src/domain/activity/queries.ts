@@ -5,6 +5,7 @@ import type { Mode } from '../../canonical/mode.ts';
 import type { Database } from '../../db/database.ts';
 import { isSqlite } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
+import { memberOfKey } from '../../db/which-groups.ts';
 import { type Micros, micros } from '../../lib/money.ts';
 import type { RequestRow } from './activity-rows.ts';
 import { type ActivityRange, sumLatencies } from './analytics.ts';
@@ -18,7 +19,8 @@ type ActivityQuery = {
   /** The first and last UTC day, `2026-11-21`. */
   readonly fromDay: string;
   readonly toDay: string;
-  readonly by: 'none' | 'day' | 'key' | 'model';
+  /** Not by key: an account has as many as it likes. */
+  readonly by: 'none' | 'day' | 'model';
   /** Optional filters. */
   readonly keyId?: string;
   readonly modelId?: string;
@@ -26,7 +28,7 @@ type ActivityQuery = {
 
 export type ActivitySum = {
   /**
-   * The day, or the id of the key or model; '' without a breakdown, or when the request failed
+   * The day, or the id of the model; '' without a breakdown, or when the request failed
    * before its model was known.
    */
   readonly group: string;
@@ -78,7 +80,6 @@ export async function sumActivity(
 const groups = {
   none: sql<string>`''`,
   day: sql<string>`day`,
-  key: sql<string>`key_id`,
   model: sql<string>`model_id`,
 };
 
@@ -114,7 +115,7 @@ export type UnchargedQuery = {
   readonly code?: string | undefined;
   readonly keyId?: string | undefined;
   readonly modelId?: string | undefined;
-  readonly keyIds?: readonly string[] | undefined;
+  readonly member?: string | undefined;
   readonly tag?: string | undefined;
   /** An hour of the week in UTC: 0 begins on Sunday at midnight. */
   readonly weekHour?: number | undefined;
@@ -141,7 +142,7 @@ export async function listUncharged(
     code,
     keyId,
     modelId,
-    keyIds,
+    member,
     tag,
     weekHour,
     paths,
@@ -158,12 +159,11 @@ export async function listUncharged(
     .where('mode', '=', mode)
     // A literal, because a partial index is used only when the SQL text contains its condition.
     .where('outcome', '<>', sql.lit('charged' as const));
-  if (keyIds?.length === 0) return [];
   if (outcomes) query = query.where('outcome', 'in', outcomes);
   if (code !== undefined) query = query.where('code', '=', code);
   if (keyId !== undefined) query = query.where('key_id', '=', keyId);
   if (modelId !== undefined) query = query.where('model_id', '=', modelId);
-  if (keyIds) query = query.where('key_id', 'in', keyIds);
+  if (member !== undefined) query = query.where(memberOfKey(db, 'request_log.key_id'), '=', member);
   if (weekHour !== undefined)
     query = query.where(sql<number>`(created_at_ms / 3600000 + 96) % 168`, '=', weekHour);
   if (tag !== undefined) {
@@ -291,12 +291,13 @@ export type ModelLatency = {
   readonly meanWholeMs: number | null;
 };
 
-/** Returns an account's latencies by model id. Days are UTC and inclusive. */
+/** Returns an account's latencies of models, by their ids. Days are UTC and inclusive. */
 export async function readModelLatencies(
   db: Kysely<Tables>,
-  query: ActivityRange,
+  range: ActivityRange,
+  modelIds: readonly string[],
 ): Promise<ReadonlyMap<string, ModelLatency>> {
-  const sums = await sumLatencies(db, { by: 'model', ...query });
+  const sums = await sumLatencies(db, range, 'model', modelIds);
   return new Map(
     [...Map.groupBy(sums, ({ group }) => group)].map(([modelId, own]) => {
       const buckets = (kind: 'first' | 'whole') =>

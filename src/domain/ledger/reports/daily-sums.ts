@@ -3,6 +3,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Mode } from '../../../canonical/mode.ts';
 import type { Tables } from '../../../db/schema.ts';
+import { memberOfKey, type WhichGroups } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 
@@ -20,11 +21,11 @@ export type DailySumsQuery = {
   readonly endpoint?: string;
 };
 
-type SumGroup = 'none' | 'model' | 'key' | 'endpoint' | 'account';
+type SumGroup = 'none' | 'model' | 'key' | 'member' | 'endpoint' | 'account';
 
 type DailySum = {
   readonly day: string;
-  /** The id of the model, key or account, or the endpoint; '' without a breakdown. */
+  /** The id of the model, key, member or account, or the endpoint; '' without a breakdown. */
   readonly group: string;
   readonly requests: number;
   /** All input, including tokens read from a provider's cache. */
@@ -41,14 +42,16 @@ type DailySum = {
 };
 
 /**
- * Returns sums ordered by day, then group; days without charges are missing. Reads one row per day,
- * key, model and endpoint.
+ * Returns sums of some groups, ordered by day, then group; days without charges are missing. Reads
+ * one row per day, key, model and endpoint.
  */
 export async function sumDays(
   db: Kysely<Tables>,
-  query: DailySumsQuery,
+  { ids, ...query }: DailySumsQuery & { readonly ids: readonly string[] },
 ): Promise<readonly DailySum[]> {
+  if (ids.length === 0) return [];
   const rows = await sumWithin(db, query)
+    .where(groupOf(db, query.by), 'in', ids)
     .select('row.day')
     .groupBy(['row.day', 'group'])
     .orderBy('row.day')
@@ -57,17 +60,22 @@ export async function sumDays(
   return rows.map((row) => ({ day: row.day, ...sumOfRow(row) }));
 }
 
-/** Returns sums of the whole period by group, highest cost first. */
+/** Returns sums of the whole period by group, highest cost first; of a page, in its order. */
 export async function sumRange(
   db: Kysely<Tables>,
   query: DailySumsQuery,
+  which: WhichGroups,
 ): Promise<readonly Omit<DailySum, 'day'>[]> {
-  const rows = await sumWithin(db, query).groupBy('group').execute();
-  return rows
-    .map(sumOfRow)
-    .toSorted(
-      (one, other) => other.costMicros - one.costMicros || (one.group < other.group ? -1 : 1),
-    );
+  if ('ids' in which && which.ids.length === 0) return [];
+  const group = groupOf(db, query.by);
+  let rows = sumWithin(db, query).groupBy('group');
+  if ('ids' in which) rows = rows.where(group, 'in', which.ids);
+  if ('after' in which) {
+    if (which.after !== null) rows = rows.where(group, '>', which.after);
+    rows = rows.limit(which.limit);
+  } else rows = rows.orderBy('cost', 'desc').orderBy('requests', 'desc');
+  if ('top' in which) rows = rows.limit(which.top);
+  return (await rows.orderBy('group').execute()).map(sumOfRow);
 }
 
 function sumWithin(db: Kysely<Tables>, query: DailySumsQuery) {
@@ -75,7 +83,7 @@ function sumWithin(db: Kysely<Tables>, query: DailySumsQuery) {
     .selectFrom('charge_days as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id');
   return within(rows, query).select((eb) => [
-    groups[query.by].as('group'),
+    groupOf(db, query.by).as('group'),
     eb.fn.sum<Sum>('requests').as('requests'),
     eb.fn.sum<Sum>('row.input_tokens').as('inputTokens'),
     eb.fn.sum<Sum>('cached_tokens').as('cachedTokens'),
@@ -87,13 +95,16 @@ function sumWithin(db: Kysely<Tables>, query: DailySumsQuery) {
   ]);
 }
 
-const groups = {
-  none: sql<string>`''`,
-  model: sql<string>`model_id`,
-  key: sql<string>`key_id`,
-  endpoint: sql<string>`endpoint`,
-  account: sql<string>`ledgers.account_id`,
-};
+function groupOf(db: Kysely<Tables>, by: SumGroup) {
+  return {
+    none: sql<string>`''`,
+    model: sql<string>`model_id`,
+    key: sql<string>`key_id`,
+    member: memberOfKey(db, 'row.key_id'),
+    endpoint: sql<string>`endpoint`,
+    account: sql<string>`ledgers.account_id`,
+  }[by];
+}
 
 type Joined = Tables & { row: Tables['charge_days'] };
 

@@ -6,7 +6,7 @@ import type { Config } from '../../../config/schema.ts';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
-import { type Losses, readLosses } from './provoked-losses.ts';
+import { type Losses, type LossPage, readLosses } from './provoked-losses.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 const windowDays = 30;
@@ -38,6 +38,7 @@ export type LossStanding = {
 type StandingsQuery = {
   /** Absent: all ledgers. */
   readonly ledgerId?: LedgerId;
+  readonly page?: LossPage;
   readonly limits: LossLimits;
   readonly nowMs: number;
 };
@@ -45,9 +46,9 @@ type StandingsQuery = {
 /** Returns the ledgers with provoked losses in the last 30 days, or the one that was asked for. */
 export async function readLossStandings(
   db: Kysely<Tables>,
-  { ledgerId, limits, nowMs }: StandingsQuery,
+  { ledgerId, page, limits, nowMs }: StandingsQuery,
 ): Promise<ReadonlyMap<LedgerId, LossStanding>> {
-  const losses = await readLosses(db, { ledgerId, fromDay: firstLossDay(nowMs) });
+  const losses = await readLosses(db, { ledgerId, page, fromDay: firstLossDay(nowMs) });
   const budget = lossBudgetOf(limits);
   return new Map([...losses].map(([id, own]) => [id, judgeLosses(own, budget)]));
 }

@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../../../lib/money.ts';
+import type { Mode } from '../../../canonical/mode.ts';
 import { type LedgerId, ledgerIdOf } from '../commands.ts';
 
 /** An account's losses and charges in a period. */
@@ -14,9 +15,17 @@ export type Losses = {
   readonly spentMicros: Micros;
 };
 
+export type LossPage = {
+  readonly mode: Mode;
+  readonly after: string | null;
+  readonly limit: number;
+};
+
 type LossQuery = {
   /** Absent: all ledgers. */
   readonly ledgerId?: LedgerId | undefined;
+  /** Only so many ledgers of a mode, by account id after one; null: from the first. */
+  readonly page?: LossPage | undefined;
   /** The first UTC day: `2026-11-21`. */
   readonly fromDay: string;
 };
@@ -26,13 +35,23 @@ export async function readLosses(
   db: Kysely<Tables>,
   query: LossQuery,
 ): Promise<ReadonlyMap<LedgerId, Losses>> {
-  const { ledgerId, fromDay } = query;
-  const rows = await db
+  const { ledgerId, fromDay, page } = query;
+  const withLosses = db
     .selectFrom('loss_days')
-    .select(['ledger_id', 'day', sql<number>`provoked_micros - forgiven_micros`.as('micros')])
     .where('day', '>=', fromDay)
-    .whereRef('forgiven_micros', '<', 'provoked_micros')
+    .whereRef('forgiven_micros', '<', 'provoked_micros');
+  const ledgers = (of: LossPage) =>
+    withLosses
+      .select('ledger_id')
+      .distinct()
+      .where('ledger_id', 'like', `%:${of.mode}`)
+      .where('ledger_id', '>', of.after === null ? '' : ledgerIdOf(of.after, of.mode))
+      .orderBy('ledger_id')
+      .limit(of.limit);
+  const rows = await withLosses
+    .select(['ledger_id', 'day', sql<number>`provoked_micros - forgiven_micros`.as('micros')])
     .$if(ledgerId !== undefined, (select) => select.where('ledger_id', '=', ledgerId!))
+    .$if(page !== undefined, (select) => select.where('ledger_id', 'in', ledgers(page!)))
     .orderBy('day')
     .execute();
   const byLedger = Map.groupBy(rows, (row) => row.ledger_id as LedgerId);

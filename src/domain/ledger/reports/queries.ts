@@ -5,6 +5,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { readKeptTerms, type PriceTerms } from '../../../canonical/price-terms.ts';
 import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
+import { memberOfKey } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { availableMicrosOf, type Charge } from '../book.ts';
 import { accountIdOf, type LedgerId, signUpCreditId } from '../commands.ts';
@@ -53,8 +54,8 @@ export type ChargeFilter = {
   readonly keyId?: string;
   readonly modelId?: string;
   readonly endpoint?: string;
-  /** One of these keys. */
-  readonly keyIds?: readonly string[];
+  /** The member in whose figures the key counts. */
+  readonly member?: string;
   readonly provider?: string;
   readonly tag?: string;
   /** An hour of the week in UTC: 0 is Sunday from midnight to one, 167 the last of Saturday. */
@@ -112,7 +113,7 @@ async function spansOf(db: Kysely<Tables>, query: ChargeQuery): Promise<readonly
 }
 
 /** Filters that no index has. */
-const searched = ['keyId', 'modelId', 'endpoint', 'keyIds', 'provider', 'tag', 'weekHour'] as const;
+const searched = ['keyId', 'modelId', 'endpoint', 'member', 'provider', 'tag', 'weekHour'] as const;
 
 async function readLastEntryTime(db: Kysely<Tables>, ledgerId: LedgerId): Promise<number> {
   const query = db.selectFrom('ledgers').select('last_entry_at_ms').where('id', '=', ledgerId);
@@ -132,7 +133,7 @@ async function countDays(
     ...(['keyId', 'modelId', 'endpoint'] as const).flatMap((name) =>
       filter[name] === undefined ? [] : [sql`${sql.ref(columns[name])} = ${filter[name]}`],
     ),
-    ...(filter.keyIds ? [isKeyOf(filter.keyIds)] : []),
+    ...(filter.member === undefined ? [] : [isKeyOf(db, 'charge_days', filter.member)]),
   ];
   const matching = sql<
     number | string
@@ -178,9 +179,8 @@ async function readTaggedDays(
   return new Set(rows.map(({ day }) => day));
 }
 
-/** No key matches an empty list. */
-function isKeyOf(keyIds: readonly string[]) {
-  return keyIds.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`key_id in (${sql.join(keyIds)})`;
+function isKeyOf(db: Kysely<Tables>, table: 'charges' | 'charge_days', member: string) {
+  return sql<boolean>`${memberOfKey(db, `${table}.key_id`)} = ${member}`;
 }
 
 const columns = { keyId: 'key_id', modelId: 'model_id', endpoint: 'endpoint' } as const;
@@ -206,7 +206,7 @@ export function selectCharges(
         .where('entries.id', '=', holdId)
         .where('entries.kind', '=', 'settle'),
     );
-  for (const condition of conditionsOf(filter)) query = query.where(condition);
+  for (const condition of conditionsOf(db, filter)) query = query.where(condition);
   // A literal, because a partial index is used only when the SQL text contains its condition.
   if (ending !== undefined) query = query.where('ending', '=', sql.lit(ending));
   if (fromMs !== null) query = query.where('created_at_ms', '>=', fromMs);
@@ -253,7 +253,7 @@ export async function listTopCharges(
     .selectAll()
     .where('ledger_id', '=', ledgerId)
     .where(column, 'is not', null);
-  for (const condition of conditionsOf(filter)) query = query.where(condition);
+  for (const condition of conditionsOf(db, filter)) query = query.where(condition);
   if (filter.ending !== undefined) query = query.where('ending', '=', filter.ending);
   if (filter.fromMs !== undefined) query = query.where('created_at_ms', '>=', filter.fromMs);
   if (filter.toMs !== undefined) query = query.where('created_at_ms', '<', filter.toMs);
@@ -269,14 +269,14 @@ export async function listTopCharges(
 /** 1970-01-01 was a Thursday. */
 const firstWeekHour = 4 * 24;
 
-function conditionsOf(filter: ChargeFilter): readonly RawBuilder<boolean>[] {
-  const { keyIds, tag, weekHour } = filter;
+function conditionsOf(db: Kysely<Tables>, filter: ChargeFilter): readonly RawBuilder<boolean>[] {
+  const { member, tag, weekHour } = filter;
   const equal = { ...columns, provider: 'provider' } as const;
   return [
     ...(Object.keys(equal) as (keyof typeof equal)[]).flatMap((name) =>
       filter[name] === undefined ? [] : [sql<boolean>`${sql.ref(equal[name])} = ${filter[name]}`],
     ),
-    ...(keyIds ? [isKeyOf(keyIds)] : []),
+    ...(member === undefined ? [] : [isKeyOf(db, 'charges', member)]),
     ...(tag === undefined
       ? []
       : [

@@ -52,19 +52,21 @@ export async function report(
 
 /**
  * Returns the rows with the highest revenue, highest first, then those with losses only. Reads no
- * more than `limit` groups of charges.
+ * more than `limit` groups. Not by day.
  */
 export async function reportTop(
   db: Kysely<Tables>,
   query: ReportQuery,
   limit: number,
 ): Promise<readonly ReportRow[]> {
-  const [charged, failed] = [await sumCharges(db, query, limit), await sumFailures(db, query)];
+  const charged = await sumCharges(db, query, limit);
+  const own = await sumFailures(db, query, { ids: [...charged.keys()] });
   // With fewer groups than the limit, all charges were read.
-  const lossOnly = charged.size < limit ? [...failed.keys()].filter((id) => !charged.has(id)) : [];
-  return [...charged.keys(), ...lossOnly.toSorted((a, b) => failed.get(b)! - failed.get(a)!)]
+  const failed = charged.size < limit ? await sumFailures(db, query, { top: limit }) : own;
+  const lossOnly = [...failed.keys()].filter((group) => !charged.has(group));
+  return [...charged.keys(), ...lossOnly]
     .slice(0, limit)
-    .map((group) => rowOf(group, charged.get(group), failed.get(group)));
+    .map((group) => rowOf(group, charged.get(group), own.get(group) ?? failed.get(group)));
 }
 
 /** Adds rows up. */
@@ -145,17 +147,17 @@ async function sumCharges(
 async function sumFailures(
   db: Kysely<Tables>,
   query: ReportQuery,
+  which?: { readonly ids: readonly string[] } | { readonly top: number },
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await db
+  if (which && 'ids' in which && which.ids.length === 0) return new Map();
+  const name = groupOf(query.by, {
+    day: sql`row.created_at_ms / ${sql.lit(dayMs)}`,
+    model: sql.lit(''),
+  });
+  let sums = db
     .selectFrom('entries as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
-    .select(({ fn }) => [
-      groupOf(query.by, {
-        day: sql`row.created_at_ms / ${sql.lit(dayMs)}`,
-        model: sql.lit(''),
-      }).as('group'),
-      fn.sum<number | string>('row.loss_micros').as('loss'),
-    ])
+    .select(({ fn }) => [name.as('group'), fn.sum<number | string>('row.loss_micros').as('loss')])
     .where('row.kind', 'in', ['release', 'expire'])
     // A literal, because a partial index is used only when the SQL text contains its condition.
     .where('row.loss_micros', '>', sql.lit(micros(0)))
@@ -177,8 +179,11 @@ async function sumFailures(
     .where('ledgers.mode', '=', query.mode)
     .where('row.created_at_ms', '>=', query.fromMs)
     .where('row.created_at_ms', '<', query.toMs)
-    .groupBy('group')
-    .execute();
+    .groupBy('group');
+  if (which && 'ids' in which) sums = sums.where(name, 'in', which.ids);
+  if (which && 'top' in which)
+    sums = sums.orderBy('loss', 'desc').orderBy('group').limit(which.top);
+  const rows = await sums.execute();
   return new Map(rows.map(({ group, loss }) => [nameOf(query.by, group), Number(loss)]));
 }
 

@@ -33,6 +33,7 @@ export async function readSpending(
     fromDay: `${monthOf(nowMs)}-01`,
     toDay: today,
     by: 'none',
+    ids: [''],
   });
   const monthMicros = micros(days.reduce((sum, { costMicros }) => sum + costMicros, 0));
   return {
@@ -46,8 +47,7 @@ export async function readSpending(
  * The numbers that a key's caps are compared with. A request counts in the day and month in which
  * it began.
  */
-export type KeySpending = {
-  readonly keyId: string;
+export type WindowSpending = {
   readonly dayMicros: Micros;
   readonly dayHeldMicros: Micros;
   readonly monthMicros: Micros;
@@ -62,27 +62,42 @@ export async function readKeySpending(
   db: Kysely<Tables>,
   keyIds: readonly string[],
   nowMs: number,
-): Promise<ReadonlyMap<string, KeySpending>> {
+): Promise<ReadonlyMap<string, WindowSpending>> {
   if (keyIds.length === 0) return new Map();
-  const windows = await db
-    .selectFrom('key_windows')
-    .selectAll()
+  const rows = await currentWindows(db, nowMs)
+    .select(['key_id as id', 'kind', 'settled_micros as settled', 'held_micros as held'])
     .where('key_id', 'in', keyIds)
+    .execute();
+  return byId(rows);
+}
+
+function currentWindows(db: Kysely<Tables>, nowMs: number) {
+  return db
+    .selectFrom('key_windows')
     .where((eb) =>
       eb.or([
         eb.and([eb('kind', '=', 'day'), eb('starts_on', '=', dayOf(nowMs))]),
         eb.and([eb('kind', '=', 'month'), eb('starts_on', '=', monthOf(nowMs))]),
       ]),
-    )
-    .execute();
-  const spending = new Map<string, KeySpending>();
-  for (const { key_id: keyId, kind, settled_micros: settled, held_micros: held } of windows) {
-    const known = spending.get(keyId) ?? { keyId, ...nothing };
+    );
+}
+
+type WindowSum = {
+  readonly id: string;
+  readonly kind: 'day' | 'month';
+  readonly settled: number | string;
+  readonly held: number | string;
+};
+
+function byId(windows: readonly WindowSum[]): ReadonlyMap<string, WindowSpending> {
+  const spending = new Map<string, WindowSpending>();
+  for (const { id, kind, ...sums } of windows) {
+    const [settled, held] = [micros(Number(sums.settled)), micros(Number(sums.held))];
     const window =
       kind === 'day'
         ? { dayMicros: settled, dayHeldMicros: held }
         : { monthMicros: settled, monthHeldMicros: held };
-    spending.set(keyId, { ...known, ...window });
+    spending.set(id, { ...(spending.get(id) ?? nothing), ...window });
   }
   return spending;
 }
@@ -92,28 +107,19 @@ export async function readMemberSpending(
   db: Kysely<Tables>,
   ledgerId: LedgerId,
   nowMs: number,
-): Promise<ReadonlyMap<string, Omit<KeySpending, 'keyId'>>> {
-  const owners = await db
-    .selectFrom('key_owners')
-    .selectAll()
+): Promise<ReadonlyMap<string, WindowSpending>> {
+  const rows = await currentWindows(db, nowMs)
+    .innerJoin('key_owners', 'key_owners.key_id', 'key_windows.key_id')
+    .select(({ fn }) => [
+      'user_id as id',
+      'kind',
+      fn.sum<number | string>('settled_micros').as('settled'),
+      fn.sum<number | string>('held_micros').as('held'),
+    ])
     .where('ledger_id', '=', ledgerId)
+    .groupBy(['user_id', 'kind'])
     .execute();
-  const byKey = await readKeySpending(
-    db,
-    owners.map(({ key_id: keyId }) => keyId),
-    nowMs,
-  );
-  const spending = new Map<string, Omit<KeySpending, 'keyId'>>();
-  for (const { key_id: keyId, user_id: userId } of owners) {
-    const [sum, key] = [spending.get(userId) ?? nothing, byKey.get(keyId) ?? nothing];
-    spending.set(userId, {
-      dayMicros: micros(sum.dayMicros + key.dayMicros),
-      dayHeldMicros: micros(sum.dayHeldMicros + key.dayHeldMicros),
-      monthMicros: micros(sum.monthMicros + key.monthMicros),
-      monthHeldMicros: micros(sum.monthHeldMicros + key.monthHeldMicros),
-    });
-  }
-  return spending;
+  return byId(rows);
 }
 
 const nothing = {

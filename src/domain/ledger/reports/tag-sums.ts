@@ -1,6 +1,7 @@
 // Sums of tagged charges, read from the ledger's sums by tag and day.
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../../db/schema.ts';
+import type { WhichGroups } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import type { LedgerId } from '../commands.ts';
 
@@ -11,10 +12,12 @@ type TagSumsQuery = {
   readonly toDay: string;
   readonly by: 'tag' | 'day-and-tag';
   /** Optional filters. */
-  readonly tag?: string;
-  readonly keyIds?: readonly string[];
-  readonly modelId?: string;
+  readonly keyId?: string | undefined;
+  readonly modelId?: string | undefined;
 };
+
+/** There are as many tags as clients like, so all of them are never read. */
+type WhichTags = Exclude<WhichGroups, { readonly after: unknown }>;
 
 export type TagSum = {
   /** '' unless summed by day as well. */
@@ -27,12 +30,13 @@ export type TagSum = {
   readonly costMicros: Micros;
 };
 
-/** Returns the sums in no order. A charge counts once in each of its tags. */
+/** Returns the sums, highest cost first. A charge counts once in each of its tags. */
 export async function sumTags(
   db: Kysely<Tables>,
-  { ledgerId, fromDay, toDay, by, tag, keyIds, modelId }: TagSumsQuery,
+  { ledgerId, fromDay, toDay, by, keyId, modelId }: TagSumsQuery,
+  which: WhichTags,
 ): Promise<readonly TagSum[]> {
-  if (keyIds?.length === 0) return [];
+  if ('ids' in which && which.ids.length === 0) return [];
   const day = by === 'tag' ? sql<string>`''` : sql<string>`day`;
   let query = db
     .selectFrom('tag_days')
@@ -47,10 +51,15 @@ export async function sumTags(
     .where('ledger_id', '=', ledgerId)
     .where('day', '>=', fromDay)
     .where('day', '<=', toDay);
-  if (tag !== undefined) query = query.where('tag', '=', tag);
-  if (keyIds !== undefined) query = query.where('key_id', 'in', keyIds);
+  query = 'ids' in which ? query.where('tag', 'in', which.ids) : query.limit(which.top);
+  if (keyId !== undefined) query = query.where('key_id', '=', keyId);
   if (modelId !== undefined) query = query.where('model_id', '=', modelId);
-  const rows = await query.groupBy(['shown_day', 'tag']).execute();
+  const rows = await query
+    .groupBy(['shown_day', 'tag'])
+    .orderBy('cost', 'desc')
+    .orderBy('requests', 'desc')
+    .orderBy('tag')
+    .execute();
   return rows.map((row) => ({
     day: row.shown_day,
     tag: row.tag,

@@ -15,6 +15,11 @@ export async function readTagsOf(
     .select(['charge_id', 'tag'])
     .where('ledger_id', 'in', [...new Set(charges.map(({ ledgerId }) => ledgerId))])
     .where('created_at_ms', 'in', [...new Set(charges.map(({ createdAtMs }) => createdAtMs))])
+    .where(
+      'charge_id',
+      'in',
+      charges.map(({ id }) => id),
+    )
     .orderBy('tag')
     .execute();
   for (const { charge_id: id, tag } of rows) tags.set(id, [...(tags.get(id) ?? []), tag]);
