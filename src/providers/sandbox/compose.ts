@@ -9,7 +9,8 @@ import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { cutAtLimit, cutAtSequence } from './cut.ts';
 import type { Directives, ToolDirective } from './directives.ts';
 import type { SandboxRequest } from './request.ts';
-import { makeInstance } from './schema-instance.ts';
+import type { StepBudget } from './schema-flatten.ts';
+import { makeInstance, openBudget } from './schema-instance.ts';
 import { makePage } from './search.ts';
 import { chooseSearch } from './searches.ts';
 import type { Turn } from './turn.ts';
@@ -43,9 +44,10 @@ class Refused extends Error {}
 
 function compose(input: ComposeInput): Answer {
   const { request, directives, maxOutputTokens } = input;
+  const budget = openBudget();
   const thinking = makeThinking(input);
-  const calls = makeCalls(request, directives);
-  const text = makeText(input, [...thinking, ...calls]);
+  const calls = makeCalls(request, directives, budget);
+  const text = makeText(input, [...thinking, ...calls], budget);
   const whole: AssistantPart[] = [
     ...thinking,
     ...(text === '' ? [] : [{ type: 'text', text, ...citeSearch(request) } as const]),
@@ -85,7 +87,11 @@ function makeThinking({ request, directives, thinking }: ComposeInput): Thinking
  * A directive says what the model wants. The request's tool choice and its parallel switch have the
  * last word, as with a real model.
  */
-function makeCalls(request: SandboxRequest, directives: Directives): ToolCallPart[] {
+function makeCalls(
+  request: SandboxRequest,
+  directives: Directives,
+  budget: StepBudget,
+): ToolCallPart[] {
   const asked = directives.toolCalls
     .filter(({ name }) => name !== request.searchTool)
     .map((call) => ({ ...call, name: sentName(request, call.name) }));
@@ -97,7 +103,8 @@ function makeCalls(request: SandboxRequest, directives: Directives): ToolCallPar
     const tool = findTool(request, name);
     // Numbered through the whole conversation, so ids are reproducible and never repeat.
     const id = `call_sandbox_${callsBefore + index + 1}`;
-    return { type: 'tool-call', id, name, arguments: makeArguments(tool, input), kind: tool.kind };
+    const written = makeArguments(tool, input, budget);
+    return { type: 'tool-call', id, name, arguments: written, kind: tool.kind };
   });
 }
 
@@ -149,12 +156,12 @@ function findTool(request: SandboxRequest, name: string): Tool {
   );
 }
 
-function makeArguments(tool: Tool, input: string | null): string {
+function makeArguments(tool: Tool, input: string | null, budget: StepBudget): string {
   if (tool.kind === 'custom') return input ?? 'text';
   if (isLoweredTool(tool)) return JSON.stringify({ input: input ?? 'text' });
   if (input === null)
     return JSON.stringify(
-      instanceOf({ type: 'object', ...tool.parameters }, `tool \`${tool.name}\``),
+      instanceOf({ type: 'object', ...tool.parameters }, `tool \`${tool.name}\``, budget),
     );
   if (!isJsonObject(input)) {
     throw new Refused(
@@ -183,8 +190,12 @@ function citeSearch(request: SandboxRequest): { readonly citations?: readonly Ci
   };
 }
 
-function instanceOf(schema: Readonly<Record<string, unknown>>, of: string): unknown {
-  const made = makeInstance(schema);
+function instanceOf(
+  schema: Readonly<Record<string, unknown>>,
+  of: string,
+  budget: StepBudget,
+): unknown {
+  const made = makeInstance(schema, budget);
   if (made.kind === 'none')
     throw new Refused(
       `The sandbox cannot make up a value for the schema of ${of}: ${made.reason}.`,
@@ -192,7 +203,11 @@ function instanceOf(schema: Readonly<Record<string, unknown>>, of: string): unkn
   return made.value;
 }
 
-function makeText(input: ComposeInput, others: readonly AssistantPart[]): string {
+function makeText(
+  input: ComposeInput,
+  others: readonly AssistantPart[],
+  budget: StepBudget,
+): string {
   const { request, directives, turn } = input;
   if (directives.tokens !== null) return makeWords(directives.tokens, input, others);
   if (others.some((part) => part.type === 'tool-call')) return '';
@@ -206,6 +221,7 @@ function makeText(input: ComposeInput, others: readonly AssistantPart[]): string
         instanceOf(
           request.outputFormat.schema,
           `the output format \`${request.outputFormat.name}\``,
+          budget,
         ),
       );
   }

@@ -78,6 +78,13 @@ test('only the tool directive may be repeated', () => {
   assert.ok(read.kind === 'malformed' && read.message.includes('second one for `tokens`'));
 });
 
+test('a message has at most 100 tool calls', () => {
+  const calls = (count: number) => readDirectives('sandbox: tool=t\n'.repeat(count));
+  assert.equal(calls(100).kind, 'read');
+  const read = calls(200_000);
+  assert.ok(read.kind === 'malformed' && read.message.includes('100 tool calls'));
+});
+
 test('a long malformed line is shortened in the message', () => {
   const read = readDirectives(`sandbox: status=${'9'.repeat(500)}`);
   assert.ok(read.kind === 'malformed' && read.message.length < 200 && read.message.includes('…'));

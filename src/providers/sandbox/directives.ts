@@ -54,7 +54,12 @@ const readers: Readers<Directives> = {
   usage: readUsage,
 };
 
+/** Bounds the work of one message: each call makes up its arguments. */
+const toolCallsMax = 100;
+
 function readTool(value: string, draft: Draft<Directives>): string | null {
+  if (draft.toolCalls.length === toolCallsMax)
+    return `is one too many: a message may have ${toolCallsMax} tool calls.`;
   const [, name, input] = /^(\S+)(?:\s+(.+))?$/s.exec(value) ?? [];
   if (name === undefined) return 'must name a tool: `sandbox: tool=get_weather {"city":"Paris"}`.';
   draft.toolCalls = [...draft.toolCalls, { name, input: input ?? null }];

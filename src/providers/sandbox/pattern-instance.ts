@@ -1,6 +1,6 @@
 // Makes a text that matches a regular expression without running it, because a client's expression
 // can take hours. Supports literals, classes, groups, alternatives and quantifiers, with ^ and $ at
-// the ends; anything else is refused by name.
+// the ends; anything else is refused by name. A pattern is read once, in linear time.
 import { NoInstance } from './schema-flatten.ts';
 
 /** Returns a match of `min` to `max` characters. Throws NoInstance when it cannot make one. */
@@ -10,21 +10,65 @@ export function makeMatch(
 ): string {
   if (min > lengthMinMax || pattern.length > patternMax)
     throw new NoInstance(`its pattern \`${pattern.slice(0, 40)}\` is too large`);
-  // All unbounded repetitions grow together until the text is long enough.
-  for (let extra = 0; extra <= Math.max(min, 1); extra++) {
-    const text = new Reader(pattern, extra).read();
-    const length = Array.from(text).length;
-    if (length > max) break;
-    if (length >= min) return text;
+  const pieces = new Reader(pattern).read();
+  const extra = findExtra(pieces, min);
+  const length = lengthOf(pieces, extra);
+  if (length < min || length > max)
+    throw new NoInstance(
+      `the sandbox finds no text of the right length for the pattern \`${pattern}\``,
+    );
+  if (length > textMax)
+    throw new NoInstance(`its pattern \`${pattern.slice(0, 40)}\` makes a text that is too long`);
+  return writeText(pieces, extra);
+}
+
+/** A literal text, or a group, and how often it is repeated. */
+type Piece = { readonly of: string | readonly Piece[]; readonly min: number; readonly max: number };
+
+/**
+ * Returns how many more times than necessary each repetition is written, so that the text has at
+ * least `min` characters: the smallest such number up to `min`, found by halving.
+ */
+function findExtra(pieces: readonly Piece[], min: number): number {
+  let [low, high] = [0, min];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (lengthOf(pieces, middle) < min) low = middle + 1;
+    else high = middle;
   }
-  throw new NoInstance(
-    `the sandbox finds no text of the right length for the pattern \`${pattern}\``,
-  );
+  return low;
+}
+
+function timesOf({ min, max }: Piece, extra: number): number {
+  return Math.min(min + extra, max);
+}
+
+/** The number of characters; of long texts only that they are longer than `textMax`. */
+function lengthOf(pieces: readonly Piece[], extra: number): number {
+  let length = 0;
+  for (const piece of pieces) {
+    const one = typeof piece.of === 'string' ? 1 : lengthOf(piece.of, extra);
+    length = Math.min(length + one * timesOf(piece, extra), textMax + 1);
+  }
+  return length;
+}
+
+function writeText(pieces: readonly Piece[], extra: number): string {
+  return pieces
+    .map((piece) => {
+      const times = timesOf(piece, extra);
+      // What is left out may be longer than a string can be.
+      if (times === 0) return '';
+      return (typeof piece.of === 'string' ? piece.of : writeText(piece.of, extra)).repeat(times);
+    })
+    .join('');
 }
 
 const textMax = 20_000;
 const patternMax = 2_000;
 const lengthMinMax = 500;
+/** Groups in each other. */
+const depthMax = 100;
 const classes: Readonly<Record<string, string>> = {
   d: '0',
   w: 'a',
@@ -44,51 +88,49 @@ const escapes: Readonly<Record<string, string>> = {
 /** Candidates for a negated class. */
 const candidates = Array.from('aA0_- .,:;/@#!?*+=<>|~^$%&()[]{}\'"`\\\n\t§é');
 
-/** Reads a pattern from left to right and writes the shortest match. */
+/** Reads a pattern from left to right. */
 class Reader {
   readonly #pattern: string;
   readonly #characters: readonly string[];
-  readonly #extra: number;
   #index = 0;
+  #depth = 0;
 
-  constructor(pattern: string, extra: number) {
+  constructor(pattern: string) {
     this.#pattern = pattern;
     this.#characters = Array.from(pattern);
-    this.#extra = extra;
   }
 
-  read(): string {
-    const text = this.#readAlternatives(true);
+  read(): readonly Piece[] {
+    const pieces = this.#readAlternatives(true);
     if (this.#index < this.#characters.length) throw this.#refuse('an unmatched )');
-    return text;
+    return pieces;
   }
 
   /**
    * Takes the first alternative and skips the others. Anchors are valid only at the ends of the
    * whole pattern.
    */
-  #readAlternatives(isWhole: boolean): string {
+  #readAlternatives(isWhole: boolean): readonly Piece[] {
     const first = this.#readSequence(isWhole);
     while (this.#takes('|')) this.#readSequence(isWhole);
     return first;
   }
 
-  #readSequence(isWhole: boolean): string {
-    let text = '';
+  #readSequence(isWhole: boolean): readonly Piece[] {
+    const pieces: Piece[] = [];
     if (isWhole) this.#takes('^');
     while (!this.#isAtEnd()) {
       if (isWhole && this.#takes('$')) {
         if (!this.#isAtEnd()) throw this.#refuse('$ before its end');
         break;
       }
-      const atom = this.#readAtom();
-      text += this.#repeat(atom);
-      if (text.length > textMax) throw this.#refuse('a text that is too long');
+      const of = this.#readAtom();
+      pieces.push({ of, ...this.#readQuantifier() });
     }
-    return text;
+    return pieces;
   }
 
-  #readAtom(): string {
+  #readAtom(): Piece['of'] {
     const character = this.#take();
     switch (character) {
       case '(':
@@ -111,11 +153,13 @@ class Reader {
     }
   }
 
-  #readGroup(): string {
+  #readGroup(): readonly Piece[] {
+    if (++this.#depth > depthMax) throw this.#refuse('so many groups in each other');
     if (this.#takes('?')) this.#readGroupKind();
-    const text = this.#readAlternatives(false);
+    const pieces = this.#readAlternatives(false);
     if (!this.#takes(')')) throw this.#refuse('a group without its end');
-    return text;
+    this.#depth--;
+    return pieces;
   }
 
   #readGroupKind(): void {
@@ -135,9 +179,8 @@ class Reader {
   }
 
   #readCodePoint(kind: 'u' | 'x'): string {
-    const rest = this.#characters.slice(this.#index).join('');
     const found = (kind === 'x' ? /^([\da-f]{2})/i : /^(?:([\da-f]{4})|\{([\da-f]{1,6})\})/i).exec(
-      rest,
+      this.#characters.slice(this.#index, this.#index + 8).join(''),
     );
     const code = Number.parseInt(found?.[1] ?? found?.[2] ?? '', 16);
     if (!found || !(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff))
@@ -179,19 +222,18 @@ class Reader {
     };
   }
 
-  #repeat(atom: string): string {
-    const times = this.#readQuantifier();
-    if (times === null) return atom;
+  #readQuantifier(): Omit<Piece, 'of'> {
+    const times = this.#readTimes();
+    if (times === null) return { min: 1, max: 1 };
     this.#takes('?');
-    if (atom.length * times > textMax) throw this.#refuse('a text that is too long');
-    return atom.repeat(times);
+    return times;
   }
 
-  /** The number of repetitions; null without a quantifier. */
-  #readQuantifier(): number | null {
-    if (this.#takes('*')) return this.#extra;
-    if (this.#takes('+')) return 1 + this.#extra;
-    if (this.#takes('?')) return Math.min(this.#extra, 1);
+  /** How often the atom before is repeated; null without a quantifier. */
+  #readTimes(): Omit<Piece, 'of'> | null {
+    if (this.#takes('*')) return { min: 0, max: Infinity };
+    if (this.#takes('+')) return { min: 1, max: Infinity };
+    if (this.#takes('?')) return { min: 0, max: 1 };
     if (this.#peek() !== '{') return null;
     const found = /^\{(\d{1,6})(,(\d{0,6}))?\}/.exec(
       this.#characters.slice(this.#index, this.#index + 16).join(''),
@@ -200,7 +242,7 @@ class Reader {
     this.#index += found[0].length;
     const min = Number(found[1]);
     const max = found[2] === undefined ? min : found[3] === '' ? Infinity : Number(found[3]);
-    return Math.min(min + this.#extra, max);
+    return { min, max };
   }
 
   #isAtEnd(): boolean {

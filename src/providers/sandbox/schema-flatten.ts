@@ -13,14 +13,17 @@ export class TooLarge extends NoInstance {
 }
 
 /**
- * `root`: the schema that references point into. `steps` counts down, so that multiplying
- * references cannot block the process.
+ * The steps that are left for all schemas of a request. It counts down, so that multiplying
+ * references, patterns or calls cannot block the process.
  */
-export type Scope = { readonly root: unknown; steps: number };
+export type StepBudget = { steps: number };
 
-export function spend(scope: Scope, steps = 1): void {
-  scope.steps -= steps;
-  if (scope.steps < 0) throw new TooLarge();
+/** `root`: the schema that references point into. */
+export type Scope = { readonly root: unknown; readonly budget: StepBudget };
+
+export function spend({ budget }: Scope, steps = 1): void {
+  budget.steps -= steps;
+  if (budget.steps < 0) throw new TooLarge();
 }
 
 /**

@@ -7,11 +7,13 @@ import {
   flatten,
   merge,
   NoInstance,
+  spend,
   spendItems,
   TooLarge,
   type Bounds,
   type FlatSchema,
   type Scope,
+  type StepBudget,
 } from './schema-flatten.ts';
 import { mayMatch } from './schema-match.ts';
 
@@ -21,6 +23,7 @@ type SchemaInstance =
   | { readonly kind: 'none'; readonly reason: string };
 
 const charactersMax = 256 * 1024;
+/** For all schemas of a request, with all attempts. */
 const stepsMax = 20_000;
 /** Tried in order, so that a recursive schema gets a shallow value. */
 const depthLimits = [6, 12, 24, 48];
@@ -30,17 +33,23 @@ const lengthMax = 10_000;
  * Makes a value with only the required properties and the fewest items. A scalar is the first value
  * of its `enum`, a valid example or default, or else `text`, 0 or false.
  */
-export function makeInstance(schema: unknown): SchemaInstance {
+export function makeInstance(schema: unknown, budget = openBudget()): SchemaInstance {
   try {
     if (JSON.stringify(schema).length > charactersMax) throw new TooLarge();
-    const value = firstThatWorks(depthLimits, (depth) =>
-      make(schema, { root: schema, steps: stepsMax }, { depth, variant: 0 }),
+    const scope = { root: schema, budget };
+    const value = firstThatWorks(depthLimits, scope, (depth) =>
+      make(schema, scope, { depth, variant: 0 }),
     );
     return { kind: 'instance', value };
   } catch (error) {
     if (error instanceof NoInstance) return { kind: 'none', reason: error.message };
     throw error;
   }
+}
+
+/** The budget of one request. */
+export function openBudget(): StepBudget {
+  return { steps: stepsMax };
 }
 
 /**
@@ -58,7 +67,7 @@ function makeFlat(schema: FlatSchema, scope: Scope, options: InstanceOptions): u
   const [union, ...unions] = schema.unions;
   if (union) return makeFromUnion({ ...schema, unions }, union, scope, options);
   if (schema.values) return makeFromValues(schema, schema.values, scope, options);
-  return firstThatWorks(typesOf(schema), (type) => makeOfType(type, schema, scope, options));
+  return firstThatWorks(typesOf(schema), scope, (type) => makeOfType(type, schema, scope, options));
 }
 
 /**
@@ -70,7 +79,7 @@ function makeFromUnion(
   scope: Scope,
   options: InstanceOptions,
 ): unknown {
-  return firstThatWorks([...union.branches.entries()], ([index, branch]) => {
+  return firstThatWorks([...union.branches.entries()], scope, ([index, branch]) => {
     const value = makeFlat(merge(rest, flatten(branch, scope), scope), scope, {
       ...options,
       depth: options.depth - 1,
@@ -183,7 +192,9 @@ function makeObject(
   options: InstanceOptions,
 ): Record<string, unknown> {
   const { bounds, names } = schema;
-  const unlisted = names && schema.required.find((name) => !names.includes(name));
+  spendItems(scope, schema.required.length + (names?.length ?? 0));
+  const allowed = names && new Set(names);
+  const unlisted = allowed && schema.required.find((name) => !allowed.has(name));
   if (unlisted) throw new NoInstance(`it requires the property \`${unlisted}\` and forbids it`);
   const chosen = chooseNames(schema);
   if (chosen.size < bounds.minProperties || chosen.size > bounds.maxProperties)
@@ -275,7 +286,7 @@ function makeNumber(
     throw new NoInstance('it wants whole multiples of a fraction');
   const value = step === null ? pickBetween(bounds) + variant : pickMultiple(step, bounds, variant);
   const schema = { ...bounds, ...(multipleOf === null ? {} : { multipleOf }) };
-  if (!mayMatch(schema, value, { root: schema, steps: 2 }))
+  if (!mayMatch(schema, value, { root: schema, budget: { steps: 2 } }))
     throw new NoInstance('its bounds leave no number');
   return value;
 }
@@ -316,19 +327,24 @@ function bounded(amount: number): number {
   return amount;
 }
 
+/** More than a step: making an error takes as long as reading a small schema five times. */
+const stepsPerFailure = 5;
+
 /** Returns the first value that works. When none does, throws the last reason. */
 function firstThatWorks<Candidate>(
   candidates: readonly Candidate[],
+  scope: Scope,
   attempt: (candidate: Candidate) => unknown,
 ): unknown {
-  let reason = new NoInstance('it allows no value');
+  let reason: NoInstance | null = null;
   for (const candidate of candidates) {
     try {
       return attempt(candidate);
     } catch (error) {
       if (!(error instanceof NoInstance) || error instanceof TooLarge) throw error;
       reason = error;
+      spend(scope, stepsPerFailure);
     }
   }
-  throw reason;
+  throw reason ?? new NoInstance('it allows no value');
 }
