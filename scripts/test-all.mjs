@@ -56,7 +56,7 @@ const groups = {
       'src/lib/text-tokens.test.ts',
       'tests/{fuzz-streams,similar-streams,long-requests}.test.ts',
       'tests/contract/histories.test.ts',
-      'tests/integration/{fuzz,fuzz-bodies}.test.ts',
+      'tests/integration/{fuzz,fuzz-bodies,worst-bodies}.test.ts',
     ]),
   ],
   // These need Python, and install its packages; `guides` and `chart` also Go.

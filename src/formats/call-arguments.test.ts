@@ -1,10 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readInput, writeInput } from './call-arguments.ts';
+import type { Message } from '../canonical/request.ts';
+import { requestValuesMax } from '../lib/json.ts';
+import { limitArguments, readInput, writeInput } from './call-arguments.ts';
 
 test('arguments that are nested too deep stay text', () => {
   const text = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
   const input = writeInput(text);
   assert.deepEqual(input, { invalid_json_arguments: text });
   assert.equal(readInput(input), text);
+});
+
+test('the arguments of all calls together have at most as many values as a request', () => {
+  const turn = (values: number): Message => ({
+    role: 'assistant',
+    content: [
+      {
+        type: 'tool-call',
+        id: 'c',
+        name: 't',
+        arguments: JSON.stringify(Array(values).fill(0)),
+        kind: 'function',
+      },
+    ],
+  });
+  const half = turn(requestValuesMax / 2);
+  limitArguments([half, half]);
+  assert.throws(
+    () => limitArguments([half, half, turn(1)]),
+    /arguments of the calls have more than 50000 values together/,
+  );
 });

@@ -1,7 +1,9 @@
 // A call's arguments are JSON text in the canonical model, and a JSON object in Messages and
 // Gemini.
+import { invalidRequest } from '../canonical/errors.ts';
+import type { Message } from '../canonical/request.ts';
 import { parseArguments } from '../lib/exact-json.ts';
-import { isObject, isTooDeep, type JsonObject } from '../lib/json.ts';
+import { isObject, isTooDeep, JsonScan, requestValuesMax, type JsonObject } from '../lib/json.ts';
 
 /** The field for arguments that are not a JSON object. */
 const rawField = 'invalid_json_arguments';
@@ -22,6 +24,21 @@ export function writeInput(text: string): JsonObject {
     // Not JSON: sent as text below.
   }
   return { [rawField]: text };
+}
+
+/**
+ * The bound of a request's values does not see those inside a text. Throws ApiError
+ * `invalid_request` when the arguments of all calls have more.
+ */
+export function limitArguments(messages: readonly Message[]): void {
+  const scan = new JsonScan({ valuesMax: requestValuesMax });
+  for (const { role, content } of messages)
+    for (const part of role === 'assistant' ? content : [])
+      if (part.type === 'tool-call' && scan.findExcess(part.arguments) !== null)
+        throw invalidRequest(
+          'messages',
+          `messages: the arguments of the calls have more than ${requestValuesMax} values together; leave earlier calls out`,
+        );
 }
 
 export function readInput(input: unknown): string {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
+import { upstreamCallId } from './messages/tool-input.ts';
 import { fitMistralCallId, fitOpenAiCallId, isMistral } from './call-ids.ts';
 
 test('an id that fits is kept, and any other is always mapped to the same id', () => {
@@ -31,4 +32,13 @@ test('Mistral’s models are recognised by name', () => {
     [],
   );
   assert.ok(!isMistral('gpt-5') && !isMistral('llama-4'));
+});
+
+test('Anthropic gets an id with its characters spelled out, and of a long one a digest', () => {
+  assert.equal(upstreamCallId('functions.search:0'), 'functions_x2e_search_x3a_0');
+  assert.equal(upstreamCallId('x'.repeat(500)), 'x'.repeat(500));
+  const long = upstreamCallId('.'.repeat(101));
+  assert.match(long, /^call_[0-9a-f]{64}$/);
+  assert.equal(upstreamCallId('.'.repeat(101)), long);
+  assert.notEqual(upstreamCallId('.'.repeat(102)), long);
 });

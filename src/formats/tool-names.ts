@@ -1,7 +1,7 @@
 // Fits tool names to the characters and the length that upstreams accept. A name that fits is never
 // changed. Another name is fitted everywhere in the request, and the answer has the client's own
 // name again. The same request always gives the same names, so that prompt caches hit.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonObject } from '../lib/json.ts';
 
 /** The tool names that an upstream accepts. All accept letters, digits, `_` and `-`. */
@@ -85,11 +85,8 @@ function fit(
   const end = name.slice(-(charactersMax - hashCharacters - 1)).replaceAll(/[^\w-]/g, '_');
   const allowed = startsWithLetter ? end.replace(/^[^a-zA-Z_]/, '_') : end;
   for (let turn = 0; ; turn++) {
-    const hash = createHash('sha256')
-      .update(JSON.stringify([name, turn]))
-      .digest('hex')
-      .slice(0, hashCharacters);
-    const candidate = `${allowed}_${hash}`;
+    const digest = hash('sha256', JSON.stringify([name, turn])).slice(0, hashCharacters);
+    const candidate = `${allowed}_${digest}`;
     if (!taken.has(candidate)) return candidate;
   }
 }

@@ -21,7 +21,7 @@ export async function run(
   incoming: IncomingRequest,
   client: Client,
 ): Promise<void> {
-  const { requestId, arrivedAtMs, key, baseUrl, forwardable, trace, log } = incoming;
+  const { requestId, arrivedAtMs, key, baseUrl, nextTurn, forwardable, trace, log } = incoming;
   const tags = readTags(gateway, incoming.tagsHeader, incoming.body);
   const work = await readWork(gateway, endpoint, incoming);
   const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
@@ -33,7 +33,7 @@ export async function run(
   const rateHeaders = await gateway.rateLimits.takeRequest(key);
   // Not earlier: a request that no limit counts must not store what its client chose.
   log.note({ tags });
-  const asSent = { requestId, arrivedAtMs, key, baseUrl, forwardable, trace, log };
+  const asSent = { requestId, arrivedAtMs, key, baseUrl, nextTurn, forwardable, trace, log };
   const accepted: Accepted = {
     ...asSent,
     gateway,

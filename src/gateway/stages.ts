@@ -45,6 +45,8 @@ export type IncomingRequest = {
   readonly versionHeaders: Readonly<Record<string, string>>;
   /** Parsed JSON. */
   readonly body: unknown;
+  /** Of a large body: waits for the next turn of the event loop, before each long stage. */
+  readonly nextTurn: (() => Promise<void>) | null;
   readonly forwardable: ForwardableHeaders;
   /** The client's trace, which calls to providers continue; null: none. */
   readonly trace: TraceContext | null;
@@ -103,7 +105,7 @@ type Weighed = {
  */
 export type Accepted = Pick<
   IncomingRequest,
-  'requestId' | 'arrivedAtMs' | 'key' | 'baseUrl' | 'forwardable' | 'trace' | 'log'
+  'requestId' | 'arrivedAtMs' | 'key' | 'baseUrl' | 'nextTurn' | 'forwardable' | 'trace' | 'log'
 > & {
   readonly gateway: Gateway;
   /** Each once; undefined: none. */

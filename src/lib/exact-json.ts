@@ -42,6 +42,10 @@ function keepInexact(_name: string, value: unknown, context?: { readonly source?
 function roundOutsideArguments(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (JSON.isRawJSON(value)) return Number(value.rawJSON);
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) value[index] = roundOutsideArguments(item);
+    return value;
+  }
   const members = value as Record<string, unknown>;
   for (const [name, member] of Object.entries(members)) {
     const isArguments =

@@ -37,6 +37,20 @@ test('a body has a bounded number of values; commas in strings do not count', ()
   assert.equal(parseJson(list(101)).ok, true);
 });
 
+test('values are counted exactly behind texts of quotes, backslashes, commas and brackets', () => {
+  const texts = fc.array(
+    fc.string({ unit: fc.constantFrom('"', '\\', ',', '[', 'a'), maxLength: 200 }),
+    { minLength: 1 },
+  );
+  fc.assert(
+    fc.property(texts, (list) => {
+      const bytes = Buffer.from(JSON.stringify(list));
+      assert.equal(parseJson(bytes, { valuesMax: list.length }).ok, true);
+      assert.equal(parseJson(bytes, { valuesMax: list.length - 1 }).ok, false);
+    }),
+  );
+});
+
 test('ten million brackets are refused at once', () => {
   assert.equal(parseJson(Buffer.alloc(10_000_000, '[')).ok, false);
 });

@@ -10,6 +10,11 @@ type ParsedJson =
   | { readonly ok: false; readonly message: string; readonly isTooDeep?: boolean };
 
 const jsonDepthMax = 64;
+/**
+ * The most values in a request. Many small values cost far more time than long texts of the same
+ * size, and nothing else runs meanwhile. A conversation of a million tokens has some ten thousand.
+ */
+export const requestValuesMax = 50_000;
 const quote = 0x22;
 const backslash = 0x5c;
 
@@ -30,7 +35,7 @@ export function parseJson(
 ): ParsedJson {
   if (bytes.length === 0) return { ok: false, message: 'the body is empty; send a JSON object' };
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  switch (findExcess(text, { depthMax, valuesMax })) {
+  switch (new JsonScan({ depthMax, valuesMax }).findExcess(text)) {
     case 'depth':
       return {
         ok: false,
@@ -66,31 +71,39 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  * overflows its stack when it serialises the value again.
  */
 export function isTooDeep(text: string, depthMax = jsonDepthMax): boolean {
-  return findExcess(text, { depthMax, valuesMax: Infinity }) !== null;
+  return new JsonScan({ depthMax }).findExcess(text) !== null;
 }
 
-/** One pass over the text; strings, most of the text, are skipped with a native search. */
-function findExcess(
-  text: string,
-  { depthMax, valuesMax }: Required<Bounds>,
-): 'depth' | 'values' | null {
-  if (text.length <= Math.min(depthMax, valuesMax)) return null;
-  let depth = 0;
-  let values = 0;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === quote) {
-      index = endOfString(text, index);
-    } else if (code === 0x5b || code === 0x7b) {
-      if (++depth > depthMax) return 'depth';
-      if (++values > valuesMax) return 'values';
-    } else if (code === 0x2c) {
-      if (++values > valuesMax) return 'values';
-    } else if (code === 0x5d || code === 0x7d) {
-      depth--;
-    }
+/** Checks JSON texts before they are parsed. Counts the values of all texts together. */
+export class JsonScan {
+  readonly #bounds: Bounds;
+  #values = 0;
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
   }
-  return null;
+
+  /** One pass over the text; strings, most of the text, are skipped with a native search. */
+  findExcess(text: string): 'depth' | 'values' | null {
+    const { depthMax = Infinity, valuesMax = Infinity } = this.#bounds;
+    let depth = 0;
+    let values = this.#values;
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (code === quote) {
+        index = endOfString(text, index);
+      } else if (code === 0x5b || code === 0x7b) {
+        if (++depth > depthMax) return 'depth';
+        if (++values > valuesMax) return 'values';
+      } else if (code === 0x2c) {
+        if (++values > valuesMax) return 'values';
+      } else if (code === 0x5d || code === 0x7d) {
+        depth--;
+      }
+    }
+    this.#values = values;
+    return null;
+  }
 }
 
 /**
@@ -98,11 +111,20 @@ function findExcess(
  */
 export function endOfString(text: string, start: number): number {
   let end = start;
-  for (;;) {
+  for (let tries = 0; tries < searchesMax; tries++) {
     end = text.indexOf('"', end + 1);
     if (end === -1) return text.length;
     let escapes = 0;
     while (text.charCodeAt(end - 1 - escapes) === backslash) escapes++;
     if (escapes % 2 === 0) return end;
   }
+  for (end++; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    if (code === quote) return end;
+    if (code === backslash) end++;
+  }
+  return text.length;
 }
+
+/** A native search is faster than a loop in ordinary text, and ten times slower in quotes. */
+const searchesMax = 16;

@@ -21,13 +21,16 @@ export function countPdfPages(bytes: Uint8Array): number {
       else if (startsWith(bytes, index + 1, 'Count'))
         largestCount = Math.max(largestCount, numberAt(bytes, index + 6));
       else if (startsWith(bytes, index + 1, 'ObjStm')) isPacked = true;
-    } else if (byte === letterE && startsWith(bytes, index + 1, 'ndstream')) streams++;
+    } else if (byte === letterE && bytes[index + 1] === letterN) {
+      streams += startsWith(bytes, index + 1, 'ndstream') ? 1 : 0;
+    }
   }
   return Math.min(Math.max(pages, largestCount, isPacked ? streams : 0, 1), pdfPagesMax);
 }
 
 const slash = 0x2f;
 const letterE = 0x65;
+const letterN = 0x6e;
 /** Bounds on separators and digits, so that a hostile file cannot make the scan slow. */
 const spacesMax = 8;
 const digitsMax = 6;

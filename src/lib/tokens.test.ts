@@ -79,6 +79,14 @@ function imageParts(base64: string, detail?: string) {
   ];
 }
 
+test('each byte of a very long text counts as a token, in one text or in many', () => {
+  const long = 'é'.repeat(8_000_001);
+  assert.ok(upperOf(long) >= 2 * long.length);
+  const eighth = 'a '.repeat(1_000_000);
+  const eight = estimateInputTokens({ input: Array(8).fill(eighth) });
+  assert.ok(eight.upper > 8 * upperOf(eighth) && eight.likely === 4_000_000);
+});
+
 test("an image counts by its vendor's formula, in every position that a format allows", () => {
   fc.assert(
     fc.property(

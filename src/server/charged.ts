@@ -22,8 +22,8 @@ export function runEndpoint(
 ): Handler {
   const { cacheHeader, commentsHeader, tagsHeader } = wishHeaderNames(gateway.headers);
   return async (request, reply) => {
-    const turn = largeBodies.turn(request.body);
-    if (turn) await turn;
+    const nextTurn = largeBodies.turnsOf(request.body);
+    if (nextTurn) await nextTurn();
     // A client that left before anything ran pays nothing. Neither does one that was already
     // refused because its body came too late.
     if (!request.raw.socket.writable) return reply.hijack();
@@ -34,6 +34,7 @@ export function runEndpoint(
     const path = publicUrlOf(request);
     for (const name of idHeaderNames(path)) reply.header(name, request.requestId);
     const body = await readBody(request);
+    if (nextTurn) await nextTurn();
     const { bodies } = request;
     const { spans } = request.requestLog;
     spans?.noteAsked(body);
@@ -54,6 +55,7 @@ export function runEndpoint(
         versionHeaders: headersOf(request, versionHeaders),
         baseUrl: baseUrlOf(gateway.config.server.public_url, request),
         body,
+        nextTurn,
         forwardable: headersOf(request, forwardedHeaders),
         trace: request.trace,
         log: request.requestLog,

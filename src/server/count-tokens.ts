@@ -28,17 +28,19 @@ function counting<Counted extends TokenCount>(
   write: (counted: Counted) => object,
 ): Handler {
   return async (request, reply) => {
-    const turn = largeBodies.turn(request.body);
-    if (turn) await turn;
+    const nextTurn = largeBodies.turnsOf(request.body);
+    if (nextTurn) await nextTurn();
     for (const name of idHeaderNames(publicUrlOf(request))) reply.header(name, request.requestId);
     const beta = request.headers['anthropic-beta'];
     const run = gateway.runs.open();
     reply.raw.once('close', () => run.stop());
     try {
+      const body = readJsonBody(request);
+      if (nextTurn) await nextTurn();
       const counted = await count(gateway, {
         requestId: request.requestId,
         key: keyOf(request),
-        body: readJsonBody(request),
+        body,
         forwardable: beta === undefined ? {} : { 'anthropic-beta': String(beta) },
         trace: request.trace,
         log: request.requestLog,

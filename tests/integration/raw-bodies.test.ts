@@ -69,14 +69,14 @@ for (const { name, path, upstreamPath, limitField, body } of endpoints) {
   });
 }
 
-test('a body of more than 200,000 values is refused before it is parsed', async () => {
+test('a body of more than 50,000 values is refused before it is parsed', async () => {
   const metadata = Object.fromEntries(
-    Array.from({ length: 200_000 }, (_, index) => [`k${index}`, 'v']),
+    Array.from({ length: 50_000 }, (_, index) => [`k${index}`, 'v']),
   );
   for (const { path, body } of endpoints) {
     const reply = await gateway.post(path, { key, body: { ...body(), metadata } });
     assert.equal(reply.status, 400);
-    assert.match(reply.error.message, /more than 200000 values; send shorter lists and objects/);
+    assert.match(reply.error.message, /more than 50000 values; send shorter lists and objects/);
   }
 });
 

@@ -12,14 +12,14 @@ export const loopModels: readonly { readonly id: string; readonly wire: LoopWire
 
 export type LoopGateway = { readonly gateway: TestGateway; readonly key: string };
 
-/** `key`: a live key with enough balance. */
-export async function startLoopGateway(): Promise<LoopGateway> {
+/** `key`: a live key with enough balance. `fields`: of each model. */
+export async function startLoopGateway(fields: object = {}): Promise<LoopGateway> {
   const gateway = await startGateway({
     models: {
-      'on-responses': modelOn('openai', { api: 'responses' }),
-      'on-chat': modelOn('local'),
-      'on-messages': modelOn('anthropic'),
-      'on-gemini': modelOn('google'),
+      'on-responses': modelOn({ provider: 'openai', api: 'responses' }, fields),
+      'on-chat': modelOn({ provider: 'local' }, fields),
+      'on-messages': modelOn({ provider: 'anthropic' }, fields),
+      'on-gemini': modelOn({ provider: 'google' }, fields),
     },
   });
   const { upstream } = gateway;
@@ -33,12 +33,13 @@ export async function startLoopGateway(): Promise<LoopGateway> {
   return { gateway, key };
 }
 
-function modelOn(provider: string, fields: object = {}): object {
+function modelOn(route: object, fields: object): object {
   return {
-    routes: [{ provider, model: 'upstream', ...fields }],
+    routes: [{ model: 'upstream', ...route }],
     max_input_tokens: 200_000,
     max_output_tokens: 32_000,
     supports: { thinking: true, streaming: true, vision: true },
     prices: { input: 1, output: 2 },
+    ...fields,
   };
 }

@@ -62,6 +62,8 @@ export class StopSearch {
   #step(code: number): string | null {
     let longest: string | null = null;
     for (const automaton of this.#automata) {
+      // Almost always: nothing has begun, and nothing begins.
+      if (automaton.matched === 0 && automaton.first !== code) continue;
       if (automaton.step(code) && automaton.sequence.length > (longest?.length ?? 0))
         longest = automaton.sequence;
     }
@@ -91,6 +93,8 @@ function slice(before: string, text: string, end: number): string {
  */
 class Automaton {
   readonly sequence: string;
+  /** The code of its first character. */
+  readonly first: number;
   /** The length of the sequence's prefix that the text ends with. */
   matched = 0;
   /** For each matched length, the next shorter one that the text ends with too. */
@@ -98,6 +102,7 @@ class Automaton {
 
   constructor(sequence: string) {
     this.sequence = sequence;
+    this.first = sequence.charCodeAt(0);
     this.#shorter = new Uint16Array(sequence.length + 1);
     for (let length = 2, matched = 0; length <= sequence.length; length++) {
       const code = sequence.charCodeAt(length - 1);

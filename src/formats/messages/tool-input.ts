@@ -1,5 +1,7 @@
 // A call as Anthropic wants it: its arguments as an object, its id in few characters.
 
+import { hash } from 'node:crypto';
+
 export { readInput, writeInput } from '../call-arguments.ts';
 
 /**
@@ -8,6 +10,7 @@ export { readInput, writeInput } from '../call-arguments.ts';
  */
 export function upstreamCallId(id: string): string {
   if (/^[\w-]+$/.test(id)) return id;
+  if (id.length > spelledOutMax) return `call_${hash('sha256', id)}`;
   return (
     id.replaceAll(
       /[^a-zA-Z0-9_-]/g,
@@ -15,3 +18,6 @@ export function upstreamCallId(id: string): string {
     ) || '_'
   );
 }
+
+/** No host makes longer ids, and spelling out millions of characters takes seconds. */
+const spelledOutMax = 100;

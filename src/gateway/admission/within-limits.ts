@@ -11,8 +11,9 @@ export async function runWithinLimits(
   client: Client,
   storage: AnswerStorage,
 ): Promise<void> {
-  const { gateway, key, work, rateHeaders } = accepted;
+  const { gateway, key, work, rateHeaders, nextTurn } = accepted;
   const { tokens, execute } = work.weigh();
+  if (nextTurn) await nextTurn();
   const place = await gateway.rateLimits.begin(key, tokens, rateHeaders);
   let tokensUsed = 0;
   try {

@@ -6,6 +6,7 @@ import { lowerCustomTools } from '../../formats/adapting/custom-tools.ts';
 import type { Emulated } from '../../formats/adapting/emulated.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { limitArguments } from '../../formats/call-arguments.ts';
 import { inClientWords } from '../../formats/client-words.ts';
 import type {
   ClientFormat,
@@ -137,6 +138,7 @@ function writeBody(
     ? { request: read, names: none, ignored: [] }
     : lowerCustomTools(read);
   const { written, names } = inWordsOf(format, () => {
+    limitArguments(read.messages);
     const fitted = fitRequestNames(
       separateCalls(makeAnswerable(lowered.request)),
       upstreamFormat.toolNames,

@@ -1,10 +1,12 @@
 // Composes the sandbox's whole answer from a request and its directives. Pure; run.ts plays it as a
 // stream.
 import type { Answer } from '../../canonical/answer.ts';
+import { ApiError } from '../../canonical/errors.ts';
 import type { Citation } from '../../canonical/citation.ts';
 import { isLoweredTool } from '../../formats/adapting/custom-tools.ts';
 import type { AssistantPart, ThinkingPart, Tool, ToolCallPart } from '../../canonical/request.ts';
 import { fitToolNames } from '../../formats/tool-names.ts';
+import { isTooDeep } from '../../lib/json.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { cutAtLimit, cutAtSequence } from './cut.ts';
 import type { Directives, ToolDirective } from './directives.ts';
@@ -34,7 +36,8 @@ export function composeAnswer(input: ComposeInput): Composed {
   try {
     return { kind: 'composed', answer: compose(input) };
   } catch (error) {
-    if (error instanceof Refused) return { kind: 'refused', message: error.message };
+    if (error instanceof Refused || error instanceof ApiError)
+      return { kind: 'refused', message: error.message };
     throw error;
   }
 }
@@ -163,7 +166,7 @@ function makeArguments(tool: Tool, input: string | null, budget: StepBudget): st
     return JSON.stringify(
       instanceOf({ type: 'object', ...tool.parameters }, `tool \`${tool.name}\``, budget),
     );
-  if (!isJsonObject(input)) {
+  if (isTooDeep(input) || !isJsonObject(input)) {
     throw new Refused(
       `The arguments of \`sandbox: tool=${tool.name}\` must be a JSON object on the same line; they are not.`,
     );

@@ -1,5 +1,6 @@
 // Ends an answer early: at a stop sequence, or at the output limit by our own token count.
 import type { AssistantPart } from '../../canonical/request.ts';
+import { searchedStops, StopSearch } from '../../formats/adapting/stop-cut.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { partText } from './usage.ts';
 
@@ -7,19 +8,20 @@ const bytesPerToken = 4;
 
 /**
  * Ends the content before the stop sequence that completes first. Only text can contain one.
- * `sequence`: the one that was found.
+ * `sequence`: the one that was found. Throws ApiError when the search would cost too much.
  */
 export function cutAtSequence(
   content: readonly AssistantPart[],
   sequences: readonly string[],
 ): { readonly content: readonly AssistantPart[]; readonly sequence: string | null } {
+  const searched = searchedStops(sequences);
   for (const [index, part] of content.entries()) {
     if (part.type !== 'text') continue;
-    const met = firstComplete(part.text, sequences);
-    if (met)
+    const { shown, found } = new StopSearch(searched).push(part.text);
+    if (found)
       return {
-        content: [...content.slice(0, index), ...shorten(part, met.start)],
-        sequence: met.sequence,
+        content: [...content.slice(0, index), ...shorten(part, shown.length)],
+        sequence: found.sequence,
       };
   }
   return { content, sequence: null };
@@ -45,21 +47,6 @@ export function cutAtLimit(
     bytesLeft -= bytes;
   }
   return { content, isCut: false };
-}
-
-function firstComplete(
-  text: string,
-  sequences: readonly string[],
-): { readonly start: number; readonly sequence: string } | null {
-  const found = sequences
-    .filter((sequence) => sequence !== '')
-    .map((sequence) => ({ sequence, start: text.indexOf(sequence) }))
-    .filter(({ start }) => start !== -1);
-  return (
-    found.toSorted(
-      (a, b) => a.start + a.sequence.length - (b.start + b.sequence.length) || a.start - b.start,
-    )[0] ?? null
-  );
 }
 
 /** Returns the part with the first `length` characters of its text; no part for 0. */

@@ -18,7 +18,7 @@ test('every directive is read, and the rest of the message remains', () => {
   ].join('\r\n');
   assert.deepEqual(readDirectives(message), {
     kind: 'read',
-    text: 'What is the weather?\nThank you.',
+    text: 'What is the weather?\r\nThank you.',
     directives: {
       toolCalls: [
         { name: 'get_weather', input: '{"city":"Paris"}' },

@@ -547,3 +547,15 @@ test('the input count is in the start and the finish', async () => {
   );
   assert.equal((await answerTo(request)).usage?.inputTokens, countInputTokens(request));
 });
+
+test('more stop sequences than can be searched for are refused', async () => {
+  const stopSequences = Array.from({ length: 65 }, (_, index) => `stop ${index}`);
+  const failure = await failureOf(ask('Hi', { stopSequences }));
+  assert.match(failure.message, /at most 64 stop sequences of at most 1000 characters/);
+  assert.equal((await answerTo(ask('Hi', { stopSequences: ['sand'] }))).stop.sequence, 'sand');
+});
+
+test('arguments of a directive that are nested too deep are refused', async () => {
+  const deep = `sandbox: tool=get_weather {"a":${'['.repeat(1_000_000)}`;
+  assert.match((await failureOf(ask(deep, { tools: [weather] }))).message, /must be a JSON object/);
+});

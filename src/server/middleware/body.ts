@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest, quoted } from '../../canonical/errors.ts';
-import { parseJson } from '../../lib/json.ts';
+import { parseJson, requestValuesMax } from '../../lib/json.ts';
 import { type BodyRoom, ownersOf, type Place } from '../body-room.ts';
 import { overloaded } from '../overload.ts';
 
@@ -122,12 +122,6 @@ export function checkContentType(
   next();
 }
 
-/**
- * Many small values cost far more time than long texts of the same size, and nothing else runs
- * meanwhile. A conversation of a million tokens has some ten thousand.
- */
-const valuesMax = 200_000;
-
 /** Returns the parsed body. Throws ApiError `invalid_request`. */
 export function readJsonBody(request: FastifyRequest): unknown {
   const bytes = request.body;
@@ -138,7 +132,7 @@ export function readJsonBody(request: FastifyRequest): unknown {
   // Otherwise each wrong byte would reach the model as U+FFFD.
   if (!isUtf8(json))
     throw invalidRequest(null, 'The request cannot be read: the body is not UTF-8.');
-  const parsed = parseJson(json, { valuesMax });
+  const parsed = parseJson(json, { valuesMax: requestValuesMax });
   if (!parsed.ok) throw invalidRequest(null, `The request cannot be read: ${parsed.message}.`);
   return parsed.value;
 }

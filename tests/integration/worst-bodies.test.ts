@@ -1,0 +1,100 @@
+// No body takes more than 200 ms of CPU time in one turn of the event loop, or eight times what
+// `JSON.parse` takes for it: nothing else runs meanwhile. `npm run test:all -- fuzz` sends bodies of
+// the largest size, over every pair of formats, with live keys too.
+import assert from 'node:assert/strict';
+import { after, before, test, type TestContext } from 'node:test';
+import { cpuMsMaxFor, TurnMeter } from '../support/cpu-time.ts';
+import { endpoints } from '../support/endpoints.ts';
+import { startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { scaled } from '../support/volume.ts';
+import {
+  bodyBytesMax,
+  countBodies,
+  imageBodies,
+  searchBodies,
+  worstBodies,
+  type Body,
+} from '../support/worst-bodies.ts';
+
+const isFull = scaled(false, true);
+const bytes = scaled(1_000_000, bodyBytesMax);
+/** A slow turn must be slow each time: the garbage collector runs in some. */
+const tries = 3;
+
+let loop: LoopGateway;
+let testKey: string;
+const meter = new TurnMeter();
+
+before(async () => {
+  // As large as a model's context gets.
+  loop = await startLoopGateway({ max_input_tokens: 2_000_000, max_output_tokens: 128_000 });
+  testKey = (await loop.gateway.makeKey()).key;
+});
+after(async () => {
+  meter.stop();
+  await loop.gateway.stop();
+});
+
+type Sent = { readonly path: string; readonly key: string; readonly body: Body };
+
+/** Returns null when the body was quick, else what it took. */
+async function slownessOf(t: TestContext, name: string, sent: Sent): Promise<string | null> {
+  const text = JSON.stringify(sent.body);
+  const body = Buffer.from(text);
+  const maxMs = cpuMsMaxFor(text);
+  let leastMs = Infinity;
+  for (let tried = 0; tried < tries && leastMs > maxMs; tried++) {
+    const { tookMs, result } = await meter.longestTurnOf(() =>
+      loop.gateway.post(sent.path, { key: sent.key, body }),
+    );
+    assert.ok(result.status < 500, `${name}: ${result.status} ${result.text.slice(0, 300)}`);
+    assert.doesNotMatch(result.text.slice(0, 300), /cannot be read/, name);
+    leastMs = Math.min(leastMs, tookMs);
+  }
+  if (isFull && leastMs > maxMs / 2)
+    t.diagnostic(`${name}: ${Math.round(leastMs)} of ${Math.round(maxMs)} ms`);
+  return leastMs <= maxMs ? null : `${name}: ${Math.round(leastMs)} of ${Math.round(maxMs)} ms`;
+}
+
+async function assertQuick(t: TestContext, bodies: Iterable<readonly [string, Sent]>) {
+  const slow: string[] = [];
+  for (const [name, sent] of bodies) {
+    const slowness = await slownessOf(t, name, sent);
+    if (slowness !== null) slow.push(slowness);
+  }
+  assert.deepEqual(slow, []);
+}
+
+const allUpstreams = ['responses', 'chat', 'messages', 'gemini'] as const;
+/** Each translation is tried in full; here one for each format of clients. */
+const oneUpstream = { chat: 'messages', responses: 'gemini', messages: 'chat' } as const;
+
+for (const { name: wire, path } of endpoints) {
+  const one = oneUpstream[wire];
+  for (const upstream of isFull ? allUpstreams : [one]) {
+    // Only the exchange differs, not the translation.
+    for (const mode of isFull && upstream === one ? ['test', 'live'] : ['test']) {
+      test(`no ${wire} body holds a thread, with a ${mode} key on ${upstream}`, async (t) => {
+        const key = mode === 'test' ? testKey : loop.key;
+        const sent = Object.entries(worstBodies(bytes)).map(
+          ([name, make]) =>
+            [name, { path, key, body: { model: `on-${upstream}`, ...make(wire) } }] as const,
+        );
+        await assertQuick(t, sent);
+      });
+    }
+  }
+}
+
+test('no body of the other endpoints holds a thread', async (t) => {
+  const others = [
+    ...countBodies(bytes),
+    ...imageBodies('/v1/images/generations', bytes),
+    ...imageBodies('/v1/images/edits', bytes),
+    ...searchBodies(bytes),
+  ];
+  await assertQuick(
+    t,
+    others.map(({ name, path, body }) => [`${path}: ${name}`, { path, key: testKey, body }]),
+  );
+});

@@ -1,0 +1,421 @@
+// The worst bodies that the endpoints of models accept: as large or with as many values as the bounds
+// allow, and each made for one kind of work.
+import { requestValuesMax } from '../../src/lib/json.ts';
+import type { WireName } from './answers.ts';
+
+export type Body = Readonly<Record<string, unknown>>;
+type Shape = (wire: WireName) => Body;
+
+/** The largest body, less what stands around the long part. */
+export const bodyBytesMax = 31_000_000;
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+/** As many items as a body may have. `share`: the part of the values that they may take. */
+export function many<T>(make: (index: number) => T, share = 1): T[] {
+  const text = JSON.stringify(make(100));
+  const values = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').match(/[[{,]/g)?.length ?? 0;
+  const count = Math.min(
+    ((requestValuesMax - 100) * share) / (values + 1),
+    bodyBytesMax / text.length,
+  );
+  return times(Math.floor(count), make);
+}
+export const manyNamed = (make: (index: number) => unknown, share = 1) =>
+  Object.fromEntries(many(make, share).map((value, index) => [`p${index}`, value]));
+export const long = (unit: string, bytes: number) => unit.repeat(Math.floor(bytes / unit.length));
+
+/** A request with one message of the user. */
+function ask(wire: WireName, content: unknown, fields: Body = {}): Body {
+  const turn = [{ role: 'user', content }];
+  if (wire === 'chat') return { messages: turn, ...fields };
+  if (wire === 'responses') return { input: turn, ...fields };
+  return { messages: turn, max_tokens: 128_000, ...fields };
+}
+function converse(wire: WireName, items: readonly unknown[], fields: Body = {}): Body {
+  const name = wire === 'responses' ? 'input' : 'messages';
+  return { ...ask(wire, 'x', fields), [name]: [...items, { role: 'user', content: 'x' }] };
+}
+
+function tool(wire: WireName, name: string, schema: unknown): object {
+  if (wire === 'chat') return { type: 'function', function: { name, parameters: schema } };
+  if (wire === 'responses') return { type: 'function', name, parameters: schema };
+  return { name, input_schema: schema };
+}
+/** One tool, which must be called. */
+function forced(wire: WireName, schema: object): Body {
+  const choices = {
+    chat: { type: 'function', function: { name: 't' } },
+    responses: { type: 'function', name: 't' },
+    messages: { type: 'tool', name: 't' },
+  };
+  return ask(wire, 'x', { tools: [tool(wire, 't', schema)], tool_choice: choices[wire] });
+}
+function output(wire: WireName, schema: object): Body {
+  const format = { type: 'json_schema', name: 's', schema, strict: true };
+  if (wire === 'chat')
+    return ask(wire, 'x', {
+      response_format: { type: 'json_schema', json_schema: { name: 's', schema, strict: true } },
+    });
+  if (wire === 'responses') return ask(wire, 'x', { text: { format } });
+  return ask(wire, 'x', { output_config: { format: { type: 'json_schema', schema } } });
+}
+const closed = (properties: Body) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+function call(wire: WireName, id: string, name: string, text = '{}'): object {
+  if (wire === 'chat') {
+    const calls = [{ id, type: 'function', function: { name, arguments: text } }];
+    return { role: 'assistant', content: null, tool_calls: calls };
+  }
+  if (wire === 'responses') return { type: 'function_call', call_id: id, name, arguments: text };
+  const use = { type: 'tool_use', id, name, input: JSON.parse(text) as unknown };
+  return { role: 'assistant', content: [use] };
+}
+function result(wire: WireName, id: string): object {
+  if (wire === 'chat') return { role: 'tool', tool_call_id: id, content: 'r' };
+  if (wire === 'responses') return { type: 'function_call_output', call_id: id, output: 'r' };
+  return { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'r' }] };
+}
+
+function part(wire: WireName, text: string): object {
+  return { type: wire === 'responses' ? 'input_text' : 'text', text };
+}
+function image(wire: WireName, url: string): object {
+  if (wire === 'chat') return { type: 'image_url', image_url: { url } };
+  if (wire === 'responses') return { type: 'input_image', image_url: url };
+  return { type: 'image', source: { type: 'url', url } };
+}
+function inlineImage(wire: WireName, data: string): object {
+  if (wire !== 'messages') return image(wire, `data:image/jpeg;base64,${data}`);
+  return { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data } };
+}
+function pdf(wire: WireName, content: string): object {
+  const data = Buffer.from(`%PDF-1.4\n${content}`).toString('base64');
+  const url = `data:application/pdf;base64,${data}`;
+  if (wire === 'chat') return { type: 'file', file: { filename: 'a.pdf', file_data: url } };
+  if (wire === 'responses') return { type: 'input_file', filename: 'a.pdf', file_data: url };
+  return { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } };
+}
+
+const stops = (wire: WireName, list: readonly string[]) =>
+  wire === 'messages' ? { stop_sequences: list } : { stop: list };
+function nest(depth: number, inside: object, wrap: (inside: object) => object): object {
+  return depth === 0 ? inside : nest(depth - 1, wrap(inside), wrap);
+}
+/** For a model's arguments in a text; Messages has them as an object. */
+const inText = (wire: WireName, text: string, unit: string) =>
+  wire === 'messages' ? `{"a":[${long(unit, 45_000 * unit.length)}1]}` : text;
+
+/** `bytes`: the length of the long texts. */
+export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
+  const pattern = { type: 'string', minLength: 500, pattern: `b|${'\\u0061'.repeat(330)}` };
+  const small = { type: 'object', properties: { a: {} } };
+  return {
+    'a text of letters': (wire) => ask(wire, long('a', bytes)),
+    'a text of quotes': (wire) => ask(wire, long('"', bytes / 2)),
+    'a text of backslashes': (wire) => ask(wire, long('\\', bytes / 2)),
+    'a text of spaces': (wire) => ask(wire, `x${long(' ', bytes)}x`),
+    'a text of line feeds': (wire) => ask(wire, `x${long('\n', bytes / 2)}x`),
+    'a text of emoji': (wire) => ask(wire, long('😀', bytes / 2)),
+    'a text of control characters': (wire) => ask(wire, long('\u0001', bytes / 6)),
+    'directives for tools': (wire) => ({
+      ...forced(wire, small),
+      ...ask(wire, long('sandbox: tool=t\n', bytes)),
+    }),
+    'spaces before words like a directive': (wire) => ask(wire, long('x      sandbox:', bytes)),
+    'a directive with deep arguments': (wire) => ({
+      ...forced(wire, small),
+      ...ask(wire, `sandbox: tool=t {"a":${long('[', Math.min(bytes, 3e6))}`),
+    }),
+    'messages of two roles': (wire) =>
+      converse(
+        wire,
+        many((i) => ({ role: i % 2 ? 'assistant' : 'user', content: 'q' })),
+      ),
+    'messages of one role': (wire) =>
+      converse(
+        wire,
+        many(() => ({ role: 'user', content: 'q' })),
+      ),
+    'empty messages': (wire) =>
+      converse(
+        wire,
+        many((i) => ({ role: i % 2 ? 'assistant' : 'user', content: '' })),
+      ),
+    instructions: (wire) =>
+      converse(
+        wire,
+        many(() => ({ role: 'system', content: 's' })),
+      ),
+    parts: (wire) =>
+      ask(
+        wire,
+        many(() => part(wire, 'a')),
+      ),
+    'empty parts': (wire) =>
+      ask(
+        wire,
+        many(() => part(wire, '')),
+      ),
+    'images by address': (wire) =>
+      ask(
+        wire,
+        many((i) => image(wire, `https://e.example/${i}`)),
+      ),
+    'small images': (wire) =>
+      ask(
+        wire,
+        many(() => inlineImage(wire, 'iVBORw0KGgo=')),
+      ),
+    'a large image': (wire) => ask(wire, [inlineImage(wire, long('iVBO', bytes))]),
+    'a large image of markers': (wire) =>
+      ask(wire, [
+        inlineImage(wire, Buffer.from(`ffd8${long('ffe00002', bytes)}`, 'hex').toString('base64')),
+      ]),
+    'small documents': (wire) =>
+      ask(
+        wire,
+        many(() => pdf(wire, '')),
+      ),
+    'a large document of pages': (wire) =>
+      ask(wire, [pdf(wire, long('/Type /Page ', bytes * 0.7))]),
+    'a large document of streams': (wire) =>
+      ask(wire, [pdf(wire, long('<</Length 1>>stream\nendstream', bytes * 0.7))]),
+    'a large document of slashes': (wire) => ask(wire, [pdf(wire, long('/Type', bytes * 0.7))]),
+    tools: (wire) =>
+      ask(wire, 'x', { tools: many((i) => tool(wire, `t${i}`, { type: 'object' })) }),
+    'tools of one name': (wire) =>
+      ask(wire, 'x', { tools: many(() => tool(wire, 't', { type: 'object' })) }),
+    'tools whose names must change': (wire) =>
+      ask(wire, 'x', {
+        tools: many((i) => tool(wire, `${'é.'.repeat(100)}${i}`, { type: 'object' })),
+      }),
+    'tools of many properties': (wire) =>
+      forced(wire, { type: 'object', properties: manyNamed(() => ({}), 0.9) }),
+    'tools of many required properties': (wire) => forced(wire, closed(manyNamed(() => ({}), 0.6))),
+    'a long enumeration': (wire) =>
+      forced(wire, { type: 'object', properties: { a: { enum: many((i) => i) } } }),
+    'schemas in wrappers': (wire) =>
+      forced(
+        wire,
+        nest(25, { type: 'object', properties: manyNamed(() => ({}), 0.9) }, (inside) => ({
+          allOf: [inside],
+        })),
+      ),
+    alternatives: (wire) => forced(wire, { anyOf: many(() => small) }),
+    'alternatives in alternatives': (wire) =>
+      forced(
+        wire,
+        nest(25, small, (inside) => ({ anyOf: [inside, ...many(() => small, 1 / 30)] })),
+      ),
+    'definitions of definitions': (wire) =>
+      forced(wire, {
+        $ref: '#/definitions/p0',
+        definitions: manyNamed((i) => ({ $ref: `#/definitions/p${i + 1}` }), 0.9),
+      }),
+    'keywords that become words': (wire) =>
+      forced(
+        wire,
+        nest(25, { type: 'object', not: { enum: many((i) => i, 0.9) } }, (inside) => ({
+          type: 'object',
+          not: inside,
+          if: { type: 'string' },
+        })),
+      ),
+    'a call with an explosive pattern': (wire) => forced(wire, closed({ v: pattern })),
+    'an output with explosive patterns': (wire) =>
+      output(wire, closed({ v: { anyOf: times(100, () => pattern) } })),
+    'an output of small objects': (wire) =>
+      output(
+        wire,
+        closed({
+          v: {
+            type: 'array',
+            minItems: 10_000,
+            items: closed({ a: { anyOf: [{ type: 'null' }] } }),
+          },
+        }),
+      ),
+    'an output of many properties': (wire) => output(wire, closed(manyNamed(() => ({}), 0.6))),
+    'an output of closed objects': (wire) => output(wire, closed(manyNamed(() => closed({}), 0.6))),
+    'calls and results': (wire) =>
+      converse(wire, many((i) => [call(wire, `c${i}`, 't'), result(wire, `c${i}`)]).flat()),
+    'calls and results of one id': (wire) =>
+      converse(wire, many(() => [call(wire, 'c', 't'), result(wire, 'c')]).flat()),
+    'calls of one id, then their results': (wire) =>
+      converse(wire, [
+        ...many(() => call(wire, 'c', 't'), 0.6),
+        ...many(() => result(wire, 'c'), 0.3),
+      ]),
+    'calls of ids that must change': (wire) =>
+      converse(
+        wire,
+        many((i) => [
+          call(wire, `${'.'.repeat(200)}${i}`, 't'),
+          result(wire, `${'.'.repeat(200)}${i}`),
+        ]).flat(),
+      ),
+    'calls without results': (wire) =>
+      converse(
+        wire,
+        many((i) => call(wire, `c${i}`, 't')),
+      ),
+    'results without calls': (wire) =>
+      converse(
+        wire,
+        many((i) => result(wire, `c${i}`)),
+      ),
+    'calls whose names must change': (wire) =>
+      converse(
+        wire,
+        many((i) => [call(wire, `c${i}`, `${'é'.repeat(30)}${i}`), result(wire, `c${i}`)]).flat(),
+      ),
+    'small values in arguments': (wire) =>
+      converse(wire, [
+        call(wire, 'c', 't', inText(wire, `{"a":[${long('1,', bytes)}1]}`, '1,')),
+        result(wire, 'c'),
+      ]),
+    'small values in the arguments of many calls': (wire) =>
+      converse(
+        wire,
+        times(100, (i) =>
+          call(
+            wire,
+            `c${i}`,
+            't',
+            wire === 'messages' ? '{}' : `{"a":[${long('1,', bytes / 100)}1]}`,
+          ),
+        ),
+      ),
+    'long numbers in arguments': (wire) =>
+      converse(wire, [
+        call(
+          wire,
+          'c',
+          't',
+          inText(wire, `{"a":[${long('12345678901234567890,', bytes)}1]}`, '12345678901234567890,'),
+        ),
+        result(wire, 'c'),
+      ]),
+    'deep arguments': (wire) =>
+      converse(wire, [
+        call(wire, 'c', 't', wire === 'messages' ? '{}' : `{"a":${long('[', bytes / 2)}`),
+        result(wire, 'c'),
+      ]),
+    'stop sequences': (wire) =>
+      ask(
+        wire,
+        'sandbox: tokens=128000',
+        stops(
+          wire,
+          many((i) => `zq${i}`),
+        ),
+      ),
+    'the most stop sequences that are searched for': (wire) =>
+      ask(
+        wire,
+        'sandbox: tokens=128000',
+        stops(
+          wire,
+          times(64, (i) => `e that was ask${i}`),
+        ),
+      ),
+    'long stop sequences': (wire) =>
+      ask(
+        wire,
+        'sandbox: tokens=128000',
+        stops(
+          wire,
+          times(4, () => long('a', bytes / 4)),
+        ),
+      ),
+    'blank stop sequences': (wire) =>
+      ask(
+        wire,
+        'x',
+        stops(
+          wire,
+          many(() => ' '),
+        ),
+      ),
+    metadata: (wire) => ask(wire, 'x', { metadata: manyNamed(() => 'v') }),
+    'long numbers in metadata': (wire) => ask(wire, 'x', { metadata: { a: many(() => 1e300) } }),
+    biases: (wire) => ask(wire, 'x', { logit_bias: manyNamed(() => 1) }),
+    'unknown fields': (wire) =>
+      ask(
+        wire,
+        'x',
+        manyNamed(() => 1),
+      ),
+    'an unknown field of a long name': (wire) => ask(wire, 'x', { [long('maxtokens', bytes)]: 1 }),
+    'unknown fields of a message': (wire) =>
+      converse(wire, [{ role: 'user', content: 'x', ...manyNamed(() => 1) }]),
+    'lists where a text belongs': (wire) =>
+      ask(
+        wire,
+        many(() => []),
+      ),
+    'a long role': (wire) => converse(wire, [{ role: long('a', bytes), content: 'x' }]),
+    'a long model': (wire) => ({ ...ask(wire, 'x'), model: long('g', bytes) }),
+  };
+}
+
+type OtherBody = { readonly name: string; readonly path: string; readonly body: Body };
+
+/** For the endpoints that count tokens: what is long for a model is long for them. */
+export function countBodies(bytes: number): OtherBody[] {
+  return Object.entries(worstBodies(bytes)).flatMap(([name, make]) => {
+    const { max_tokens: _unknown, stop_sequences: _stops, ...messages } = make('messages');
+    return [
+      {
+        name,
+        path: '/v1/messages/count_tokens',
+        body: { model: 'on-messages', ...messages },
+      },
+      {
+        name,
+        path: '/v1/responses/input_tokens',
+        body: { model: 'on-gemini', ...make('responses') },
+      },
+    ];
+  });
+}
+
+export function imageBodies(path: string, bytes: number): OtherBody[] {
+  const png = 'data:image/png;base64,';
+  const drawing = { model: 'gpt-image-flare', prompt: 'a fox' };
+  const bodies: Readonly<Record<string, Body>> = {
+    'a long prompt': { ...drawing, prompt: long('a', bytes) },
+    'a prompt of quotes': { ...drawing, prompt: long('"', bytes / 2) },
+    'a prompt of blanks': { ...drawing, prompt: long(' ', bytes) },
+    'directives in the prompt': { ...drawing, prompt: long('sandbox: status=500\n', 30_000) },
+    'a long image': { ...drawing, images: [png + long('iVBO', bytes)] },
+    'a long image that is not base64': { ...drawing, images: [`${png}${long('iVBO', bytes)}!`] },
+    'an image of spaces': { ...drawing, images: [long(' ', bytes)] },
+    'a long address': { ...drawing, images: [`https://${long('a.', bytes)}`] },
+    'many images': { ...drawing, images: many(() => `${png}iVBORw0KGgo=`) },
+    'many addresses': { ...drawing, images: many((index) => `https://e.example/${index}`) },
+    'a long size': { ...drawing, size: long('1', bytes) },
+    'a long model': { ...drawing, model: long('gpt-image', bytes) },
+    'unknown fields': { ...drawing, ...manyNamed(() => 1) },
+    'lists for images': { ...drawing, images: many(() => []) },
+  };
+  return Object.entries(bodies).map(([name, body]) => ({ name, path, body }));
+}
+
+export function searchBodies(bytes: number): OtherBody[] {
+  const bodies: Readonly<Record<string, Body>> = {
+    'a long query': { query: long('a', bytes) },
+    'a query of quotes': { query: long('"', bytes / 2) },
+    'the longest query': { query: long('<', 2_000), num: 20 },
+    'many numbers': { query: 'x', num: many((index) => index) },
+    'unknown fields': { query: 'x', ...manyNamed(() => 1) },
+  };
+  return Object.entries(bodies).map(([name, body]) => ({ name, path: '/v1/web-search', body }));
+}
