@@ -1,7 +1,7 @@
 // Fits call ids to what upstreams accept. A conversation may have begun with another vendor's model
 // or in another program, with ids of any length. A call and its result are mapped alike; an id that
 // fits is never changed.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const openAiCharactersMax = 64;
 
@@ -21,5 +21,5 @@ export function isMistral(model: string): boolean {
 }
 
 function hashOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex');
+  return hash('sha256', id);
 }

@@ -13,7 +13,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 /** As many items as a body may have. `share`: the part of the values that they may take. */
-export function many<T>(make: (index: number) => T, share = 1): T[] {
+function many<T>(make: (index: number) => T, share = 1): T[] {
   const text = JSON.stringify(make(100));
   const values = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').match(/[[{,]/g)?.length ?? 0;
   const count = Math.min(
@@ -22,9 +22,9 @@ export function many<T>(make: (index: number) => T, share = 1): T[] {
   );
   return times(Math.floor(count), make);
 }
-export const manyNamed = (make: (index: number) => unknown, share = 1) =>
+const manyNamed = (make: (index: number) => unknown, share = 1) =>
   Object.fromEntries(many(make, share).map((value, index) => [`p${index}`, value]));
-export const long = (unit: string, bytes: number) => unit.repeat(Math.floor(bytes / unit.length));
+const long = (unit: string, bytes: number) => unit.repeat(Math.floor(bytes / unit.length));
 
 /** A request with one message of the user. */
 function ask(wire: WireName, content: unknown, fields: Body = {}): Body {
