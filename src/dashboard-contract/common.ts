@@ -8,7 +8,6 @@ import {
   type TSchema,
 } from 'typebox';
 import { modes } from '../canonical/mode.ts';
-import type { Endpoint } from './endpoint.ts';
 
 export const Mode = Type.Enum([...modes]);
 export type Mode = Static<typeof Mode>;
@@ -53,7 +52,10 @@ export type ConfirmationFields = Static<TObject<typeof Confirmation>>;
 export function bodySchemaOf({
   confirmed: isConfirmed = false,
   body,
-}: Pick<Endpoint, 'confirmed' | 'body'>): TObject | undefined {
+}: {
+  readonly confirmed?: boolean;
+  readonly body?: TObject;
+}): TObject | undefined {
   if (!isConfirmed) return body;
   const { properties, additionalProperties } = (body ?? Type.Object({})) as TObject &
     TObjectOptions;

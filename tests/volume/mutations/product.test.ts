@@ -679,6 +679,30 @@ testMutations([], {
     without: ".update(head).update(purpose.split(' ')[0]!)",
     watchers: integration('dashboard-passkeys', 'on SQLite a challenge of another browser'),
   },
+  'a session alone makes admin keys': {
+    file: 'dashboard-api/dispatch.ts',
+    guard: 'if (endpoint.confirmed)',
+    without: 'if (endpoint.confirmed === false)',
+    watchers: integration('dashboard-confirmation', 'on SQLite a session of an operator'),
+  },
+  'a passkey of another user confirms': {
+    file: 'dashboard-api/confirmation.ts',
+    guard: 'if (answer.userId === session.userId) return;',
+    without: 'return;',
+    watchers: integration('dashboard-confirmation', 'on SQLite a passkey of the user'),
+  },
+  'a proof of a sign-in confirms in every session': {
+    file: 'dashboard-api/confirmation.ts',
+    guard: 'const proofOf = (sessionId: string) => `signed in at the provider ${sessionId}`;',
+    without: "const proofOf = (_id: string) => 'signed in at the provider';",
+    watchers: integration('dashboard-oidc', 'on SQLite a fresh sign-in'),
+  },
+  'an invitation outlives the rights of its inviter': {
+    file: 'domain/users/invitations.ts',
+    guard: 'eb.exists(inviterWhoMay(eb))',
+    without: "eb('invitations.id', 'is not', null)",
+    watchers: integration('member-budgets', 'on SQLite an invitation counts only'),
+  },
   'a copied passkey signs in': {
     file: 'domain/users/passkeys/records.ts',
     guard: ".where('counter', counter === 0 ? '=' : '<', counter)",
