@@ -10,11 +10,12 @@ import { answerContent, streamFrames } from '../support/answers.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
+import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
 import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerInParts, holdBack } from '../support/upstream.ts';
+import { answerInParts, answerJson, holdBack } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const content = { text: 'one two three', tokens: { input: 100, output: 20 } };
@@ -24,8 +25,81 @@ const creditMicros = 5_000_000;
 /** Longer than new requests wait for the disk. */
 const newWorkTimeoutMs = 11_000;
 
+const sales = [
+  ...endpoints.map(({ name, path, upstreamPath, body }) => ({
+    path,
+    upstreamPath,
+    body: body(),
+    script: answerContent(name, content),
+  })),
+  {
+    path: '/v1/images/generations',
+    upstreamPath: imagePaths.generations,
+    body: { model: 'gpt-image-flare', prompt: 'A cat' },
+    script: openaiDraws(),
+  },
+  {
+    path: '/v1/web-search',
+    upstreamPath: '/brave/web/search',
+    body: { query: 'cats' },
+    script: answerJson({ web: { results: [{ title: 'Cats', url: 'https://cats.example/' }] } }),
+  },
+];
+
 for (const trouble of ['full disk', 'lock'] as const) {
-  test(`during a ${trouble} running requests are answered and charged when it is over, and new ones get a 503`, async (t) => {
+  test(`during a ${trouble} of more than ten seconds whole answers and new requests get a 503, free`, async (t) => {
+    const books = await startBooks(t, trouble);
+    if (!books) return t.skip(noSmallDisk);
+    const { gateway, clock } = books;
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const running = [];
+    const releases = [];
+    for (const { path, upstreamPath, body, script } of sales) {
+      const held = holdBack(script);
+      gateway.upstream.on(upstreamPath, held.script);
+      const asked = gateway.upstream.requests.length;
+      running.push(gateway.post(path, { key, body }));
+      releases.push(held.release);
+      await gateway.upstream.request(asked);
+    }
+
+    const end = books.begin();
+    for (const release of releases) release();
+    const readiness = await until(books.notReady);
+    assert.equal(readiness.json().status, 'the books cannot be written');
+    const refused = gateway.post(chat.path, { key, body: chat.body() });
+    const answered = Promise.all([...running, refused]);
+    await clock.skipWaits(Promise.race([answered, clock.sleep(newWorkTimeoutMs)]));
+    for (const [index, reply] of (await clock.skipWaits(answered)).entries()) {
+      const { status, headers, error } = reply;
+      assert.deepEqual(
+        [status, headers['retry-after'], error.code],
+        [503, '1', 'upstream_unavailable'],
+        `${sales[index]?.path}: ${reply.text}`,
+      );
+      assert.match(
+        error.message,
+        /cannot read or write its own database at the moment\. Nothing was charged; retry shortly/,
+      );
+    }
+
+    end();
+    await until(async () => {
+      await clock.advance(1_000);
+      return (await gateway.balance(account)).heldMicros === 0;
+    });
+    assert.equal((await gateway.balance(account)).postedMicros, creditMicros);
+    const losses = await gateway.database.read
+      .selectFrom('entries')
+      .select('loss_micros')
+      .where('kind', '=', 'release')
+      .where('ledger_id', '=', `${account}:live`)
+      .execute();
+    assert.equal(losses.filter((entry) => Number(entry.loss_micros) > 0).length, sales.length);
+    await until(async () => (await gateway.get('/readyz')).status === 200);
+  });
+
+  test(`a whole answer that ends during a ${trouble} of some seconds is charged and sent`, async (t) => {
     const books = await startBooks(t, trouble);
     if (!books) return t.skip(noSmallDisk);
     const { gateway, clock } = books;
@@ -34,29 +108,14 @@ for (const trouble of ['full disk', 'lock'] as const) {
     gateway.upstream.on(chat.upstreamPath, held.script);
     const running = gateway.post(chat.path, { key, body: chat.body() });
     await gateway.upstream.request(0);
-
     const end = books.begin();
     held.release();
-    const readiness = await until(books.notReady);
-    assert.equal(readiness.json().status, 'the books cannot be written');
-    const refused = gateway.post(chat.path, { key, body: chat.body() });
-    await clock.skipWaits(Promise.race([refused, clock.sleep(newWorkTimeoutMs)]));
-    const { status, headers, error } = await clock.skipWaits(refused);
-    assert.deepEqual(
-      [status, headers['retry-after'], error.code],
-      [503, '1', 'upstream_unavailable'],
-    );
-    assert.match(
-      error.message,
-      /cannot read or write its own database at the moment\. Nothing was charged; retry shortly/,
-    );
-
+    await until(books.notReady);
+    await clock.advance(5_000);
     end();
     const reply = await clock.skipWaits(running);
     assert.deepEqual([reply.status, reply.costMicros], [200, costMicros]);
-    await until(async () => (await gateway.balance(account)).heldMicros === 0);
     assert.equal((await gateway.balance(account)).postedMicros, creditMicros - costMicros);
-    await until(async () => (await gateway.get('/readyz')).status === 200);
   });
 }
 
@@ -167,7 +226,13 @@ async function startBooks(t: TestContext, trouble: Trouble) {
   if (trouble === 'full disk' && !disk) return null;
   const clock = new TestClock();
   const place = disk && { databaseUrl: `sqlite:${join(disk.folder, 'tollgate.db')}` };
-  const gateway = await startGateway({ log: { level: 'error' } }, { clock, ...place });
+  const gateway = await startGateway(
+    ({ url }) => ({
+      providers: { brave: { base_url: `${url}/brave`, api_key: 'brave-key' } },
+      log: { level: 'error' },
+    }),
+    { clock, ...place },
+  );
   t.after(async () => {
     disk?.free();
     await gateway.stop().finally(() => disk?.unmount());

@@ -65,27 +65,32 @@ test('a refused reservation that may have been booked is released on its own led
   await ledger.close();
 });
 
-test('a complete stream that cannot be charged in time is released if the store has rolled back, else it waits', async () => {
-  for (const rollsBackFailures of [true, false]) {
+test('a complete answer that cannot be charged in time is released if the store has rolled back, else it waits', async () => {
+  for (const [rollsBackFailures, streamed] of [
+    [true, true],
+    [true, false],
+    [false, true],
+    [false, false],
+  ]) {
     const { ledger, sent, fail, heal, tries } = open({ rollsBackFailures });
     fail(Infinity);
     const { record, ...settle } = settleOf(hold('a'), 9);
-    const [stream, cutOff] = (['complete', 'cut-off'] as const).map((ending, index) =>
+    const [whole, cutOff] = (['complete', 'cut-off'] as const).map((ending, index) =>
       ledger.submit({
         ...settle,
         holdId: 'ab'[index]!,
-        record: { ...record, streamed: true, ending, upstreamCostMicros: micros(7) },
+        record: { ...record, streamed: streamed!, ending, upstreamCostMicros: micros(7) },
       }),
     );
-    if (rollsBackFailures) await assert.rejects(stream!, LedgerUnavailable);
+    if (rollsBackFailures) await assert.rejects(whole!, LedgerUnavailable);
     else await tries(20);
     heal();
     assert.deepEqual(
       await cutOff,
       charged,
-      'nobody waits for the end of a stream that was cut off',
+      'nobody waits for the end of an answer that was cut off',
     );
-    if (!rollsBackFailures) assert.deepEqual(await stream, charged);
+    if (!rollsBackFailures) assert.deepEqual(await whole, charged);
     const releases = new Set(sent.flat().filter(({ type }) => type === 'release'));
     assert.deepEqual(
       [...releases],
@@ -194,14 +199,14 @@ test('batches continue while an older settlement still waits', async () => {
   await ledger.close();
 });
 
-test('at the end of a shutdown a charge that the store has rolled back is given up and booked as a loss', async () => {
+test('at the end of a shutdown even the charge of a client that left is given up, if the store has rolled it back', async () => {
   for (const rollsBackFailures of [true, false]) {
     const { ledger, sent, fail, heal, stop, tries } = open({ rollsBackFailures });
     fail(Infinity);
     const { record, ...settle } = settleOf(hold('a'), 9);
     const whole = ledger.submit({
       ...settle,
-      record: { ...record, upstreamCostMicros: micros(7) },
+      record: { ...record, upstreamCostMicros: micros(7), ending: 'cut-off' },
     });
     await tries(20);
     stop();

@@ -1,8 +1,9 @@
 // Retries batches while the database is unavailable: a server restarts, fails over or is
 // unreachable, or a file is locked or its disk is full. Every command is sent again with the same
 // id, so that a command with a lost response does not run twice. New work is refused after some
-// seconds. Settlements and releases are retried for as long as the process lives, because giving up
-// would lose a charge or leave a hold open.
+// seconds, and so is a complete answer if its charge was certainly not made. Other settlements and
+// releases are retried for as long as the process lives, because giving up would lose a charge or
+// leave a hold open.
 import { zeroMicros } from '../../lib/money.ts';
 import { type BatchRunner, LedgerLost, LedgerUnavailable } from './batcher.ts';
 import type { Command, LedgerId, Release, Settle } from './commands.ts';
@@ -135,14 +136,14 @@ export function createRetryingRunner(
 
   /**
    * Returns true when a charge may be given up and its client gets an error: a client that got an
-   * error must never be charged. A complete stream is given up too, so that its client soon gets an
-   * error in place of the last event.
+   * error must never be charged. That is the charge of a complete answer, which nobody should wait
+   * for without end, and of every answer while the program stops.
    */
   function canGiveUp(command: FinalCommand): command is Settle {
     return (
       command.type === 'settle' &&
       !maybeMade.has(command) &&
-      (isStopping() || isCompleteStream(command))
+      (isStopping() || command.record.ending === 'complete')
     );
   }
 
@@ -179,10 +180,6 @@ export function createRetryingRunner(
       retrying = null;
     }
   }
-}
-
-function isCompleteStream({ record }: Settle): boolean {
-  return record.streamed && record.ending === 'complete';
 }
 
 function unavailable({ type }: Command): LedgerUnavailable {
