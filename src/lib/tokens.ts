@@ -19,7 +19,11 @@ import {
 import { addText, type TextSums } from './text-tokens.ts';
 import { tokensFromBytes, utf8Length } from './tokens-from-bytes.ts';
 
-export type InputEstimate = TokenEstimate & { readonly hasImages: boolean };
+export type InputEstimate = TokenEstimate & {
+  /** No provider can honestly count more. */
+  readonly most: number;
+  readonly hasImages: boolean;
+};
 
 type EstimateOptions = {
   readonly imageVendor?: ImageVendor;
@@ -40,6 +44,9 @@ const none: ReadonlySet<string> = new Set();
  * Images are counted by their vendor's formula, and documents by pages or text. Documents by URL,
  * audio and video can be of any size, so their upper estimate exceeds any context; the caller caps
  * it at the model's.
+ *
+ * For hostile text and dense documents `upper` is no bound. `most` is: no tokenizer makes more than a
+ * token of each byte, for which `upper` has at least half of one. A document can hold any text.
  */
 export function estimateInputTokens(
   body: unknown,
@@ -55,14 +62,15 @@ export function estimateInputTokens(
     mediaUpper: 0,
     mediaLikely: 0,
     hasImages: false,
+    hasDocuments: false,
   };
   addValue(body, sums, 'text');
+  const upper =
+    Math.ceil(Math.max((sums.halves * 1.1) / 2, sums.eighths / 8)) + sums.mediaUpper + fixedTokens;
   return {
-    upper:
-      Math.ceil(Math.max((sums.halves * 1.1) / 2, sums.eighths / 8)) +
-      sums.mediaUpper +
-      fixedTokens,
+    upper,
     likely: tokensFromBytes(sums.bytes) + sums.mediaLikely,
+    most: sums.hasDocuments ? beyondAnyContext : 2 * upper,
     hasImages: sums.hasImages,
   };
 }
@@ -75,6 +83,8 @@ type Sums = TextSums & {
   mediaUpper: number;
   mediaLikely: number;
   hasImages: boolean;
+  /** PDFs or Office files. */
+  hasDocuments: boolean;
 };
 
 const fixedTokens = 16;
@@ -333,6 +343,7 @@ function addDocument({ media_type: mediaType }: JsonObject, data: string, sums: 
     data,
     mediaType: typeof mediaType === 'string' ? mediaType : null,
   });
+  sums.hasDocuments ||= size.kind === 'pages' || size.kind === 'packed';
   switch (size.kind) {
     case 'pages':
       return addTokens(sums, {

@@ -60,23 +60,25 @@ after(() => gateway.stop());
 
 const tokens = { input: 100, output: 20 };
 const good = answerContent('messages', { text: 'yes', tokens });
-const { start, deltas, end } = streamFrames('messages', { text: 'yes', tokens });
-const goodFrames = [...start, ...deltas, ...end];
+const goodStream = streamFrames('messages', { text: 'yes', tokens });
+const goodFrames = [...goodStream.start, ...goodStream.deltas, ...goodStream.end];
 const callWithoutName = { type: 'tool_use', id: 'toolu_1', name: '', input: {} };
 /** A call without a name: the provider bills it, but it cannot be translated. */
-const unreadable = answerJson({
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'upstream-model',
-  content: [callWithoutName],
-  stop_reason: 'tool_use',
-  stop_sequence: null,
-  usage: { input_tokens: 100, output_tokens: 20 },
-});
+const unreadableWith = (inputTokens: number) =>
+  answerJson({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'upstream-model',
+    content: [callWithoutName],
+    stop_reason: 'tool_use',
+    stop_sequence: null,
+    usage: { input_tokens: inputTokens, output_tokens: 20 },
+  });
+const unreadable = unreadableWith(100);
 
 const unreadableStream = answerSse([
-  ...start,
+  ...goodStream.start,
   {
     event: 'content_block_start',
     data: { type: 'content_block_start', index: 0, content_block: callWithoutName },
@@ -168,6 +170,33 @@ describe('the loss budget', () => {
     const costs = records.reduce((sum, record) => sum + record.cost_cents * 10_000, 0);
     const { postedMicros, heldMicros } = await gateway.balance(attacker.account);
     assert.deepEqual([postedMicros, heldMicros], [1_000_000_000 - costs, 0]);
+  });
+
+  test('an answer that does not show that a model ran is free, also when the budget is used up', async () => {
+    const account = await newAccount();
+    const nothing = answerJson({});
+    const { script, release } = holdBack(nothing);
+    gateway.upstream.on(upstreamPath, script);
+    const earlier = gateway.upstream.requests.length;
+    const sent = gateway.post(chat.path, asking(account));
+    await gateway.upstream.request(earlier);
+    for (let spoiled = 0; spoiled < 4; spoiled++) await ask(account, unreadable);
+    gateway.upstream.on(upstreamPath, nothing);
+    release();
+    const reply = await clock.hurry(sent);
+    assert.match(reply.text, /cannot be read. Nothing was charged/);
+    const { postedMicros, heldMicros } = await gateway.balance(account.account);
+    assert.deepEqual([postedMicros, heldMicros], [1_000_000_000, 0]);
+  });
+
+  test('what a provider claims beyond the request never counts against the budget', async () => {
+    const account = await newAccount();
+    assert.equal((await ask(account, unreadableWith(90_000_000))).status, 502);
+    const losses = await entriesOf(account);
+    const sumOf = (provoked: number) =>
+      losses.reduce((sum, entry) => sum + (entry.provoked === provoked ? entry.loss_micros : 0), 0);
+    assert.ok(sumOf(1) > 0 && sumOf(1) < 400_000, `${sumOf(1)}`);
+    assert.equal(sumOf(0) + sumOf(1), 9_000_020_000);
   });
 
   test('many requests of an account without losses run at once, whatever each of them may cost', async () => {

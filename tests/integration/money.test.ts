@@ -708,7 +708,7 @@ test('an absurd usage is clamped to what the request could cause; the rest is a 
       assert.equal(reply.costMicros, priceOf(shown), 'the client sees what it is charged for');
       assert.equal(shown.output, Math.min(tokens.output, 200), 'its own limit');
       // Its text, and what a provider may add to it.
-      assert.ok(shown.input === tokens.input || (shown.input > 3_000 && shown.input < 3_100));
+      assert.ok(shown.input === tokens.input || (shown.input > 3_000 && shown.input < 3_300));
       assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - priceOf(shown));
       assert.equal(await lossesOf(account), priceOf(tokens) - priceOf(shown));
     }
@@ -726,6 +726,51 @@ test('an absurd usage is clamped to what the request could cause; the rest is a 
     const claimed = priceOf(absurd[2]!);
     assert.equal(await lossesOf(small.account), claimed - reply.costMicros, endpoint.name);
   }
+});
+
+test('a text costs what the provider counts, up to a token for each of its bytes', async () => {
+  for (const endpoint of endpoints) {
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    // Most texts have far fewer, but few tokenizers are public, and a client may look for the worst.
+    const words = 'xq '.repeat(10_000);
+    const tokens = { input: words.length, output: 20 };
+    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'a', tokens }));
+    const prompt =
+      endpoint.name === 'responses'
+        ? { input: words }
+        : { messages: [{ role: 'user', content: words }] };
+    const reply = await gateway.post(endpoint.path, {
+      key,
+      body: endpoint.body({ model: modelOf(endpoint), ...prompt }),
+    });
+    assert.equal(reply.costMicros, priceOf(tokens), endpoint.name);
+  }
+});
+
+test('what a provider claims too much is booked, however little else it counts', async () => {
+  const chat = endpoints[1]!;
+  // Its output is missing, and costs more than the claimed excess.
+  const tokens = { input: 3_300, output: 0 };
+  gateway.upstream.on(
+    chat.upstreamPath,
+    answerContent('chat', { text: 'word '.repeat(150), tokens }),
+  );
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai' }) });
+  const { usage } = reply.json<{ usage: Record<string, number> }>();
+  const [input, output] = [usage['prompt_tokens']!, usage['completion_tokens']!];
+  assert.ok(input < tokens.input && output > 150, reply.text);
+  assert.equal(reply.costMicros, priceOf({ input, output }));
+  assert.equal(
+    await lossesOf(account),
+    priceOf({ input: tokens.input, output }) - priceOf({ input, output }),
+  );
+  const holds = await gateway.database.read
+    .selectFrom('holds')
+    .select('id')
+    .where('ledger_id', '=', `${account}:live`)
+    .execute();
+  assert.deepEqual(holds, [], 'no hold stays open');
 });
 
 async function lossesOf(account: string): Promise<number> {

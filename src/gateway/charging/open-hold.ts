@@ -251,14 +251,13 @@ export class OpenHold {
    * budget, beyond it charged as sold. Returns null when it is free.
    */
   async endSpoiled(
-    lossMicros: Micros,
     sold: Pick<ToCharge, 'costMicros' | 'terms' | 'record'>,
     storage: AnswerStorage,
   ): Promise<Charge | null> {
     const { standings } = this.#books;
     return standings.bookInTurn(this.#payer.key, async (isWithinBudget) => {
       if (!isWithinBudget) return this.charge({ ...sold, response: null, isWhole: false }, storage);
-      await this.release(lossMicros, { isProvoked: true });
+      await this.release(sold.record.upstreamCostMicros, { isProvoked: true });
       return null;
     });
   }

@@ -31,16 +31,10 @@ export async function settle(
   response: StoredResponse | null,
 ): Promise<(Charge & { readonly tokens: number }) | null> {
   const { hold, granted, storage, log, attempt, plan, span } = called;
-  const { usage, searches, claimed } = ended.used;
+  const { usage, searches } = ended.used;
   if (span) span.usage = usage;
   const priced = priceUsage(attempt.price, usage, searches);
-  if (claimed)
-    await hold.bookLossBeside(
-      micros(
-        priceUsage(attempt.price, claimed, searches).upstreamCostMicros - priced.upstreamCostMicros,
-      ),
-      { callNumber: called.number },
-    );
+  await bookClaim(called, ended.used, priced);
   // The cache key names the primary route, and a fallback may have left out more of the request.
   const isFallback = plan.beginsWithFallback || attempt.route !== plan.first.route;
   const isWhole =
@@ -55,19 +49,37 @@ export async function settle(
   return { ...charge, tokens: tokens.inputTokens + tokens.outputTokens };
 }
 
+/** Books what the provider claims beyond what the request could cause: no account is to blame. */
+async function bookClaim(
+  { hold, attempt, number }: Called,
+  { claimed, searches }: Used,
+  { upstreamCostMicros }: Priced,
+): Promise<void> {
+  if (!claimed) return;
+  const claimedMicros = priceUsage(attempt.price, claimed, searches).upstreamCostMicros;
+  await hold.bookLossBeside(micros(claimedMicros - upstreamCostMicros), { callNumber: number });
+}
+
 /**
  * Ends the hold of a call whose answer cannot be passed on, as the account could cause. Returns the
- * charge; null: it is free, within the loss budget.
+ * charge; null: it is free, because the loss budget has room or nothing shows that the model ran.
  */
 export async function endSpoiled(
   called: Called,
   failed: Failed,
   ending: Pick<Ended, 'ending' | 'firstByteMs'>,
 ): Promise<Charge | null> {
+  const { hold, attempt, storage } = called;
+  if (lossOf(called, failed) === 0) {
+    await hold.release(zeroMicros);
+    return null;
+  }
   const used = useOfFailed(called, failed);
-  const priced = priceUsage(called.attempt.price, used.usage, used.searches);
+  const priced = priceUsage(attempt.price, used.usage, used.searches);
   const record = recordOf(called, { used, ...ending }, priced);
-  return called.hold.endSpoiled(lossOf(called, failed), { ...priced, record }, called.storage);
+  const charge = await hold.endSpoiled({ ...priced, record }, storage);
+  await bookClaim(called, used, priced);
+  return charge;
 }
 
 /** A failed call, and what had arrived of its answer. */

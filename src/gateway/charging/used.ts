@@ -12,7 +12,7 @@ export type Used = {
   readonly source: 'upstream' | 'estimate';
   /** Web searches that the provider ran. */
   readonly searches: number;
-  /** The provider's count, if the request could not have caused so much; null: it could. */
+  /** The use as the provider counts it, if the request could not have caused so much, else null. */
   readonly claimed: Usage | null;
 };
 
@@ -81,20 +81,20 @@ type Counting = Pick<Called, 'model' | 'request'> & {
 const vendorPromptTokens = 3_000;
 
 /**
- * Returns the most that the request can cause: its output limit, and our upper estimate of its input.
- * A document by address or a search can fill the model's context.
+ * Returns the most that the request can cause: its output limit, and a token for each byte of its
+ * input. A document or a search can fill the model's context.
  */
 export function usageMaxOf({ model, request, granted, attempt }: Counting): UsageMax {
   const { contextTokens } = model;
   const searches = attempt?.search?.searchesMax ?? 0;
-  const isKnown = granted && !granted.wanted.isInputUnknown && searches === 0;
   return {
-    inputTokens: isKnown
-      ? // Some providers bill the input for each choice.
-        Math.min(granted.wanted.inputTokensUpper + vendorPromptTokens, contextTokens) *
-        request.choices
-      : // Every search is a round of its own, whose input counts again.
-        contextTokens * (1 + searches),
+    inputTokens:
+      granted && searches === 0
+        ? // Some providers bill the input for each choice.
+          Math.min(granted.wanted.inputTokensMost + vendorPromptTokens, contextTokens) *
+          request.choices
+        : // Every search is a round of its own, whose input counts again.
+          contextTokens * (1 + searches),
     outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * request.choices,
   };
 }
@@ -109,8 +109,11 @@ function countReported(called: Called, reported: Usage | null, outputBytes: numb
   });
 }
 
-/** Returns the provider's count when it is more than the request could cause, else null. */
-function claimOf(called: Called, reported: Usage | null): Usage | null {
+/**
+ * Returns the use with all that the provider counts, when that is more than the request could cause,
+ * else null.
+ */
+function claimOf(called: Called, reported: Usage | null, counted: Usage): Usage | null {
   const { gateway, requestId, attempt } = called;
   const max = usageMaxOf(called);
   const isTooLarge =
@@ -121,7 +124,10 @@ function claimOf(called: Called, reported: Usage | null): Usage | null {
     { request_id: requestId, provider: attempt.route.name.provider, usage: reported, max },
     'the upstream reported more tokens than the request could cause: the rest is booked as a loss',
   );
-  return reported;
+  return {
+    ...(totalInputTokens(reported) > totalInputTokens(counted) ? reported : counted),
+    outputTokens: Math.max(reported.outputTokens, counted.outputTokens),
+  };
 }
 
 type Counted = {
@@ -135,7 +141,7 @@ function usedOf(called: Called, { reported, counted, searches = 0 }: Counted): U
     usage: counted,
     source: counted === reported ? 'upstream' : 'estimate',
     searches: clampSearches(called, searches),
-    claimed: claimOf(called, reported),
+    claimed: claimOf(called, reported, counted),
   };
 }
 

@@ -21,6 +21,8 @@ export type HoldRequest = {
   readonly request: ClientRequest;
   readonly inputTokensUpper: number;
   readonly inputTokensLikely: number;
+  /** No provider can honestly count more. */
+  readonly inputTokensMost: number;
   /** True when the input can have any length, which only the provider's final count shows. */
   readonly isInputUnknown: boolean;
   /** The largest limit of any route of the model; the price is the highest, too. */

@@ -97,6 +97,7 @@ async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Pro
     request,
     inputTokensUpper: Math.min(estimate.upper, model.contextTokens),
     inputTokensLikely: estimate.likely,
+    inputTokensMost: estimate.most,
     isInputUnknown: estimate.upper >= beyondAnyContext,
     limitField: format.outputLimitField(request.body),
     tokensPerSecond: gateway.routing.health.tokensPerSecond(route.name, answerKindOf(request)),
