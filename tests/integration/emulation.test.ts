@@ -261,8 +261,13 @@ type Asking = { readonly name: string; readonly words: number };
 async function askBilled(provider: BillingProvider, { name, words }: Asking) {
   provider.plan(name, [
     {
-      ...{ outcome: 'answers', queueMs: 0, until: 1, inputFactor: 1 },
-      ...{ hiddenTokens: 0, words, tokensPerSecond: 100 },
+      outcome: 'answers',
+      queueMs: 0,
+      hiddenTokens: 0,
+      words,
+      tokensPerSecond: 100,
+      inputFactor: 1,
+      until: 1,
     },
   ]);
   const fields = { stream: true, max_tokens: 8_000, stop_sequences: ['the the,the'] };

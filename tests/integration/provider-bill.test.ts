@@ -37,6 +37,8 @@ const biasMax = 0.01;
 /** Tolerance for what clients that leave are charged, at each speed. */
 const leaversBiasMax = 0.1;
 const clock = new TestClock();
+/** The clock moves so far at a time. */
+const stepMs = 20;
 const provider = new BillingProvider(clock);
 const random = new Random('provider-bill');
 let gateway: TestGateway;
@@ -96,22 +98,30 @@ async function measureRoutes(): Promise<void> {
   const calls = billedModels.flatMap((model, index) =>
     [false, true].map((stream) => {
       const { tokensPerSecond } = model;
+      const name = `e${1_000_000 + 2 * index + Number(stream)}`;
       const plan = planFor('answers', {
         tokensPerSecond,
         hiddenTokens: 0,
         words: 10 * tokensPerSecond,
       });
       return {
-        ...{ name: `e${1_000_000 + 2 * index + Number(stream)}`, model, stream, plans: [plan] },
-        ...{ client: endpoints[0]!, prompt: '', leavesAfterMs: null, hasKey: false, stops: false },
+        name,
+        client: endpoints[0]!,
+        model,
+        stream,
+        plans: [plan],
+        prompt: `[${name}]`,
+        leavesAfterMs: null,
+        hasKey: false,
+        stops: false,
       };
     }),
   );
-  let isOver = false;
-  const all = Promise.all(
-    calls.map((call) => playEpisode({ ...call, prompt: `[${call.name}]` }, buyer)),
-  ).finally(() => (isOver = true));
-  while (!isOver) await clock.advance(100);
+  const state = { isOver: false };
+  const all = Promise.all(calls.map((call) => playEpisode(call, buyer))).finally(
+    () => (state.isOver = true),
+  );
+  while (!state.isOver) await clock.advance(100);
   await all;
 }
 
@@ -270,7 +280,7 @@ test(`the provider's bill of ${episodes} random episodes is charged or booked as
   const all = Promise.all(Array.from({ length: atOnce }, play)).finally(
     () => (state.isOver = true),
   );
-  while (!state.isOver) await clock.advance(10);
+  while (!state.isOver) await clock.advance(stepMs);
   await all;
   for (const [category, books] of [...table].toSorted(([one], [other]) => one.localeCompare(other)))
     t.diagnostic(

@@ -89,6 +89,7 @@ export function billedModelsConfig(): Readonly<Record<string, object>> {
       max_input_tokens: 100_000,
       max_output_tokens: outputTokensMax,
       supports: { thinking: thinks },
+      timeouts: { total_ms: 600_000 },
       prices,
     };
     return [name, model];
@@ -96,8 +97,10 @@ export function billedModelsConfig(): Readonly<Record<string, object>> {
   return Object.fromEntries(entries) as Record<string, object>;
 }
 
-/** Tokens per stream event. */
-const tokensPerPiece = 10;
+/** Tokens per stream event: ten events a second, with at most ten tokens each. */
+function tokensPerPieceOf({ tokensPerSecond }: CallPlan): number {
+  return Math.min(Math.max(Math.round(tokensPerSecond / 10), 1), 10);
+}
 /** One token in any tokenizer, and four bytes with the space before it. */
 const word = ' the';
 
@@ -170,7 +173,7 @@ export class BillingProvider {
 }
 
 /** Tokens without spaces between them: four bytes each, like a word. */
-function piecesOf(tokens: number): string {
+function piecesOf(tokens: number, tokensPerPiece: number): string {
   const piece = (count: number) => ` ${'the,'.repeat(count).slice(0, -1)}`;
   return (
     piece(tokensPerPiece).repeat(Math.floor(tokens / tokensPerPiece)) +
@@ -275,7 +278,8 @@ class Call {
     // JSON instead of a stream.
     if (outcome === 'answers nonsense') return this.#playWhole();
     const tokens = this.#toldTokens();
-    const text = piecesOf(words);
+    const tokensPerPiece = tokensPerPieceOf(plan);
+    const text = piecesOf(words, tokensPerPiece);
     const { start, end } = streamFrames(wire, { text, tokens });
     const { deltas } = streamFrames(wire, { text, tokens: null });
     response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -69,7 +69,7 @@ export class AccountStandings {
     if (standing && standing.provokedMicros + riskedMicros > standing.budgetMicros)
       throw tooManyLongAnswers();
     this.#addRisk(ledgerId, riskMicros);
-    return () => this.#addRisk(ledgerId, -riskMicros);
+    return () => this.#addRisk(ledgerId, 0 - riskMicros);
   }
 
   /**

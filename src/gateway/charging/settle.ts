@@ -74,7 +74,7 @@ export async function endSpoiled(
     await hold.release(zeroMicros);
     return null;
   }
-  const used = useOfFailed(called, failed);
+  const used = failedUse(called, failed);
   const priced = priceUsage(attempt.price, used.usage, used.searches);
   const record = recordOf(called, { used, ...ending }, priced);
   const charge = await hold.endSpoiled({ ...priced, record }, storage);
@@ -98,11 +98,11 @@ export function lossOf(called: Called, failed: Failed): Micros {
     (hasStreamed && called.unseen.tokens > 0);
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
   if (!hasRun) return zeroMicros;
-  const { usage, claimed, searches } = useOfFailed(called, failed);
+  const { usage, claimed, searches } = failedUse(called, failed);
   return priceUsage(called.attempt.price, claimed ?? usage, searches).upstreamCostMicros;
 }
 
-function useOfFailed(called: Called, { progress, isWhole = false }: Failed): Used {
+function failedUse(called: Called, { progress, isWhole = false }: Failed): Used {
   return isWhole || progress.isComplete
     ? finalUse(called, { ...progress, outputBytes: progress.output.bytes })
     : useSoFar(called, progress);
