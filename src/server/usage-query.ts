@@ -1,6 +1,6 @@
 // Reads the query of `GET /v1/usage`. An unknown or unreadable parameter is a 400 that names it:
 // ignoring a filter would show charges that were not asked for.
-import { invalidCursor, invalidRequest, quoted } from '../canonical/errors.ts';
+import { invalidCursor, invalidRequest } from '../canonical/errors.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChargeQuery } from '../domain/ledger/reports/queries.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
@@ -57,10 +57,7 @@ function isName(name: string): name is Name {
 
 function unknownParameter(name: string) {
   const known = names.map((one) => `\`${one}\``).join(', ');
-  return invalidRequest(
-    name,
-    `${quoted(name)} is not a parameter of /v1/usage. It takes ${known}.`,
-  );
+  return invalidRequest(name, `\`${name}\` is not a parameter of /v1/usage. It takes ${known}.`);
 }
 
 function readLimit(text: string | undefined): number {

@@ -15,6 +15,7 @@ import {
   settleOf,
   startMs,
 } from '../support/ledger/test-ledger.ts';
+import { micros } from '../../src/lib/money.ts';
 import { scaled } from '../support/volume.ts';
 import { onEachStore, run } from './stores.ts';
 
@@ -166,6 +167,39 @@ onEachStore((store) => {
     await run(database, 'delete from charge_tags');
     const lost = await verify(database.read);
     assert.deepEqual(!lost.ok && [lost.problem.table, lost.problem.found], ['tag_days', 'a row']);
+  });
+
+  test('of very many tags, those with the highest costs are found', async (t) => {
+    const database = await store.openDatabase(t);
+    await addAccount(database, 'a0', ['k0']);
+    const count = 25_000;
+    const tags = Array.from({ length: count }, (_, index) => `t${(index * 7_919) % count}`);
+    const row = { ledger_id: 'a0:live', key_id: 'k0', model_id: 'm', input_tokens: 1 };
+    for (let start = 0; start < count; start += 1_000)
+      await database.write
+        .insertInto('tag_days')
+        .values(
+          tags.slice(start, start + 1_000).flatMap((tag, index) =>
+            ['2026-11-20', '2026-11-21'].map((day) => ({
+              ...row,
+              tag,
+              day,
+              requests: 1,
+              output_tokens: 1,
+              cost_micros: micros(start + index),
+            })),
+          ),
+        )
+        .execute();
+    const whole = { ledgerId: 'a0:live', fromDay: '2026-11-20', toDay: '2026-11-30' } as const;
+    const sums = await sumTags(database.read, { ...whole, by: 'tag' }, { top: 3 });
+    assert.deepEqual(
+      sums.map(({ tag, requests, costMicros }) => [tag, requests, Number(costMicros)]),
+      [1, 2, 3].map((place) => [tags.at(-place), 2, 2 * (count - place)]),
+    );
+    const later = { ...whole, fromDay: '2026-11-21', by: 'tag' } as const;
+    const [first] = await sumTags(database.read, later, { top: 1 });
+    assert.deepEqual([first!.tag, first!.requests], [tags.at(-1), 1]);
   });
 
   test('charges are listed by tag, page by page, newest first', async (t) => {

@@ -1,5 +1,7 @@
 // Sums of tagged charges, read from the ledger's sums by tag and day.
+import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
+import { isSqlite } from '../../../db/dialect.ts';
 import type { Tables } from '../../../db/schema.ts';
 import type { WhichGroups } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
@@ -33,28 +35,91 @@ export type TagSum = {
 /** Returns the sums, highest cost first. A charge counts once in each of its tags. */
 export async function sumTags(
   db: Kysely<Tables>,
-  { ledgerId, fromDay, toDay, by, keyId, modelId }: TagSumsQuery,
+  query: TagSumsQuery,
   which: WhichTags,
 ): Promise<readonly TagSum[]> {
-  if ('ids' in which && which.ids.length === 0) return [];
-  const day = by === 'tag' ? sql<string>`''` : sql<string>`day`;
-  let query = db
+  if ('ids' in which) return which.ids.length === 0 ? [] : sumStep(db, query, which);
+  if (!(await isLong(db, query))) return sumStep(db, query, which);
+  let highest: readonly TagSum[] = [];
+  let after = '';
+  for (;;) {
+    const last = await tagOfStep(db, query, after);
+    const step = await sumStep(db, query, { ...which, after, last });
+    highest = [...highest, ...step].toSorted(highestFirst).slice(0, which.top);
+    if (last === undefined) return highest;
+    after = last;
+    await setImmediate();
+  }
+}
+
+/** SQLite is read in this thread, so many rows are read in steps of whole tags. */
+const stepRows = 10_000;
+
+async function isLong(db: Kysely<Tables>, query: TagSumsQuery): Promise<boolean> {
+  if (!isSqlite(db)) return false;
+  const rows = within(db, query).select('day').limit(1).offset(stepRows);
+  return (await rows.executeTakeFirst()) !== undefined;
+}
+
+async function tagOfStep(
+  db: Kysely<Tables>,
+  { ledgerId }: TagSumsQuery,
+  after: string,
+): Promise<string | undefined> {
+  const row = await db
     .selectFrom('tag_days')
-    .select(({ fn }) => [
-      day.as('shown_day'),
-      'tag',
-      fn.sum<number | string>('requests').as('requests'),
-      fn.sum<number | string>('input_tokens').as('input'),
-      fn.sum<number | string>('output_tokens').as('output'),
-      fn.sum<number | string>('cost_micros').as('cost'),
-    ])
+    .select('tag')
     .where('ledger_id', '=', ledgerId)
-    .where('day', '>=', fromDay)
-    .where('day', '<=', toDay);
-  query = 'ids' in which ? query.where('tag', 'in', which.ids) : query.limit(which.top);
-  if (keyId !== undefined) query = query.where('key_id', '=', keyId);
-  if (modelId !== undefined) query = query.where('model_id', '=', modelId);
-  const rows = await query
+    .where('tag', '>', after)
+    .orderBy('tag')
+    .limit(1)
+    .offset(stepRows)
+    .executeTakeFirst();
+  return row?.tag;
+}
+
+/** By tag, SQLite would look all days up in the index of days, unless it is told not to. */
+function within(db: Kysely<Tables>, { ledgerId, fromDay, toDay }: TagSumsQuery, isByTag = false) {
+  const day = isByTag ? sql<string>`+day` : sql<string>`day`;
+  return db
+    .selectFrom('tag_days')
+    .where('ledger_id', '=', ledgerId)
+    .where(day, '>=', fromDay)
+    .where(day, '<=', toDay);
+}
+
+function highestFirst(one: TagSum, other: TagSum): number {
+  return (
+    other.costMicros - one.costMicros ||
+    other.requests - one.requests ||
+    (one.tag < other.tag ? -1 : 1)
+  );
+}
+
+type Step = WhichTags & { readonly after?: string; readonly last?: string | undefined };
+
+/** `last`: the last tag of the step; absent: all after the first. */
+async function sumStep(
+  db: Kysely<Tables>,
+  query: TagSumsQuery,
+  { after, last, ...which }: Step,
+): Promise<readonly TagSum[]> {
+  const { by, keyId, modelId } = query;
+  const day = by === 'tag' ? sql<string>`''` : sql<string>`day`;
+  let sums = within(db, query, after !== undefined).select(({ fn }) => [
+    day.as('shown_day'),
+    'tag',
+    fn.sum<number | string>('requests').as('requests'),
+    fn.sum<number | string>('input_tokens').as('input'),
+    fn.sum<number | string>('output_tokens').as('output'),
+    fn.sum<number | string>('cost_micros').as('cost'),
+  ]);
+  if (after !== undefined) sums = sums.where('tag', '>', after);
+  if (last !== undefined) sums = sums.where('tag', '<=', last);
+  sums = 'ids' in which ? sums.where('tag', 'in', which.ids) : sums.limit(which.top);
+  if (keyId !== undefined) sums = sums.where('key_id', '=', keyId);
+  if (modelId !== undefined) sums = sums.where('model_id', '=', modelId);
+  const rows = await sums
     .groupBy(['shown_day', 'tag'])
     .orderBy('cost', 'desc')
     .orderBy('requests', 'desc')
