@@ -6,7 +6,8 @@ import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecrets, secretFileOf } from '../config/secret.ts';
 import { isPostgresUrl, openDatabase, sqlitePathOf } from '../db/database.ts';
-import { backUpSqlite } from '../db/sqlite-backup.ts';
+import { DatabaseUnusable } from '../db/database-error.ts';
+import { backUpSqlite, findDamage } from '../db/sqlite-backup.ts';
 import { type Verification, verify } from '../domain/ledger/reports/verify.ts';
 import { recordBackup } from '../operations/backups.ts';
 import {
@@ -32,12 +33,18 @@ export async function migrateCommand(options: JsonOption): Promise<void> {
   }
 }
 
-/** Exits with 1 when the ledger's tables disagree. */
+/** Exits with 1 when the ledger's tables disagree or, with `all`, when the file is damaged. */
 export async function verifyCommand({
   all = false,
   ...options
 }: JsonOption & { readonly all?: boolean }): Promise<void> {
-  const check = async ({ database }: Installation) => {
+  const check = async ({ database, config }: Installation) => {
+    const { url } = config.database;
+    const damage = all && !isPostgresUrl(url) ? findDamage(sqlitePathOf(url)) : null;
+    if (damage !== null)
+      throw new DatabaseUnusable(
+        `The database ${sqlitePathOf(url)} is damaged: ${damage}. Restore a backup: see "Restore" in docs/operations.md.`,
+      );
     const result = await verify(database.read, [compareBookings], { all });
     if (!result.ok) process.exitCode = 1;
     const text = result.ok

@@ -1,4 +1,4 @@
-// Backs up a SQLite database in use: the copy is one snapshot.
+// Backs up a SQLite database in use, as one snapshot, and finds damage in a file.
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup } from 'node:sqlite';
@@ -51,19 +51,24 @@ function makeDraft(draft: string): void {
 }
 
 function checkCopy(path: string): void {
-  const copy = connectSqlite(path, { readOnly: false });
+  const damage = findDamage(path, { readOnly: false });
+  if (damage !== null)
+    throw new DatabaseUnusable(`The copy is damaged, and the database may be too: ${damage}`);
+}
+
+/** Reads all tables and indexes. Returns the first damage in SQLite's words; null: there is none. */
+export function findDamage(path: string, { readOnly = true } = {}): string | null {
+  const connection = connectSqlite(path, { readOnly });
+  const first = (check: string) => Object.values(connection.prepare(`pragma ${check}`).get() ?? {});
   try {
-    const problems = [
-      ...copy.prepare('pragma integrity_check').all(),
-      ...copy.prepare('pragma foreign_key_check').all(),
-    ];
-    const first = Object.values(problems[0] ?? {})[0];
-    if (problems.length !== 1 || first !== 'ok')
-      throw new DatabaseUnusable(
-        `The copy is damaged, and the database may be too: ${String(first)}`,
-      );
+    const [found] = first('integrity_check(1)');
+    if (found !== 'ok') return String(found);
+    const [table] = first('foreign_key_check');
+    return table === undefined ? null : `a row of ${String(table)} refers to a missing row`;
+  } catch (error) {
+    throw explainSqliteError(error, path);
   } finally {
-    copy.close();
+    connection.close();
   }
 }
 

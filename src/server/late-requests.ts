@@ -3,41 +3,31 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../lib/clock.ts';
-
-type Options = {
-  readonly clock: Clock;
-  readonly arrivalTimeoutMs: number;
-  readonly refuse: (socket: Socket) => void;
-};
 
 /** Turns of the event loop in which a late socket is read on. One turn reads up to 2 MB. */
 const turnsMax = 32;
 
-export class LateRequests {
-  readonly #options: Options;
-  readonly #lastRequests = new WeakMap<Socket, IncomingMessage>();
-
-  constructor(server: Server, options: Options) {
-    this.#options = options;
-    server.on('request', (request) => this.#lastRequests.set(request.socket, request));
-  }
-
-  /** Call when a socket's request is late. Refuses it unless it has arrived by now. */
-  async judge(socket: Socket): Promise<void> {
-    const { clock, arrivalTimeoutMs, refuse } = this.#options;
-    const earlier = this.#lastRequests.get(socket);
+/**
+ * Returns a function to call when a socket's request is late. It calls `refuse` unless the request
+ * has arrived by now. `recheckLater` is called when only its headers have.
+ */
+export function watchLateRequests(
+  server: Server,
+  refuse: (socket: Socket) => void,
+  recheckLater: (recheck: () => void) => void,
+): (socket: Socket) => Promise<void> {
+  const lastRequests = new WeakMap<Socket, IncomingMessage>();
+  server.on('request', (request) => lastRequests.set(request.socket, request));
+  return async function judge(socket) {
+    const earlier = lastRequests.get(socket);
     const isBodyLate = earlier?.complete === false;
     await readArrived(socket);
-    const request = this.#lastRequests.get(socket);
+    const request = lastRequests.get(socket);
     const hasCome = request !== earlier || (isBodyLate && earlier.complete);
     if (!hasCome || !request) return refuse(socket);
     // Node may not check again what it has once called late.
-    if (!request.complete)
-      clock.after(arrivalTimeoutMs, () => {
-        if (!request.complete) void this.judge(socket);
-      });
-  }
+    if (!request.complete) recheckLater(() => void (request.complete || judge(socket)));
+  };
 }
 
 async function readArrived(socket: Socket): Promise<void> {

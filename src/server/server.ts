@@ -1,4 +1,5 @@
 // The HTTP server: limits, hooks in their order, routes, and the answer for unknown paths.
+import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config/schema.ts';
 import { createAddressList } from '../lib/addresses.ts';
@@ -7,7 +8,7 @@ import { BodyRoom } from './body-room.ts';
 import { Cors } from './cors.ts';
 import { builtFolder } from './built-files.ts';
 import { DashboardFiles, wantsPage } from './dashboard-files.ts';
-import { LateRequests } from './late-requests.ts';
+import { watchLateRequests } from './late-requests.ts';
 import { createRecorder } from './record-request.ts';
 import { closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
 import { answerLate, answerMalformed } from './malformed.ts';
@@ -82,7 +83,7 @@ export function createServer(
     // While draining, the gateway answers in its own format.
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => {
-      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') void late.judge(socket);
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') void judgeLate(socket);
       else answerMalformed(error, socket, config.server.public_url);
     },
     // No route has a Fastify schema, so its validator is not loaded.
@@ -97,14 +98,13 @@ export function createServer(
       sendError(fromFastify(error), request, reply);
     },
   });
-  const late = new LateRequests(app.server, {
-    clock,
-    arrivalTimeoutMs: config.server.arrival_timeout_ms,
-    refuse: (socket) => {
-      // This request waits for memory, or has a timeout of its own.
-      if (!memoryWait.isTimedHere(socket)) answerLate(socket, config.server.public_url);
-    },
-  });
+  const refuseLate = (socket: Socket) => {
+    // This request waits for memory, or has a timeout of its own.
+    if (!memoryWait.isTimedHere(socket)) answerLate(socket, config.server.public_url);
+  };
+  const judgeLate = watchLateRequests(app.server, refuseLate, (recheck) =>
+    clock.after(config.server.arrival_timeout_ms, recheck),
+  );
   // An unknown `Expect` is no reason to refuse a request.
   // https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
   app.server.on('checkExpectation', (request, response) =>

@@ -1,9 +1,18 @@
 // A backup of the books taken under load, and a gateway that continues from it.
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { connectSqlite } from '../../src/db/sqlite-connection.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { readLastBackup } from '../../src/operations/backups.ts';
 import { answerContent } from '../support/answers.ts';
@@ -64,6 +73,47 @@ test(
     );
   },
 );
+
+test('verify --all and a backup notice damaged pages of every table and index', async (t) => {
+  const gateway = await start(t);
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const headers = { 'idempotency-key': 'order-1' };
+  assert.equal((await gateway.post(chat.path, { key, headers, body: chat.body() })).status, 200);
+  const { program } = gateway;
+  await program.terminate();
+  const path = join(program.dataDir, 'tollgate.db');
+  const whole = `${path}.whole`;
+  const connection = connectSqlite(path, { readOnly: false });
+  connection.exec('pragma wal_checkpoint(truncate)');
+  const { page_size: pageSize } = connection.prepare('pragma page_size').get() as {
+    page_size: number;
+  };
+  const parts = connection
+    .prepare('select name, tbl_name, rootpage from sqlite_master where rootpage > 0')
+    .all() as { name: string; tbl_name: string; rootpage: number }[];
+  connection.close();
+  copyFileSync(path, whole);
+  assert.deepEqual((await program.cli<{ ok: boolean }>('verify', '--all')).ok, true);
+
+  const chosen = parts.filter(({ tbl_name: table }) =>
+    /^(api_keys|idempotent_responses|charges)$/.test(table),
+  );
+  assert.ok(chosen.length > 6);
+  for (const { name, rootpage } of chosen) {
+    const bytes = readFileSync(whole);
+    bytes.fill(0x5a, (rootpage - 1) * pageSize, rootpage * pageSize);
+    writeFileSync(path, bytes);
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+    const { code, stderr } = await program.cli('verify', '--all').then(
+      () => ({ code: 0, stderr: '' }),
+      (error: { code: number; stderr: string }) => error,
+    );
+    assert.equal(code, 1, name);
+    assert.match(stderr, /^tollgate: .*damaged/, name);
+  }
+  await assert.rejects(program.cli('backup', join(folderFor(t), 'books.db')), /damaged/);
+  copyFileSync(whole, path);
+});
 
 test('a backup names a file, or is only recorded', async (t) => {
   const gateway = await start(t);

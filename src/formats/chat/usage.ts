@@ -18,10 +18,11 @@ import { shownUsage } from '../shown-usage.ts';
 export function readUsage({ usage, model }: JsonObject): Usage | null {
   if (!isObject(usage)) return null;
   const counts = readCounts(usage);
-  const { prompt, completion, cacheRead, cacheWrite, audio, reasoning } = counts;
+  const { prompt, completion, total, cacheRead, cacheWrite, audio, reasoning } = counts;
   const isGemini = typeof model === 'string' && /gemini|gemma/i.test(model);
-  const surplus = surplusOf(counts);
-  const beside = partsBeside(counts, { surplus, isGemini });
+  // Without a count of the input, the total says nothing.
+  const surplus = total === null || prompt === 0 ? null : total - prompt - completion;
+  const beside = partsBeside(counts, surplus, isGemini);
   const rest = Math.max((surplus ?? 0) - sumOf(counts, beside), 0);
   const thoughts = isGemini && reasoning === 0 ? rest : 0;
   const outputTokens = completion + (beside.has('reasoning') ? reasoning : 0) + thoughts;
@@ -94,16 +95,11 @@ type Counts = Readonly<Record<Part | 'prompt' | 'completion', number>> & {
 /** Every host has names of its own: the largest of them counts. */
 function readCounts(usage: JsonObject): Counts {
   const { prompt_tokens_details: input, completion_tokens_details: output } = usage;
-  const largest = (details: unknown, names: readonly string[]) =>
-    names.reduce(
-      (most, name) =>
-        Math.max(
-          most,
-          readTokenCount(usage[name]) ?? 0,
-          (isObject(details) ? readTokenCount(details[name]) : null) ?? 0,
-        ),
-      0,
-    );
+  const largest = (details: unknown, names: readonly string[]) => {
+    const places = isObject(details) ? [usage, details] : [usage];
+    const found = places.flatMap((place) => names.map((name) => readTokenCount(place[name]) ?? 0));
+    return Math.max(...found);
+  };
   return {
     prompt: readTokenCount(usage.prompt_tokens) ?? 0,
     completion: readTokenCount(usage.completion_tokens) ?? 0,
@@ -116,31 +112,17 @@ function readCounts(usage: JsonObject): Counts {
 }
 
 /** OpenAI, Anthropic, Mistral and DeepSeek; Together and Moonshot send the first at the top. */
-const cacheReadNames = [
-  'cached_tokens',
-  'cache_read_input_tokens',
-  'num_cached_tokens',
-  'prompt_cache_hit_tokens',
-];
+const cacheReadNames =
+  'cached_tokens cache_read_input_tokens num_cached_tokens prompt_cache_hit_tokens'.split(' ');
 /** OpenRouter, proxies for Anthropic, and Alibaba. */
-const cacheWriteNames = [
-  'cache_write_tokens',
-  'cache_creation_tokens',
-  'cache_creation_input_tokens',
-];
-
-/** The tokens of the total that are in neither prompt nor completion; null: it does not say. */
-function surplusOf({ total, prompt, completion }: Counts): number | null {
-  return total === null || prompt === 0 ? null : total - prompt - completion;
-}
-
-type Hints = { readonly surplus: number | null; readonly isGemini: boolean };
+const cacheWriteNames =
+  'cache_write_tokens cache_creation_tokens cache_creation_input_tokens'.split(' ');
 
 /**
  * Returns the parts that are counted beside prompt and completion: those that add up to the
- * surplus, else those that are too large to be inside, if the total has room for them.
+ * surplus of the total, else those that are too large to be inside, if the total has room for them.
  */
-function partsBeside(counts: Counts, { surplus, isGemini }: Hints): ReadonlySet<Part> {
+function partsBeside(counts: Counts, surplus: number | null, isGemini: boolean): ReadonlySet<Part> {
   const { prompt, completion, reasoning, cacheRead, cacheWrite, audio } = counts;
   const exact = besides.find((parts) => sumOf(counts, parts) === surplus);
   if (exact && !(surplus === 0 && isGemini)) return exact;

@@ -101,7 +101,7 @@ export function usageMaxOf({ model, request, granted, attempt }: Counting): Usag
 
 function countReported(called: Called, reported: Usage | null, outputBytes: number): Usage {
   const { estimate, gateway, attempt } = called;
-  if (reported) gateway.routing.countNotices.note(attempt.route.name, reported);
+  if (reported) gateway.routing.noteCounts(attempt.route.name, reported);
   return countUsage(reported, {
     estimatedInputTokens: estimate.likely,
     outputBytes,

@@ -3,7 +3,7 @@
 import { ApiError } from '../../canonical/errors.ts';
 import { nameRequest } from '../../domain/idempotency/request-name.ts';
 import { clientFormats } from '../../formats/registry.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Endpoint, IncomingRequest, Work } from '../stages.ts';
@@ -21,42 +21,27 @@ export async function readWork(
     return endpoint(gateway, incoming);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code === 'invalid_request') throw error;
-    const { key } = incoming;
+    const { key, requestId } = incoming;
     const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
     const earlier = name && (await gateway.idempotency.find(name));
     if (!earlier) throw error;
     const body = incoming.body as JsonObject;
-    return replayOnly(gateway, incoming, {
+    const context = { requestId, publicUrl: gateway.config.server.public_url };
+    return {
       modelId: earlier.modelId ?? String(body.model),
-      error,
-    });
+      provider: '',
+      route: '',
+      stream: body.stream === true,
+      isCachedUnasked: false,
+      headers: {},
+      body,
+      said: { asked: () => ({ system: [], messages: [] }), answerFormat: null },
+      weigh: () => {
+        throw error;
+      },
+      // Clients of every format read it.
+      writeFailure: (failure) =>
+        formatSse('error', JSON.stringify(clientFormats.responses.writeError(failure, context))),
+    };
   }
-}
-
-function replayOnly(
-  { config }: Gateway,
-  { requestId, body }: IncomingRequest,
-  { modelId, error }: { readonly modelId: string; readonly error: ApiError },
-): Work {
-  return {
-    modelId,
-    provider: '',
-    route: '',
-    stream: isObject(body) && body.stream === true,
-    isCachedUnasked: false,
-    headers: {},
-    body: body as JsonObject,
-    said: { asked: () => ({ system: [], messages: [] }), answerFormat: null },
-    weigh: () => {
-      throw error;
-    },
-    // Clients of every format read it.
-    writeFailure(failure) {
-      const context = { requestId, publicUrl: config.server.public_url };
-      return formatSse(
-        'error',
-        JSON.stringify(clientFormats.responses.writeError(failure, context)),
-      );
-    },
-  };
 }

@@ -3,15 +3,15 @@ import { test } from 'node:test';
 import { noUsage } from '../../canonical/usage.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
-import { CountNotices } from './count-notices.ts';
+import { createCountNotices } from './count-notices.ts';
 
 test('each provider is told of once a day, and only for tokens that nothing explains', async () => {
   const clock = new TestClock();
   const told: unknown[] = [];
   const log = { warn: ({ provider }: { provider?: string }) => told.push(provider) };
-  const notices = new CountNotices({ log, clock });
+  const noteCounts = createCountNotices(log, clock);
   const note = (provider: string, unexplainedTokens?: number) =>
-    notices.note({ provider, upstreamModel: 'm' }, { ...noUsage, unexplainedTokens });
+    noteCounts({ provider, upstreamModel: 'm' }, { ...noUsage, unexplainedTokens });
   note('a');
   note('a', 5);
   note('a', 7);

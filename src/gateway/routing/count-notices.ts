@@ -6,25 +6,22 @@ import type { Logger } from '../../lib/log.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import type { RouteName } from './health.ts';
 
-export class CountNotices {
-  readonly #log: Pick<Logger, 'warn'>;
-  readonly #clock: Pick<Clock, 'nowMs'>;
-  /** The day of the last warning, by provider. */
-  readonly #warnedOn = new Map<string, string>();
+/** Warns of tokens that nothing explains, at most once a day for each provider. */
+export type NoteCounts = (route: RouteName, usage: Usage) => void;
 
-  constructor({ log, clock }: { readonly log: Pick<Logger, 'warn'>; readonly clock: Clock }) {
-    this.#log = log;
-    this.#clock = clock;
-  }
-
-  /** Warns of tokens that nothing explains, at most once a day for each provider. */
-  note({ provider, upstreamModel }: RouteName, { unexplainedTokens, ...usage }: Usage): void {
-    const day = dayOf(this.#clock.nowMs());
-    if (!unexplainedTokens || this.#warnedOn.get(provider) === day) return;
-    this.#warnedOn.set(provider, day);
-    this.#log.warn(
+export function createCountNotices(
+  log: Pick<Logger, 'warn'>,
+  clock: Pick<Clock, 'nowMs'>,
+): NoteCounts {
+  const warnedOn = new Map<string, string>();
+  return ({ provider, upstreamModel }, { unexplainedTokens, ...usage }) => {
+    if (!unexplainedTokens) return;
+    const day = dayOf(clock.nowMs());
+    if (warnedOn.get(provider) === day) return;
+    warnedOn.set(provider, day);
+    log.warn(
       { provider, upstream_model: upstreamModel, usage, unexplained_tokens: unexplainedTokens },
       "the provider's token counts do not add up: the unexplained tokens are not charged; compare its bill (docs/formats.md)",
     );
-  }
+  };
 }

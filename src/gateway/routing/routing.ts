@@ -6,14 +6,14 @@ import type { Config } from '../../config/schema.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { CountNotices } from './count-notices.ts';
+import { createCountNotices, type NoteCounts } from './count-notices.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { RouteHealth, type RouteName, type RouteState, type SharedHealth } from './health.ts';
 
 export type Routing = {
   readonly health: RouteHealth;
   readonly retryBudget: RetryBudget;
-  readonly countNotices: CountNotices;
+  readonly noteCounts: NoteCounts;
   /**
    * Returns numbers from 0 up to, not including, 1: chooses among equal routes, and varies waits.
    */
@@ -45,7 +45,7 @@ export function createRouting(
       percent: retries.budget_percent,
       floor: Math.ceil(retries.budget_floor / threads),
     }),
-    countNotices: new CountNotices({ log, clock }),
+    noteCounts: createCountNotices(log, clock),
     random: Math.random,
   };
 }
