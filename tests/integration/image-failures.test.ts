@@ -295,6 +295,39 @@ describe('failures', () => {
     assert.deepEqual([availableMicros, heldMicros], [5_000_000 - 5 * 68_000, 0]);
   });
 
+  test('an account pays for what it spoils beyond the budget, not for what breaks off beside it', async (t) => {
+    const essay = 'The history of foxes is long. '.repeat(100);
+    const text = answerJson({
+      candidates: [{ content: { parts: [{ text: essay }] }, finishReason: 'STOP' }],
+    });
+    const seen = new Set<string>();
+    // Of each request, one call is spoiled and the other breaks off.
+    play(t, imagePaths.gemini, (response, request) => {
+      const body = JSON.stringify(request.body);
+      const script = seen.has(body) ? thenReset(null) : text;
+      seen.add(body);
+      return script(response, request);
+    });
+    const owner = await newKey();
+    const replies = await Promise.all(
+      Array.from({ length: 32 }, (_, index) =>
+        draw(owner.key, { model: 'nano-banana', n: 2, prompt: `fox ${index}` }),
+      ),
+    );
+    const [provoked] = await provokedBy(owner.account);
+    assert.equal(provoked, 30 * 34_000);
+    const charged = replies.filter(({ text: said }) => said.includes('It was charged ($0.034)'));
+    assert.equal(charged.length, 2);
+    const { availableMicros, heldMicros } = await gateway.balance(owner.account);
+    assert.deepEqual([availableMicros, heldMicros], [5_000_000 - 2 * 34_000, 0]);
+    const losses = await lossesOf(owner.account);
+    assert.equal(
+      losses.reduce((sum, loss) => sum + loss, 0),
+      62 * 34_000,
+      'the rest is a loss',
+    );
+  });
+
   test('BFL is polled until the image is ready', async (t) => {
     play(t, imagePaths.bflState, bflPending, bflReady(gateway.upstream));
     const owner = await newKey();

@@ -41,10 +41,17 @@ type Price = { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 /** The price of a piece, and of the request in addition to its pieces. */
 export type PiecePrice = Price & { readonly request?: Price };
 
+/** What the account could spoil, and the operator pays for it. `calls`: those of the request. */
+type Spoiled = {
+  readonly picos: Picos;
+  readonly provider: string;
+  readonly calls: number;
+};
+
 /**
  * `lostPicos`: what the operator pays for pieces that may have been made and that nobody gets.
- * `isProvoked`: the account could cause some of that; left out: it could not. Beyond its loss budget
- * it pays them.
+ * `spoiled`: the account could cause those too, and beyond its loss budget pays for them; left out:
+ * none.
  */
 export type Delivery =
   | {
@@ -62,14 +69,13 @@ export type Delivery =
       /** null: for ever. */
       readonly usableForMs: number | null;
       readonly lostPicos: Picos;
-      readonly isProvoked?: boolean;
+      readonly spoiled?: Spoiled;
     }
   | {
       readonly kind: 'failed';
       readonly error: ApiError;
       readonly lostPicos: Picos;
-      /** The calls that the account could spoil; left out: none. */
-      readonly spoiled?: Pick<Delivered, 'provider' | 'calls'>;
+      readonly spoiled?: Spoiled;
     };
 
 /**
@@ -118,57 +124,62 @@ async function sell({ accepted, client, storage }: Buyer, { sale, deliver }: Off
   await runHeld({ gateway, hold, client, storage }, async (run) => {
     const delivery = await deliver(run);
     const sold = { accepted, client, storage, hold, sale };
-    const isProvoked = delivery.kind === 'failed' ? delivery.spoiled : delivery.isProvoked;
-    if (!isProvoked) return end(sold, delivery, { isLossFree: true });
-    await gateway.standings.bookInTurn(accepted.key, (isLossFree) =>
-      end(sold, delivery, { isLossFree }),
-    );
+    if (!delivery.spoiled?.picos) return end(sold, delivery, { isFree: true });
+    await gateway.standings.bookInTurn(accepted.key, (isFree) => end(sold, delivery, { isFree }));
   });
 }
 
-/** Answers the client, or throws the ApiError to answer with. */
+/**
+ * Answers the client, or throws the ApiError to answer with. `isFree`: the loss budget has room for
+ * what is spoiled.
+ */
 async function end(
   buying: Buying,
   delivery: Delivery,
-  { isLossFree }: { readonly isLossFree: boolean },
+  { isFree }: { readonly isFree: boolean },
 ): Promise<void> {
   const { accepted, hold } = buying;
-  const { lostPicos } = delivery;
-  const lossMicros = roundUpToMicro(lostPicos);
+  const { spoiled } = delivery;
+  const lostMicros = roundUpToMicro(delivery.lostPicos);
+  const spoiledMicros = roundUpToMicro(spoiled?.picos ?? 0n);
   if (delivery.kind === 'failed') {
-    const { spoiled } = delivery;
-    if (spoiled && !isLossFree) throw await chargeLost(buying, { ...spoiled, lostPicos });
-    await hold.release(lossMicros, { isProvoked: spoiled !== undefined });
+    if (!spoiled || spoiledMicros === 0) await hold.release(lostMicros);
+    else {
+      await hold.bookLossBeside(lostMicros, { callNumber: spoiled.calls });
+      if (!isFree) throw await chargeSpoiled(buying, spoiled);
+      await hold.release(spoiledMicros, { isProvoked: true });
+    }
     throw accepted.gateway.runs.isEnding ? shuttingDown() : delivery.error;
   }
-  if (isLossFree) {
-    await hold.bookLossBeside(lossMicros, { ...delivery, callNumber: delivery.calls });
-    return settle({ ...buying, delivery });
+  const { calls, price } = delivery;
+  await hold.bookLossBeside(lostMicros, { callNumber: calls });
+  if (spoiled && !isFree) {
+    const request = withSpoiled(price.request, spoiled);
+    return settle({ ...buying, delivery: { ...delivery, price: { ...price, request } } });
   }
-  const price = { ...delivery.price, request: withLost(delivery.price.request, lostPicos) };
-  return settle({ ...buying, delivery: { ...delivery, price } });
+  // Beside the other loss, so under another number.
+  await hold.bookLossBeside(spoiledMicros, { callNumber: calls + 1, isProvoked: true });
+  return settle({ ...buying, delivery });
 }
 
-function withLost(price: Price | undefined, lostPicos: Picos): Price {
+function withSpoiled(price: Price | undefined, { picos }: Spoiled): Price {
   const { listPicos = 0n, upstreamPicos = 0n } = price ?? {};
-  return { listPicos: listPicos + lostPicos, upstreamPicos: upstreamPicos + lostPicos };
+  return { listPicos: listPicos + picos, upstreamPicos: upstreamPicos + picos };
 }
-
-type Lost = Pick<Delivered, 'provider' | 'calls'> & { readonly lostPicos: Picos };
 
 /** Charges what was made and cannot be passed on. Returns the error to answer with. */
-async function chargeLost(
+async function chargeSpoiled(
   { accepted, client, storage, hold, sale }: Buying,
-  { lostPicos, ...calls }: Lost,
+  spoiled: Spoiled,
 ): Promise<ApiError> {
-  const request = withLost(undefined, lostPicos);
+  const request = withSpoiled(undefined, spoiled);
   const priced = priceOf(sale, { listPicos: 0n, upstreamPicos: 0n, request }, 0);
   const course = {
     ending: endingOf({ client, storage }),
     upstreamCostMicros: priced.upstreamCostMicros,
     durationMs: elapsedMs(accepted),
   };
-  const record = recordOf(sale, { ...calls, count: 0 }, course);
+  const record = recordOf(sale, { ...spoiled, count: 0 }, course);
   const charge = await hold.charge({ ...priced, record, response: null, isWhole: false }, storage);
   return charge ? spoiledAndCharged(charge.costMicros) : takenOver();
 }

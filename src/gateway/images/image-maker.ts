@@ -58,8 +58,8 @@ type ImagesToMake = {
 };
 
 /**
- * `lost`: images that may have been made and never arrived. `isProvoked`: the account could cause
- * some of what is lost. `calls`: of all routes.
+ * `lost`: images that may have been made and never arrived. `spoiled`: those of them that the account
+ * could cause. `calls`: of all routes.
  */
 export type ImagesMade =
   /**
@@ -73,7 +73,7 @@ export type ImagesMade =
       readonly unread: number;
       readonly usage: ImageUsage | null;
       readonly lost: number;
-      readonly isProvoked: boolean;
+      readonly spoiled: number;
       readonly calls: number;
     }
   | {
@@ -81,7 +81,7 @@ export type ImagesMade =
       readonly failure: UpstreamFailure;
       readonly provider: string;
       readonly lost: number;
-      readonly isProvoked: boolean;
+      readonly spoiled: number;
       readonly calls: number;
     };
 
@@ -98,7 +98,7 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
   ];
   let failed: (ImageJobFailed & { readonly provider: string }) | null = null;
   let lost = 0;
-  let isProvoked = false;
+  let spoiled = 0;
   let calls = 0;
   for (const route of ordered) {
     const counts = countsOf(route, asked);
@@ -108,8 +108,10 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
     const made = results.filter((result) => result.kind === 'images');
     const images = made.flatMap((result) => result.images);
     const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
-    lost += failures.filter(mayHaveDrawn).length * (asked.request.count / results.length);
-    isProvoked ||= failures.some(({ failure }) => failure.isProvoked);
+    const lostCalls = failures.filter(mayHaveDrawn);
+    const imagesPerCall = asked.request.count / results.length;
+    lost += lostCalls.length * imagesPerCall;
+    spoiled += lostCalls.filter(({ failure }) => failure.isProvoked).length * imagesPerCall;
     if (images.length > 0) {
       return {
         kind: 'made',
@@ -118,7 +120,7 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
         unread: made.reduce((sum, { unread }) => sum + unread, 0),
         usage: usageOf(results),
         lost,
-        isProvoked,
+        spoiled,
         calls,
       };
     }
@@ -129,7 +131,7 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
   }
   if (!failed) throw new Error('an image model has no route');
   const { failure, provider } = failed;
-  return { kind: 'failed', failure, provider, lost, isProvoked, calls };
+  return { kind: 'failed', failure, provider, lost, spoiled, calls };
 }
 
 /** Returns the provider's usage. Providers that need several calls report none. */

@@ -120,25 +120,25 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
   const image = { ...request, inputs };
   const table = unitPrice(model, image, factor)!;
   const lossOf = (images: number) => table.upstreamPicos * BigInt(images);
-  const { isProvoked } = made;
+  const { provider, calls } = made;
+  const spoiled = { provider, calls, picos: lossOf(made.spoiled) };
   if (made.kind === 'failed') {
-    const error = toApiError(made.failure);
-    const spoiled = isProvoked && { spoiled: made };
-    return { kind: 'failed', error, lostPicos: lossOf(made.lost), ...spoiled };
+    const lostPicos = lossOf(made.lost - made.spoiled);
+    return { kind: 'failed', error: toApiError(made.failure), lostPicos, spoiled };
   }
   const counted = countedBy(drawing, image, made);
   // The provider's count includes what came and cannot be read.
-  const lostPicos = lossOf(made.lost + (counted ? 0 : made.unread));
+  const lostPicos = lossOf(made.lost - made.spoiled + (counted ? 0 : made.unread));
   const price: PiecePrice = counted
     ? { listPicos: 0n, upstreamPicos: 0n, request: counted }
     : table;
   const refusal = takeFreeRoom(drawing, made.images);
-  if (refusal) return { kind: 'failed', error: refusal, lostPicos };
+  if (refusal) return { kind: 'failed', error: refusal, lostPicos, spoiled };
   const data = await showAll(drawing, made.images);
   if (data instanceof ApiError) {
     const madePicos =
       price.upstreamPicos * BigInt(made.images.length) + (price.request?.upstreamPicos ?? 0n);
-    return { kind: 'failed', error: data, lostPicos: lostPicos + madePicos };
+    return { kind: 'failed', error: data, lostPicos: lostPicos + madePicos, spoiled };
   }
   const body = { created: Math.floor(gateway.clock.nowMs() / 1_000), model: model.id, data };
   const { ignored } = request;
@@ -146,14 +146,14 @@ async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery
     kind: 'delivered',
     count: data.length,
     price,
-    provider: made.provider,
-    calls: made.calls,
-    isWhole: data.length === request.count && made.provider === routes[0].provider,
+    provider,
+    calls,
+    isWhole: data.length === request.count && provider === routes[0].provider,
     body,
     headers: ignored.length > 0 ? { [gateway.headers.ignored]: writeNames(ignored) } : {},
     usableForMs: usableForMs(gateway, request),
     lostPicos: lostPicos + (counted?.beyondPicos ?? 0n),
-    isProvoked,
+    spoiled,
   };
 }
 
