@@ -175,3 +175,9 @@ test('pieces that were held back and came at once measure no speed', () => {
   for (let call = 0; call < 1_000; call++) health.noteWriting(a, 'stream', { tokens: 500, ms: 1 });
   assert.equal(health.tokensPerSecond(a, 'stream'), 100);
 });
+
+test('short whole answers measure no speed, because most of their time is spent before they begin', () => {
+  const { health } = start();
+  for (let call = 0; call < 1_000; call++) health.noteWriting(a, 'whole', { tokens: 1, ms: 500 });
+  assert.equal(health.tokensPerSecond(a, 'whole'), 100);
+});

@@ -53,6 +53,8 @@ const tokensPerSecondMax = 5_000;
 /** A speed is that of about the last minute of writing. */
 const speedWindowMs = 60_000;
 const measuredMsMin = 1_000;
+/** A shorter whole answer measures the wait before it, which any client could make the route's speed. */
+const wholeTokensMin = 100;
 
 /** The records that threads share. A route without a name here has a record in each thread. */
 export type SharedHealth = {
@@ -155,6 +157,7 @@ export class RouteHealth {
   /** Notes what a call has written, and in which time. */
   noteWriting(route: RouteName, kind: AnswerKind, { tokens, ms }: Writing): void {
     if (tokens === 0 || tokens > (ms / 1_000) * tokensPerSecondMax) return;
+    if (kind === 'whole' && tokens < wholeTokensMin) return;
     const { values } = this.#recordOf(route);
     const at = writingIndex[kind];
     const kept = speedWindowMs / (speedWindowMs + ms);
