@@ -61,4 +61,6 @@ export type UpstreamFailure = {
   readonly isProvoked?: boolean;
   /** The answer was not complete when its time (`total_ms`) ended. */
   readonly isOverdue?: boolean;
+  /** Stopped before anything of the answer came, because nothing more could be held for it. */
+  readonly isUnaffordable?: boolean;
 };

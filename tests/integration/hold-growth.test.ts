@@ -10,7 +10,7 @@ import { checkStream } from '../support/stream-rules.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerBytes, framesText, thenHang } from '../support/upstream.ts';
+import { answerBytes, framesText, thenHang, type Script } from '../support/upstream.ts';
 
 const sliceTokens = 256;
 /** The smallest hold with which an answer may begin. */
@@ -157,6 +157,52 @@ test('a model that thinks silently beyond the largest possible hold is stopped, 
   assert.equal(gateway.program.app.gateway.runs.count, clients.length);
   await clock.advance(1_000);
   await Promise.all(ended);
+});
+
+test('a burst of models that think before they show anything costs no more than the balance', async () => {
+  const answers = { text: 'done', tokens: { input: 100, output: 8_000 } };
+  for (const sendsHead of [true, false]) {
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.1 });
+    const { start, deltas, end } = streamFrames('messages', answers);
+    const open: Parameters<Script>[0][] = [];
+    gateway.upstream.on('/v1/messages', (response) => {
+      response.setHeader('content-type', 'text/event-stream');
+      if (sendsHead) response.flushHeaders();
+      open.push(response.on('error', () => {}));
+    });
+    // All of a request is held for at first, except what its model may think.
+    const fits = 5;
+    const sent = Array.from({ length: fits }, () =>
+      gateway.post('/v1/messages', {
+        key,
+        body: {
+          model: 'silent-thinker',
+          stream: true,
+          max_tokens: 8_000,
+          messages: [{ role: 'user', content: 'Hello!' }],
+          ...thinking.messages,
+        },
+      }),
+    );
+    await until(() => open.length === fits);
+    // 80 seconds of thinking: more than five times the balance.
+    for (let second = 0; second < 80; second++) await clock.advance(1_000);
+    for (const response of open)
+      if (!response.destroyed) response.end(framesText([...start, ...deltas, ...end]));
+    const replies = await Promise.all(sent);
+    const { postedMicros, heldMicros } = await gateway.balance(account);
+    const entries = await gateway.database.read
+      .selectFrom('entries')
+      .select(['loss_micros', 'provoked'])
+      .where('ledger_id', '=', `${account}:live`)
+      .where('loss_micros', '>', 0 as never)
+      .execute();
+    const lost = entries.reduce((sum, entry) => sum + entry.loss_micros, 0);
+    assert.ok(lost > 0 && lost <= 100_000, `${lost}`);
+    assert.ok(entries.every(({ provoked }) => provoked === 1));
+    assert.deepEqual([postedMicros, heldMicros], [100_000, 0], 'and the client nothing');
+    for (const { text } of replies) assert.match(text, /has shown nothing .* Nothing was charged/);
+  }
 });
 
 /** When this request is charged, everything the gateway began to end before has ended. */

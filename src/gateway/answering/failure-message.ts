@@ -26,7 +26,10 @@ export function toApiError(failure: UpstreamFailure): ApiError {
     case 'timeout':
       return new ApiError(
         'upstream_timeout',
-        'The provider did not answer in time. Nothing was charged; retry, perhaps with a smaller request.',
+        failure.isUnaffordable
+          ? 'The provider has shown nothing of its answer so far, and the balance or a cap has no room for more that it may write unseen. ' +
+              'Nothing was charged; retry when there is more room, or with a smaller output limit.'
+          : 'The provider did not answer in time. Nothing was charged; retry, perhaps with a smaller request.',
       );
     case 'broken-stream':
       return new ApiError(

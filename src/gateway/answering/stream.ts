@@ -9,7 +9,7 @@ import { usdFromMicros } from '../../lib/money.ts';
 import { readOnMs } from '../active-runs.ts';
 import { endingOf } from '../audience.ts';
 import { callUpstream, type CallFailed } from '../calling/call.ts';
-import { makeFailure } from '../calling/failure.ts';
+import { makeFailure, unaffordable } from '../calling/failure.ts';
 import { HoldGrowth } from '../charging/hold-growth.ts';
 import type { Charge } from '../charging/open-hold.ts';
 import { settle, type Ended } from '../charging/settle.ts';
@@ -31,18 +31,9 @@ export async function streamAnswer(held: Held): Promise<number> {
     held.gateway.config.limits.hold_slice_tokens,
   );
   try {
-    const tried = await tryRoutes(held, async (called, noteAnswer) => {
-      output.serve(called);
-      const reply = await callUpstream(called);
-      if (reply.kind === 'failure') return reply;
-      return relay({
-        called,
-        ...openFrames(called, reply, answerContextOf(called)),
-        output,
-        growth,
-        noteAnswer,
-      });
-    });
+    const tried = await tryRoutes(held, (called, noteAnswer) =>
+      callAndRelay({ called, output, growth, noteAnswer }),
+    );
     return tried.kind === 'answered' ? tried.answer : await fail(tried, output);
   } finally {
     output.close();
@@ -61,17 +52,35 @@ type Relay = OpenFrames & {
  * Returns a failure that the client has not seen. While nothing of the answer went out,
  * another call may replace this one.
  */
-async function relay(relayed: Relay): Promise<Tried<number>> {
-  const { called, pipe, output, growth } = relayed;
+async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Tried<number>> {
+  const { called, output, growth } = calling;
+  let pipe: OpenFrames['pipe'] | null = null;
+  output.serve(called);
   const stopWatching = called.gateway.growths.watch(growth, {
-    outputBytes: () => pipe.progress.output.bytes,
+    outputBytes: () => pipe?.progress.output.bytes ?? 0,
     unseen: called.unseen,
     onRefused: () => called.run.stop(),
   });
-  const copied = await copyFrames(relayed).finally(stopWatching);
+  try {
+    const reply = await callUpstream(called);
+    if (reply.kind === 'failure')
+      return growth.isRefused ? { ...reply, failure: unaffordable } : reply;
+    const opened = openFrames(called, reply, answerContextOf(called));
+    ({ pipe } = opened);
+    return await relay({ ...calling, ...opened });
+  } finally {
+    stopWatching();
+  }
+}
+
+async function relay(relayed: Relay): Promise<Tried<number>> {
+  const { called, pipe, output, growth } = relayed;
+  const copied = await copyFrames(relayed);
   const { failure } = copied;
   const { status, stop, isCut = false } = pipe.progress;
   called.log.note({ finish: stop?.reason });
+  if (status === 'running' && growth.isRefused && !called.unseen.hasBegun)
+    return brokenOff(pipe, unaffordable, { hasBegun: false });
   if (status === 'running' && (growth.isRefused || isCut || isOwnEnd(relayed, copied)))
     return { kind: 'answered', answer: await endEarly(relayed) };
   if (failure !== null || status !== 'finished') {

@@ -17,6 +17,10 @@ export const overdue: UpstreamFailure = {
   ...makeFailure('timeout', 'the answer took longer than `total_ms` allows'),
   isOverdue: true,
 };
+export const unaffordable: UpstreamFailure = {
+  ...makeFailure('timeout', 'nothing came of the answer, and no more could be held for it'),
+  isUnaffordable: true,
+};
 export const unanswered: UpstreamFailure = makeFailure(
   'timeout',
   'no answer came within `first_byte_ms`',

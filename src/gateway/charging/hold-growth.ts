@@ -43,8 +43,7 @@ export class HoldGrowth {
     // The most tokens that one choice can have used: the visible ones, and an estimate for its
     // silences.
     const tokens =
-      outputBytes / bytesPerTokenMin / this.#granted.wanted.request.choices +
-      (unseen.hasBegun ? unseen.tokens : 0);
+      outputBytes / bytesPerTokenMin / this.#granted.wanted.request.choices + unseen.tokens;
     const isUsedUp = tokens >= this.#coveredTokens;
     if (!isUsedUp && tokens + this.#sliceTokens / 2 < this.#coveredTokens) return;
     if (!isUsedUp && this.#refusedAtTokens === this.#coveredTokens) return;
@@ -68,7 +67,7 @@ export class HoldGrowth {
   }
 }
 
-type UnseenTokens = Pick<UnseenOutput, 'hasBegun' | 'tokens'>;
+type UnseenTokens = Pick<UnseenOutput, 'tokens'>;
 
 type Watch = {
   readonly outputBytes: () => number;
