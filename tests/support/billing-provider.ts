@@ -56,7 +56,7 @@ export const wires = Object.keys(routes) as UpstreamWireName[];
 
 /** Tokens a second: from a slow local host to the fastest of 2026. */
 export const speeds = [10, 25, 50, 100, 200, 500, 1_500] as const;
-export type Speed = (typeof speeds)[number];
+type Speed = (typeof speeds)[number];
 
 export type BilledModel = {
   readonly name: string;
