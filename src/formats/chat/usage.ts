@@ -18,12 +18,11 @@ import { shownUsage } from '../shown-usage.ts';
 export function readUsage({ usage, model }: JsonObject): Usage | null {
   if (!isObject(usage)) return null;
   const counts = readCounts(usage);
-  const { prompt, completion, total, cacheRead, cacheWrite, audio, reasoning } = counts;
+  const { prompt, completion, cacheRead, cacheWrite, audio, reasoning } = counts;
   const isGemini = typeof model === 'string' && /gemini|gemma/i.test(model);
-  // Without a count of the input, the total says nothing.
-  const surplus = total === null || prompt === 0 ? null : total - prompt - completion;
-  const beside = partsBeside(counts, surplus, isGemini);
-  const rest = Math.max((surplus ?? 0) - sumOf(counts, beside), 0);
+  const beside = partsBeside(counts, isGemini);
+  // Without a count of the input, the rest of the total is the input.
+  const rest = prompt === 0 ? 0 : Math.max((surplusOf(counts) ?? 0) - sumOf(counts, beside), 0);
   const thoughts = isGemini && reasoning === 0 ? rest : 0;
   const outputTokens = completion + (beside.has('reasoning') ? reasoning : 0) + thoughts;
   const readInside = beside.has('cacheRead') ? 0 : Math.min(cacheRead, prompt);
@@ -122,10 +121,11 @@ const cacheWriteNames =
  * Returns the parts that are counted beside prompt and completion: those that add up to the
  * surplus of the total, else those that are too large to be inside, if the total has room for them.
  */
-function partsBeside(counts: Counts, surplus: number | null, isGemini: boolean): ReadonlySet<Part> {
+function partsBeside(counts: Counts, isGemini: boolean): ReadonlySet<Part> {
   const { prompt, completion, reasoning, cacheRead, cacheWrite, audio } = counts;
+  const surplus = surplusOf(counts);
   const exact = besides.find((parts) => sumOf(counts, parts) === surplus);
-  if (exact && !(surplus === 0 && isGemini)) return exact;
+  if (exact && prompt > 0 && !(surplus === 0 && isGemini)) return exact;
   const isTooLarge = {
     reasoning: reasoning > completion,
     cacheRead: cacheRead + cacheWrite > prompt,
@@ -136,6 +136,11 @@ function partsBeside(counts: Counts, surplus: number | null, isGemini: boolean):
   if (sumOf(counts, tooLarge) <= (surplus ?? Infinity)) return tooLarge;
   // DeepInfra's totals leave out the thoughts of Gemini, too: 84 tokens beside 1,081.
   return new Set(isGemini && isTooLarge.reasoning ? (['reasoning'] as const) : []);
+}
+
+/** The tokens of the total that are in neither prompt nor completion; null: there is no total. */
+function surplusOf({ total, prompt, completion }: Counts): number | null {
+  return total === null ? null : total - prompt - completion;
 }
 
 /** Every choice of parts, none first. */
