@@ -1,12 +1,12 @@
 // Ends a request when no call gave an answer.
 import type { ApiError } from '../../canonical/errors.ts';
 import { endingOf } from '../audience.ts';
-import { isProvoked } from '../charging/provoked.ts';
+import { isProvoked, spoiledAndCharged } from '../charging/provoked.ts';
 import { endSpoiled, lossOf, settle } from '../charging/settle.ts';
 import { useSoFar } from '../charging/used.ts';
 import type { LastFailed } from './try-routes.ts';
 import { shuttingDown } from '../unavailable.ts';
-import { spoiledAndCharged, toApiError, withoutProvider } from './failure-message.ts';
+import { toApiError, withoutProvider } from './failure-message.ts';
 
 /**
  * Releases the hold, books what the provider bills as a loss, and returns the error. An answer that

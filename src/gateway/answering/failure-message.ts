@@ -1,7 +1,6 @@
 // Turns an upstream's failure into the client's error: the upstream's own words, scrubbed, only
 // when the client can act on them; otherwise a plain statement.
 import { ApiError } from '../../canonical/errors.ts';
-import { formatUsd, type Micros } from '../../lib/money.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 
 const messageCharactersMax = 500;
@@ -42,15 +41,6 @@ export function toApiError(failure: UpstreamFailure): ApiError {
         'The provider gave an answer that cannot be read. Nothing was charged; retry.',
       );
   }
-}
-
-/** The error of an answer that is charged though it cannot be passed on. */
-export function spoiledAndCharged(costMicros: Micros): ApiError {
-  return new ApiError(
-    'upstream_error',
-    `The model gave an answer that cannot be read. It was charged ($${formatUsd(costMicros)}), because such answers have used up this account's loss budget.`,
-    { details: { charged_micros: costMicros } },
-  );
 }
 
 function statusError(failure: UpstreamFailure): ApiError {

@@ -8,7 +8,6 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';
 import { roundUpToMicro, zeroMicros, type Micros, type Picos } from '../../lib/money.ts';
 import type { Run } from '../active-runs.ts';
-import { spoiledAndCharged } from '../answering/failure-message.ts';
 import { endingOf } from '../audience.ts';
 import type { Client, Headers } from '../client.ts';
 import { requestHeaders } from '../headers.ts';
@@ -17,6 +16,7 @@ import { elapsedMs, type Accepted, type Work } from '../stages.ts';
 import { shuttingDown, takenOver } from '../unavailable.ts';
 import { refuseHold } from './hold-refusal.ts';
 import { OpenHold, reserve } from './open-hold.ts';
+import { spoiledAndCharged } from './provoked.ts';
 import { runHeld } from './run-held.ts';
 
 export type Sale = {
