@@ -83,9 +83,33 @@ testMutations([], {
   },
   'what a host claims beyond the request is not booked': {
     file: 'gateway/charging/settle.ts',
-    guard: 'if (claimed)',
-    without: 'if (claimed && called.number < 0)',
+    guard: 'if (!claimed) return;',
+    without: 'if (!claimed || number > 0) return;',
     watchers: integration('money', 'an absurd usage'),
+  },
+  'a dense document costs our estimate': {
+    file: 'lib/tokens.ts',
+    guard: 'most: sums.hasDocuments ? beyondAnyContext : 2 * upper,',
+    without: 'most: 2 * upper,',
+    watchers: integration('documents', 'whatever its pages hold'),
+  },
+  'a hostile text costs our estimate': {
+    file: 'lib/tokens.ts',
+    guard: 'most: sums.hasDocuments ? beyondAnyContext : 2 * upper,',
+    without: 'most: sums.hasDocuments ? beyondAnyContext : upper,',
+    watchers: integration('money', 'a text costs what the provider counts'),
+  },
+  'nothing more is held for a stream before its first event': {
+    file: 'gateway/charging/hold-growth.ts',
+    guard: 'this.#granted.wanted.request.choices + unseen.tokens;',
+    without: 'this.#granted.wanted.request.choices;',
+    watchers: integration('hold-growth', 'a burst of models that think'),
+  },
+  'an account pays for images that broke off beside a spoiled one': {
+    file: 'gateway/images/image-maker.ts',
+    guard: 'lostCalls.filter(({ failure }) => failure.isProvoked).length',
+    without: 'lostCalls.length',
+    watchers: integration('image-failures', 'an account pays for what it spoils'),
   },
   'a burst of spoiled answers is free': {
     file: 'gateway/admission/account-standings.ts',
@@ -161,8 +185,8 @@ testMutations([], {
   },
   'any whole answer that runs out of time counts against its account': {
     file: 'gateway/charging/provoked.ts',
-    guard: 'return granted.maxOutputTokens >=',
-    without: 'return granted.maxOutputTokens + Infinity >=',
+    guard: 'return !request.stream && maxOutputTokens >=',
+    without: 'return !request.stream && maxOutputTokens + Infinity >=',
     watchers: integration('loss-budget', 'not complete in time'),
   },
   'a stream with a document by address may end before its cost is known': {
