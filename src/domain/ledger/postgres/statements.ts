@@ -36,8 +36,10 @@ export type LoadedRows = {
   readonly windows: readonly WindowRow[];
 };
 
+/** Named, because the server refuses a prepared `ledgers.*` once a migration has added a column. */
 const lockText = (ids: string) => `
-select ledgers.*, accounts.frozen from ledgers join accounts on accounts.id = ledgers.account_id
+select ledgers.id, account_id, mode, posted_micros, held_micros, input_tokens, output_tokens,
+  last_entry_at_ms, frozen from ledgers join accounts on accounts.id = ledgers.account_id
 where ledgers.id = any(${ids}) order by ledgers.id for update of ledgers`;
 
 const lockNamedText = lockText('$1::text[]');
