@@ -26,7 +26,7 @@ export default {
         'bench/side-by-side/{run,inside}.ts',
         'src/**/*.test.ts',
         'tests/**/*.test.ts',
-        'tests/databases/make.ts',
+        'tests/support/next-version.ts',
         'tests/programs/{programs,llmprobe}.ts',
         'tests/programs/run.mjs',
         'tests/support/test-run.ts',
@@ -61,8 +61,6 @@ export default {
     'prlimit',
     'prometheus',
     'promtool',
-    'pg_config',
-    'pg_dump',
     'go',
     // Of the group `image`.
     'haproxy',

@@ -79,7 +79,7 @@ async function benchStore(url: string, charges: number, folder: string): Promise
   const database = openDatabase(url, { noQueryTimeout: true });
   await database.migrate();
   const history: History = {
-    // Behind the partition that the migration made of the charges so far.
+    // Behind the first partition, which ends with today.
     firstMs: (Math.floor(Date.now() / dayMs) + 2) * dayMs,
     days,
     chargesPerDay: Math.ceil(charges / days),

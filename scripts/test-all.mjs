@@ -48,8 +48,8 @@ const groups = {
   ],
   // `npm test` runs `pages` only.
   browser: [test(['tests/browser/!(pages).test.ts'])],
-  // Databases of all old versions, and the previous version beside this one.
-  upgrades: [test(['tests/integration/upgrades.test.ts', 'tests/volume/upgrades/*.test.ts'])],
+  // The previous version beside this one, and this one beside a next one.
+  upgrades: [test(['tests/volume/upgrades/*.test.ts'])],
   fuzz: [
     test([
       'src/domain/ledger/races.test.ts',

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { PoolClient } from 'pg';
 import { DatabaseUnusable } from '../db/database-error.ts';
-import { checkVersion } from '../db/migrate.ts';
+import { pendingMigrations } from '../db/migrate.ts';
 import { type Migrations, migrations } from '../db/migrations/list.ts';
 import { explainPostgresError } from '../db/postgres-error.ts';
 import { connectSqlite } from '../db/sqlite-connection.ts';
@@ -179,22 +179,22 @@ function examineClock(serverMs: number, { beforeMs, afterMs }: Moment): Finding[
   ];
 }
 
-function examineVersion(applied: readonly string[], known: Migrations): Finding[] {
+function examineVersion(recorded: readonly string[], known: Migrations): Finding[] {
+  let pending: readonly string[];
   try {
-    checkVersion(applied, known);
+    pending = Object.keys(pendingMigrations(recorded, known));
   } catch (error) {
     return [unusable(error)];
   }
-  const pending = Object.keys(known).length - applied.length;
-  if (pending > 0)
+  if (pending.length > 0)
     return [
       database(
         'warning',
-        `The database has ${applied.length} migrations; this version has ${pending} more.`,
+        `The database lacks migrations of this version: ${pending.join(', ')}.`,
         'Make a backup; the next start or "tollgate migrate" runs them (docs/upgrading.md).',
       ),
     ];
-  return [database('ok', `The newest migration is ${applied.at(-1) ?? 'none'}.`)];
+  return [database('ok', `The newest migration is ${recorded.at(-1) ?? 'none'}.`)];
 }
 
 /** Any other error is a bug, whose text could hold a secret. */

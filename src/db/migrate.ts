@@ -6,7 +6,7 @@ import { Migrator } from 'kysely/migration';
 import { systemClock } from '../lib/clock.ts';
 import { DatabaseUnusable, MigrationFailed } from './database-error.ts';
 import type { DatabaseMigration, Migrations } from './migrations/list.ts';
-import { formerNames } from './migrations/list.ts';
+import { withoutSteps } from './migrations/squashed-steps.ts';
 import type { Tables } from './schema.ts';
 
 /** Runs a migration outside a transaction, in one process at a time. */
@@ -27,11 +27,10 @@ export async function migrateToLatest(
 ): Promise<readonly string[]> {
   const ran: string[] = [];
   for (let lockAttempts = 0; ;) {
-    const applied = await appliedMigrations(db);
-    checkVersion(applied, migrations);
-    const pending = nextOf(pendingOf(applied, migrations));
+    const recorded = await recordedMigrations(db);
+    const pending = nextOf(pendingMigrations(recorded, migrations));
     if (pending.length === 0) return ran;
-    const result = await runPending(db, { applied, pending }, whileAlone);
+    const result = await runPending(db, { recorded, pending }, whileAlone);
     ran.push(...result.ran);
     if (result.failure === null) continue;
     const { name, cause } = result.failure;
@@ -40,13 +39,13 @@ export async function migrateToLatest(
       if (lockAttempts < lockAttemptsMax) await systemClock.sleep(pauseMs);
       else throw failed(name, cause);
       // Another process may have migrated in between.
-    } else if (name !== null || (await appliedMigrations(db)).length === applied.length)
+    } else if (name !== null || (await recordedMigrations(db)).length === recorded.length)
       throw failed(name, cause);
   }
 }
 
 /** Returns the names in the order in which they ran; none for a new database. */
-export async function appliedMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
+async function recordedMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === 'kysely_migration')) return [];
   const rows = await (
@@ -61,15 +60,21 @@ export async function appliedMigrations(db: Kysely<Tables>): Promise<readonly st
 }
 
 /**
- * Throws when another version made changes that this one does not know, unless it is newer and its
- * changes let this version go on.
+ * Returns what this version would run on a database that has recorded these. Throws when the
+ * database is too old, and when another version made changes that this one does not know, unless it
+ * is newer and its changes let this version go on.
  */
-export function checkVersion(applied: readonly string[], migrations: Migrations): void {
-  const names = Object.keys(migrations);
-  const newest = names.at(-1) ?? '';
-  const unknown = applied.filter(
-    (name) => !Object.hasOwn(migrations, name) && !Object.hasOwn(formerNames, name),
+export function pendingMigrations(recorded: readonly string[], migrations: Migrations): Migrations {
+  const applied = new Set(withoutSteps(recorded));
+  refuseUnknown(
+    [...applied].filter((name) => !Object.hasOwn(migrations, name)),
+    migrations,
   );
+  return Object.fromEntries(Object.entries(migrations).filter(([name]) => !applied.has(name)));
+}
+
+function refuseUnknown(unknown: readonly string[], migrations: Migrations): void {
+  const newest = Object.keys(migrations).at(-1) ?? '';
   const tooNew = unknown.find((name) => name <= newest || oldestNeeded(name) > newest.slice(0, 4));
   if (tooNew === undefined) return;
   throw new DatabaseUnusable(
@@ -82,22 +87,15 @@ function oldestNeeded(name: string): string {
   return /-needs-(\d{4})$/.exec(name)?.[1] ?? '';
 }
 
-type Pending = Readonly<Record<string, DatabaseMigration>>;
-
-function pendingOf(applied: readonly string[], migrations: Migrations): Pending {
-  const known = new Set(applied.map((name) => formerNames[name] ?? name));
-  return Object.fromEntries(Object.entries(migrations).filter(([name]) => !known.has(name)));
-}
-
 /** Returns what can run together: one migration outside a transaction, or those before the first. */
-function nextOf(pending: Pending): readonly (readonly [string, DatabaseMigration])[] {
+function nextOf(pending: Migrations): readonly (readonly [string, DatabaseMigration])[] {
   const all = Object.entries(pending);
   const outside = all.findIndex(([, migration]) => migration.outsideTransaction);
   return outside === -1 ? all : all.slice(0, Math.max(outside, 1));
 }
 
 type Run = {
-  readonly applied: readonly string[];
+  readonly recorded: readonly string[];
   readonly pending: readonly (readonly [string, DatabaseMigration])[];
 };
 type Result = {
@@ -108,18 +106,18 @@ type Result = {
 
 async function runPending(
   db: Kysely<Tables>,
-  { applied, pending }: Run,
+  { recorded, pending }: Run,
   whileAlone: WhileAlone,
 ): Promise<Result> {
   // The migrator refuses a database with migrations that it is not given.
-  const done = applied.map((name) => [name, { up: async () => {} }] as const);
+  const done = recorded.map((name) => [name, { up: async () => {} }] as const);
   const provider = { getMigrations: async () => Object.fromEntries([...done, ...pending]) };
   const disableTransactions = pending[0]![1].outsideTransaction ?? false;
   const migrator = new Migrator({
     db,
     provider,
     disableTransactions,
-    // Early versions were merged out of order.
+    // The steps before the first schema were merged out of order.
     allowUnorderedMigrations: true,
   });
   let result: Result = { ran: [], failure: null };

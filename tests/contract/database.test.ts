@@ -38,9 +38,6 @@ onEachStore((store) => {
 
   test('a failed migration leaves no trace of itself or of others in its run', async (t) => {
     const database = open(t, await store.createUrl(t));
-    // One of them builds an index beside running gateways, which no transaction can contain.
-    await database.migrate();
-    const before = await namesOfTables(database);
     const broken = {
       ...migrations[store.dialect],
       '9998-half': {
@@ -54,8 +51,8 @@ onEachStore((store) => {
       },
     };
     await assert.rejects(migrateToLatest(database.write, broken), /9999-broken failed/);
-    assert.deepEqual(await namesOfTables(database), before);
-    assert.deepEqual(await database.migrate(), []);
+    assert.deepEqual(await namesOfTables(database), []);
+    assert.deepEqual(await database.migrate(), Object.keys(migrations[store.dialect]));
   });
 
   test('a database of the next version can be used beside it, if that lets this version', async (t) => {

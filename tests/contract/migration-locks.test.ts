@@ -5,12 +5,14 @@ import { before, test } from 'node:test';
 import { type Kysely, sql } from 'kysely';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
-import { type DatabaseMigration, migrations } from '../../src/db/migrations/list.ts';
-import previousVersion from '../databases/previous-version.json' with { type: 'json' };
+import type { DatabaseMigration } from '../../src/db/migrations/list.ts';
+import { migrations as migrationsOfNext } from '../support/made-up-migration.ts';
 import { createEmptyDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
+import previousVersion from '../support/previous-version.json' with { type: 'json' };
 import { fillLargeTables, watchMigration } from '../support/watched-migration.ts';
 
-const all = Object.entries(migrations.postgres);
+/** With a made-up migration, so that there is always one to look at. */
+const all = Object.entries(migrationsOfNext.postgres);
 const next = all.findIndex(([name]) => name === previousVersion.newestMigration) + 1;
 
 /** A database of the previous version with large tables. */

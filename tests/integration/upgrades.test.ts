@@ -1,167 +1,113 @@
-// The database of every old version works in this one: nothing is lost, and it charges on.
-// tests/databases/README.md says how the databases were made.
+// Versions of the program and one database, on both stores: one that was made in steps, one that is
+// too old, and the next version beside this one.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { describe, test, type TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { appliedMigrations } from '../../src/db/migrate.ts';
-import { formerNames, migrations } from '../../src/db/migrations/list.ts';
-import { compareBookings } from '../../src/domain/billing/compare-bookings.ts';
-import { verify } from '../../src/domain/ledger/reports/verify.ts';
-import type { Manifest, OldKey } from '../databases/manifest.ts';
-import { versions } from '../databases/versions.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { send } from '../support/http.ts';
-import { copyOldDatabase, manifestOf, schemaOf } from '../support/old-database.ts';
+import type { InstallationOptions } from '../support/installation.ts';
+import { madeUpNames } from '../support/made-up-migration.ts';
+import { nextVersion } from '../support/other-versions.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { openTestDatabase } from '../support/ledger/test-ledger.ts';
-import { TestClock } from '../support/test-clock.ts';
-import type { StoreName } from '../support/test-store.ts';
-import { until } from '../support/until.ts';
-import { scaled } from '../support/volume.ts';
+import { Program } from '../support/program.ts';
+import { recordSteps, steps } from '../support/squashed-steps.ts';
+import { type LocalUpstream, startUpstream } from '../support/upstream.ts';
 
-/** In `npm test`: the oldest, one with users, one with the last before sealed days, and a name
- * that changed. */
-const few = ['0003-web-searches', '0010-sign-in', '0018-card-fees', '0019-smaller-rows'];
-const chosen = scaled(
-  versions.filter(({ name }) => few.includes(name)),
-  versions,
-);
 const chat = endpoint('chat');
-const minuteMs = 60_000;
 
-for (const { name, stores } of chosen) {
-  void describe(`a database whose newest migration is ${name}`, () => {
-    for (const store of stores)
-      test(`works in this version with its data, on ${store}`, (t) => worksHere(t, name, store));
-  });
-}
-
-async function worksHere(t: TestContext, version: string, store: StoreName): Promise<void> {
-  const manifest = manifestOf(version, store);
-  const databaseUrl = await copyOldDatabase(t, version, store);
-  const clock = new TestClock(manifest.madeAtMs + 30 * minuteMs);
-  const gateway = await startGateway(
-    {},
-    { databaseUrl, clock, env: { TOLLGATE_SECRET: manifest.secret } },
-  );
-  try {
-    const { database } = gateway;
-    await isMigrated(t, database, store);
-    await hasItsBooks(gateway, manifest, clock);
-    for (const key of manifest.keys) await keyIsAsItWas(gateway, key);
-    if (manifest.user) await signsIn(gateway, manifest.user);
-
-    const before = await rowsOf(database);
-    await gateway.program.terminate();
-    await gateway.program.start();
-    assert.deepEqual(await rowsOf(database), before, 'after another start');
-    assert.deepEqual(await database.migrate(), []);
-  } finally {
-    await gateway.stop();
-  }
-}
-
-/**
- * Migrations were edited before the first release: databases from before have foreign keys that
- * new ones do not need, and an index that answers the same question more slowly.
- */
-const harmless = /^constraint \w+\.\w+_(ledger|price)_id_fkey:|^index accounts_purged:/;
-
-async function isMigrated(t: TestContext, database: Database, store: StoreName): Promise<void> {
-  const applied = await appliedMigrations(database.write);
-  assert.deepEqual(
-    applied.map((name) => formerNames[name] ?? name).toSorted(),
-    Object.keys(migrations[store]),
-  );
-  const fresh =
-    store === 'sqlite' ? await openTestDatabase(t) : openDatabase(await createDatabase());
-  if (store === 'postgres') t.after(() => fresh.close());
-  const [here, wanted] = [await schemaOf(database), await schemaOf(fresh)];
-  const differences = [...here.symmetricDifference(wanted)];
-  assert.deepEqual(
-    differences.filter((line) => !harmless.test(line)),
-    [],
-    'differs from a new database',
-  );
-}
-
-async function hasItsBooks(
-  { database }: TestGateway,
-  { ledgers, holds }: Manifest,
-  clock: TestClock,
-): Promise<void> {
-  assert.equal(holds.count, 1);
-  await until(async () => {
-    await clock.advance(1_000);
-    const open = await database.read.selectFrom('holds').select('id').execute();
-    return open.length === 0;
-  });
-  const found = await database.read
-    .selectFrom('ledgers')
-    .select(['id', 'posted_micros', 'held_micros'])
-    .orderBy('id')
-    .execute();
-  assert.deepEqual(
-    found.map((row) => ({ ...row })),
-    ledgers.map(({ id, postedMicros }) => ({ id, posted_micros: postedMicros, held_micros: 0 })),
-  );
-  for (const { id, charges, chargedMicros } of ledgers)
-    assert.deepEqual(await chargesOf(database, id), { charges, chargedMicros });
-  const books = await verify(database.read, [compareBookings], { all: true });
-  assert.ok(books.ok, JSON.stringify(books));
-}
-
-async function chargesOf({ read }: Database, ledgerId: string) {
-  const rows = await read
-    .selectFrom('charges')
-    .select('cost_micros')
-    .where('ledger_id', '=', ledgerId)
-    .execute();
-  return {
-    charges: rows.length,
-    chargedMicros: rows.reduce((sum, { cost_micros: micros }) => sum + micros, 0),
+/** Returns the options of this version, for a database of its own, and a local provider. */
+async function install(t: TestContext, store: 'sqlite' | 'postgres') {
+  const upstream = await startUpstream(t);
+  const tokens = { input: 1_000, output: 100 };
+  upstream.on(chat.upstreamPath, answerContent('chat', { text: 'new', tokens }));
+  const options = {
+    config: { providers: providersAt(upstream), log: { level: 'fatal' } },
+    ...(store === 'postgres' && { databaseUrl: await createDatabase() }),
   };
+  return { options, program: endWithTest(t, new Program(options)) };
 }
 
-const statuses = { works: 200, revoked: 401, disabled: 401, 'without-money': 402 } as const;
+const providersAt = ({ url }: LocalUpstream) => ({
+  openai: { kind: 'openai', base_url: `${url}/v1`, api_key: 'sk-upstream' },
+});
 
-async function keyIsAsItWas(gateway: TestGateway, { key, account, mode, state }: OldKey) {
-  const { upstream, url, database } = gateway;
-  upstream.on(
-    chat.upstreamPath,
-    answerContent('chat', { text: 'new', tokens: { input: 1_000, output: 100 } }),
-  );
-  const ledgerId = `${account}:${mode}`;
-  const before = await chargesOf(database, ledgerId);
+function endWithTest<Kind extends Program>(t: TestContext, one: Kind): Kind {
+  t.after(async () => {
+    await one.kill();
+    rmSync(one.dataDir, { recursive: true, force: true });
+  });
+  return one;
+}
+
+async function charges({ url }: Program, key: string): Promise<void> {
   const reply = await send(url + chat.path, { key, body: chat.body() });
-  assert.equal(reply.status, statuses[state], `${state}: ${reply.text}`);
-  const after = await chargesOf(database, ledgerId);
-  const cost = reply.costMicros ?? 0;
-  assert.equal(cost > 0, state === 'works');
-  assert.deepEqual(after, {
-    charges: before.charges + (state === 'works' ? 1 : 0),
-    chargedMicros: before.chargedMicros + cost,
-  });
+  assert.equal(reply.status, 200, reply.text);
+  assert.ok(reply.costMicros! > 0);
 }
 
-async function signsIn({ url }: TestGateway, user: NonNullable<Manifest['user']>): Promise<void> {
-  const reply = await send(`${url}/dashboard-api/auth/sign-in`, {
-    headers: { origin: url },
-    body: user,
-  });
-  assert.deepEqual([reply.status, reply.json()], [200, { next: 'done' }]);
+async function change(url: string, work: (database: Database) => Promise<void>): Promise<void> {
+  const database = openDatabase(url);
+  await work(database);
+  await database.close();
 }
 
-/** What a start must not change. */
-async function rowsOf({ read }: Database) {
-  return {
-    ledgers: await read.selectFrom('ledgers').selectAll().orderBy('id').execute(),
-    entries: await read.selectFrom('entries').selectAll().orderBy('seq').execute(),
-    charges: await read.selectFrom('charges').selectAll().orderBy('id').execute(),
-    keys: await read.selectFrom('api_keys').selectAll().orderBy('id').execute(),
-    accounts: await read.selectFrom('accounts').selectAll().orderBy('id').execute(),
-    users: await read.selectFrom('users').selectAll().orderBy('id').execute(),
-  };
+const isRefused = /it lacks the migration 0035-tag-records.* commit 1573b74/;
+
+for (const store of ['sqlite', 'postgres'] as const)
+  void describe(`on ${store}`, () => {
+    test('a database with all steps from before the first schema is served; one that lacks a step is refused', async (t) => {
+      const { program: one } = await install(t, store);
+      await one.start();
+      const { key } = await one.createKey({ mode: 'live', creditUsd: 5 });
+      await one.terminate();
+
+      await change(one.databaseUrl, (database) => recordSteps(database, steps));
+      assert.deepEqual(await one.cli('migrate'), { migrations: [] });
+      await one.start();
+      await charges(one, key);
+      await one.terminate();
+
+      await change(one.databaseUrl, (database) => recordSteps(database, steps.slice(0, -1)));
+      await assert.rejects(one.start(), isRefused);
+      await assert.rejects(one.cli('migrate'), isRefused);
+      await change(one.databaseUrl, (database) => recordSteps(database, steps));
+      await one.verify();
+    });
+
+    test('this version serves beside the next one, which has migrated, and after it', async (t) => {
+      const { program: before, options } = await install(t, store);
+      await before.start();
+      const { key } = await before.createKey({ mode: 'live', creditUsd: 5 });
+      await charges(before, key);
+
+      const next = endWithTest(t, nextVersion({ ...options, env: placeOf(before, store) }));
+      const ran = await Promise.all(
+        [1, 2].map(() => next.cli<{ migrations: string[] }>('migrate')),
+      );
+      // Either process may run the part that needs to be outside a transaction.
+      assert.deepEqual(ran.flatMap(({ migrations }) => migrations).toSorted(), madeUpNames);
+      assert.deepEqual(await next.cli('migrate'), { migrations: [] });
+      await charges(before, key);
+      assert.deepEqual(await before.cli('migrate'), { migrations: [] });
+      const { key: later } = await before.createKey({ mode: 'live', creditUsd: 5 });
+      // One gateway at most serves a file.
+      if (store === 'sqlite') await before.terminate();
+      await next.start();
+      for (const one of store === 'sqlite' ? [next] : [before, next])
+        for (const each of [key, later]) await charges(one, each);
+      await next.terminate();
+
+      await before.terminate();
+      await before.start();
+      await charges(before, later);
+      await before.verify();
+      await next.verify();
+    });
+  });
+
+/** On SQLite, the secret and the database are in the data folder. */
+function placeOf({ dataDir }: Program, store: 'sqlite' | 'postgres'): InstallationOptions['env'] {
+  return store === 'sqlite' ? { TOLLGATE_DATA_DIR: dataDir } : {};
 }

@@ -110,7 +110,6 @@ test('migrations that start together run once, and leave no lock in a session', 
     for (const database of databases) await database.close();
   });
   const ran = await Promise.all(databases.map((database) => database.migrate()));
-  // One process may run those after an index that another has built.
   assert.deepEqual(ran.flat().toSorted(), Object.keys(migrations.postgres));
   assert.deepEqual(await databases[0]!.migrate(), []);
   const locks = `select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = '${databaseNameOf(direct)}')`;
