@@ -57,7 +57,7 @@ async function checkOut(t: Hooks): Promise<string> {
 }
 
 /** Runs from its sources. */
-export class OtherProgram extends Program {
+class OtherProgram extends Program {
   readonly #args: readonly string[];
 
   constructor(args: readonly string[], options: InstallationOptions) {

@@ -75,7 +75,7 @@ create index charges_newest_first on charges ${newestFirst};
 create index charges_cut_off on charges ${cutOff};
 do $$ begin execute format(
   'alter table charges attach partition charges_history for values from (minvalue) to (%s)',
-  (floor(extract(epoch from now()) / 86400)::bigint + 1) * 86400000
+  (floor(extract(epoch from clock_timestamp()) / 86400)::bigint + 1) * 86400000
 ); end $$;
 create table charges_default partition of charges default;
 alter table charges_default replica identity full;

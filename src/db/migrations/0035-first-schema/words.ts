@@ -46,7 +46,7 @@ const words: Readonly<Record<string, Readonly<Record<Store, string>>>> = {
   HOT: { sqlite: 'strict, without rowid', postgres: 'with (fillfactor = 50)' },
 };
 
-/** Returns the statements of a text, in a database's words. */
+/** Returns the statements of a text, in a database's words. Each ends with `;` at a line's end. */
 export function statementsOf(text: string, store: Store): readonly string[] {
   return text
     .replaceAll(/^ *--.*\n/gm, '')
