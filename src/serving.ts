@@ -160,6 +160,7 @@ function createGateway(
   const standings = new AccountStandings({
     ...standingReads(database.read, { limits: config.limits, clock }),
     onLoss: threads.noteLoss,
+    locks: shared.nameLocks,
     log,
     clock,
   });
@@ -196,7 +197,7 @@ function createGateway(
       memoryBytes: Math.floor(cache.memory_bytes / threads.count),
       diskBytes: cache.disk_bytes,
       bodyBytesMax: cache.body_limit_bytes,
-      locks: shared.cacheLocks,
+      locks: shared.nameLocks,
     }),
     providers: connectProviders(config, secrets[0]),
     upstreams,

@@ -27,7 +27,7 @@ export async function serveInThread(): Promise<void> {
   // Another thread may listen, and so cause calls, before this one has started.
   const { promise: started, resolve: noteStarted } = Promise.withResolvers<Serving>();
   const main: Remote<MainCalls> = connectThread<MainCalls>(parentPort!, {
-    noteNameAwaited: (ticket, isAwaited) => cacheLocks.noteAwaited(ticket, isAwaited),
+    noteNameAwaited: (ticket, isAwaited) => nameLocks.noteAwaited(ticket, isAwaited),
     noteLoss: async (ledgerId) => (await started).gateway.standings.forget(ledgerId),
     flushLog: () => flush(),
     ownMetrics: async () => (await started).metrics.registry.getMetricsAsJSON(),
@@ -37,7 +37,7 @@ export async function serveInThread(): Promise<void> {
       flush();
     },
   } satisfies ThreadCalls);
-  const cacheLocks = new ConnectedNameLocks({
+  const nameLocks = new ConnectedNameLocks({
     take: (name, ticket) => main.call('takeName', name, ticket),
     leave: (name, ticket) => main.tell('leaveName', name, ticket),
     giveBack: (name) => main.tell('giveBackName', name),
@@ -47,7 +47,7 @@ export async function serveInThread(): Promise<void> {
     flush: () => {},
   });
   const runs = new ActiveRuns(clock);
-  const serving = await start(settings, { main, cacheLocks, log, runs }).catch(
+  const serving = await start(settings, { main, nameLocks, log, runs }).catch(
     (error: unknown): never | Promise<never> => {
       if (!(error instanceof DatabaseUnusable)) throw error;
       // An error that is thrown here loses its class on the way to the main thread.
@@ -61,20 +61,20 @@ export async function serveInThread(): Promise<void> {
 
 type Connected = {
   readonly main: Remote<MainCalls>;
-  readonly cacheLocks: NameLocks;
+  readonly nameLocks: NameLocks;
   readonly log: Logger;
   readonly runs: ActiveRuns;
 };
 
 async function start(settings: ThreadSettings, connected: Connected): Promise<Serving> {
   const { config, secrets } = settings;
-  const { main, cacheLocks, log, runs } = connected;
+  const { main, nameLocks, log, runs } = connected;
   const database = openDatabase(config.database.url, { threads: settings.count });
   const stores = await openStores(settings, { ...connected, database });
   const shared: Shared = {
     ...stores,
     addressRates: { take: (...asked) => main.call('takeFromAddress', ...asked) },
-    cacheLocks,
+    nameLocks,
     health: settings.health,
     threads: {
       count: settings.count,

@@ -19,8 +19,11 @@ export type Shared = {
   readonly ledger: Ledger;
   readonly limits: Limits;
   readonly addressRates: AddressRates;
-  /** Keeps other threads from running a request that is cached when it ends. */
-  readonly cacheLocks: NameLocks;
+  /**
+   * Keep other threads from running a request that is cached when it ends, and from booking a loss of
+   * the same account meanwhile.
+   */
+  readonly nameLocks: NameLocks;
   /** The circuit breakers. */
   readonly health: SharedHealth;
   readonly threads: ThreadsView;
@@ -59,7 +62,7 @@ export async function openShared(options: SharedOptions): Promise<Shared> {
     ledger,
     limits,
     addressRates: addressRatesInMemory(clock.nowMs),
-    cacheLocks: noOtherThreads,
+    nameLocks: noOtherThreads,
     health: shareHealth([]),
     threads: {
       count: 1,

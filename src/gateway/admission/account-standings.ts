@@ -10,6 +10,7 @@ import { dayOf } from '../../lib/utc-time.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { formatUsd, type Micros } from '../../lib/money.ts';
+import type { NameLocks } from '../../lib/name-locks.ts';
 import { RecentReads } from '../../lib/recent-reads.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 
@@ -17,6 +18,7 @@ type Key = Pick<ApiKey, 'accountId' | 'mode'>;
 type Options = StandingReads & {
   /** Called with each loss that is noted, for the other threads of the process. */
   readonly onLoss: (ledgerId: LedgerId) => void;
+  readonly locks: NameLocks;
   readonly log: Pick<Logger, 'warn'>;
   readonly clock: Clock;
 };
@@ -28,6 +30,7 @@ export class AccountStandings {
   readonly #losses: RecentReads<LedgerId, LossStanding>;
   readonly #paid: RecentReads<LedgerId, boolean>;
   readonly #onLoss: Options['onLoss'];
+  readonly #locks: NameLocks;
   readonly #log: Options['log'];
   readonly #clock: Clock;
   /** What running requests hold whose time may end before their answer does. */
@@ -37,8 +40,9 @@ export class AccountStandings {
   /** The day of the last warning to the operator, by account. */
   readonly #warnedOn = new Map<string, string>();
 
-  constructor({ readLosses, readPaid, onLoss, log, clock }: Options) {
+  constructor({ readLosses, readPaid, onLoss, locks, log, clock }: Options) {
     this.#onLoss = onLoss;
+    this.#locks = locks;
     this.#log = log;
     this.#clock = clock;
     this.#paid = new RecentReads({ read: readPaid, keptForMs, clock });
@@ -85,15 +89,29 @@ export class AccountStandings {
     const earlier = this.#booking.get(ledgerId);
     const booking = (async () => {
       await earlier?.catch(() => {});
-      this.forget(ledgerId);
-      const standing = await this.#losses.read(ledgerId);
-      return book(!standing?.isExceeded);
+      return this.#bookAlone(ledgerId, book);
     })();
     this.#booking.set(ledgerId, booking);
     try {
       return await booking;
     } finally {
       if (this.#booking.get(ledgerId) === booking) this.#booking.delete(ledgerId);
+    }
+  }
+
+  /** Books while no other thread of the process books for the same account. */
+  async #bookAlone<T>(
+    ledgerId: LedgerId,
+    book: (isWithinBudget: boolean) => Promise<T>,
+  ): Promise<T> {
+    const { signal } = new AbortController();
+    const giveBack = await this.#locks.take(`loss ${ledgerId}`, { signal, onAwaited: () => {} });
+    try {
+      this.forget(ledgerId);
+      const standing = await this.#losses.read(ledgerId);
+      return await book(!standing?.isExceeded);
+    } finally {
+      giveBack?.();
     }
   }
 
