@@ -421,9 +421,12 @@ test('a stream that its client left, or that broke off, is never cached', async 
   const { request, response } = leave();
   await once(await response, 'data');
   request.destroy();
-  // A request that comes meanwhile joins the run, which the gateway reads on for some seconds, and
-  // so keeps it alive.
-  await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 0, { stepMs: 500 });
+  // A request that comes meanwhile joins the run, which the gateway reads on until the silence is too
+  // long, and so keeps it alive.
+  await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 0, {
+    stepMs: 5_000,
+    withinMs: 1_200_000,
+  });
   const broken = await ask();
   assert.ok(!isSuccess(broken, true), broken.text);
   assert.ok(!isHit(await ask()));
