@@ -159,8 +159,7 @@ function createGateway(
   };
   const standings = new AccountStandings({
     ...standingReads(database.read, { limits: config.limits, clock }),
-    onLoss: threads.noteLoss,
-    locks: shared.nameLocks,
+    shared,
     log,
     clock,
   });

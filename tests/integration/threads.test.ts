@@ -125,6 +125,26 @@ test('a limit of concurrent requests counts those of all threads', async () => {
   assert.equal(succeeded(await Promise.all(sent)), 4);
 });
 
+test('a burst of spoiled answers on all threads stays within the loss budget', async () => {
+  // A call without a name cannot be translated. Each costs 20 cents; the budget is a dollar.
+  const { choices: _, ...rest } = wholeAnswer('chat', content) as Record<string, unknown>;
+  const call = { id: 'call_1', type: 'function', function: { name: '', arguments: '{}' } };
+  const message = { role: 'assistant', content: null, tool_calls: [call] };
+  const answer = { ...rest, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
+  gateway.upstream.on(chat.upstreamPath, answerJson(answer));
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const messages = endpoint('messages');
+  const body = messages.body({ model: 'priced' });
+  const headers = { connection: 'close' };
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, () => gateway.post(messages.path, { key, headers, body })),
+  );
+  const { length: free } = replies.filter(({ text }) => text.includes('Nothing was charged'));
+  const { length: charged } = replies.filter(({ text }) => text.includes('It was charged ($0.2)'));
+  assert.ok(free <= 6, `${free} were free`);
+  assert.equal((await gateway.balance(account)).availableMicros, 50_000_000 - charged * 200_000);
+});
+
 test('identical cacheable requests on all threads share one run', async () => {
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));

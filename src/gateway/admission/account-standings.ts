@@ -16,9 +16,11 @@ import { isoTimeOf } from '../../lib/iso-time.ts';
 
 type Key = Pick<ApiKey, 'accountId' | 'mode'>;
 type Options = StandingReads & {
-  /** Called with each loss that is noted, for the other threads of the process. */
-  readonly onLoss: (ledgerId: LedgerId) => void;
-  readonly locks: NameLocks;
+  readonly shared: {
+    readonly nameLocks: NameLocks;
+    /** `noteLoss`: tells the other threads of the process. */
+    readonly threads: { readonly noteLoss: (ledgerId: LedgerId) => void };
+  };
   readonly log: Pick<Logger, 'warn'>;
   readonly clock: Clock;
 };
@@ -29,8 +31,7 @@ const noRisk = () => {};
 export class AccountStandings {
   readonly #losses: RecentReads<LedgerId, LossStanding>;
   readonly #paid: RecentReads<LedgerId, boolean>;
-  readonly #onLoss: Options['onLoss'];
-  readonly #locks: NameLocks;
+  readonly #shared: Options['shared'];
   readonly #log: Options['log'];
   readonly #clock: Clock;
   /** What running requests hold whose time may end before their answer does. */
@@ -40,9 +41,8 @@ export class AccountStandings {
   /** The day of the last warning to the operator, by account. */
   readonly #warnedOn = new Map<string, string>();
 
-  constructor({ readLosses, readPaid, onLoss, locks, log, clock }: Options) {
-    this.#onLoss = onLoss;
-    this.#locks = locks;
+  constructor({ readLosses, readPaid, shared, log, clock }: Options) {
+    this.#shared = shared;
     this.#log = log;
     this.#clock = clock;
     this.#paid = new RecentReads({ read: readPaid, keptForMs, clock });
@@ -105,7 +105,8 @@ export class AccountStandings {
     book: (isWithinBudget: boolean) => Promise<T>,
   ): Promise<T> {
     const { signal } = new AbortController();
-    const giveBack = await this.#locks.take(`loss ${ledgerId}`, { signal, onAwaited: () => {} });
+    const { nameLocks } = this.#shared;
+    const giveBack = await nameLocks.take(`loss ${ledgerId}`, { signal, onAwaited: () => {} });
     try {
       this.forget(ledgerId);
       const standing = await this.#losses.read(ledgerId);
@@ -125,7 +126,7 @@ export class AccountStandings {
   noteLoss({ accountId, mode }: Key): void {
     const ledgerId = ledgerIdOf(accountId, mode);
     this.forget(ledgerId);
-    this.#onLoss(ledgerId);
+    this.#shared.threads.noteLoss(ledgerId);
   }
 
   /** Call after another thread of the process has booked one. */
