@@ -141,8 +141,8 @@ test('a cost is written as the shortest decimal, whatever its size', async () =>
   for (const [input, text] of [
     [1, '0.000018'],
     [5, '0.00003'],
-    [33_329, '0.100002'],
-    [33_325, '0.09999'],
+    [2_329, '0.007002'],
+    [2_325, '0.00699'],
   ] as const) {
     gateway.upstream.on(
       chat.upstreamPath,

@@ -187,7 +187,7 @@ const refused: [
     'an unknown model',
     { ...hello, model: 'nobody' },
     404,
-    { code: 'model_not_found', param: 'model', message: /'nobody'/ },
+    { code: 'model_not_found', param: 'model', message: /"nobody"/ },
   ],
   [
     'a model of another vendor',

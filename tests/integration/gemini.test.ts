@@ -573,7 +573,11 @@ test('the built-in Gemini models are listed and run, and a long prompt uses its 
   );
   const long = await gateway.post('/v1/chat/completions', {
     key,
-    body: { ...chat.ask(), model: 'gemini-2.5-pro' },
+    body: {
+      ...chat.ask(),
+      model: 'gemini-2.5-pro',
+      messages: [{ role: 'user', content: ' the'.repeat(150_000) }],
+    },
   });
   // $2.50 and $15 a million instead of $1.25 and $10.
   assert.equal(long.costMicros, Math.ceil(200_001 * 2.5 + 100 * 15));

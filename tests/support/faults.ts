@@ -35,12 +35,13 @@ export type ErrorCode =
 
 /**
  * Charged tokens: disjoint counts, or our own count (a token per four bytes) of both input and
- * output, or of the output alone.
+ * output, or of the output alone, or the most that the request can cause.
  */
 export type ChargedTokens =
   | { readonly input: number; readonly cacheRead?: number; readonly output: number }
   | 'own'
-  | 'own-output';
+  | 'own-output'
+  | 'most';
 
 /**
  * `complete`: the whole answer, charged. `refused`: an error status, free. `broken`: an error

@@ -1,5 +1,5 @@
 // Good answers with missing or impossible usage. A count is untrusted input: an implausible one is
-// replaced by our own, and nothing is charged beyond the model's limits.
+// replaced by our own, and nothing is charged beyond what the request can cause.
 import type { UpstreamWireName } from './answers.ts';
 import { streamFrames, wholeAnswer } from './answers.ts';
 import type { ChargedTokens, Fault } from './faults.ts';
@@ -39,7 +39,7 @@ export const usageFaults: readonly Fault[] = [
   usageFault(
     'over-the-limits',
     { input: '50000000', output: '50000000', total: '100000000' },
-    modelLimits,
+    'most',
   ),
   usageFault('text', { input: '"11"', output: '"7"' }, 'own'),
   usageFault('null', { input: 'null', output: 'null' }, 'own'),
