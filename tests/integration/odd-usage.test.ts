@@ -80,7 +80,13 @@ async function ask(gateway: TestGateway, { client, stream, answered }: Asked) {
   gateway.upstream.on('/v1/chat/completions', answer(stream, answered));
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
   const asked = client.name === 'chat' && stream && { stream_options: { include_usage: true } };
-  const body = client.body({ model: 'to-chat', stream, ...asked });
+  const prompt = ' the'.repeat(10_000);
+  const input =
+    client.name === 'responses'
+      ? { input: prompt }
+      : { messages: [{ role: 'user', content: prompt }] };
+  const limit = { [client.limitField]: 1_000 };
+  const body = client.body({ model: 'to-chat', stream, ...asked, ...input, ...limit });
   return { key, reply: await gateway.post(client.path, { key, body }) };
 }
 type Asked = {

@@ -67,7 +67,8 @@ test('encrypted thinking is charged as shown when the output was not counted', a
       answerJson({ ...message, content: [sealed, ...message.content] }),
     );
     const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-    const reply = await gateway.post(pair.client.path, { key, body: pair.body() });
+    const body = pair.body({ [pair.client.limitField]: 2_000 });
+    const reply = await gateway.post(pair.client.path, { key, body });
     const { usage } = readPlainly(pair.client.name, false, reply.text);
     assert.ok(usage && usage.output > 750, `${pair.name}: ${reply.text}`);
     assert.equal(

@@ -12,14 +12,17 @@ import { isAsked, loadRecordings, type Recording } from '../support/recordings.t
 import { checkStream } from '../support/stream-rules.ts';
 import { answerBytes } from '../support/upstream.ts';
 
+/** As long as any recorded prompt: usage is cut to what the request could cause. */
+const prompt = ' the'.repeat(60_000);
+
 type Client = { readonly path: string; readonly body: object };
 
 const clients: Readonly<Record<ClientFormatName, Client>> = {
-  responses: { path: '/v1/responses', body: { input: 'x' } },
-  chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'x' }] } },
+  responses: { path: '/v1/responses', body: { input: prompt } },
+  chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: prompt }] } },
   messages: {
     path: '/v1/messages',
-    body: { max_tokens: 1_000, messages: [{ role: 'user', content: 'x' }] },
+    body: { max_tokens: 100_000, messages: [{ role: 'user', content: prompt }] },
   },
 };
 
