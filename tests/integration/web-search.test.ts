@@ -2,12 +2,13 @@
 // charges, and that all their content passes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import { text as readAll } from 'node:stream/consumers';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
-import { TestClock } from '../support/test-clock.ts';
+import { flushEventLoop, TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import {
   answerJson,
@@ -67,6 +68,7 @@ type Case = {
   readonly frames: (searches: number, tokens: Tokens) => readonly SseFrame[];
   /** The frame at which this many searches, and nothing else, are done. */
   readonly framesOfSearch: number;
+  readonly textDelta: SseFrame;
   readonly limitSent: (upstream: Sent) => unknown;
 };
 type Tokens = { readonly input: number; readonly output: number };
@@ -139,6 +141,16 @@ const responses: Case = {
     ];
   },
   framesOfSearch: 3,
+  textDelta: {
+    event: 'response.output_text.delta',
+    data: {
+      type: 'response.output_text.delta',
+      item_id: 'msg_1',
+      output_index: 9,
+      content_index: 0,
+      delta: 'one',
+    },
+  },
   limitSent: ({ max_tool_calls: limit }) => limit,
 };
 
@@ -227,6 +239,14 @@ const messages: Case = {
     ];
   },
   framesOfSearch: 5,
+  textDelta: {
+    event: 'content_block_delta',
+    data: {
+      type: 'content_block_delta',
+      index: 9,
+      delta: { type: 'text_delta', text: 'one' },
+    },
+  },
   limitSent: ({ tools }) => tools?.[0]?.max_uses,
 };
 
@@ -362,10 +382,19 @@ test('a count above the allowed searches is not believed', async () => {
 
 test('a client that leaves pays for the searches done so far and the results that were read, and a failure is free', async () => {
   for (const searches of [1, 4]) {
-    const leaving = cases.map((wire) => leave(wire, searches));
-    await until(() => clock.dueIn(readOnMs) === leaving.length);
-    await clock.advance(readOnMs);
-    await Promise.all(leaving);
+    const answers = new Map<Case, ServerResponse>();
+    const state = { isOver: false };
+    const leaving = Promise.all(cases.map((wire) => leave(wire, searches, answers)));
+    const left = leaving.finally(() => (state.isOver = true));
+    await until(() => clock.dueIn(readOnMs) === cases.length);
+    // Then the model shows what it writes, and is stopped.
+    await clock.advance(readOnMs - 500);
+    while (!state.isOver) {
+      for (const [wire, answer] of answers) answer.write(framesText([wire.textDelta]));
+      await flushEventLoop();
+      await clock.advance(500);
+    }
+    await left;
   }
   for (const wire of cases) {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
@@ -393,12 +422,19 @@ test('a client that leaves pays for the searches done so far and the results tha
   }
 });
 
-async function leave(wire: Case, searches: number): Promise<void> {
+async function leave(
+  wire: Case,
+  searches: number,
+  answers: Map<Case, ServerResponse>,
+): Promise<void> {
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
   const frames = wire
     .frames(searches + 1, { input: 1, output: 1 })
     .slice(0, 1 + searches * (wire.framesOfSearch - 1));
-  gateway.upstream.on(wire.path, thenHang(framesText(frames)));
+  gateway.upstream.on(wire.path, (answer, request) => {
+    answers.set(wire, answer);
+    return thenHang(framesText(frames))(answer, request);
+  });
   const { request, response } = gateway.open(wire.path, {
     key,
     body: wire.body({ ...wire.asks(), stream: true }),
