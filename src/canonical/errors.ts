@@ -280,7 +280,7 @@ export function invalidRequest(
  * Our own words, such as names of fields, stand in backticks.
  */
 export function quoted(words: unknown): string {
-  return JSON.stringify(shorten(String(words), 80));
+  return JSON.stringify(shorten(String(words), 200));
 }
 
 /** Returns the message and the field of an error without what the client chose, to be stored. */
