@@ -28,6 +28,16 @@ test('a silence counts by the speed of its route, without what was shown at its 
   assert.equal(call.tokens, 400);
 });
 
+test('a count of the provider replaces what was estimated up to then', async () => {
+  const { clock, call } = openCall('parts');
+  call.begin();
+  await clock.advance(10_000);
+  call.note({ output: new OutputMeter(), usage: { ...noUsage, outputTokens: 700 } });
+  assert.equal(call.tokens, 0);
+  await clock.advance(2_000);
+  assert.equal(call.tokens, 100);
+});
+
 test('the time before the first event is a queue, and counts only if no event ever comes', async () => {
   const { clock, call, show } = openCall('parts');
   await clock.advance(60_000);

@@ -192,7 +192,7 @@ testMutations(watchers, {
     file: 'gateway/audience.ts',
     guard: 'return !client.isGone() || storage.isAwaited;',
     without: 'return !client.isGone();',
-    watchers: chat('long after its client has left'),
+    watchers: ['tests/integration/disconnects.test.ts # chat-stream-key-two-frames-late'],
   },
   'an answer is replayed to an API key that may not use the model': {
     file: 'gateway/run.ts',

@@ -98,12 +98,12 @@ testMutations([`${retention} # on SQLite (charges of old days|a changed sum|a fi
 testMutations(['src/domain/activity/measured-tags.test.ts'], {
   'latencies are kept for any number of tags': {
     file: 'domain/activity/measured-tags.ts',
-    guard: 'taken.size >= measuredValuesMax || count >= measuredTagsMax',
-    without: 'taken.size >= measuredValuesMax',
+    guard: 'values.size >= measuredValuesMax || count >= measuredTagsMax',
+    without: 'values.size >= measuredValuesMax',
   },
   'latencies are kept for any number of end users': {
     file: 'domain/activity/measured-tags.ts',
-    guard: 'taken.size >= measuredValuesMax || count >= measuredTagsMax',
+    guard: 'values.size >= measuredValuesMax || count >= measuredTagsMax',
     without: 'count >= measuredTagsMax',
   },
 });
