@@ -166,11 +166,13 @@ class Load {
   /** Returns true when the answer was complete. */
   async #try(order: Order): Promise<boolean> {
     const { endpoint, stream, number, isKeyed } = order;
+    // Long enough for the largest number: usage is cut to what the request could cause.
+    const prompt = `order ${number}${' the'.repeat(5_000)}`;
     const { url } = this.#replicas[(this.#turn += 1) % this.#replicas.length]!;
     const prompt =
       endpoint.name === 'responses'
-        ? { input: `order ${number}` }
-        : { messages: [{ role: 'user', content: `order ${number}` }] };
+        ? { input: prompt }
+        : { messages: [{ role: 'user', content: prompt }] };
     const body = endpoint.body({
       ...prompt,
       stream,
