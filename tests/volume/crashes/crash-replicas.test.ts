@@ -167,12 +167,12 @@ class Load {
   async #try(order: Order): Promise<boolean> {
     const { endpoint, stream, number, isKeyed } = order;
     // Long enough for the largest number: usage is cut to what the request could cause.
-    const prompt = `order ${number}${' the'.repeat(5_000)}`;
+    const text = `order ${number}${' the'.repeat(5_000)}`;
     const { url } = this.#replicas[(this.#turn += 1) % this.#replicas.length]!;
     const prompt =
       endpoint.name === 'responses'
-        ? { input: prompt }
-        : { messages: [{ role: 'user', content: prompt }] };
+        ? { input: text }
+        : { messages: [{ role: 'user', content: text }] };
     const body = endpoint.body({
       ...prompt,
       stream,
