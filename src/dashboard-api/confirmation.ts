@@ -82,7 +82,7 @@ export function wrongPassword(param: string): ApiError {
 
 type ConfirmationCheck = RequestAndReply & {
   readonly session: Session;
-  /** Of a `confirmed` call. */
+  /** The proof that a `confirmed` call asks for. */
   readonly body: ConfirmationFields;
 };
 

@@ -5,7 +5,7 @@ import { isSqlite } from './dialect.ts';
 import type { Tables } from './schema.ts';
 
 export type WhichGroups =
-  /** Those with the highest sums. */
+  /** The groups with the highest sums. */
   | { readonly top: number }
   /** These, of which there must be one. */
   | { readonly ids: readonly string[] }

@@ -45,7 +45,7 @@ export type IncomingRequest = {
   readonly versionHeaders: Readonly<Record<string, string>>;
   /** Parsed JSON. */
   readonly body: unknown;
-  /** Of a large body: waits for the next turn of the event loop, before each long stage. */
+  /** For a large body: waits for the next turn of the event loop before each long stage. */
   readonly nextTurn: (() => Promise<void>) | null;
   readonly forwardable: ForwardableHeaders;
   /** The client's trace, which calls to providers continue; null: none. */

@@ -23,7 +23,7 @@ export type Place = {
   readonly leave: () => void;
 };
 
-/** What all bodies of a key, an account or an address hold together. */
+/** Bytes that all bodies of a key, an account or an address hold together. */
 type Share = { readonly name: string; bytes: number; bodies: number };
 
 type Body = {

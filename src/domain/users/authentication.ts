@@ -64,7 +64,7 @@ type SecondFactorStart = {
 /** The identity provider did not answer. */
 export class ProviderAway extends Error {}
 
-/** What the library learns while a browser returns from the provider. */
+/** Collects what the library learns while a browser returns from the provider. */
 type Arrival = { signedInAtMs?: number; sessionId?: string };
 
 /** A sign-in at the provider is fresh for so long. Its clock may differ from ours. */

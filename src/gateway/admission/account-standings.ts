@@ -34,7 +34,7 @@ export class AccountStandings {
   readonly #shared: Options['shared'];
   readonly #log: Options['log'];
   readonly #clock: Clock;
-  /** What running requests hold whose time may end before their answer does. */
+  /** Amounts held by running requests whose time limit may end before their answer does. */
   readonly #riskedMicros = new Map<LedgerId, number>();
   /** The last loss that is being booked. */
   readonly #booking = new Map<LedgerId, Promise<unknown>>();

@@ -37,7 +37,7 @@ export type Payer = {
   readonly log: RequestLog;
 };
 
-/** What a hold ends with: a charge, and the answer that is stored with it. */
+/** A charge that ends a hold, and the answer that is stored with it. */
 type ToCharge = {
   readonly costMicros: Micros;
   readonly terms: PriceTerms;

@@ -41,7 +41,7 @@ type Price = { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 /** The price of a piece, and of the request in addition to its pieces. */
 export type PiecePrice = Price & { readonly request?: Price };
 
-/** What the account could spoil, and the operator pays for it. `calls`: those of the request. */
+/** Pieces that the account could spoil, at the operator's cost. `calls`: of the whole request. */
 type Spoiled = {
   readonly picos: Picos;
   readonly provider: string;

@@ -31,7 +31,7 @@ export class UnseenOutput {
   #outputBytes = 0;
   #countedTokens = 0;
   #lastOutputMs: number;
-  /** What one choice has shown without a silence before it; null: not known, because we paused. */
+  /** Output that one choice has shown without a silence before it; null: unknown, because we paused. */
   #shown: Writing | null = { tokens: 0, ms: 0 };
   /**
    * Tokens of all past silences, minus the output shown at the end of each, which was generated
@@ -92,7 +92,7 @@ export class UnseenOutput {
     return this.#isRunning && (!this.#hasBegun || this.#isSilence(this.silentMs));
   }
 
-  /** What one choice has written in a measured time: of a whole answer all; null: unknown. */
+  /** Output of one choice and the time it took, to measure the route's speed; null: unknown. */
   get written(): Writing | null {
     const { unseen, choices } = this.#options;
     if (unseen !== 'all') return this.#shown;

@@ -5,7 +5,7 @@ import { dayMs } from '../../lib/utc-time.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import { createCountNotices } from './count-notices.ts';
 
-test('each provider is told of once a day, and only for tokens that nothing explains', async () => {
+test('a provider with unexplained tokens is logged once a day', async () => {
   const clock = new TestClock();
   const told: unknown[] = [];
   const log = { warn: ({ provider }: { provider?: string }) => told.push(provider) };
