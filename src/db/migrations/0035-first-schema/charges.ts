@@ -38,7 +38,7 @@ const orders = {
     hold_micros attempts duration_ms first_byte_ms created_at_ms`,
   /** Needs the least room: wide numbers come first. */
   postgres: Object.keys(columns).join(' '),
-  /** Names of the first partition, which was once the whole table: old and new databases agree. */
+  /** Columns of the first partition, in the order of the table that it once was. */
   first: `id ledger_id key_id model_id model_name endpoint provider input_tokens cache_read_tokens
     cache_write_tokens cache_write_1h_tokens output_tokens reasoning_tokens usage_source
     price_version upstream_cost_micros ending streamed cost_micros loss_micros hold_micros
