@@ -58,9 +58,9 @@ export function statementsOf(text: string, store: Store): readonly string[] {
 /** Replaces the words. `COUNT` is a number that is not negative, `LIMIT` the same or null. */
 function translate(text: string, store: Store): string {
   return text
-    .replaceAll(/(\w+) COUNT( default 0)?/g, '$1 INT not null$2 check ($1 >= 0)')
-    .replaceAll(/(\w+) LIMIT/g, '$1 INT check ($1 >= 0)')
-    .replaceAll(/(\w+) MICROS/g, store === 'sqlite' ? '$1 INT' : `$1 INT ${isSafe}`)
+    .replaceAll(/\b(\w+) COUNT( default 0)?/g, '$1 INT not null$2 check ($1 >= 0)')
+    .replaceAll(/\b(\w+) LIMIT/g, '$1 INT check ($1 >= 0)')
+    .replaceAll(/\b(\w+) MICROS/g, store === 'sqlite' ? '$1 INT' : `$1 INT ${isSafe}`)
     .replaceAll(/\b[A-Z_]{2,}\b/g, (word) => words[word]?.[store] ?? word);
 }
 
