@@ -40,7 +40,7 @@ before(async () => {
     // Invited people are sent a link too.
     startGateway({ ...config, smtp: { url: mailbox.url, from: 'gate@example.com' } }),
     startGateway({ ...config, signup: { open: true, initial_credit_usd: 1 } }),
-    startGateway(config, { clock: new TestClock(Date.now() + 150_000) }),
+    startGateway(config, { clock: new TestClock(Date.now() + 30 * 60_000) }),
   ]);
   callbacks.push(
     ...[closed, open, ahead].map(({ url }) => `${url}/dashboard-api/auth/callback/oidc`),
