@@ -356,7 +356,9 @@ test('unknown names, in any case, at any depth and with any value, are refused o
     fc.property(fc.oneof(...wires.map(anyProbeOf)), ({ format, place, name, value, isOpenAi }) => {
       const wire = wires.find((one) => one.format === format)!;
       fc.pre(!isKnown(wire, name));
-      const body = bodyWith(wire, { ...place, name }, value);
+      // Otherwise a tool that the target lacks is left out with all its fields.
+      const forced = format === 'messages' ? { type: 'any' } : 'required';
+      const body = { tool_choice: forced, ...bodyWith(wire, { ...place, name }, value) };
       const steps = concretePath({ ...place, name });
       for (const write of [() => relay(wire, body, { isOpenAi }), () => translate(wire, body)]) {
         const error = caught(write);

@@ -234,7 +234,67 @@ const cells: readonly Cell[] = [
   [
     'responses',
     { tools: [{ type: 'web_search' }] },
+    { C: 'ignored:tools[0]', M: 'ignored:tools[0]', G: 'ignored:tools[0]' },
+  ],
+  [
+    'responses',
+    { tools: [{ type: 'web_search' }], tool_choice: 'required' },
     { C: '400:tools[0].type', M: '400:tools[0].type', G: '400:tools[0].type' },
+  ],
+  [
+    'responses',
+    { tools: [{ type: 'shell', environment: { type: 'local' } }] },
+    { C: '400:tools[0].type', M: '400:tools[0].type', G: '400:tools[0].type' },
+  ],
+  [
+    'responses',
+    { tools: [{ type: 'hologram' }] },
+    {
+      R: 'ignored:tools[0]',
+      C: 'ignored:tools[0]',
+      M: 'ignored:tools[0]',
+      G: 'ignored:tools[0]',
+    },
+  ],
+  ['responses', { tools: [{ type: 'code_interpreter' }] }, { R: '400:tools[0].type' }],
+  [
+    'messages',
+    { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+    { R: 'ignored:tools[0]', C: 'ignored:tools[0]', G: 'ignored:tools[0]' },
+  ],
+  [
+    'messages',
+    {
+      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+      tool_choice: { type: 'tool', name: 'web_search' },
+    },
+    { R: '400:tools[0].type', C: '400:tools[0].type', G: '400:tools[0].type' },
+  ],
+  [
+    'messages',
+    { tools: [{ type: 'bash_20250124', name: 'bash' }] },
+    { R: '400:tools[0].type', C: '400:tools[0].type', G: '400:tools[0].type' },
+  ],
+  ['messages', { tools: [{ type: 'hologram_20270101' }] }, { M: 'ignored:tools[0]' }],
+  [
+    'messages',
+    { tools: [{ type: 'code_execution_20250825', name: 'c' }] },
+    { M: '400:tools[0].type' },
+  ],
+  [
+    'chat',
+    { tools: [{ type: 'web_search' }], tool_choice: 'auto', parallel_tool_calls: false },
+    {
+      R: 'ignored:tools[0]',
+      C: 'ignored:tools[0]',
+      M: 'ignored:tools[0]',
+      G: 'ignored:tools[0]',
+    },
+  ],
+  [
+    'chat',
+    { tools: [{ type: 'web_search' }], tool_choice: 'required' },
+    { R: '400:tools[0].type', C: '400:tools[0].type', M: '400:tools[0].type' },
   ],
   [
     'responses',

@@ -201,14 +201,19 @@ test('calls with repeated ids, as some hosts send, get unique ids for Anthropic'
   assert.deepEqual(ids, ['grep_x3a_0', 'grep_x3a_0', 'grep_x3a_0_2', 'grep_x3a_0_2']);
 });
 
-test('a tool that OpenAI runs is refused by name elsewhere, with a remedy', async () => {
+test('a tool that OpenAI runs and that the model must use is refused by name elsewhere, with a remedy', async () => {
   const sent = gateway.upstream.requests.length;
   await assert.rejects(
-    openai.responses.create({ model: 'on-messages', input: 'Go', tools: [{ type: 'web_search' }] }),
+    openai.responses.create({
+      model: 'on-messages',
+      input: 'Go',
+      tools: [{ type: 'web_search' }],
+      tool_choice: 'required',
+    }),
     (error: unknown) => {
       assert.ok(error instanceof OpenAI.APIError);
       assert.deepEqual([error.status, error.param], [400, 'tools[0].type']);
-      assert.match(error.message, /web_search = "disabled"/);
+      assert.match(error.message, /set `tool_choice` to `auto`/);
       return true;
     },
   );

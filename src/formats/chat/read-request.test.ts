@@ -205,7 +205,7 @@ const refused: [param: string, fields: JsonObject][] = [
   ['function_call', { function_call: 'auto' }],
   ['service_tier', { service_tier: 'flex' }],
   ['modalities', { modalities: ['audio'] }],
-  ['tools[0].type', { tools: [{ type: 'web_search' }] }],
+  ['tools[0].type', { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }],
   [
     'tools[0].custom.format',
     { tools: [{ type: 'custom', custom: { name: 'c', format: { type: 'grammar' } } }] },

@@ -7,14 +7,16 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { isAskedFor, type OpenedFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { ignoredMessageFields, readCacheControl, readMessages } from './read-messages.ts';
+import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest, ChatResponseFormat, ChatTool, ChatToolChoice } from './schema.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
 /** Throws ApiError `invalid_request` that names the field. */
 export function readRequest(
-  { body: request, maxOutputTokens }: ClientRequest<ChatRequest>,
+  { body: asked, maxOutputTokens }: ClientRequest<ChatRequest>,
   opened?: OpenedFields,
 ): CanonicalRequest {
+  const { body: request } = leaveOutUnsent(asked);
   refuseUnpriced(request, { opened });
   refuseInexpressible(request);
   const { stop } = request;
@@ -52,7 +54,7 @@ export function ignoredFields({ body }: ClientRequest<ChatRequest>): readonly st
     (name) => !readFields.has(name) && isAskedFor(body[name]) && !isEmptyObject(body[name]),
   );
   if (body.user && body.safety_identifier) names.push('safety_identifier');
-  return [...names, ...ignoredMessageFields(body.messages)];
+  return [...names, ...leaveOutUnsent(body).leftOut, ...ignoredMessageFields(body.messages)];
 }
 
 /** Fields that are read above or that have no effect when they are allowed. */

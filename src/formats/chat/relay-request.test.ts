@@ -143,7 +143,10 @@ const refused: [param: string, fields: JsonObject][] = [
   ['deferred', { deferred: true }],
   [
     'tools[1].type',
-    { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }] },
+    {
+      tools: [{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }],
+      tool_choice: { type: 'web_search' },
+    },
   ],
   [
     'tools[0].cache_control.ttl',

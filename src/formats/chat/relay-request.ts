@@ -5,6 +5,7 @@ import { fitKnownEffort } from '../openai-models.ts';
 import { relayHistory } from './foreign-history.ts';
 import { otherLimits } from './host-fields.ts';
 import { readStopSequences } from './read-request.ts';
+import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest } from './schema.ts';
 import { outputLimitField } from './output-limit.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
@@ -13,9 +14,10 @@ import { refuseUnpriced } from './shared-credential.ts';
 
 /** Throws ApiError on what a shared credential must not pass. */
 export function relayRequest(
-  { body }: ClientRequest<ChatRequest>,
+  { body: asked }: ClientRequest<ChatRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
+  const { body, leftOut } = leaveOutUnsent(asked);
   const search = target.searchesMax === undefined ? 'unpriced' : 'priced';
   refuseUnpriced(body, { search, isOpenAi: target.isOpenAi, opened: target.passFields });
   // From entries, because assigning `__proto__` would lose it.
@@ -40,7 +42,7 @@ export function relayRequest(
   const names = relayedNames(body);
   return {
     body: names ? renameTools(upstream, names.toSent) : upstream,
-    ignored: [...listIgnored(body), ...ignored],
+    ignored: [...listIgnored(body), ...leftOut, ...ignored],
   };
 }
 

@@ -18,15 +18,17 @@ import {
   ignoredToolFields,
 } from './ignored-fields.ts';
 import { readCacheControl } from './media.ts';
+import { leaveOutHosted } from './optional-tools.ts';
 import { readMessages, readTexts } from './read-message.ts';
 import type { CustomTool, MessagesRequest } from './schema.ts';
 import { refuseSharedState } from './shared-credential.ts';
 
 /** Throws ApiError `invalid_request` on what the canonical request cannot express. */
 export function readRequest(
-  { body: request }: ClientRequest<MessagesRequest>,
+  { body: asked }: ClientRequest<MessagesRequest>,
   opened?: OpenedFields,
 ): CanonicalRequest {
+  const { body: request } = leaveOutHosted(asked);
   refuseSharedState(request, { opened });
   return {
     system: readSystem(request),
@@ -134,7 +136,8 @@ const readFields: ReadonlySet<string> = new Set(
  * Returns the fields that `readRequest` leaves out. Names only those of the official types, because
  * any text can be a field's name.
  */
-export function ignoredFields({ body: request }: ClientRequest<MessagesRequest>): string[] {
+export function ignoredFields({ body }: ClientRequest<MessagesRequest>): string[] {
+  const { body: request, leftOut } = leaveOutHosted(body);
   const ignored = Object.keys(request).filter(
     (name) =>
       !readFields.has(name) &&
@@ -146,6 +149,7 @@ export function ignoredFields({ body: request }: ClientRequest<MessagesRequest>)
   if ((request.tools ?? []).some(isLooseStrict)) ignored.push('tools.strict');
   return [
     ...ignored,
+    ...leftOut,
     ...ignoredToolFields(request),
     ...ignoredThinkingFields(request),
     ...ignoredMessageFields(request),

@@ -7,6 +7,7 @@ import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { asObjectSchema } from '../tool-parameters.ts';
 import { verdictTable } from './field-verdicts.ts';
+import { leaveOutUnknown } from './optional-tools.ts';
 import { relayHistory } from './relay-history.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import type { MessagesRequest } from './schema.ts';
@@ -16,14 +17,15 @@ import { relayTools } from './web-search.ts';
 
 /** Throws ApiError `invalid_request` on what the shared upstream credential must not pass. */
 export function relayRequest(
-  { body }: ClientRequest<MessagesRequest>,
+  { body: asked }: ClientRequest<MessagesRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
+  const { body, leftOut } = leaveOutUnknown(asked);
   refuseSharedState(body, {
     search: target.searchesMax === undefined ? 'unpriced' : 'priced',
     opened: target.passFields,
   });
-  const ignored: string[] = [];
+  const ignored: string[] = [...leftOut];
   const { messages, droppedThinking, droppedCitations } = relayHistory(body.messages);
   if (droppedThinking) ignored.push('thinking');
   if (droppedCitations) ignored.push('citations');

@@ -21,6 +21,17 @@ const refusedTools: Readonly<Record<string, string>> = {
   mcp_toolset: 'the provider would call the server, and no hold can cover those tokens',
 };
 
+/** Returns true for a tool that the client runs, whoever defines it. */
+export function runsAtClient({ type }: JsonObject): boolean {
+  return typeof type !== 'string' || type === 'custom' || startsWithOne(type, clientTools);
+}
+
+/** Returns true for a kind of tool that nobody knows here. */
+export function isUnknownTool(tool: JsonObject): boolean {
+  const known = [...freeProviderTools, ...Object.keys(refusedTools)];
+  return !runsAtClient(tool) && !isSearchTool(tool) && !startsWithOne(String(tool.type), known);
+}
+
 /** Edits of `context_management` that only shorten the model's input. */
 const freeEdits = ['clear_tool_uses_', 'clear_thinking_'];
 
@@ -30,7 +41,8 @@ type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
 const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> = {
   unpriced:
     'each search is billed separately, and has no price here; the operator can set one in `tool_prices`',
-  elsewhere: 'it runs at Anthropic, but this model does not run there; use a tool of your own',
+  elsewhere:
+    'it runs at Anthropic, but this model does not run there; use a tool of your own, or set `tool_choice` to `auto`',
 };
 
 type Destination = {
@@ -60,15 +72,10 @@ export function refuseSharedState(
  * Web search is refused inside the conversation, because the hold covers only searches in `tools`.
  */
 function refuseTool(tool: unknown, path: string, search: SearchOffer = 'unpriced'): void {
-  const type = isObject(tool) ? tool.type : undefined;
-  if (
-    typeof type !== 'string' ||
-    type === 'custom' ||
-    startsWithOne(type, clientTools) ||
-    startsWithOne(type, freeProviderTools)
-  )
-    return;
-  if (isObject(tool) && isSearchTool(tool)) {
+  if (!isObject(tool) || runsAtClient(tool)) return;
+  const type = String(tool.type);
+  if (startsWithOne(type, freeProviderTools)) return;
+  if (isSearchTool(tool)) {
     if (search === 'priced') return;
     throw refusal(`${path}.type`, unofferedSearch[search], ` ${quoted(type)}`);
   }

@@ -6,6 +6,7 @@ import type { CanonicalRequest, OutputFormat, Reasoning } from '../../canonical/
 import type { OpenedFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { isLeftOut, readInput } from './read-input.ts';
+import { leaveOutHosted } from './optional-tools.ts';
 import { ignoredToolFields, readToolChoice, readTools } from './read-tools.ts';
 import { readReasoning as readReasoningItem } from './reasoning.ts';
 import type { InputItem, ResponsesRequest } from './schema.ts';
@@ -14,9 +15,10 @@ import { toolNamesOf } from './tool-names.ts';
 
 /** Throws ApiError `invalid_request` that names the field. */
 export function readRequest(
-  { body: request }: ClientRequest<ResponsesRequest>,
+  { body: asked }: ClientRequest<ResponsesRequest>,
   opened?: OpenedFields,
 ): CanonicalRequest {
+  const { body: request } = leaveOutHosted(asked);
   const names = toolNamesOf(request);
   // Before the next check, whose message (the tool has no price) would be the wrong one.
   const tools = readTools(request, names);
@@ -74,14 +76,13 @@ const readFields = new Set([
 ]);
 
 /** Lists the fields that are lost without changing the meaning: `truncation` and unknown ones. */
-export function ignoredFields({
-  body: request,
-}: ClientRequest<ResponsesRequest>): readonly string[] {
+export function ignoredFields({ body }: ClientRequest<ResponsesRequest>): readonly string[] {
+  const { body: request, leftOut } = leaveOutHosted(body);
   const ignored = Object.keys(request).filter(
     (field) => !readFields.has(field) && asksForSomething(field, request[field]),
   );
   if (request.safety_identifier && request.user) ignored.push('user');
-  return [...ignored, ...ignoredToolFields(request), ...ignoredItems(request.input)];
+  return [...ignored, ...leftOut, ...ignoredToolFields(request), ...ignoredItems(request.input)];
 }
 
 /**

@@ -145,25 +145,20 @@ function nameOfChoice(choice: { name: string; namespace?: unknown }, names: Tool
   return names.nameOfChoice({ namespace: typeof namespace === 'string' ? namespace : null, name });
 }
 
-/** Codex always sends it. */
-const webSearch = /^web_search/;
 const atCaller = new Set(['local_shell', 'shell', 'apply_patch']);
 
 function foreignTool(path: string, type: string): ApiError {
-  if (webSearch.test(type)) {
-    const remedy = 'Leave the tool out; in Codex, set `web_search = "disabled"` in config.toml';
-    return invalidRequest(
-      path,
-      `${path} ${quoted(type)} runs at OpenAI only: it needs a live key and a model of OpenAI's. ${remedy}.`,
-    );
-  }
   if (atCaller.has(type))
     return notAvailable(
       path,
       `${quoted(type)} exists only for OpenAI's models and`,
       'Define a function instead',
     );
-  return notAvailable(path, `${quoted(type)} runs at OpenAI and`, 'Use a function of your own');
+  // Where the model may do without it, it has been left out.
+  return invalidRequest(
+    path,
+    `${path} ${quoted(type)} runs at OpenAI only, and \`tool_choice\` demands it. Use a function of your own, or set \`tool_choice\` to \`auto\`.`,
+  );
 }
 
 function notAvailable(path: string, what: string, remedy = 'Leave it out'): ApiError {

@@ -7,8 +7,10 @@ import { fitOpenAiCallId } from '../call-ids.ts';
 import { editFields } from '../edit-json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { fitKnownEffort } from '../openai-models.ts';
+import { leaveOutUnknown } from './optional-tools.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import { relayTools } from './relay-tools.ts';
+import type { ResponsesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
 import { openSignature } from './signature.ts';
 import { encryptedReasoning, outputTokensMin } from './write-request.ts';
@@ -18,9 +20,10 @@ import { encryptedReasoning, outputTokensMin } from './write-request.ts';
  * `reasoning`, and items such as `input[3]`.
  */
 export function relayRequest(
-  { body: clientBody }: ClientRequest,
+  { body: asked }: ClientRequest<ResponsesRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
+  const { body: clientBody, leftOut } = leaveOutUnknown(asked);
   refuseUnshareable(clientBody, {
     search: target.searchesMax === undefined ? 'unpriced' : 'priced',
     opened: target.passFields,
@@ -31,7 +34,7 @@ export function relayRequest(
     ...rest
   } = clientBody;
   const body: Record<string, unknown> = rest;
-  const ignored: string[] = [];
+  const ignored: string[] = [...leftOut];
   if ((previousResponseId ?? null) !== null) ignored.push('previous_response_id');
   if ((clientMetadata ?? null) !== null) ignored.push('client_metadata');
   if (body.store === true) ignored.push('store');

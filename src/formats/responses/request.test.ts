@@ -200,6 +200,60 @@ test('Codex: tools in an item are read, with their grammar', () => {
   );
 });
 
+const required = { tool_choice: 'required' };
+
+test('tools that OpenAI runs are left out and listed where the model need not use them', () => {
+  const own = { type: 'function', name: 'f' };
+  const hosted = [
+    { type: 'web_search', external_web_access: false },
+    { type: 'file_search', vector_store_ids: ['vs_1'] },
+    { type: 'code_interpreter', container: 'c' },
+    { type: 'image_generation' },
+    { type: 'mcp' },
+    { type: 'tool_search' },
+    { type: 'something_new' },
+  ];
+  const search = hosted[0]!;
+  const leanest: readonly (readonly [JsonFields, names: string[], leftOut: string[]])[] = [
+    ...hosted.map((tool): [JsonFields, string[], string[]] => [
+      { tools: [own, tool] },
+      ['f'],
+      ['tools[1]'],
+    ]),
+    [{ tools: [search] }, [], ['tools[0]']],
+    [{ tools: [search, own], ...required }, ['f'], ['tools[0]']],
+    [{ tools: [own, search], tool_choice: { type: 'function', name: 'f' } }, ['f'], ['tools[1]']],
+    [{ tools: [search], tool_choice: 'none' }, [], ['tools[0]']],
+    [
+      {
+        tools: [own, search],
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'web_search' }] },
+      },
+      [],
+      ['tools[1]'],
+    ],
+    [
+      {
+        tools: [{ type: 'namespace', name: 'n', tools: [own, { type: 'mcp' }] }],
+        input: [
+          { role: 'user', content: 'Hi' },
+          { type: 'additional_tools', tools: [search, { type: 'function', name: 'g' }] },
+        ],
+      },
+      ['n__f', 'g'],
+      ['tools[0].tools[1]', 'input[1].tools[0]'],
+    ],
+  ];
+  for (const [fields, names, leftOut] of leanest) {
+    const request = requestFor(fields);
+    assert.deepEqual(
+      [readRequest(request).tools.map(({ name }) => name), ignoredFields(request)],
+      [names, leftOut],
+      JSON.stringify(fields),
+    );
+  }
+});
+
 test('what the canonical request cannot express is refused by name', async (t) => {
   const refused: readonly (readonly [JsonFields, string])[] = [
     [{ top_logprobs: 2 }, 'top_logprobs'],
@@ -230,21 +284,30 @@ test('what the canonical request cannot express is refused by name', async (t) =
       { input: [{ role: 'user', content: [{ type: 'input_file' }] }] },
       'input[0].content[0].file_data',
     ],
-    [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'web_search' }], ...required }, 'tools[0].type'],
     [
-      { input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] },
+      { input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }], ...required },
       'input[0].tools[0].type',
     ],
     [
-      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] },
+      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }], ...required },
       'tools[0].tools[0].type',
     ],
-    [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'tools[0].type'],
-    [{ tools: [{ type: 'code_interpreter', container: 'c' }] }, 'tools[0].type'],
+    [
+      { tools: [{ type: 'function', name: 'f' }, { type: 'mcp' }], tool_choice: { type: 'mcp' } },
+      'tools[1].type',
+    ],
+    [
+      {
+        tools: [{ type: 'function', name: 'f' }, { type: 'mcp' }],
+        tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'mcp' }] },
+      },
+      'tools[1].type',
+    ],
     [{ tools: [{ type: 'local_shell' }] }, 'tools[0].type'],
     [{ tools: [{ type: 'shell', environment: { type: 'local' } }] }, 'tools[0].type'],
     [{ tools: [{ type: 'apply_patch' }] }, 'tools[0].type'],
-    [{ tools: [{ type: 'tool_search' }] }, 'tools[0].execution'],
+    [{ tools: [{ type: 'tool_search' }], ...required }, 'tools[0].execution'],
     [
       { input: [{ type: 'tool_search_call', arguments: {}, execution: 'server' }] },
       'input[0].call_id',

@@ -129,7 +129,7 @@ test('a refusal names the field and the reason', async (t) => {
     ],
     [{ tools: [{ type: 'tool_search' }] }, 'tools[0].type', /runs at the provider/],
     [
-      { tools: [{ type: 'something_new' }] },
+      { tools: [{ type: 'something_new' }], tool_choice: 'required' },
       'tools[0].type',
       /"something_new" runs at the provider and is not priced/,
     ],

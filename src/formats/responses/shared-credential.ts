@@ -88,8 +88,12 @@ function refuseSearch(search: SearchOffer, path: string, type: string): void {
 const unpricedSearchRemedy =
   'Use a function of your own, or ask the operator to set a price in `tool_prices`';
 
+export function isKnownTool({ type }: JsonObject): boolean {
+  return lookUp(toolPlaces, String(type)) !== undefined;
+}
+
 /** Unknown kinds may cost anything. */
-function runsAtCaller(tool: JsonObject): boolean {
+export function runsAtCaller(tool: JsonObject): boolean {
   const place = lookUp(toolPlaces, String(tool.type));
   if (place !== 'depends') return place === 'caller';
   if (tool.type === 'tool_search') return tool.execution === 'client';

@@ -99,7 +99,7 @@ test('with a price the tool passes unchanged with the held limit; without one it
       /not priced.*`tool_prices`/.test(error.message),
   );
   assert.throws(
-    () => responses.readRequest(requestFor({ tools: [tool] })),
+    () => responses.readRequest(requestFor({ tools: [tool], tool_choice: 'required' })),
     (error) =>
       error instanceof ApiError &&
       error.param === 'tools[0].type' &&

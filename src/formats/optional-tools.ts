@@ -1,0 +1,34 @@
+// Leaves out tools that the target lacks and that the model may but need not use, such as a
+// provider's own web search. A tool that the model must use stays, and is refused later.
+import { isObject, type JsonObject } from '../lib/json.ts';
+
+export type LeanRequest<Body> = {
+  readonly body: Body;
+  /** The paths of the tools that are left out, such as `tools[2]`. */
+  readonly leftOut: readonly string[];
+};
+
+type OptionalTools = {
+  readonly isLacking: (tool: JsonObject) => boolean;
+  /** Returns true when the choice demands a tool that is not among `kept`. */
+  readonly demandsOther: (choice: unknown, kept: readonly unknown[]) => boolean;
+};
+
+/** For formats with one list of tools. Returns the same body when nothing is left out. */
+export function leaveOutTools<Body extends JsonObject>(
+  body: Body,
+  { isLacking, demandsOther }: OptionalTools,
+): LeanRequest<Body> {
+  const leftOut: string[] = [];
+  const tools: readonly unknown[] = Array.isArray(body.tools) ? body.tools : [];
+  const kept = tools.filter((tool, index) => {
+    if (!isObject(tool) || !isLacking(tool)) return true;
+    leftOut.push(`tools[${index}]`);
+    return false;
+  });
+  if (leftOut.length === 0 || demandsOther(body.tool_choice, kept)) return { body, leftOut: [] };
+  if (kept.length > 0) return { body: { ...body, tools: kept }, leftOut };
+  // OpenAI refuses the other two without tools.
+  const { tools: _, tool_choice: _choice, parallel_tool_calls: _parallel, ...rest } = body;
+  return { body: rest as unknown as Body, leftOut };
+}
