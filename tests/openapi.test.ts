@@ -80,6 +80,27 @@ test('every error code is in the document, with its status and remedy', () => {
   }
 });
 
+test('every field of a request is described, and required where a request without it is refused', () => {
+  const undescribed: string[] = [];
+  let fields = 0;
+  for (const [path, { post }] of Object.entries(current['paths'] as Json)) {
+    const described: string | undefined =
+      post?.requestBody?.content['application/json']?.schema.$ref;
+    if (!described || !path.startsWith('/v1/')) continue;
+    const { properties } = current['components'].schemas[described.split('/').at(-1)!];
+    for (const [name, field] of Object.entries(properties as Json)) {
+      fields++;
+      if (!field.description?.endsWith('.')) undescribed.push(`${path} ${name}`);
+    }
+  }
+  assert.deepEqual(undescribed, []);
+  assert.ok(fields > 100, `only ${fields} fields`);
+  const { ResponsesRequest, ChatRequest } = current['components'].schemas;
+  assert.deepEqual(ResponsesRequest.required, ['model', 'input']);
+  assert.ok(!JSON.stringify(ResponsesRequest.properties.input).includes('"null"'));
+  assert.match(ChatRequest.properties.max_tokens.description, /at most 2,048/);
+});
+
 /** A copy of the document that a change was made to. */
 function changed(change: (document: Json) => void): JsonObject {
   const copy = structuredClone(current);

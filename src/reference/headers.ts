@@ -94,6 +94,10 @@ const otherHeaders: Readonly<Record<StandardHeader, Header>> = {
   'cache-control': { description: 'How long the answer may be kept.', schema: text },
   'content-range': { description: 'The bytes that were sent, and the length.', schema: text },
   location: { description: 'The address to open next.', schema: text },
+  'x-accel-buffering': {
+    description: 'Only on streams: keeps reverse proxies from buffering them.',
+    schema: Type.Literal('no'),
+  },
 };
 
 /** Headers of the rate limits, on answers and refusals. */

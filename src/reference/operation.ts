@@ -98,4 +98,5 @@ export const standardHeaders = [
   'cache-control',
   'content-range',
   'location',
+  'x-accel-buffering',
 ] as const;

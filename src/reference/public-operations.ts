@@ -2,18 +2,16 @@
 // an entry here does not compile; an entry without a route fails tests/integration/openapi.test.ts.
 import { Type } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
-import { SearchRequestSchema } from '../domain/search/search-request.ts';
-import { ImageRequestSchema } from '../domain/images/image-request.ts';
 import * as chatAnswer from '../formats/chat/answer-schema.ts';
 import * as chat from '../formats/chat/schema.ts';
 import * as messagesAnswer from '../formats/messages/answer-schema.ts';
-import { countRequestSchema } from '../formats/messages/count-tokens.ts';
 import * as messages from '../formats/messages/schema.ts';
 import * as responsesAnswer from '../formats/responses/answer-schema.ts';
 import * as responses from '../formats/responses/schema.ts';
 import * as answers from './answers.ts';
 import { rateHeaders } from './headers.ts';
 import type { HeaderName, Operation, Parameter } from './operation.ts';
+import { requests } from './request-fields.ts';
 
 /** Descriptions of the tags. */
 export const publicTags = {
@@ -81,6 +79,7 @@ const modelHeaders: readonly HeaderName[] = [
   'reserved',
   'outputLimit',
   'emulated',
+  'x-accel-buffering',
 ];
 
 const idempotencyKey: Parameter = {
@@ -145,7 +144,7 @@ export const publicOperations = {
     description: streamed,
     access: 'key-or-query',
     parameters: modelWishes,
-    body: { content: json(responses.RequestSchema), example: { ...inputExample, stream: true } },
+    body: { content: json(requests.responses), example: { ...inputExample, stream: true } },
     answers: {
       200: {
         description: 'The answer.',
@@ -165,7 +164,7 @@ export const publicOperations = {
     description: streamed,
     access: 'key',
     parameters: modelWishes,
-    body: { content: json(chat.RequestSchema), example: chatExample },
+    body: { content: json(requests.chat), example: chatExample },
     answers: {
       200: {
         description: 'The answer.',
@@ -190,7 +189,7 @@ export const publicOperations = {
     access: 'key',
     parameters: [...modelWishes, betas],
     body: {
-      content: json(messages.requestSchema),
+      content: json(requests.messages),
       example: messagesExample,
     },
     answers: {
@@ -213,7 +212,7 @@ export const publicOperations = {
     access: 'key',
     parameters: chargedWishes,
     body: {
-      content: json(ImageRequestSchema),
+      content: json(requests.images),
       example: { model: 'flux-2', prompt: 'A lighthouse at night' },
     },
     answers: {
@@ -235,7 +234,7 @@ export const publicOperations = {
     parameters: chargedWishes,
     body: {
       content: {
-        'application/json': ImageRequestSchema,
+        'application/json': requests.images,
         'multipart/form-data': Type.Object({ model: Type.String(), prompt: Type.String() }),
       },
       example: {
@@ -259,7 +258,7 @@ export const publicOperations = {
     summary: 'Search the web',
     access: 'key',
     parameters: chargedWishes,
-    body: { content: json(SearchRequestSchema), example: { query: 'HTTP status 402' } },
+    body: { content: json(requests.search), example: { query: 'HTTP status 402' } },
     answers: {
       200: {
         description: 'The pages found.',
@@ -276,7 +275,7 @@ export const publicOperations = {
     summary: 'Count the input of a Messages request, free of charge',
     access: 'key',
     parameters: [betas],
-    body: { content: json(countRequestSchema), example: countExample },
+    body: { content: json(requests.count), example: countExample },
     answers: {
       200: {
         description: 'The count.',
@@ -292,7 +291,7 @@ export const publicOperations = {
     tag: 'Models',
     summary: 'Count the input of a Responses request, free of charge',
     access: 'key',
-    body: { content: json(responses.RequestSchema), example: inputExample },
+    body: { content: json(requests.responses), example: inputExample },
     answers: {
       200: {
         description: 'The count.',
@@ -562,7 +561,7 @@ function documentAnswers(): Operation['answers'] {
 /** Names of shapes. They are the names of types in generated clients. */
 export const publicSchemas = {
   ...answers.answerSchemas,
-  ChatRequest: chat.RequestSchema,
+  ChatRequest: requests.chat,
   ChatMessage: chat.Message,
   ChatTool: chat.Tool,
   ChatCompletion: chatAnswer.AnswerSchema,
@@ -572,8 +571,8 @@ export const publicSchemas = {
   ChatChunk: chatAnswer.Chunk,
   ChatErrorChunk: chatAnswer.ErrorChunk,
   ChatStreamEvent: chatAnswer.StreamEventSchema,
-  MessagesRequest: messages.requestSchema,
-  MessagesCountRequest: countRequestSchema,
+  MessagesRequest: requests.messages,
+  MessagesCountRequest: requests.count,
   MessagesMessage: messages.message,
   MessagesBlock: messages.contentBlock,
   MessagesTool: messages.customTool,
@@ -581,7 +580,7 @@ export const publicSchemas = {
   MessageBlock: messagesAnswer.AnswerBlock,
   MessageUsage: messagesAnswer.Usage,
   MessageStreamEvent: messagesAnswer.StreamEventSchema,
-  ResponsesRequest: responses.RequestSchema,
+  ResponsesRequest: requests.responses,
   ResponsesInputItem: responses.inputItem,
   ResponsesInputPart: responses.contentPart,
   ResponsesTool: responses.tool,
@@ -591,6 +590,6 @@ export const publicSchemas = {
   ResponsePart: responsesAnswer.AnswerPart,
   ResponseUsage: responsesAnswer.Usage,
   ResponseStreamEvent: responsesAnswer.StreamEventSchema,
-  ImageRequest: ImageRequestSchema,
-  SearchRequest: SearchRequestSchema,
+  ImageRequest: requests.images,
+  SearchRequest: requests.search,
 };
