@@ -448,7 +448,7 @@ export const ConfigFile = Type.Object(
         ),
         stream_keep_alive_ms: milliseconds(
           10_000,
-          'How long a stream may be silent, while a model thinks, before the client gets a keep-alive: `ping` in Messages, otherwise a comment.',
+          'How long a stream may be silent, while a model thinks, before the client gets a keep-alive: `ping` in a Messages stream that has begun, otherwise a comment.',
         ),
         stream_stall_ms: milliseconds(
           60_000,

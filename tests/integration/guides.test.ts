@@ -1,8 +1,12 @@
 // The samples of the guides in curl and JavaScript do what the guides say. The group `guides` of
 // `npm run test:all` has the other languages.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
+import { adminOf } from '../support/admin.ts';
+import { root } from '../support/built-program.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import {
   assertPrints,
@@ -14,8 +18,10 @@ import {
 } from '../support/guide-samples.ts';
 
 let gateway: TestGateway;
+let key: string;
 before(async () => {
   gateway = await startGateway({ test_mode: { enabled: true } });
+  ({ key } = await gateway.makeKey());
 });
 after(() => gateway.stop());
 
@@ -51,6 +57,95 @@ test('settings in JSON and YAML can be read', () => {
   for (const { name, block } of whole)
     assert.equal(typeof parse(block), 'object', `a block in ${name} cannot be read`);
 });
+
+type Usage = { readonly usage?: { readonly cost?: number } };
+
+const ask = (path: string, body: object) => gateway.post(path, { key, body });
+const searching = { input: 'Hi', tools: [{ type: 'web_search' }] };
+const chatHello = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }] };
+
+/** What guides say in words, and the request that shows it. */
+const claims: readonly (readonly [guide: string, words: string, check: () => Promise<void>])[] = [
+  [
+    'costs.md',
+    "`usage.cost` in a model's answer | the cost in US dollars; images and searches have only the headers",
+    async () => {
+      const chat = await ask('/v1/chat/completions', chatHello);
+      assert.equal(chat.json<Usage>().usage!.cost, chat.costMicros! / 1e6);
+      const image = await ask('/v1/images/generations', { model: 'flux-2', prompt: 'A cat' });
+      const search = await ask('/v1/web-search', { query: 'cats' });
+      for (const reply of [image, search]) {
+        assert.ok(reply.costMicros! > 0);
+        assert.equal(reply.json<Usage>().usage?.cost, undefined);
+      }
+    },
+  ],
+  [
+    'from-litellm.md',
+    'the entries of `metadata` count as [tags]',
+    async () => {
+      const { requestId } = await ask('/v1/chat/completions', {
+        ...chatHello,
+        metadata: { team: 'blue' },
+      });
+      const reply = await gateway.get(`/v1/usage?request_id=${requestId}`, { key });
+      assert.deepEqual(reply.json<{ data: { tags: string[] }[] }>().data[0]!.tags, ['team=blue']);
+    },
+  ],
+  ...['from-litellm.md', 'from-openrouter.md'].map(
+    (guide) =>
+      [
+        guide,
+        'for the [admin API](../admin-api.md)',
+        async () => {
+          const admin = await adminOf(gateway);
+          const { id } = await admin.ok('POST', '/accounts', { body: { name: 'Acme' } });
+          const made = await admin.ok('POST', `/accounts/${String(id)}/keys`, {
+            body: { name: 'Shop', mode: 'test' },
+          });
+          assert.match(String(made['key']), /^tg_test_/);
+        },
+      ] as const,
+  ),
+  [
+    'from-new-api.md',
+    '`rank` (lower is first) and `weight` of a route',
+    async () => {
+      const schema = readFileSync(join(root, 'docs', 'config.schema.json'), 'utf8');
+      for (const name of ['rank', 'weight']) assert.ok(schema.includes(`"${name}": {`), name);
+    },
+  ],
+  [
+    'codex.md',
+    "On OpenAI's own models each search is\n  charged",
+    async () => {
+      const forms = [{ type: 'web_search' }, { type: 'web_search', external_web_access: false }];
+      for (const tool of forms) {
+        const reply = await ask('/v1/responses', {
+          ...searching,
+          model: 'gpt-5-mini',
+          tools: [tool],
+        });
+        assert.deepEqual([reply.status, reply.headers['x-service-ignored']], [200, undefined]);
+      }
+    },
+  ],
+  [
+    'codex.md',
+    'On other\n  models the search is left out, and `X-Service-Ignored` lists it.',
+    async () => {
+      const reply = await ask('/v1/responses', { ...searching, model: 'claude-haiku-4-5' });
+      assert.deepEqual([reply.status, reply.headers['x-service-ignored']], [200, 'tools[0]']);
+    },
+  ],
+];
+
+for (const [guide, words, check] of claims) {
+  test(`${guide} says, and it is so: ${words.replaceAll(/\s+/g, ' ')}`, async () => {
+    assert.ok(guideTexts.find(([name]) => name === guide)![1].includes(words), 'says otherwise');
+    await check();
+  });
+}
 
 /** Checks the checks: they must be able to fail. */
 test('a sample without its output, and a sample that prints something else, fail', () => {
