@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClientFormatName } from '../src/canonical/format-name.ts';
-import { SseParser } from '../src/lib/sse.ts';
+import { SseParser, type SseEvent } from '../src/lib/sse.ts';
 import { answerContext, clientNames, openPipe } from './support/pipes.ts';
 import { readPlainly } from './support/plain/read-plainly.ts';
 import { Random } from './support/random.ts';
@@ -36,7 +36,8 @@ function endSomewhere(
   const events = [...parser.push(bytes), ...parser.end()];
   const pipe = openPipe(format, client, answerContext(client));
   let sent = '';
-  for (const event of events.slice(0, 1 + random.below(events.length))) sent += pipe.push(event);
+  const pushed = events.slice(0, 1 + random.below(events.length));
+  for (const event of pushed) sent += pipe.push(event);
   // The gateway opens a stream with its first frame, and a finished stream needs no ending.
   if (sent === '' || pipe.progress.status !== 'running') return;
   const bytesBefore = pipe.progress.output.bytes;
@@ -51,7 +52,13 @@ function endSomewhere(
     );
   }
   const reading = readPlainly(client, true, ended);
-  if (!hadStopped(reading.stop, client, sent)) assert.equal(reading.stop, 'length');
+  // The straight path of Chat holds the host's finish back.
+  const seen = client === 'chat' && straight ? textOf(pushed) : sent;
+  if (!hadStopped(reading.stop, client, seen)) assert.equal(reading.stop, 'length');
+}
+
+function textOf(events: readonly SseEvent[]): string {
+  return events.map(({ data }) => `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`).join('');
 }
 
 /** The upstream's own stop reason, if it had already come. */

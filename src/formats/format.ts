@@ -165,6 +165,9 @@ export type UpstreamRequest = {
 /** Thrown by readers when the upstream's answer does not follow its format. */
 export class UnreadableAnswer extends Error {}
 
+/** The host says that it broke off before the model wrote anything. */
+export class BrokenOffAnswer extends UnreadableAnswer {}
+
 /**
  * Reads an upstream's stream. Each call returns the events that are now complete. After `finish` or
  * `error` it returns none.
@@ -241,6 +244,11 @@ export type StreamProgress = {
   readonly output: OutputMeter;
   /** Web searches that the provider has run so far, on the straight path. Left out: none. */
   searches?: number;
+  /**
+   * Nothing of the answer has come, not even a call: the frames so far only open the stream. They
+   * may wait, so that a failure can still be followed by another call.
+   */
+  isOpening?: boolean;
   /**
    * A stop sequence was found. The client gets no more; the upstream is read on for its usage only.
    */

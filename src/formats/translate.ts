@@ -9,6 +9,7 @@ import { StreamCut } from './adapting/stop-cut.ts';
 import { mergeUsage, type Usage } from '../canonical/usage.ts';
 import type { SseEvent } from '../lib/sse.ts';
 import type { StreamPipe, StreamReader } from './format.ts';
+import { holdOpening } from './hold-opening.ts';
 import type { ToolNames } from './tool-names.ts';
 import { restoreEventName } from './translated-tool-names.ts';
 
@@ -48,8 +49,10 @@ export function translateStream(
   const writeAll = (events: readonly StreamEvent[]) => {
     noteUsage();
     let frames = '';
-    for (const event of steps.reduce((all, step) => all.flatMap(step), events))
+    for (const event of steps.reduce((all, step) => all.flatMap(step), events)) {
+      progress.isOpening = event.type === 'start';
       frames += write(event);
+    }
     if (cut?.stop) progress.isCut = true;
     return frames;
   };
@@ -57,7 +60,7 @@ export function translateStream(
     progress.isCutShort = true;
     return write({ type: 'finish', stop, usage: null });
   };
-  return {
+  return holdOpening({
     push: (event) => writeAll(reader.push(event)),
     end: () =>
       writeAll(reader.end()) +
@@ -66,5 +69,5 @@ export function translateStream(
     close: writer.close,
     fail: writer.fail,
     progress: writer.progress,
-  };
+  });
 }

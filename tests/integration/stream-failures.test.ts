@@ -9,6 +9,7 @@ import { pairModels, pairs, type Pair } from '../support/pairs.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import {
   answerBytes,
+  answerJson,
   answerSse,
   answerStatus,
   framesText,
@@ -79,6 +80,35 @@ test('an error as the first event becomes the matching status', async () => {
     assertRefused(reply, pair, { status: 503, code: 'upstream_unavailable' }, 'an error event');
   }
   await assertFree();
+});
+
+test('a host that breaks off behind `stop` without a word is asked again, and the break is free', async (t) => {
+  const retries = { max_attempts: 2, backoff_base_ms: 1, backoff_cap_ms: 1 };
+  const retrying = await startGateway({ models: pairModels, log: { level: 'error' }, retries });
+  t.after(() => retrying.stop());
+  const { key: creditKey } = await retrying.makeKey({ mode: 'live', creditUsd: 5 });
+  const choice = { index: 0, finish_reason: 'stop', native_finish_reason: 'network_error' };
+  const usage = { prompt_tokens: 5, completion_tokens: 0, total_tokens: 5 };
+  const message = { role: 'assistant', content: '' };
+  const opened = { choices: [{ index: 0, delta: message, finish_reason: null }] };
+  const broken = { choices: [{ ...choice, delta: { content: '' } }], usage };
+  const { start, deltas, end } = streamFrames('chat', content);
+  const brokenStream = answerSse([{ data: opened }, { data: broken }, { data: '[DONE]' }]);
+  for (const pair of pairs.filter(({ upstream }) => upstream === 'chat')) {
+    const send = (stream: boolean) =>
+      retrying.post(pair.client.path, { key: creditKey, body: pair.body({ stream }) });
+    retrying.upstream.on(pair.upstreamPath, brokenStream, answerSse([...start, ...deltas, ...end]));
+    const streamed = await send(true);
+    const read = checkStream(pair.client.name, streamed.text, { straight: true });
+    assert.deepEqual([read.ending, read.text], ['success', content.text], pair.name);
+    const asked = retrying.upstream.requests.length;
+    retrying.upstream.on(
+      pair.upstreamPath,
+      answerJson({ choices: [{ ...choice, message }], usage }),
+    );
+    assertRefused(await send(false), pair, { status: 502, code: 'upstream_error' }, 'whole');
+    assert.equal(retrying.upstream.requests.length, asked + 2, 'the whole answer was asked again');
+  }
 });
 
 test('invalid UTF-8 in an answer becomes a replacement character, and the answer goes on', async () => {

@@ -39,12 +39,18 @@ export class BlockQueue {
   readonly #blocks: Block[] = [];
   readonly #toolCalls = new CallsByPiece<ToolCallBlock>();
   #hasRefusal = false;
+  #hasBlocks = false;
   #textLength = 0;
   /** Citations that arrived before their text. */
   #earlyCitations: UrlCitation[] = [];
 
   get hasToolCalls(): boolean {
     return this.#toolCalls.all.length > 0;
+  }
+
+  /** True when anything of the answer has come. */
+  get hasBlocks(): boolean {
+    return this.#hasBlocks;
   }
 
   get hasRefusal(): boolean {
@@ -130,6 +136,7 @@ export class BlockQueue {
 
   #open<T extends Block>(block: T): T {
     this.#blocks.push(block);
+    this.#hasBlocks = true;
     return block;
   }
 

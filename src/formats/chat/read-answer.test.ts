@@ -64,7 +64,15 @@ test('the relay adds our own count of every choice when the upstream sent none',
   assert.equal(relayed.outputBytes, 8);
   assert.equal(relayed.usage, null);
   assert.deepEqual(relayed.body, {
-    ...body,
+    id: 'chatcmpl-01kahw',
+    object: 'chat.completion',
+    created: 1_790_000_000,
+    choices: ['12345', '678'].map((content) => ({
+      index: 0,
+      message: { role: 'assistant', content },
+      finish_reason: 'stop',
+    })),
+    extra: 1,
     model: 'catalogue/model',
     usage: {
       prompt_tokens: 7,

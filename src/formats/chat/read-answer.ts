@@ -1,18 +1,20 @@
 // Reads a whole upstream answer.
 import type { Answer } from '../../canonical/answer.ts';
 import type { UrlCitation } from '../../canonical/citation.ts';
+import { OutputMeter } from '../../canonical/output-bytes.ts';
 import type { AssistantPart, TextPart, ToolCallPart } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { UnreadableAnswer } from '../format.ts';
+import { BrokenOffAnswer, UnreadableAnswer } from '../format.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { requireObjects } from '../require-objects.ts';
 import { readReasoning, unsignedThinking } from './reasoning.ts';
-import { isBrokenOff, isCutShort, readStop } from './stop.ts';
+import { meterMessage } from './relay-meter.ts';
+import { isCutShort, readBreak, readStop } from './stop.ts';
 import { insertThinking, type PlacedThinking } from './thinking-places.ts';
 import { readUsage } from './usage.ts';
 
@@ -52,12 +54,19 @@ export function checkAnswer(body: unknown): {
     requireObjects(message.content, '`content`');
     requireObjects(message.tool_calls, '`tool_calls`');
   }
-  const brokenOff = choices.find((choice) => isBrokenOff(choice.finish_reason));
-  if (brokenOff)
-    throw new UnreadableAnswer(
-      `the answer broke off: finish_reason ${String(brokenOff.finish_reason)}`,
-    );
+  for (const choice of choices) {
+    const isEmpty = !hasOutput(choice.message);
+    const broken = readBreak(choice, !isEmpty);
+    const Failure = isEmpty ? BrokenOffAnswer : UnreadableAnswer;
+    if (broken !== null) throw new Failure(`the answer broke off: finish_reason ${broken}`);
+  }
   return { answer: body, choices };
+}
+
+function hasOutput(message: JsonObject): boolean {
+  const meter = new OutputMeter();
+  meterMessage(meter, message);
+  return meter.bytes > 0 || (Array.isArray(message.tool_calls) && message.tool_calls.length > 0);
 }
 
 /**

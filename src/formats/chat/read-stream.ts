@@ -15,7 +15,7 @@ import { readText, readThinkingInContent } from './content.ts';
 import { readStreamFailure } from './errors.ts';
 import { readDetail, readReasoningText } from './reasoning.ts';
 import { SimilarChunks } from './similar-chunks.ts';
-import { isBrokenOff, readStop } from './stop.ts';
+import { readBreak, readFinishReason, readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
 
 export function readStream(): StreamReader {
@@ -34,6 +34,8 @@ class ChatStreamReader {
   #hasEnded = false;
   #hasChoice = false;
   #finishReason: string | null = null;
+  /** Why the host broke off; null: it did not. */
+  #broken: string | null = null;
   usageSoFar: Usage | null = null;
   #hasAnnotations = false;
   /** The calls whose signatures came with the reasoning. */
@@ -74,8 +76,8 @@ class ChatStreamReader {
     if (sources.length > 0) this.#sources = sources;
     const usage = readUsage(chunk);
     this.usageSoFar = mergeUsage(this.usageSoFar, usage);
-    if (isBrokenOff(this.#finishReason))
-      return this.#fail(brokenStream(`the stream broke off: ${this.#finishReason}`));
+    if (this.#broken !== null)
+      return this.#fail(brokenStream(`the stream broke off: ${this.#broken}`));
     // Usage that arrives before the end may be a running count.
     return usage && this.#finishReason !== null ? this.#finish() : this.#blocks.take();
   }
@@ -87,8 +89,10 @@ class ChatStreamReader {
     // message repeats the deltas.
     const delta = isObject(choice.delta) ? choice.delta : isFirst ? choice.message : null;
     if (isObject(delta)) this.#readDelta(delta);
-    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '')
-      this.#finishReason = choice.finish_reason;
+    const reason = readFinishReason(choice.finish_reason);
+    if (reason === null) return;
+    this.#finishReason = reason;
+    this.#broken = readBreak(choice, this.#blocks.hasBlocks);
   }
 
   #readDelta(delta: JsonObject): void {

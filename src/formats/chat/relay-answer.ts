@@ -1,23 +1,23 @@
-// The straight path for a whole answer: sets the model's name, repairs calls, restores tool names
-// and removes the upstream's price.
+// The straight path for a whole answer: sets the model's name, repairs calls and finish reasons,
+// fills required fields, restores tool names and removes the upstream's price.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { checkAnswer, type Choice, firstChoice } from './read-answer.ts';
 import { callIdPrefix, repairCalls } from './relay-calls.ts';
+import { ChoiceContent } from './relay-choice.ts';
 import { meterMessage } from './relay-meter.ts';
 import { relayedNames, renameCalls } from './relay-tool-names.ts';
-import { readStop } from './stop.ts';
+import { readFinishReason } from './stop.ts';
 import { readUsage, showUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
+import { completionHead } from './write-answer.ts';
 
 /** Throws UnreadableAnswer. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
   const { answer, choices: given } = checkAnswer(body);
-  const choices = given.map((choice, index) => {
-    const message = repairCalls(choice.message, callIdPrefix(context, index));
-    return { ...choice, message };
-  });
+  const choices = given.map((choice, index) => repairChoice(choice, index, context));
   const meter = new OutputMeter();
   for (const { message } of given) meterMessage(meter, message);
   const outputBytes = meter.bytes;
@@ -27,6 +27,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   return {
     body: {
       ...answer,
+      ...missingHead(answer, context),
       choices: names
         ? choices.map((choice) => ({
             ...choice,
@@ -37,15 +38,38 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
       usage: showUsage(answer.usage, counted),
     },
     usage: reported,
-    stop: readChoiceStop(firstChoice(choices)),
+    stop: contentOf(firstChoice(given)).stop,
     outputBytes,
     searches: countSearches(context.request),
   };
 }
 
-function readChoiceStop({ message, finish_reason: finishReason }: Choice) {
-  return readStop(finishReason, {
-    hasToolCalls: Array.isArray(message.tool_calls) && message.tool_calls.length > 0,
-    hasRefusal: typeof message.refusal === 'string' && message.refusal !== '',
-  });
+/** Fills what the official types require, and writes the finish reason in OpenAI's words. */
+function repairChoice(choice: Choice, position: number, context: AnswerContext): Choice {
+  const { message } = choice;
+  return {
+    ...choice,
+    index: typeof choice.index === 'number' ? choice.index : position,
+    message: repairCalls(
+      { ...message, role: 'assistant', content: message.content ?? null },
+      callIdPrefix(context, position),
+    ),
+    finish_reason: contentOf(choice).finishReason,
+  };
+}
+
+function contentOf({ message, finish_reason: reason }: Choice): ChoiceContent {
+  const content = new ChoiceContent();
+  content.note(message);
+  content.reason = readFinishReason(reason);
+  return content;
+}
+
+function missingHead({ id, object, created }: JsonObject, context: AnswerContext): JsonObject {
+  const ours = completionHead(context);
+  return {
+    ...(typeof id !== 'string' && { id: ours.id }),
+    ...(typeof object !== 'string' && { object: ours.object }),
+    ...(typeof created !== 'number' && { created: ours.created }),
+  };
 }

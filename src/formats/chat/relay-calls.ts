@@ -1,11 +1,14 @@
 // Repairs an answer's calls on the straight path when clients would lose them: no index, one index
-// for all, no id or type, arguments that are an object or missing. Translation tolerates the same
-// faults (call-pieces.ts, read-answer.ts).
+// for all, no id or type, a name that comes late or in every piece, arguments that are an object or
+// missing. Translation tolerates the same faults (call-pieces.ts, read-answer.ts).
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { AnswerContext } from '../format.ts';
+import { UnreadableAnswer, type AnswerContext } from '../format.ts';
 import { CallsByPiece, readCallPiece, type CallPiece } from './call-pieces.ts';
 
-/** Repairs the calls of a choice's message. `idPrefix`: the beginning of generated ids. */
+/**
+ * Repairs the calls of a choice's message. `idPrefix`: the beginning of generated ids. Throws
+ * UnreadableAnswer on a call without a name.
+ */
 export function repairCalls<Message extends JsonObject>(
   message: Message,
   idPrefix: string,
@@ -21,12 +24,13 @@ export function repairCalls<Message extends JsonObject>(
 }
 
 function repairCall(call: JsonObject, newId: string): JsonObject {
-  const { id, kind, text } = readCallPiece(call);
+  const { id, name, kind, text } = readCallPiece(call);
+  if (name === '') throw new UnreadableAnswer(namelessCall);
   const isEmpty = kind === 'function' && text.trim() === '';
   return {
     ...call,
     ...typeOf(call, kind),
-    ...argumentsOf(call, isEmpty ? '{}' : text),
+    ...textOf(call, kind, isEmpty ? '{}' : text),
     ...(id === '' && { id: newId }),
   };
 }
@@ -40,18 +44,25 @@ function typeOf(call: JsonObject, kind: CallPiece['kind']): JsonObject {
   return (call.type ?? null) === null && isObject(call[kind]) ? { type: kind } : {};
 }
 
-function argumentsOf({ function: called }: JsonObject, text: string): JsonObject {
-  return !isObject(called) || called.arguments === text
+function textOf(call: JsonObject, kind: CallPiece['kind'], text: string): JsonObject {
+  const called = call[kind];
+  const field = kind === 'custom' ? 'input' : 'arguments';
+  return !isObject(called) || called[field] === text
     ? {}
-    : { function: { ...called, arguments: text } };
+    : { [kind]: { ...called, [field]: text } };
 }
+
+const namelessCall = 'a tool call of the answer has no name';
 
 type SeenCall = {
   /** The id that the client was sent; '' before it has one. */
   id: string;
+  name: string;
   readonly index: number;
   readonly kind: CallPiece['kind'];
   text: string;
+  /** False until the call has its name: clients read it from the first piece. */
+  isSent: boolean;
 };
 
 /** Repairs the calls of one choice of a stream. */
@@ -65,13 +76,17 @@ export class StreamedCalls {
     this.#idPrefix = idPrefix;
   }
 
-  /** Repairs the entries of a delta's `tool_calls`, in order. */
+  /** Repairs the entries of a delta's `tool_calls`, in order. Those of a nameless call wait. */
   repair(pieces: readonly unknown[]): unknown[] {
-    return pieces.filter(isObject).map((call) => this.#repairPiece(call));
+    return pieces.filter(isObject).flatMap((call) => this.#repairPiece(call) ?? []);
   }
 
-  /** Returns pieces for calls that have ended without arguments. */
+  /**
+   * Returns pieces for calls that have ended without arguments. Throws UnreadableAnswer when a call
+   * has no name.
+   */
   endPieces(): JsonObject[] {
+    if (this.#calls.all.some(({ isSent }) => !isSent)) throw new UnreadableAnswer(namelessCall);
     const empty = this.#calls.all.filter(
       ({ kind, text }) => kind === 'function' && text.trim() === '',
     );
@@ -81,36 +96,45 @@ export class StreamedCalls {
     });
   }
 
-  #repairPiece(call: JsonObject): JsonObject {
+  #repairPiece(call: JsonObject): JsonObject | null {
     const piece = readCallPiece(call);
-    const known = this.#calls.find(piece);
-    const seen = known ?? this.#add(piece);
+    const { kind } = piece;
+    const seen = this.#calls.find(piece) ?? this.#add(piece);
     seen.text += piece.text;
-    if (seen.id === '') seen.id = piece.id;
+    seen.id ||= piece.id;
+    seen.name ||= piece.name;
+    if (seen.name === '') return null;
+    const isFirst = !seen.isSent;
+    seen.isSent = true;
+    seen.id ||= `${this.#idPrefix}_${seen.index}`;
+    // The first piece brings what had to wait for the name.
+    const text = isFirst ? seen.text : piece.text;
     const edits: Record<string, unknown> = {
-      ...(!known && typeOf(call, piece.kind)),
-      ...(piece.kind === 'function' && piece.text !== '' && argumentsOf(call, piece.text)),
+      ...(isFirst && typeOf(call, kind)),
+      ...(text !== '' && textOf(call, kind, text)),
     };
+    if (!isFirst && piece.name === seen.name)
+      edits[kind] = withoutName({ ...call, ...edits }[kind] as JsonObject);
     if (call.index !== seen.index) edits.index = seen.index;
     // Clients use the id of the first piece, or of the last piece that has one, so it must not
     // change.
-    if ((!known || piece.id !== '') && piece.id !== seen.id) edits.id = seen.id;
+    if ((isFirst || piece.id !== '') && piece.id !== seen.id) edits.id = seen.id;
     return Object.keys(edits).length === 0 ? call : { ...call, ...edits };
   }
 
   #add(piece: CallPiece): SeenCall {
-    const { name, kind } = piece;
     const isFree = piece.index !== null && !this.#taken.has(piece.index);
     const index = isFree ? piece.index : this.#nextIndex;
     this.#taken.add(index);
     this.#nextIndex = Math.max(this.#nextIndex, index + 1);
-    const call: SeenCall = {
-      id: piece.id || (name === '' ? '' : `${this.#idPrefix}_${index}`),
-      index,
-      kind,
-      text: '',
-    };
+    const { id, name, kind } = piece;
+    const call: SeenCall = { id, name, index, kind, text: '', isSent: false };
     this.#calls.add(call, piece);
     return call;
   }
+}
+
+/** Some clients join the names of all pieces. */
+function withoutName({ name: _name, ...called }: JsonObject): JsonObject {
+  return called;
 }

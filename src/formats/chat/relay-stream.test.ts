@@ -26,6 +26,7 @@ test('a chunk passes with its unknown fields and the catalogue’s model', () =>
   );
   assert.deepEqual(JSON.parse(parseSse(frame)[0]!.data), {
     id: 'x',
+    object: 'chat.completion.chunk',
     created: 9,
     model: 'catalogue/model',
     choices: [{ index: 0, delta: { content: 'Hé', new_field: [1] }, finish_reason: null }],
@@ -52,12 +53,13 @@ test('the bytes of every kind of output in every choice are counted once', () =>
 
 test('calls beside texts are repaired by what came before, however alike their chunks are', () => {
   const pipe = relayStream(contextFor());
-  const relay = (delta: object, reason: string | null = null) => {
-    const frame = JSON.parse(parseSse(pipe.push(chunk(delta, reason)))[0]!.data) as {
+  const read = (frames: string) => {
+    const frame = JSON.parse(parseSse(frames)[0]!.data) as {
       choices: [{ delta: { tool_calls?: { index: number; id?: string }[] } }];
     };
     return frame.choices[0].delta.tool_calls;
   };
+  const relay = (delta: object) => read(pipe.push(chunk(delta)));
   const called = { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{}' } }] };
   const calls = ['a', 'b', 'c', 'd'].map((content) => relay({ content, ...called }));
   assert.deepEqual(
@@ -74,11 +76,10 @@ test('calls beside texts are repaired by what came before, however alike their c
   });
   assert.deepEqual(beside, ['call_01kahw_0_4', 'call_01kahw_0_5', 'call_01kahw_0_6']);
   for (const content of ['a', 'b', 'c'])
-    assert.equal(relay({ content }, 'tool_calls'), undefined, 'every call has its arguments');
+    assert.equal(relay({ content }), undefined, 'every call has its arguments');
   relay({ tool_calls: [{ index: 7, id: 'e', function: { name: 'g' } }] });
-  assert.deepEqual(relay({ content: 'd' }, 'tool_calls'), [
-    { index: 7, function: { arguments: '{}' } },
-  ]);
+  assert.equal(pipe.push(chunk({ content: 'd' }, 'tool_calls')), '', 'the finish waits');
+  assert.deepEqual(read(pipe.limit()), [{ index: 7, function: { arguments: '{}' } }]);
 });
 
 test('[DONE] and what follows are held back until close()', () => {
@@ -86,7 +87,7 @@ test('[DONE] and what follows are held back until close()', () => {
   pipe.push(chunk({ content: 'x' }, 'stop'));
   assert.equal(pipe.progress.status, 'running');
   assert.equal(pipe.push(dataEvent({ choices: [], usage })), '');
-  assert.equal(pipe.push(dataEvent('[DONE]')), '');
+  assert.match(pipe.push(dataEvent('[DONE]')), /"content":"x"\},"finish_reason":"stop"/);
   assert.equal(pipe.progress.status, 'finished');
   assert.equal(pipe.push(chunk({ content: 'late' })), '');
   assert.equal(pipe.end(), '');
@@ -106,6 +107,9 @@ test('a client that asked for usage gets it, from our own count when the upstrea
   const [last, done] = parseSse(counted.close(0.5));
   const shown = { ...usage, new_count: 5, cost: 0.5 };
   assert.deepEqual(JSON.parse(last!.data), {
+    id: 'x',
+    object: 'chat.completion.chunk',
+    created: 9,
     choices: [],
     usage: shown,
     new_field: 1,
@@ -185,7 +189,7 @@ for (const [name, event, kind, status] of failures) {
 test('a stream that the gateway ends before its first choice gets one cut at the limit', () => {
   const pipe = relayStream(contextFor());
   pipe.push(dataEvent({ id: 'x', created: 9, choices: [], prompt_filter_results: [] }));
-  const frames = parseSse(pipe.limit());
+  const frames = parseSse(pipe.limit()).slice(1);
   assert.deepEqual(JSON.parse(frames[0]!.data).choices, [
     { index: 0, delta: {}, finish_reason: 'length' },
   ]);
@@ -201,13 +205,14 @@ test('a choice without a numeric index is the first', () => {
   const [frame] = parseSse(pipe.push(dataEvent({ choices: [wild] })));
   assert.equal(JSON.parse(frame!.data).choices[0].index, 0);
   pipe.push(chunk({}, 'tool_calls'));
-  assert.equal(pipe.push(dataEvent('[DONE]')), '');
+  assert.match(pipe.push(dataEvent('[DONE]')), /"finish_reason":"tool_calls"/);
   assert.equal(pipe.progress.status, 'finished');
 });
 
 test('malformed choices and calls do not reach the client', () => {
   const pipe = relayStream(contextFor());
   const choicesOf = (frames: string) => JSON.parse(parseSse(frames)[0]!.data).choices;
+  pipe.push(chunk({ content: 'x' }));
   assert.deepEqual(choicesOf(pipe.push(dataEvent({ id: 'x', choices: [null, 'x', []] }))), []);
   assert.deepEqual(choicesOf(pipe.push(dataEvent({ id: 'x' }))), []);
   const [choice] = choicesOf(pipe.push(chunk({ tool_calls: [null, 5] })));

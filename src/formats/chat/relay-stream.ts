@@ -1,35 +1,38 @@
 // The straight path for a stream. Each chunk is parsed once, gets the catalogue's model id, and is
-// sent on. The usage, wherever a host puts it, and `[DONE]` are held back until the charge is
-// recorded.
+// sent on. Finishes are held back until the stream ends, because some hosts finish in mid-stream,
+// twice or never. The usage, wherever a host puts it, and `[DONE]` are held back until the charge
+// is recorded.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { editFields } from '../edit-json.ts';
-import type { AnswerContext, StreamPipe } from '../format.ts';
-import { brokenStream, newProgress, unreadableEvent } from '../stream-progress.ts';
+import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../format.ts';
+import { holdOpening } from '../hold-opening.ts';
+import { brokenStream, invalidOutput, newProgress, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
 import { withCost } from '../shown-usage.ts';
 import { readStreamFailure, writeError } from './errors.ts';
-import { callIdPrefix, StreamedCalls } from './relay-calls.ts';
+import { callIdPrefix } from './relay-calls.ts';
+import { StreamedChoice } from './relay-choice.ts';
 import { meterMessage } from './relay-meter.ts';
 import { relayedNames, renameCalls } from './relay-tool-names.ts';
 import { SimilarChunks } from './similar-chunks.ts';
-import { isBrokenOff, isCutShort, readStop } from './stop.ts';
+import { readBreak, readFinishReason } from './stop.ts';
 import { readUsage, showUsage, wantsStreamUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
 import { chunkHead, doneFrame } from './write-stream.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   const relay = new ChatStreamRelay(context);
-  return {
+  return holdOpening({
     push: (event) => relay.push(event),
     end: () => relay.end(),
     limit: () => relay.limit(),
     close: (costUsd) => relay.close(costUsd),
     fail: (error, asked) => formatSse(null, JSON.stringify(writeError(error, asked))),
     progress: relay.progress,
-  };
+  });
 }
 
 class ChatStreamRelay {
@@ -38,17 +41,17 @@ class ChatStreamRelay {
   readonly #wantsUsage: boolean;
   readonly #names: ToolNames | null;
   readonly #chunks = new SimilarChunks();
-  /** The finish reason of each choice by index; null while it runs. */
-  readonly #choices = new Map<number, string | null>();
-  readonly #calls = new Map<number, StreamedCalls>();
-  #hasToolCalls = false;
-  #hasRefusal = false;
+  readonly #choices = new Map<number, StreamedChoice>();
+  /** The last piece of each choice that has finished, with the chunk around it. */
+  readonly #held = new Map<number, { readonly chunk: JsonObject; choice: JsonObject }>();
   /** The last usage that the upstream reported. */
   #reportedUsage: unknown = null;
   /** The upstream's chunk that holds only usage; null: none so far. The last chunk replaces it. */
   #usageChunk: JsonObject | null = null;
-  /** The source of id and time for a usage chunk of our own. */
+  /** The source of id and time for chunks of our own. */
   #lastChunk: JsonObject = {};
+  /** For chunks without an id or a time: the first chunk's. It never changes, because the text around a chunk's own is cached. */
+  #head: JsonObject | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -80,20 +83,25 @@ class ChatStreamRelay {
       : this.#fail(brokenStream('the stream ended in mid-answer'));
   }
 
+  get #hasOutput(): boolean {
+    if (this.progress.output.bytes > 0) return true;
+    return [...this.#choices.values()].some(({ hasCalls }) => hasCalls);
+  }
+
   get #hasReasons(): boolean {
-    const reasons = [...this.#choices.values()];
-    return reasons.length >= this.#context.request.choices && !reasons.includes(null);
+    const choices = [...this.#choices.values()];
+    return (
+      choices.length >= this.#context.request.choices &&
+      choices.every(({ reason }) => reason !== null)
+    );
   }
 
   /** Ends the stream as if the upstream had reached its limit. */
   limit(): string {
-    const { id, object, created } = this.#lastChunk;
     // Azure's first chunk has no choice.
-    if (this.#choices.size === 0) this.#choices.set(0, null);
-    const open = [...this.#choices].filter(([, reason]) => reason === null);
-    const choices = open.map(([index]) => ({ index, delta: {}, finish_reason: 'length' }));
-    const last = choices.length === 0 ? '' : this.#relayChunk({ id, object, created, choices });
-    return last + this.#finish();
+    if (this.#choices.size === 0) this.#choices.set(0, this.#newChoice(0));
+    for (const choice of this.#choices.values()) choice.reason ??= 'length';
+    return this.#finish();
   }
 
   /**
@@ -102,13 +110,12 @@ class ChatStreamRelay {
    */
   close(costUsd: number): string {
     if (!this.#wantsUsage) return doneFrame;
-    const head = chunkHead(this.#context);
-    const { id = head.id, created = head.created } = this.#lastChunk;
-    const chunk = this.#usageChunk ?? { ...head, id, created, choices: [] };
+    const { id, created } = this.#lastChunk;
+    const { model } = this.#context;
+    const chunk = this.#usageChunk ?? { ...chunkHead(this.#context), id, created, choices: [] };
     const usage = withCost(this.#shownUsage(), costUsd);
-    return (
-      formatSse(null, JSON.stringify({ ...chunk, model: this.#context.model, usage })) + doneFrame
-    );
+    const last = { ...chunk, ...this.#headFor(chunk), model, usage };
+    return formatSse(null, JSON.stringify(last)) + doneFrame;
   }
 
   #relayChunk(chunk: JsonObject): string {
@@ -119,6 +126,7 @@ class ChatStreamRelay {
     const choices = sent.map(this.#readChoice);
     if (this.progress.status !== 'running') return '';
     this.progress.isComplete = this.progress.usage !== null && this.#hasReasons;
+    this.progress.isOpening = !this.#hasOutput;
     this.#lastChunk = chunk;
     this.progress.searches = countSearches(this.#context.request);
     if (chunk.usage !== undefined) {
@@ -126,20 +134,67 @@ class ChatStreamRelay {
       // did not ask for usage sees no `usage: null` either.
       if (choices.length === 0 && (chunk.usage !== null || !this.#wantsUsage)) return '';
     }
+    if (this.#held.size > 0 || choices.some(hasFinished)) return this.#holdBack(chunk, choices);
     const write = () => this.#writeChunk(chunk, choices);
-    // A repair depends on earlier chunks.
-    const isRepaired = choices.some((choice, index) => choice !== sent[index]);
+    // A repaired delta depends on earlier chunks.
+    const isRepaired = choices.some(({ delta }, index) => delta !== sent[index]!.delta);
     return isRepaired ? write() : this.#chunks.write(chunk, write);
+  }
+
+  /** Holds back the choices that finish, and sends the others. */
+  #holdBack(chunk: JsonObject, choices: readonly JsonObject[]): string {
+    let frames = '';
+    const kept = { ...chunk };
+    for (const choice of choices) {
+      const index = choice.index as number;
+      const held = this.#held.get(index);
+      if (held && !isEmptyDelta(held.choice.delta)) {
+        frames += this.#writeChunk(held.chunk, [{ ...held.choice, finish_reason: null }]);
+        held.choice = { ...held.choice, delta: {} };
+      }
+      if (!hasFinished(choice) || (held && isEmptyDelta(choice.delta))) continue;
+      this.#held.delete(index);
+      // Its texts may be those of a template, which change.
+      this.#held.set(index, { chunk: kept, choice: structuredClone(choice) });
+    }
+    const running = choices.filter((choice) => !hasFinished(choice));
+    const isSent = running.length > 0 || choices.length === 0;
+    return isSent ? frames + this.#writeChunk(chunk, running) : frames;
+  }
+
+  /** Writes the last piece of every choice. Throws UnreadableAnswer when a call has no name. */
+  #writeEndings(): string {
+    const { id, object, created } = this.#lastChunk;
+    const ending = { id, object, created };
+    for (const index of this.#choices.keys())
+      if (!this.#held.has(index))
+        this.#held.set(index, { chunk: ending, choice: { index, delta: {} } });
+    const chunks = new Map<JsonObject, JsonObject[]>();
+    for (const [index, { chunk, choice }] of this.#held) {
+      const ended = this.#choices.get(index)!.end(choice);
+      chunks.set(chunk, [...(chunks.get(chunk) ?? []), ended]);
+    }
+    return [...chunks].map(([chunk, choices]) => this.#writeChunk(chunk, choices)).join('');
   }
 
   #writeChunk(chunk: JsonObject, choices: readonly JsonObject[]): string {
     const edited = {
       ...chunk,
+      ...this.#headFor(chunk),
       ...(chunk.usage !== undefined && { usage: this.#wantsUsage ? null : undefined }),
       choices: this.#names ? choices.map(this.#renameChoice) : choices,
       model: this.#context.model,
     };
     return formatSse(null, JSON.stringify(edited));
+  }
+
+  /** Returns the required fields that a chunk lacks. */
+  #headFor({ id, object, created }: JsonObject): JsonObject | null {
+    const ours = chunkHead(this.#context);
+    this.#head ??= { id: id || ours.id, object: ours.object, created: created ?? ours.created };
+    const isWhole =
+      typeof id === 'string' && typeof object === 'string' && typeof created === 'number';
+    return isWhole ? null : { ...this.#head, ...(typeof id === 'string' && { id }) };
   }
 
   readonly #renameChoice = (choice: JsonObject): JsonObject => {
@@ -165,53 +220,42 @@ class ChatStreamRelay {
 
   /** Returns the choice as clients need it. */
   readonly #readChoice = (choice: JsonObject): JsonObject => {
-    const { message, finish_reason: reason } = choice;
+    const { message, finish_reason: given } = choice;
     const index = typeof choice.index === 'number' ? choice.index : 0;
-    const hasReason = typeof reason === 'string' && reason !== '';
+    const known = this.#choices.get(index);
     // As in translation, the first chunk may hold a message; a later message repeats the deltas.
     // Azure's filter sends neither, and clients read the delta.
-    const first = !this.#choices.has(index) && isObject(message) ? message : {};
+    const first = !known && isObject(message) ? message : {};
     const sent = isObject(choice.delta) ? choice.delta : first;
-    this.#readDelta(sent);
-    const delta = this.#repairCalls(sent, { index, isOver: hasReason && !isCutShort(reason) });
-    if (hasReason || !this.#choices.has(index)) this.#choices.set(index, hasReason ? reason : null);
-    if (hasReason && isBrokenOff(reason))
-      this.#fail(brokenStream(`the stream broke off: ${reason}`));
-    if (choice.index === index && choice.delta === delta) return choice;
-    return { ...choice, index, delta, ...(sent === message && { message: delta }) };
+    const state = known ?? this.#newChoice(index);
+    if (!known) this.#choices.set(index, state);
+    meterMessage(this.progress.output, sent);
+    const delta = state.read(sent);
+    const reason = readFinishReason(given);
+    if (reason !== null) {
+      state.reason = reason;
+      const broken = readBreak(choice, this.#hasOutput);
+      if (broken !== null) this.#fail(brokenStream(`the stream broke off: ${broken}`));
+    }
+    if (choice.index === index && choice.delta === delta && given === reason) return choice;
+    const repeated = sent === message && { message: delta };
+    return { ...choice, index, delta, finish_reason: reason, ...repeated };
   };
 
-  #readDelta(delta: JsonObject): void {
-    meterMessage(this.progress.output, delta);
-    if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) this.#hasToolCalls = true;
-    if (typeof delta.refusal === 'string' && delta.refusal !== '') this.#hasRefusal = true;
-  }
-
-  #repairCalls(
-    delta: JsonObject,
-    { index, isOver }: { index: number; isOver: boolean },
-  ): JsonObject {
-    const pieces: unknown[] = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
-    const known = this.#calls.get(index);
-    if (pieces.length === 0 && !(known && isOver)) return delta;
-    const calls = known ?? new StreamedCalls(callIdPrefix(this.#context, index));
-    if (!known) this.#calls.set(index, calls);
-    const repaired = calls.repair(pieces);
-    if (isOver) repaired.push(...calls.endPieces());
-    const isRight =
-      repaired.length === pieces.length && repaired.every((piece, at) => piece === pieces[at]);
-    return isRight ? delta : { ...delta, tool_calls: repaired };
+  #newChoice(index: number): StreamedChoice {
+    return new StreamedChoice(callIdPrefix(this.#context, index));
   }
 
   #finish(): string {
-    const reasons = this.#choices;
-    const reason = reasons.get(0) ?? reasons.values().next().value;
-    this.progress.stop = readStop(reason, {
-      hasToolCalls: this.#hasToolCalls,
-      hasRefusal: this.#hasRefusal,
-    });
-    this.progress.status = 'finished';
-    return '';
+    try {
+      const frames = this.#writeEndings();
+      this.progress.stop = (this.#choices.get(0) ?? this.#choices.values().next().value!).stop;
+      this.progress.status = 'finished';
+      return frames;
+    } catch (error) {
+      if (error instanceof UnreadableAnswer) return this.#fail(invalidOutput(error.message));
+      throw error;
+    }
   }
 
   #fail(failure: UpstreamFailure): string {
@@ -219,4 +263,15 @@ class ChatStreamRelay {
     this.progress.failure = failure;
     return '';
   }
+}
+
+function hasFinished(choice: JsonObject): boolean {
+  return choice.finish_reason !== null;
+}
+
+/** Returns true for a delta that adds nothing to its choice. */
+function isEmptyDelta(delta: unknown): boolean {
+  const isEmpty = ([name, value]: [string, unknown]) =>
+    name === 'role' || value === null || value === '' || (Array.isArray(value) && !value.length);
+  return !isObject(delta) || Object.entries(delta).every(isEmpty);
 }

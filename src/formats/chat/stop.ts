@@ -1,5 +1,6 @@
 // Why an answer ended. Hosts add their own reasons; an unknown one counts as a normal end.
 import type { Stop } from '../../canonical/event.ts';
+import type { JsonObject } from '../../lib/json.ts';
 
 /** What the answer contains, because the reason alone is ambiguous. */
 type StopContent = { readonly hasToolCalls: boolean; readonly hasRefusal: boolean };
@@ -8,22 +9,33 @@ export function readStop(finishReason: unknown, { hasToolCalls, hasRefusal }: St
   return { reason: readReason(), sequence: null };
 
   function readReason(): Stop['reason'] {
-    switch (finishReason) {
+    switch (lowerCase(finishReason)) {
       case 'length':
       case 'max_tokens':
+      case 'max_output_tokens':
       case 'model_length':
+      case 'model_context_window_exceeded':
         return 'length';
       case 'content_filter':
+      case 'safety':
+      case 'sensitive':
         return 'content-filter';
-      case 'tool_calls':
-      case 'function_call':
-        return 'tool-calls';
       default:
-        // Some hosts report `stop` with tool calls too.
+        // Only the answer tells whether there are calls: some hosts report `stop` with them, and
+        // `tool_calls` without any, on which an agent would wait for a call.
         if (hasToolCalls) return 'tool-calls';
         return hasRefusal ? 'refusal' : 'end';
     }
   }
+}
+
+/** Returns null for no reason, for which some hosts write '' or "null". */
+export function readFinishReason(value: unknown): string | null {
+  return typeof value === 'string' && !/^(?:null|none)?$/i.test(value) ? value : null;
+}
+
+function lowerCase(value: unknown): unknown {
+  return typeof value === 'string' ? value.toLowerCase() : value;
 }
 
 /** Returns true when a filter or the output limit ended the answer, possibly before any output. */
@@ -33,16 +45,26 @@ export function isCutShort(finishReason: unknown): boolean {
 }
 
 /**
- * Returns true when the host broke off: the answer is not usable. `insufficient_system_resource` is
- * DeepSeek's, `abort` vLLM's.
+ * Returns the reason when the host broke off, so that the answer is not usable; else null.
+ * `insufficient_system_resource` is DeepSeek's, `abort` vLLM's, `network_error` Zhipu's. OpenRouter
+ * may hide it behind `stop`: then only an answer without a word is broken.
  */
-export function isBrokenOff(finishReason: unknown): boolean {
-  return (
-    finishReason === 'error' ||
-    finishReason === 'abort' ||
-    finishReason === 'insufficient_system_resource'
-  );
+export function readBreak(choice: JsonObject, hasWords: boolean): string | null {
+  const { finish_reason: reason, native_finish_reason: native } = choice;
+  if (isBreak(reason)) return String(reason);
+  return !hasWords && isBreak(native) ? String(native) : null;
 }
+
+function isBreak(reason: unknown): boolean {
+  return typeof reason === 'string' && breaks.has(reason.toLowerCase());
+}
+
+const breaks: ReadonlySet<string> = new Set([
+  'error',
+  'abort',
+  'insufficient_system_resource',
+  'network_error',
+]);
 
 export function writeFinishReason(
   { reason }: Stop,

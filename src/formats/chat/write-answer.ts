@@ -15,10 +15,7 @@ import { writeUsage } from './usage.ts';
 export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
   const hasRefusal = content.some((part) => part.type === 'refusal');
   return {
-    id: completionId(context),
-    object: 'chat.completion',
-    created: context.createdAtSeconds,
-    model: context.model,
+    ...completionHead(context),
     choices: [
       {
         index: 0,
@@ -38,6 +35,16 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
 function annotationsOf(content: readonly AssistantPart[]): JsonObject {
   const annotations = writeAnnotations(content);
   return annotations.length === 0 ? {} : { annotations };
+}
+
+/** Returns the fields of a whole answer that stand before its choices. */
+export function completionHead(context: AnswerContext): JsonObject {
+  return {
+    id: completionId(context),
+    object: 'chat.completion',
+    created: context.createdAtSeconds,
+    model: context.model,
+  };
 }
 
 export function completionId(context: AnswerContext): string {

@@ -7,7 +7,7 @@ import { emulateAnswer } from '../../formats/adapting/emulated.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { UnreadableAnswer, type RelayedAnswer } from '../../formats/format.ts';
+import { BrokenOffAnswer, UnreadableAnswer, type RelayedAnswer } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
 import { usdFromMicros } from '../../lib/money.ts';
@@ -86,6 +86,8 @@ function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
     return { kind: 'answered', answer: format.relay.relayAnswer(body, answerContextOf(called)) };
   } catch (error) {
     if (!(error instanceof UnreadableAnswer)) throw error;
+    if (error instanceof BrokenOffAnswer)
+      return failedCall(makeFailure('broken-stream', error.message));
     const billed = upstreamFormats[route.format].readBilledAnswer(body);
     return failedCall(
       { ...makeFailure('unreadable', error.message), isProvoked: true },

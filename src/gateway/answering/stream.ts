@@ -154,7 +154,7 @@ async function copyFrames({
       if (pipe.progress.isCut && !called.runsToEnd)
         stopReading ??= clock.after(readOnMs, () => run.stop());
       const outputBytes = pipe.progress.output.bytes;
-      if (text !== '' || outputBytes > 0) unseen.begin();
+      if (text !== '' || outputBytes > 0 || pipe.progress.isOpening) unseen.begin();
       unseen.note(pipe.progress);
       const written = passOn(text, { output, pipe, noteAnswer });
       if (written) {
