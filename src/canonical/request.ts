@@ -79,7 +79,7 @@ export type ThinkingPart = {
   readonly redacted: boolean;
 };
 export type Signature = { readonly vendor: Vendor; readonly value: string };
-export type Vendor = 'anthropic' | 'openai' | 'google';
+export type Vendor = 'anthropic' | 'openai' | 'google' | 'xai' | 'moonshot';
 
 export type ToolCallPart = {
   readonly type: 'tool-call';

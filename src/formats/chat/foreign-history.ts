@@ -16,6 +16,8 @@ const makers: readonly (readonly [RegExp, Vendor | 'other'])[] = [
   [/claude|anthropic/i, 'anthropic'],
   [/gemini|google/i, 'google'],
   [/gpt|openai|(?:^|\/)o\d/i, 'openai'],
+  [/grok|x-ai/i, 'xai'],
+  [/kimi|moonshot/i, 'moonshot'],
   [/deepseek|[a-z]stral|mixtral|qwen|llama|grok|kimi|glm|minimax/i, 'other'],
 ];
 

@@ -1,7 +1,8 @@
 // Reasoning in Chat. OpenAI's own API shows none. Other hosts send the text as `reasoning_content`
 // (DeepSeek, xAI) or `reasoning` (OpenRouter, Groq), and OpenRouter sends signed and hidden blocks
-// as `reasoning_details`. The gateway writes `reasoning_content`, and adds `reasoning_details` for
-// signed blocks, so that a Chat client can return the signature.
+// as `reasoning_details`; Moonshot has such details of its own. The gateway writes
+// `reasoning_content`, and adds `reasoning_details` for signed blocks, so that a Chat client can
+// return the signature.
 // https://openrouter.ai/docs/use-cases/reasoning-tokens
 import type { Signature, Vendor } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
@@ -16,6 +17,8 @@ const detailFormats: Readonly<Record<Vendor, string>> = {
   anthropic: 'anthropic-claude-v1',
   openai: 'openai-responses-v1',
   google: 'google-gemini-v1',
+  xai: 'xai-responses-v1',
+  moonshot: 'moonshot',
 };
 
 /** Reads the reasoning of a whole message. Details replace the plain text, which repeats them. */
@@ -56,6 +59,11 @@ export function readDetail(detail: unknown): ReasoningDetail | null {
   if (!isObject(detail)) return null;
   const { index, type, format } = detail;
   const place = readPlace(detail.id);
+  // Moonshot's. Its details of type `summary` repeat `reasoning_content`.
+  if (type === 'encrypted') {
+    const signature = readSignature(detail.encrypted, detailFormats.moonshot);
+    return signature && { index, place, text: '', signature, redacted: true };
+  }
   if (type === 'reasoning.encrypted') {
     const signature = readSignature(detail.data, format);
     return signature && { index, place, text: '', signature, redacted: true };
@@ -75,7 +83,8 @@ export function readDetail(detail: unknown): ReasoningDetail | null {
 export function writeReasoning(blocks: readonly PlacedThinking[]): JsonObject {
   const text = blocks.map(({ part }) => (part.redacted ? '' : part.text)).join('');
   const isSigned = blocks.some(({ part }) => part.signature);
-  const details = isSigned ? blocks.map(writeDetail).filter((detail) => detail !== null) : [];
+  const write = blocks.some(isMoonshots) ? writeMoonshotDetail : writeDetail;
+  const details = isSigned ? blocks.map(write).filter((detail) => detail !== null) : [];
   return {
     ...(text === '' ? null : { reasoning_content: text }),
     ...(details.length === 0 ? null : { reasoning_details: details }),
@@ -88,6 +97,7 @@ export function writeReasoning(blocks: readonly PlacedThinking[]): JsonObject {
  */
 export function writeDetail({ part, place }: PlacedThinking, index: number): JsonObject | null {
   const { signature, text } = part;
+  if (isMoonshots({ part, place })) return writeMoonshotDetail({ part, place });
   // Google's signatures contain their place.
   const id = place && signature?.vendor !== 'google' ? writePlace(place) : {};
   if (part.redacted) {
@@ -110,6 +120,17 @@ export function writeDetail({ part, place }: PlacedThinking, index: number): Jso
     signature: signature.value,
     format: detailFormats[signature.vendor],
   };
+}
+
+function isMoonshots({ part }: PlacedThinking): boolean {
+  return part.signature?.vendor === 'moonshot';
+}
+
+/** Moonshot refuses other details, and an index. */
+function writeMoonshotDetail({ part: { signature, text } }: PlacedThinking): JsonObject {
+  return signature
+    ? { type: 'encrypted', encrypted: signature.value }
+    : { type: 'summary', summary: text };
 }
 
 /**
@@ -139,9 +160,11 @@ function readDetails(details: unknown): PlacedThinking[] {
 
 function readSignature(value: unknown, format: unknown): Signature | null {
   if (typeof value !== 'string' || value === '' || typeof format !== 'string') return null;
-  const vendor = (['anthropic', 'openai', 'google'] as const).find((name) => format.includes(name));
+  const vendor = vendors.find((name) => format.includes(name));
   return vendor ? { vendor, value } : null;
 }
+
+const vendors = Object.keys(detailFormats) as Vendor[];
 
 /** Models that can think do so by default. Each family of hosts has its own switch. */
 export function mayThink({

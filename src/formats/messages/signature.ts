@@ -1,19 +1,23 @@
 // Puts signatures of other vendors' reasoning into the one opaque field that Messages clients
 // return. Anthropic's own are never changed. A foreign one reads `tg1.<vendor>.<value>`;
-// Anthropic's are plain base64 and never look like that.
+// Anthropic's are plain base64 and never look like that. Reasoning of hosts that sign nothing gets a
+// signature of ours, because clients drop a thinking block without one from their history.
 import type { Signature, Vendor } from '../../canonical/request.ts';
 
 const prefix = 'tg1.';
-const vendors: readonly Vendor[] = ['openai', 'google'];
+const vendors: readonly Vendor[] = ['openai', 'google', 'xai', 'moonshot'];
+const unsigned = `${prefix}unsigned`;
 
 /** Returns a `thinking` block's `signature` or a `redacted_thinking` block's `data`. */
-export function sealSignature({ vendor, value }: Signature): string {
+export function sealSignature(signature: Signature | null): string {
+  if (!signature) return unsigned;
+  const { vendor, value } = signature;
   return vendor === 'anthropic' ? value : `${prefix}${vendor}.${value}`;
 }
 
 /**
  * Reverses `sealSignature`. Returns null for an empty value, which means reasoning without a
- * signature, and for a damaged one of ours.
+ * signature, as ours for it does, and for a damaged one of ours.
  */
 export function openSignature(sealed: unknown): Signature | null {
   if (typeof sealed !== 'string' || sealed === '') return null;

@@ -87,7 +87,7 @@ test('every stop reason has its name', () => {
   }
 });
 
-test('another vendor’s reasoning keeps its signature in sealed form, or gets an empty one', () => {
+test('another vendor’s reasoning keeps its signature in sealed form, or gets one of ours', () => {
   const thinking = { type: 'thinking', text: 'Hm', redacted: false } as const;
   const content = [
     { ...thinking, signature: { vendor: 'openai', value: 'abc.def' } },
@@ -100,7 +100,7 @@ test('another vendor’s reasoning keeps its signature in sealed form, or gets a
   assert.deepEqual(written.content, [
     { type: 'thinking', thinking: 'Hm', signature: 'tg1.openai.abc.def' },
     { type: 'thinking', thinking: 'Hm', signature: 'Eq==' },
-    { type: 'thinking', thinking: 'Hm', signature: '' },
+    { type: 'thinking', thinking: 'Hm', signature: 'tg1.unsigned' },
     { type: 'redacted_thinking', data: 'tg1.google.g' },
   ]);
 });

@@ -53,9 +53,9 @@ function writePart(part: AssistantPart): JsonObject[] {
     case 'refusal':
       return [{ type: 'text', text: part.text }];
     case 'thinking': {
-      const sealed = part.signature ? sealSignature(part.signature) : '';
+      const sealed = sealSignature(part.signature);
       if (!part.redacted) return [{ type: 'thinking', thinking: part.text, signature: sealed }];
-      return sealed === '' ? [] : [{ type: 'redacted_thinking', data: sealed }];
+      return part.signature ? [{ type: 'redacted_thinking', data: sealed }] : [];
     }
     case 'tool-call':
       return [callBlock(part.id, part.name, writeInput(part.arguments))];

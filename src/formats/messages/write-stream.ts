@@ -31,7 +31,7 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   });
 }
 
-type BlockKind = 'text' | 'thinking' | 'tool-call';
+type BlockKind = 'text' | 'thinking' | 'redacted' | 'tool-call';
 
 class MessageStreamWriter {
   readonly progress: StreamProgress = newProgress();
@@ -41,6 +41,8 @@ class MessageStreamWriter {
   #index = -1;
   /** `hidden`: reasoning whose block can be written only when its signature has arrived. */
   #open: BlockKind | 'hidden' | null = null;
+  /** True once the open thinking block has its signature. */
+  #isSigned = false;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -168,11 +170,11 @@ class MessageStreamWriter {
   #writeSignature(sealed: string): string {
     if (this.#open === 'hidden')
       return (
-        this.#openBlock('thinking', { type: 'redacted_thinking', data: sealed }) + this.#close()
+        this.#openBlock('redacted', { type: 'redacted_thinking', data: sealed }) + this.#close()
       );
-    return this.#open === 'thinking'
-      ? this.#writeDelta({ type: 'signature_delta', signature: sealed })
-      : '';
+    if (this.#open !== 'thinking') return '';
+    this.#isSigned = true;
+    return this.#writeDelta({ type: 'signature_delta', signature: sealed });
   }
 
   #writeDelta(delta: JsonObject): string {
@@ -180,8 +182,11 @@ class MessageStreamWriter {
   }
 
   #close(): string {
+    if (this.#open === 'thinking' && !this.#isSigned)
+      return this.#writeSignature(sealSignature(null)) + this.#close();
     const isOpen = this.#open !== null && this.#open !== 'hidden';
     this.#open = null;
+    this.#isSigned = false;
     return isOpen ? frame('content_block_stop', { index: this.#index }) : '';
   }
 

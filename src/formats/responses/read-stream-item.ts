@@ -168,7 +168,7 @@ function createReasoningReader(): ItemReader {
 
   function sign(item: JsonObject): StreamEvent[] {
     const opened = openSignature(item.encrypted_content);
-    if (!opened) return [];
+    if (!opened?.signature) return [];
     const events: StreamEvent[] = isOpen
       ? []
       : [{ type: 'thinking-start', redacted: opened.redacted }];

@@ -135,7 +135,7 @@ function keepOwnId(item: JsonObject, prefix: string): JsonObject {
  */
 function relayReasoning(item: JsonObject): JsonObject | null {
   const opened = openSignature(item.encrypted_content);
-  if (opened?.signature.vendor !== 'openai') return null;
+  if (opened?.signature?.vendor !== 'openai') return null;
   if (!opened.isOurs) return keepOwnId(item, 'rs_');
   return {
     type: 'reasoning',

@@ -1,14 +1,15 @@
-// Puts any vendor's signed reasoning into the one opaque field that Responses clients return:
-// `encrypted_content` of a reasoning item. Ours reads `tg1.<vendor>.<JSON>`. Anything else is
-// OpenAI's own and is never changed.
+// Puts any vendor's reasoning into the one opaque field that Responses clients return:
+// `encrypted_content` of a reasoning item. Ours reads `tg1.<vendor>.<JSON>`, and `tg1.none.<JSON>`
+// for the text of hosts that sign nothing. Anything else is OpenAI's own and is never changed.
 import type { Signature, ThinkingPart, Vendor } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 
 const prefix = 'tg1.';
-const vendors: readonly Vendor[] = ['anthropic', 'openai', 'google'];
+const vendors: readonly Vendor[] = ['anthropic', 'openai', 'google', 'xai', 'moonshot'];
 
 type OpenedSignature = {
-  readonly signature: Signature;
+  /** null: the host signed nothing. */
+  readonly signature: Signature | null;
   /** The signed text, if it must return byte for byte; null: use the item's. */
   readonly text: string | null;
   readonly redacted: boolean;
@@ -18,11 +19,12 @@ type OpenedSignature = {
 
 /**
  * Packs a signature. Anthropic signs the text too, and clients such as Codex return reasoning
- * without its text, so the text is packed with it. OpenAI's is packed as well: it is bound to an
- * item id, and would be refused under one of ours.
+ * without its text, so the text is packed with it. So is text without a signature: DeepSeek and
+ * Kimi want it back. OpenAI's is packed as well: it is bound to an item id, and would be refused
+ * under one of ours. Returns null when there is nothing to return.
  */
 export function sealSignature({ signature, text, redacted }: ThinkingPart): string | null {
-  if (!signature) return null;
+  if (!signature) return text === '' ? null : `${prefix}none.${JSON.stringify({ text })}`;
   const packed = {
     value: signature.value,
     ...(signature.vendor === 'anthropic' && text !== '' ? { text } : {}),
@@ -43,14 +45,16 @@ export function openSignature(encryptedContent: unknown): OpenedSignature | null
     };
   }
   const vendorEnd = encryptedContent.indexOf('.', prefix.length);
-  const vendor = vendors.find(
-    (known) => known === encryptedContent.slice(prefix.length, vendorEnd),
-  );
+  const label = encryptedContent.slice(prefix.length, vendorEnd);
+  const vendor = vendors.find((known) => known === label);
   const packed = parsePacked(encryptedContent.slice(vendorEnd + 1));
+  const text = typeof packed?.text === 'string' ? packed.text : null;
+  if (label === 'none' && text !== null)
+    return { signature: null, text, redacted: false, isOurs: true };
   if (!vendor || typeof packed?.value !== 'string') return null;
   return {
     signature: { vendor, value: packed.value },
-    text: typeof packed.text === 'string' ? packed.text : null,
+    text,
     redacted: packed.redacted === true,
     isOurs: true,
   };
