@@ -576,14 +576,9 @@ export const ConfigFile = Type.Object(
           4,
           1,
           20,
-          'The most upstream calls of a request, over all routes of its model. 1: no retries.',
+          'The most upstream calls of a request with its retries, over all routes of its model. 1: no retries. Each route is asked once in any case.',
         ),
-        attempts_per_route: count(
-          2,
-          1,
-          20,
-          'The most calls to one route before the next one is tried.',
-        ),
+        attempts_per_route: count(2, 1, 20, 'The most calls of a request to one route.'),
         budget_percent: count(
           20,
           0,

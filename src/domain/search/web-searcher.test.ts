@@ -108,6 +108,26 @@ for (const failure of failures) {
   });
 }
 
+test('every source gets its turn: from two to six, whatever failed before', async () => {
+  for (const count of [2, 3, 4, 5, 6]) {
+    for (const [index, failure] of failures.entries()) {
+      for (let place = 0; place < count; place++) {
+        const sources = Array.from({ length: count }, (_, at) =>
+          source(`s${at}`, at === place ? found('a') : failures[(index + at) % failures.length]!),
+        );
+        const where = `${place} of ${count} after ${failure.status ?? failure.kind}`;
+        assert.equal(providerOf(await searcher(sources).search()), `s${place}`, where);
+        const calls = sources.map((each) => each.calls());
+        assert.deepEqual(
+          calls,
+          sources.map((_, at) => Number(at <= place)),
+          where,
+        );
+      }
+    }
+  }
+});
+
 test('when all sources fail, a transient failure is reported in preference to a refused query', async () => {
   const both = (first: number, second: number) =>
     searcher([source('a', status(first)), source('b', status(second))]).search();

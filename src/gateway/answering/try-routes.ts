@@ -1,5 +1,6 @@
-// Sends a request upstream until an answer begins: to the same route again, then to the next, all
-// under one hold. Once anything of an answer has reached the client, nothing is sent again.
+// Sends a request upstream until an answer begins: to each route once, then again to those whose
+// failure may pass, all under one hold. Once anything of an answer has reached the client, nothing
+// is sent again.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { RequestTry } from '../../canonical/request-try.ts';
 import type { CallFailed } from '../calling/call.ts';
@@ -45,7 +46,7 @@ export async function tryRoutes<Answer>(held: Held, call: Call<Answer>): Promise
       held.log.note({ upstreamStatus: tried.failure.status });
       called.span?.fail(tried.failure);
       const reported = retrying.noteFailure(tried, attempt);
-      const next = await nextAttempt(called, tried, retrying);
+      const next = await nextAttempt(called, { ...tried, reported }, retrying);
       if (!next) return { ...tried, called, reported };
       attempt = next;
     }
@@ -56,10 +57,8 @@ export async function tryRoutes<Answer>(held: Held, call: Call<Answer>): Promise
 
 /** The calls of one request so far. */
 class Retrying {
-  /** Calls of the current route. */
-  onRoute = 0;
-  /** Calls beyond the first. */
-  retries = 0;
+  /** In the order of their first calls. */
+  readonly #routes: TriedRoute[] = [];
   readonly #gateway: Gateway;
   readonly #startedAtMs: number;
   #granted = 0;
@@ -82,17 +81,41 @@ class Retrying {
    * instead, because the client may retry then.
    */
   noteFailure({ failure }: CallFailed, attempt: Attempt): UpstreamFailure {
+    const tried = this.#routes.find((route) => route.attempt === attempt);
+    if (!tried) this.#routes.push({ attempt, calls: 1, failure });
+    else {
+      tried.calls += 1;
+      tried.failure = failure;
+    }
     if (nextStepAfter(failure) === 'again') this.#passing = { failure, attempt };
     return this.#passing && this.#passing.attempt !== attempt ? this.#passing.failure : failure;
   }
 
-  /** Asks for one more call. */
-  take(): boolean {
-    const { routing, runs } = this.#gateway;
-    if (!routing.retryBudget.take(runs.count)) return false;
-    this.#granted += 1;
-    this.retries += 1;
-    return true;
+  /**
+   * Returns another call of a route that failed, with its wait: of the route that was called least,
+   * or of `only`. Returns null when no route may be called again in the time left, or the retry
+   * budget is used up.
+   */
+  retry(only: Attempt | null): Next | null {
+    const { config, routing, runs } = this.#gateway;
+    const limits = config.retries;
+    const callsSoFar = this.#routes.reduce((sum, { calls }) => sum + calls, 0);
+    if (callsSoFar >= limits.max_attempts) return null;
+    const options = {
+      baseMs: limits.backoff_base_ms,
+      capMs: limits.backoff_cap_ms,
+      random: routing.random,
+    };
+    for (const { attempt, calls, failure } of this.#routes.toSorted(byCalls)) {
+      if (only && attempt !== only) continue;
+      if (calls >= limits.attempts_per_route || nextStepAfter(failure) !== 'again') continue;
+      const waitMs = waitBeforeRetryMs(failure, calls - 1, options);
+      if (waitMs === null || waitMs >= this.leftMs) continue;
+      if (!routing.retryBudget.take(runs.count)) return null;
+      this.#granted += 1;
+      return { attempt, waitMs };
+    }
+    return null;
   }
 
   giveBack(): void {
@@ -100,6 +123,15 @@ class Retrying {
     this.#granted = 0;
   }
 }
+
+type TriedRoute = {
+  readonly attempt: Attempt;
+  calls: number;
+  /** That of its last call. */
+  failure: UpstreamFailure;
+};
+
+const byCalls = (one: TriedRoute, other: TriedRoute): number => one.calls - other.calls;
 
 /**
  * One request at a time tests a route that was out of use. Another may be testing it already.
@@ -156,7 +188,6 @@ async function callRoute<Answer>(
 ): Promise<Tried<Answer>> {
   const { gateway, request, run } = called;
   const { route } = called.attempt;
-  retrying.onRoute += 1;
   if (route.isPlayed) return call(called, () => called.span?.noteFirstPiece());
   const { health } = gateway.routing;
   let ending: CallEnding = 'unknown';
@@ -213,49 +244,38 @@ function noteFailure(
 /** Returns the next call after its wait; null when none is made and the failure is reported. */
 async function nextAttempt(
   called: Called,
-  failed: CallFailed,
+  failed: Pick<LastFailed, keyof CallFailed | 'reported'>,
   retrying: Retrying,
 ): Promise<Attempt | null> {
-  const { attempt } = called;
-  if (failed.begun || isGivenUp(called) || attempt.route.isPlayed) return null;
-  const next = chooseNext(called, failed.failure, retrying);
-  if (!next || !retrying.take()) return null;
+  if (failed.begun || isGivenUp(called) || called.attempt.route.isPlayed) return null;
+  const next = chooseNext(called, failed, retrying);
+  if (!next) return null;
   if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
   if (isGivenUp(called)) return null;
   await called.hold.bookLossBeside(lossOf(called, failed), {
     callNumber: called.number,
     isProvoked: isProvoked(called, failed),
   });
-  if (next.attempt !== attempt) retrying.onRoute = 0;
   return next.attempt;
 }
 
 type Next = { readonly attempt: Attempt; readonly waitMs: number };
 
 /**
- * Returns the same route with a wait, as often as allowed, then the next route without one. Returns
- * null when no route or no time is left.
+ * Returns the same route when its provider said how soon to come back, otherwise a route that was
+ * not called yet, otherwise a failed route once more. Returns null when none or no time is left, or
+ * when the failure to report cannot pass.
  */
 function chooseNext(
   called: Called,
-  failure: UpstreamFailure,
-  { onRoute, retries, leftMs }: Retrying,
+  { failure, reported }: Pick<LastFailed, 'failure' | 'reported'>,
+  retrying: Retrying,
 ): Next | null {
-  const { attempt, gateway } = called;
-  const limits = gateway.config.retries;
-  const step = nextStepAfter(failure);
-  if (step === 'never' || leftMs <= 0 || retries + 1 >= limits.max_attempts) return null;
-  if (step === 'again' && onRoute < limits.attempts_per_route) {
-    const { backoff_base_ms: baseMs, backoff_cap_ms: capMs } = limits;
-    const waitMs = waitBeforeRetryMs(failure, retries, {
-      baseMs,
-      capMs,
-      random: gateway.routing.random,
-    });
-    if (waitMs !== null && waitMs < leftMs) return { attempt, waitMs };
-  }
+  if (retrying.leftMs <= 0 || failure.isBilled || nextStepAfter(reported) === 'never') return null;
+  const invited = failure.retryAfterSeconds ? retrying.retry(called.attempt) : null;
+  if (invited) return invited;
   const next = nextAvailable(called);
-  return next && { attempt: next, waitMs: 0 };
+  return next ? { attempt: next, waitMs: 0 } : retrying.retry(null);
 }
 
 /** True when nobody waits for the answer any more, or the program ends. */
