@@ -398,6 +398,11 @@ export const ConfigFile = Type.Object(
           description:
             "The largest `max_tokens` in Chat Completions. `null`: only the model's own limit.",
         }),
+        unknown_fields: Type.Union([Type.Literal('drop'), Type.Literal('refuse')], {
+          default: 'drop',
+          description:
+            'Request fields that nobody knows, except those in `pass_fields`. `drop`: left out and listed in `X-<name>-Ignored`. `refuse`: answered with a 400.',
+        }),
         requests_per_minute: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
           default: 600,
           description: 'Requests a minute of a key without its own limit. `null`: no limit.',

@@ -4,9 +4,9 @@
 //
 // A field is looked up by the object that holds it: by that object's `type`, and by the name of the
 // field that the object stands in. A refusal under either counts, so an invented `type` cannot hide
-// a field. A field that the table lacks is refused, because it may raise the price or the amount of
+// a field. A field that the table lacks is left out, because it may raise the price or the amount of
 // output, unless the operator has opened it with `pass_fields`.
-import { invalidRequest, quoted } from '../canonical/errors.ts';
+import { invalidRequest, quoted, type ApiError } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { nearestOf } from '../lib/nearest.ts';
 
@@ -80,26 +80,36 @@ export type PartKinds = Readonly<Record<string, string>>;
  * The operator's `pass_fields`: paths without list indices, such as `messages.content.hologram`.
  */
 export type OpenedFields = ReadonlySet<string>;
-type FieldCheck = (body: JsonObject, opened?: OpenedFields) => void;
 
-const noneOpened: OpenedFields = new Set();
+/** What happens to fields that the table lacks. */
+export type UnknownFields = {
+  /** These pass. Left out: none. */
+  readonly opened?: OpenedFields;
+  /** True with `limits.unknown_fields: refuse`: the others answer 400. */
+  readonly areRefused?: boolean;
+  /** Gets the paths of fields that were left out, without list indices and cut short. */
+  readonly leftOut?: Set<string>;
+};
+
+/** The most paths in `leftOut`, and the most characters of a name and of a path. */
+const leftOutMax = 100;
+const nameCharactersMax = 80;
+const pathCharactersMax = 200;
+
+type FieldCheck = <Body extends JsonObject>(body: Body, unknown?: UnknownFields) => Body;
 
 /**
- * Returns a check that throws ApiError `invalid_request` with the path of the first refused or
- * unknown field.
+ * Returns a check that throws ApiError `invalid_request` with the path of the first refused field,
+ * and returns the body without unknown fields. What needs no change stays the same object.
  */
 export function compileVerdicts(table: VerdictTable, parts: PartKinds): FieldCheck {
   const rules = compile(table, parts);
-  return (body, opened = noneOpened) => {
-    const found = findRefused({ rules, opened }, body, {
+  return <Body extends JsonObject>(body: Body, unknown: UnknownFields = {}) =>
+    keepKnown({ rules, unknown, path: [] }, body, {
       holder: 'request',
       isRoot: true,
       isOpened: false,
-      fieldPath: '',
-    });
-    if (found)
-      throw invalidRequest(found.path, `${found.path} ${found.refusal.why}`, found.refusal.details);
-  };
+    }) as Body;
 }
 
 /** Merges the fields of several tables. */
@@ -140,8 +150,12 @@ type Rules = {
   readonly own: ReadonlySet<string>;
   readonly partKinds: ReadonlyMap<string, ReadonlySet<string>>;
 };
-type Search = { readonly rules: Rules; readonly opened: OpenedFields };
-type Found = { readonly path: string; readonly refusal: Refusal };
+/** `path`: the names and list indices that lead to the value under the check. */
+type Search = {
+  readonly rules: Rules;
+  readonly unknown: UnknownFields;
+  readonly path: (string | number)[];
+};
 
 function compile({ request, anywhere, ...kinds }: VerdictTable, parts: PartKinds): Rules {
   const own = Object.keys(anywhere).filter((name) => anywhere[name]!.rule === 'own');
@@ -174,7 +188,6 @@ function mustBe(accepted: readonly unknown[]): string {
 }
 
 /**
- * `fieldPath`: the object's path without list indices; only kept when the operator opened fields.
  * `isOpened`: the object is inside an opened field, where unknown names are allowed but refused
  * ones are not.
  */
@@ -182,42 +195,54 @@ type ObjectLocation = {
   readonly holder: string;
   readonly isRoot: boolean;
   readonly isOpened: boolean;
-  readonly fieldPath: string;
 };
 
 /** A `type` in the body itself has no meaning. */
-function findRefused(
+function keepKnown(
   search: Search,
   object: JsonObject,
-  { holder, isRoot, isOpened, fieldPath }: ObjectLocation,
-): Found | null {
-  const { rules, opened } = search;
+  { holder, isRoot, isOpened }: ObjectLocation,
+): JsonObject {
+  const { rules, path } = search;
   const byType =
     !isRoot && typeof object.type === 'string' ? rules.byKind.get(object.type) : undefined;
   const byHolder = isRoot ? rules.request : rules.byKind.get(holder);
+  let edits: Map<string, unknown> | null = null;
   for (const name of Object.keys(object)) {
     const value = object[name];
+    path.push(name);
     const [ofType, ofHolder, anywhere] = [
       byType?.get(name),
       byHolder?.get(name),
       rules.anywhere.get(name),
     ];
     const refusal = refused(ofType, value) ?? refused(ofHolder, value) ?? refused(anywhere, value);
-    if (refusal) return { path: name, refusal };
-    const inner = opened.size === 0 ? '' : joinPath(fieldPath, name);
+    if (refusal) throw refusalAt(search, refusal);
     const isUnknown = ofType === undefined && ofHolder === undefined && anywhere === undefined;
-    if (isUnknown && !isOpened && !opened.has(inner))
-      return { path: shorten(name), refusal: unknownField(name, [byType, byHolder]) };
-    if (typeof value !== 'object' || value === null || ofHolder === 'unread' || rules.own.has(name))
-      continue;
-    const found = findInValue(search, value, {
-      holder: name,
-      isOpened: isOpened || isUnknown,
-      fieldPath: inner,
-    });
-    if (found) return { path: `${name}${found.path}`, refusal: found.refusal };
+    if (isUnknown && !isOpened && !isOpenedHere(search)) {
+      leaveOut(search, value, [byType, byHolder]);
+      (edits ??= new Map()).set(name, undefined);
+    } else if (
+      typeof value === 'object' &&
+      value !== null &&
+      ofHolder !== 'unread' &&
+      !rules.own.has(name)
+    ) {
+      const kept = keepKnownIn(search, value, { holder: name, isOpened: isOpened || isUnknown });
+      if (kept !== value) (edits ??= new Map()).set(name, kept);
+    }
+    path.pop();
   }
-  return null;
+  return edits ? edited(object, edits) : object;
+}
+
+/** `undefined` leaves a field out. From entries, because assigning `__proto__` would lose it. */
+function edited(object: JsonObject, edits: ReadonlyMap<string, unknown>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object)
+      .map(([name, value]) => [name, edits.has(name) ? edits.get(name) : value] as const)
+      .filter(([name, value]) => value !== undefined || !edits.has(name)),
+  );
 }
 
 function refused(rule: FieldRule | undefined, value: unknown): Refusal | null {
@@ -225,6 +250,21 @@ function refused(rule: FieldRule | undefined, value: unknown): Refusal | null {
 }
 
 const remedy = 'leave it out, or ask the operator to open it with `pass_fields`';
+
+function refusalAt({ path }: Search, { why, details }: Refusal): ApiError {
+  let text = '';
+  for (const step of path)
+    text += typeof step === 'number' ? `[${step}]` : joined(text, shorten(step));
+  return invalidRequest(text, `${text} ${why}`, details);
+}
+
+/** Lists an unknown field that asks for something. Throws ApiError when those are refused. */
+function leaveOut(search: Search, value: unknown, here: readonly (FieldRules | undefined)[]): void {
+  const { unknown, path } = search;
+  if (unknown.areRefused) throw refusalAt(search, unknownField(String(path.at(-1)), here));
+  if (!unknown.leftOut || unknown.leftOut.size >= leftOutMax || !isAskedFor(value)) return;
+  unknown.leftOut.add(namesIn(path).map(shorten).join('.').slice(0, pathCharactersMax));
+}
 
 /** Names the field that was probably meant, if one is accepted here. */
 function unknownField(name: string, here: readonly (FieldRules | undefined)[]): Refusal {
@@ -236,41 +276,45 @@ function unknownField(name: string, here: readonly (FieldRules | undefined)[]): 
   return refuse(`is an unknown field; ${question}${remedy}`);
 }
 
-function joinPath(path: string, name: string): string {
-  return path === '' ? name : `${path}.${name}`;
+/** True when the operator has opened the path, or the kind of content at the path. */
+function isOpenedHere({ unknown: { opened }, path }: Search, kind?: string): boolean {
+  if (!opened || opened.size === 0) return false;
+  return opened.has([...namesIn(path), ...(kind === undefined ? [] : [kind])].join('.'));
+}
+
+function namesIn(path: readonly (string | number)[]): string[] {
+  return path.filter((step) => typeof step === 'string');
+}
+
+function joined(path: string, name: string): string {
+  return path === '' ? name : `.${name}`;
 }
 
 /** A field's name can be any text. */
 function shorten(name: string): string {
-  return name.length <= 80 ? name : `${name.slice(0, 80)}…`;
+  return name.length <= nameCharactersMax ? name : `${name.slice(0, nameCharactersMax)}…`;
 }
 
-/** The returned path begins after the holder's name: `[2].content` or `.ttl`. */
-function findInValue(
-  search: Search,
-  value: unknown,
-  at: Omit<ObjectLocation, 'isRoot'>,
-): Found | null {
+function keepKnownIn(search: Search, value: unknown, at: Omit<ObjectLocation, 'isRoot'>): unknown {
   if (Array.isArray(value)) {
+    let kept: unknown[] | null = null;
     for (const [index, element] of value.entries()) {
-      const found =
-        typeof element === 'object' && element !== null ? findInValue(search, element, at) : null;
-      if (found) return { path: `[${index}]${found.path}`, refusal: found.refusal };
+      if (typeof element !== 'object' || element === null) continue;
+      search.path.push(index);
+      const known = keepKnownIn(search, element, at);
+      if (known !== element) (kept ??= [...value])[index] = known;
+      search.path.pop();
     }
-    return null;
+    return kept ?? value;
   }
-  if (!isObject(value)) return null;
+  if (!isObject(value)) return value;
   const kind = at.isOpened ? null : unknownPartKind(search.rules, value, at.holder);
-  const isOpened =
-    at.isOpened || (kind !== null && search.opened.has(joinPath(at.fieldPath, kind)));
+  const isOpened = at.isOpened || (kind !== null && isOpenedHere(search, kind));
   if (kind !== null && !isOpened) {
-    return {
-      path: '.type',
-      refusal: refuse(`${quoted(kind)} is an unknown kind of content; ${remedy}`),
-    };
+    search.path.push('type');
+    throw refusalAt(search, refuse(`${quoted(kind)} is an unknown kind of content; ${remedy}`));
   }
-  const found = findRefused(search, value, { ...at, isOpened, isRoot: false });
-  return found && { path: `.${found.path}`, refusal: found.refusal };
+  return keepKnown(search, value, { ...at, isOpened, isRoot: false });
 }
 
 /**

@@ -15,7 +15,7 @@ import type { SseEvent } from '../lib/sse.ts';
 import type { BilledAnswer } from './billed-answer.ts';
 import type { FieldNames } from './client-words.ts';
 import type { Hiding } from './hide-users.ts';
-import type { OpenedFields } from './field-verdicts.ts';
+import type { UnknownFields } from './field-verdicts.ts';
 import type { ToolNameRule } from './tool-names.ts';
 
 /** Configured limits that a format's validation enforces. */
@@ -38,6 +38,8 @@ export type ClientRequest<Body = unknown> = {
   readonly choices: number;
   /** Tokens of the maximum that the client reserves for thinking; 0: none. */
   readonly thinkingBudgetTokens: number;
+  /** Fields that parsing left out, to be listed. Left out: none. */
+  readonly ignored?: readonly string[];
 };
 
 /** What a writer needs beside the answer's content. */
@@ -61,15 +63,15 @@ export type AnswerContext = {
 export type ClientFormat = {
   readonly name: ClientFormatName;
   /**
-   * Throws ApiError `invalid_request` that names the field. Unknown fields are refused later, when
+   * Throws ApiError `invalid_request` that names the field. Unknown fields are left out later, when
    * the route and its opened fields are known.
    */
   readonly parseRequest: (body: unknown, limits: RequestLimits) => ClientRequest;
   /**
    * For translation. Throws ApiError `invalid_request` on what the canonical request cannot
-   * express, and on unknown fields that are not opened.
+   * express.
    */
-  readRequest(request: ClientRequest, opened?: OpenedFields): CanonicalRequest;
+  readRequest(request: ClientRequest, unknown?: UnknownFields): CanonicalRequest;
   /**
    * Harmless fields that `readRequest` leaves out because the canonical request lacks them. Listed
    * in `X-<name>-Ignored` with those of the writer.
@@ -150,8 +152,7 @@ export type UpstreamTarget = {
    * they have no price.
    */
   readonly searchesMax?: number;
-  /** Unknown fields that the operator lets through. Left out: none. */
-  readonly passFields?: OpenedFields;
+  readonly unknown?: UnknownFields;
 };
 
 export type UpstreamRequest = {
@@ -271,6 +272,11 @@ type Relay = {
    * impossible limit.
    */
   readonly searchTool: (request: ClientRequest) => SearchTool | null;
+  /**
+   * Returns false when something must be emulated in the answer: then the request is translated, from
+   * its format to the same format. Left out: never.
+   */
+  canRelay?(request: ClientRequest, target: UpstreamTarget): boolean;
   /**
    * Throws ApiError on what a shared credential must not pass: stored state and options without a
    * price.

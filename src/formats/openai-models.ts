@@ -28,6 +28,16 @@ export function fitKnownEffort(effort: Effort, upstreamModel: string): Effort {
   return known ? nearestEffort(effort, known) : effort;
 }
 
+/**
+ * The effort of a request without one, as far as it is known: GPT-5.1 to 5.4 do not think then. From
+ * npm `openai` 7.55, `ReasoningEffort`; 5.2 and 5.4 from OpenAI's guides (from memory).
+ */
+export function defaultEffort(upstreamModel: string): Effort | null {
+  const version = versionOf(upstreamModel) ?? 0;
+  const isBase = version > 500 && version < 505 && !/-(?:chat|codex|pro)/.test(upstreamModel);
+  return isBase ? 'none' : null;
+}
+
 /** `verbosity` came with GPT-5. */
 export function takesVerbosity(upstreamModel: string): boolean {
   return versionOf(upstreamModel) !== null && !upstreamModel.includes('-chat');

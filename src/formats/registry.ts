@@ -5,11 +5,12 @@ import { chat } from './chat/index.ts';
 import type { ClientFormat, UpstreamFormat } from './format.ts';
 import { gemini } from './gemini/index.ts';
 import { messages } from './messages/index.ts';
+import { chatForClients } from './responses-at-chat.ts';
 import { responses } from './responses/index.ts';
 
 export const clientFormats: Readonly<Record<ClientFormatName, ClientFormat>> = {
   responses,
-  chat,
+  chat: chatForClients,
   messages,
 };
 

@@ -8,6 +8,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { answerJson } from '../support/upstream.ts';
 
 let gateway: TestGateway;
+let strict: TestGateway;
 const limits = {
   max_input_tokens: 200_000,
   max_output_tokens: 8_000,
@@ -46,12 +47,17 @@ before(async () => {
     '/lab/v1/chat/completions': 'chat',
     '/v1/chat/completions': 'chat',
     '/v1/messages': 'messages',
+    '/v1/responses': 'responses',
     '/v1beta/models/up:generateContent': 'gemini',
   };
   for (const [path, wire] of Object.entries(paths))
     gateway.upstream.on(path, answerContent(wire, content));
 });
+before(async () => {
+  strict = await startGateway({ limits: { unknown_fields: 'refuse' } });
+});
 after(() => gateway.stop());
+after(() => strict.stop());
 
 type Sent = {
   readonly name: 'chat' | 'responses' | 'messages';
@@ -68,54 +74,107 @@ async function liveKey(creditUsd = 5, account?: string) {
   return gateway.makeKey({ mode: 'live', creditUsd, ...(account && { account }) });
 }
 
+function ignoredBy({ headers }: { headers: Readonly<Record<string, unknown>> }): string[] {
+  const list = headers['x-service-ignored'];
+  return typeof list === 'string' ? list.split(', ') : [];
+}
+
 function lastSent(): Record<string, unknown> {
   return gateway.upstream.requests.at(-1)!.body as Record<string, unknown>;
 }
 
-test('an unknown field at any endpoint and depth gets a 400 that names it and the setting, and nothing is sent upstream', async () => {
+const unknownNames = [
+  'n_predict',
+  'MAX_TOKENS',
+  'extra_body',
+  'options',
+  'custom_logit_processor',
+  '__proto__',
+];
+
+test('an unknown field at any endpoint and depth is left out and listed, and never sent', async () => {
   const { key, account } = await liveKey();
-  const sent = gateway.upstream.requests.length;
-  const names = [
-    'n_predict',
-    'MAX_TOKENS',
-    'extra_body',
-    'options',
-    'custom_logit_processor',
-    '__proto__',
-  ];
-  for (const { name } of endpoints) {
-    for (const field of names) {
-      const reply = await post({ name, key, fields: JSON.parse(`{"${field}":{"n":2}}`) as object });
-      assert.deepEqual([reply.status, reply.error.code], [400, 'invalid_request'], reply.text);
-      assert.match(reply.error.message, new RegExp(`^${field} is an unknown field.*pass_fields`));
+  for (const mode of ['live', 'test'] as const) {
+    const caller = mode === 'live' ? key : (await gateway.makeKey({ mode })).key;
+    for (const { name } of endpoints) {
+      for (const field of unknownNames) {
+        const fields = JSON.parse(`{"${field}":{"n":2}}`) as object;
+        const reply = await post({ name, key: caller, fields });
+        assert.deepEqual([reply.status, ignoredBy(reply)], [200, [field]], reply.text);
+        if (mode === 'live') assert.ok(!Object.hasOwn(lastSent(), field), field);
+      }
     }
   }
   const deep = user([{ type: 'text', text: 'x', Max_Tokens: 9 }]);
-  for (const name of ['chat', 'messages'] as const) {
-    assert.match(
-      (await post({ name, key, fields: deep })).error.message,
-      /^messages\[0\]\.content\[0\]\.Max_Tokens is an unknown field/,
+  for (const [name, model] of [
+    ['chat', undefined],
+    ['messages', undefined],
+    ['chat', 'plain'],
+    ['chat', 'translated'],
+  ] as const) {
+    const reply = await post({
+      name,
+      key,
+      fields: { ...deep, ...(model && { model }), n_predict: 9 },
+    });
+    assert.deepEqual(
+      [reply.status, ignoredBy(reply).toSorted()],
+      [200, ['messages.content.Max_Tokens', 'n_predict']],
+      reply.text,
     );
+    assert.doesNotMatch(JSON.stringify(lastSent()), /Max_Tokens|n_predict/);
   }
-  for (const id of ['plain', 'translated']) {
-    assert.equal(
-      (await post({ name: 'chat', key, fields: { model: id, n_predict: 9 } })).status,
-      400,
-    );
-  }
-  assert.equal(gateway.upstream.requests.length, sent);
   assert.equal((await gateway.balance(account)).heldMicros, 0);
 });
 
-test('a misspelt field is answered with the field that was probably meant', async () => {
+test('thousands of unknown fields with long names are left out, and listed only in part', async () => {
   const { key } = await liveKey();
+  const names = Array.from({ length: 5_000 }, (_, index) => `${index}\u2028${'x'.repeat(500)}`);
+  const fields = Object.fromEntries(names.map((name) => [name, 1]));
+  const reply = await post({ name: 'chat', key, fields });
+  assert.equal(reply.status, 200, reply.text);
+  const list = String(reply.headers['x-service-ignored']);
+  assert.ok(list.length < 1_100 && /and \d+ more$/.test(list), list);
+  assert.ok(JSON.stringify(lastSent()).length < 1_000);
+});
+
+test('an unknown field without a value is left out and not listed', async () => {
+  const { key } = await liveKey();
+  const reply = await post({ name: 'chat', key, fields: { brand_new: null } });
+  assert.deepEqual([reply.status, ignoredBy(reply)], [200, []], reply.text);
+  assert.ok(!('brand_new' in lastSent()));
+});
+
+test('with `limits.unknown_fields: refuse` an unknown field is a 400 that names it, and nothing is sent', async () => {
+  const { key, account } = await strict.makeKey({ mode: 'live', creditUsd: 5 });
+  for (const { name, path, body } of endpoints) {
+    for (const field of unknownNames) {
+      const fields = JSON.parse(`{"${field}":{"n":2}}`) as object;
+      const reply = await strict.post(path, { key, body: body(fields) });
+      assert.deepEqual([reply.status, reply.error.code], [400, 'invalid_request'], reply.text);
+      assert.match(reply.error.message, new RegExp(`^${field} is an unknown field.*pass_fields`));
+    }
+    if (name === 'responses') continue;
+    const deep = user([{ type: 'text', text: 'x', Max_Tokens: 9 }]);
+    assert.match(
+      (await strict.post(path, { key, body: body(deep) })).error.message,
+      /^messages\[0\]\.content\[0\]\.Max_Tokens is an unknown field/,
+    );
+  }
+  assert.equal(strict.upstream.requests.length, 0);
+  assert.equal((await strict.balance(account)).heldMicros, 0);
+});
+
+test('with `limits.unknown_fields: refuse` a misspelt field is answered with the field that was probably meant', async () => {
+  const { key } = await strict.makeKey({ mode: 'live', creditUsd: 5 });
   const cases = [
     ['chat', 'max_token', 'max_tokens'],
     ['messages', 'stop_sequence', 'stop_sequences'],
     ['responses', 'max_output_token', 'max_output_tokens'],
   ] as const;
   for (const [name, field, meant] of cases) {
-    const reply = await post({ name, key, fields: { [field]: 9 } });
+    const { path, body } = endpoint(name);
+    const reply = await strict.post(path, { key, body: body({ [field]: 9 }) });
     assert.equal(
       reply.error.message,
       `${field} is an unknown field; did you mean \`${meant}\`? Otherwise leave it out, or ask the operator to open it with \`pass_fields\``,
@@ -129,14 +188,13 @@ test('fields that the operator allows pass only there, and are dropped and liste
   const opened = await post({ name: 'chat', key, fields: { ...hi, model: 'opened', ...sampler } });
   assert.equal(opened.status, 200, opened.text);
   assert.deepEqual(lastSent()['sampler'], sampler.sampler);
-  assert.equal(
-    (await post({ name: 'chat', key, fields: { ...hi, model: 'plain', ...sampler } })).status,
-    400,
-  );
-  assert.equal(
-    (await post({ name: 'chat', key, fields: { ...hi, model: 'opened', Sampler: 1 } })).status,
-    400,
-  );
+  for (const fields of [
+    { ...hi, model: 'plain', ...sampler },
+    { ...hi, model: 'opened', Sampler: 1 },
+  ]) {
+    assert.equal((await post({ name: 'chat', key, fields })).status, 200);
+    assert.ok(!Object.keys(lastSent()).some((name) => /sampler/i.test(name)));
+  }
 
   const nested = { only_here: 1, messages: [{ role: 'user', content: 'Hi', Kind: 'x' }] };
   assert.equal(

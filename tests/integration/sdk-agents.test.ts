@@ -6,7 +6,7 @@ import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import { z } from 'zod';
 import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
-import { chatReportOf, forecast, report, weatherOf } from '../support/tool-loop.ts';
+import { askToSpeak, chatReportOf, forecast, report, weatherOf } from '../support/tool-loop.ts';
 
 let loop: LoopGateway;
 
@@ -43,6 +43,29 @@ for (const useResponses of [true, false]) {
       // all.
       assert.equal(streamed.finalOutput, useResponses ? report : chatReportOf(model));
       assert.deepEqual(asked.toSorted(), ['Paris', 'Paris', 'Rome', 'Rome']);
+    });
+
+    test(`${way} on ${model}: an agent that speaks before its calls goes on after them, whole and streamed`, async () => {
+      const weather = tool({
+        name: 'get_weather',
+        description: 'The weather of a city',
+        parameters: z.object({ city: z.string() }),
+        execute: ({ city }) => weatherOf(city),
+      });
+      const agent = new Agent({
+        name: 'Weather',
+        instructions: askToSpeak,
+        model,
+        tools: [weather],
+      });
+      const whole = await runner(useResponses).run(agent, 'Weather?');
+      assert.equal(whole.finalOutput, report);
+      const streamed = await runner(useResponses).run(agent, 'Weather?', { stream: true });
+      await streamed.completed;
+      assert.equal(streamed.finalOutput, useResponses ? report : chatReportOf(model));
+      // The next turn holds the whole conversation so far.
+      const more = [...streamed.history, { role: 'user' as const, content: 'And now?' }];
+      assert.match(String((await runner(useResponses).run(agent, more)).finalOutput), /Reports/);
     });
 
     test(`${way} on ${model}: an agent answers with an object`, async () => {

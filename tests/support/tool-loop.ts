@@ -36,6 +36,9 @@ export function weatherOf(city: string): string {
   return `${city}: "21°" \\ sunny 🌞`;
 }
 
+/** The model writes a text before its calls when a request holds this. */
+export const askToSpeak = 'Say what you do.';
+
 export const report = `Reports: ${calls.map(({ arguments: { city } }) => weatherOf(String(city))).join('; ')}.`;
 export const forecast = { city: 'Paris', degrees: 21 };
 const reasoningLost = ' The reasoning is lost.';
@@ -77,7 +80,11 @@ function answer(format: TurnFormat, body: Body): Turn {
     };
   }
   if (tools.length > 0 && results.length === 0)
-    return { calls, text: null, thought: format.asksToThink(body) ? thought : null };
+    return {
+      calls,
+      text: JSON.stringify(body).includes(askToSpeak) ? 'Let me look.' : null,
+      thought: format.asksToThink(body) ? thought : null,
+    };
   if (results.length === 0)
     return {
       calls: [],

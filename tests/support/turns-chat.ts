@@ -23,7 +23,8 @@ export const chatTurns: TurnFormat = {
       new Map(results.map(({ tool_call_id: id, content }) => [String(id), textOf(content)])),
     );
   },
-  toolNames: (body) => listOf(body.tools).map((tool) => (tool.function as { name: string }).name),
+  toolNames: (body) =>
+    listOf(body.tools).map((tool) => ((tool.function ?? tool.custom) as { name: string }).name),
   hasSchema: (body) =>
     (body.response_format as { type?: string } | undefined)?.type === 'json_schema',
   asksToThink: (body) => body.reasoning_effort !== undefined,

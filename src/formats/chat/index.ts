@@ -9,7 +9,7 @@ import { ignoredFields, readRequest } from './read-request.ts';
 import { readStream } from './read-stream.ts';
 import { mayThink } from './reasoning.ts';
 import { relayAnswer } from './relay-answer.ts';
-import { relayRequest } from './relay-request.ts';
+import { canRelay, relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
 import { toolNames } from './relay-tool-names.ts';
 import { readUsage } from './usage.ts';
@@ -29,7 +29,13 @@ export const chat: ClientFormat & UpstreamFormat = {
   outputLimitField: (body) =>
     body.max_tokens && !body.max_completion_tokens ? 'max_tokens' : 'max_completion_tokens',
   writeError,
-  relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
+  relay: {
+    searchTool: readSearchTool,
+    canRelay,
+    writeRequest: relayRequest,
+    relayAnswer,
+    relayStream,
+  },
   toolNames,
   writeRequest,
   hideUsers: hideOpenAiUsers,

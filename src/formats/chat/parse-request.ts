@@ -1,16 +1,18 @@
-// Validates a client's body. The body itself stays unchanged, except for added types, because the
-// straight path sends it on.
+// Validates a client's body. The body itself stays unchanged, except for the shape of its tools,
+// because the straight path sends it on.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
+import { editFields } from '../edit-json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
+import { mapChanged, toChatChoice, toChatTool, withKind } from '../tool-shapes.ts';
 import { RequestSchema, type ChatRequest } from './schema.ts';
 
 const findProblem = compileSchema(RequestSchema);
 
 /** Throws ApiError `invalid_request` with the field's path. */
 export function parseRequest(body: unknown, limits: RequestLimits): ClientRequest<ChatRequest> {
-  const typed = isObject(body) ? withTypes(body) : body;
+  const typed = isObject(body) ? inOwnShape(body) : body;
   const problem = findProblem(typed);
   if (problem)
     throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
@@ -28,38 +30,23 @@ export function parseRequest(body: unknown, limits: RequestLimits): ClientReques
 }
 
 /**
- * Adds the `type` that some clients leave out of tools, calls and a choice; the field beside it
- * implies it: `{"function": {"name": "f"}}`.
+ * Tools and choices in Chat's shape, whichever format's the client sent, and with the `type` that
+ * some clients leave out of them and of calls.
  */
-function withTypes(body: JsonObject): JsonObject {
-  const tools = mapChanged(body.tools, withType);
-  const toolChoice = withType(body.tool_choice);
-  const messages = mapChanged(body.messages, (message) => {
-    if (!isObject(message)) return message;
-    const calls = mapChanged(message.tool_calls, withType);
-    return calls === message.tool_calls ? message : { ...message, tool_calls: calls };
-  });
-  if (tools === body.tools && toolChoice === body.tool_choice && messages === body.messages)
-    return body;
-  return {
-    ...body,
+function inOwnShape(body: JsonObject): JsonObject {
+  const { tools, tool_choice: choice, parallel_tool_calls: parallel } = body;
+  const messages = mapChanged(body.messages, (message) =>
+    isObject(message)
+      ? editFields(message, { tool_calls: mapChanged(message.tool_calls, withKind) })
+      : message,
+  );
+  const isSerial = isObject(choice) && choice.disable_parallel_tool_use === true;
+  return editFields(body, {
     messages,
-    ...(tools !== undefined && { tools }),
-    ...(toolChoice !== undefined && { tool_choice: toolChoice }),
-  };
-}
-
-function withType(value: unknown): unknown {
-  if (!isObject(value) || (value.type ?? null) !== null) return value;
-  const kind = (['function', 'custom'] as const).find((name) => isObject(value[name]));
-  return kind ? { ...value, type: kind } : value;
-}
-
-/** Returns the same list when nothing changes. Returns anything but a list unchanged. */
-function mapChanged(list: unknown, change: (entry: unknown) => unknown): unknown {
-  if (!Array.isArray(list)) return list;
-  const changed = list.map(change);
-  return changed.some((entry, index) => entry !== list[index]) ? changed : list;
+    tools: mapChanged(tools, toChatTool),
+    tool_choice: toChatChoice(choice),
+    parallel_tool_calls: isSerial ? (parallel ?? false) : parallel,
+  });
 }
 
 function checkMaxTokens(

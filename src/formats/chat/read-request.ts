@@ -4,7 +4,7 @@
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { isAskedFor, type OpenedFields } from '../field-verdicts.ts';
+import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { ignoredMessageFields, readCacheControl, readMessages } from './read-messages.ts';
 import { leaveOutUnsent } from './optional-tools.ts';
@@ -14,10 +14,10 @@ import { refuseUnpriced } from './shared-credential.ts';
 /** Throws ApiError `invalid_request` that names the field. */
 export function readRequest(
   { body: asked, maxOutputTokens }: ClientRequest<ChatRequest>,
-  opened?: OpenedFields,
+  unknown?: UnknownFields,
 ): CanonicalRequest {
   const { body: request } = leaveOutUnsent(asked);
-  refuseUnpriced(request, { opened });
+  refuseUnpriced(request, { unknown });
   refuseInexpressible(request);
   const { stop } = request;
   return {

@@ -1,6 +1,12 @@
 // The straight path for a request: the client's body with the fields that the gateway decides.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import {
+  leaveOutFields,
+  refuseProbabilities,
+  refusedSampling,
+  takesStops,
+} from '../model-abilities.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { relayHistory } from './foreign-history.ts';
 import { otherLimits } from './host-fields.ts';
@@ -14,19 +20,20 @@ import { refuseUnpriced } from './shared-credential.ts';
 
 /** Throws ApiError on what a shared credential must not pass. */
 export function relayRequest(
-  { body: asked }: ClientRequest<ChatRequest>,
+  { body: clientBody }: ClientRequest<ChatRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
-  const { body, leftOut } = leaveOutUnsent(asked);
   const search = target.searchesMax === undefined ? 'unpriced' : 'priced';
-  refuseUnpriced(body, { search, isOpenAi: target.isOpenAi, opened: target.passFields });
+  const { isOpenAi, unknown } = target;
+  const { body: lean, leftOut } = leaveOutUnsent(clientBody);
+  const body = refuseUnpriced(lean, { search, isOpenAi, unknown });
   // From entries, because assigning `__proto__` would lose it.
   const upstream: Record<string, unknown> = Object.fromEntries(
     Object.entries(body).filter(([name]) => !decidedHere.has(name)),
   );
   upstream.model = target.model;
-  const { reasoning_effort: effort } = body;
-  if (effort) upstream.reasoning_effort = fitKnownEffort(effort, target.model);
+  const ignored = listIgnored(body);
+  fitToModel(upstream, body, target, ignored);
   upstream[outputLimitField(target)] = target.maxOutputTokens;
   if (target.stream) {
     upstream.stream = true;
@@ -36,14 +43,33 @@ export function relayRequest(
   // Hosts that do not know `store` may refuse it, so it is added only for OpenAI.
   if (typeof body.store === 'boolean') upstream.store = false;
   Object.assign(upstream, relayStop(body));
-  const { messages, ignored } = relayHistory(body.messages, target);
-  upstream.messages = messages;
+  const history = relayHistory(body.messages, target);
+  upstream.messages = history.messages;
   if (body.tools) upstream.tools = relayTools(body.tools);
   const names = relayedNames(body);
   return {
     body: names ? renameTools(upstream, names.toSent) : upstream,
-    ignored: [...listIgnored(body), ...leftOut, ...ignored],
+    ignored: [...ignored, ...leftOut, ...history.ignored],
   };
+}
+
+/** Leaves out what the model refuses. Throws ApiError when that would change the answer. */
+function fitToModel(
+  upstream: Record<string, unknown>,
+  { reasoning_effort: asked, logprobs, top_logprobs, logit_bias }: ChatRequest,
+  target: UpstreamTarget,
+  ignored: string[],
+): void {
+  const effort = asked ? fitKnownEffort(asked, target.model) : null;
+  if (effort && target.thinking) upstream.reasoning_effort = effort;
+  else leaveOutFields(upstream, ['reasoning_effort'], asked === 'none' ? [] : ignored);
+  refuseProbabilities({ logprobs, top_logprobs, logit_bias }, effort, target);
+  leaveOutFields(upstream, refusedSampling(effort, target), ignored);
+}
+
+/** True when the model takes the stop sequences, so that nothing must be emulated. */
+export function canRelay({ body }: ClientRequest<ChatRequest>, target: UpstreamTarget): boolean {
+  return takesStops(readStopSequences(body.stop), target);
 }
 
 /** Drops empty stop sequences, and the field when none is left. */

@@ -2,7 +2,7 @@
 // catalogue or names state kept at the provider: fields by the table of verdicts, tools by their
 // kind.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { compileVerdicts, type OpenedFields } from '../field-verdicts.ts';
+import { compileVerdicts, type UnknownFields } from '../field-verdicts.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { hostPartKinds, hostTable, openAiPartKinds, openAiTable } from './host-fields.ts';
 import { asksToSearch } from './web-search.ts';
@@ -25,19 +25,21 @@ type Destination = {
   readonly search?: SearchOffer;
   /** True for OpenAI's own API, false for the many hosts that know more fields. */
   readonly isOpenAi?: boolean;
-  readonly opened?: OpenedFields;
+  readonly unknown?: UnknownFields;
 };
 
-/** Throws ApiError `invalid_request` that names the field. */
-export function refuseUnpriced(
-  body: JsonObject,
-  { search = 'elsewhere', isOpenAi = false, opened }: Destination = {},
-): void {
-  if (isOpenAi) checkForOpenAi(body, opened);
-  else checkForHosts(body, opened);
+/**
+ * Returns the body without unknown fields. Throws ApiError `invalid_request` that names the field.
+ */
+export function refuseUnpriced<Body extends JsonObject>(
+  body: Body,
+  { search = 'elsewhere', isOpenAi = false, unknown }: Destination = {},
+): Body {
+  const known = isOpenAi ? checkForOpenAi(body, unknown) : checkForHosts(body, unknown);
   if (search !== 'priced' && asksToSearch(body))
     refuse('web_search_options', unofferedSearch[search]);
   if (Array.isArray(body.tools)) body.tools.forEach(refuseUnpricedTool);
+  return known;
 }
 
 function refuseUnpricedTool(tool: JsonObject, index: number): void {

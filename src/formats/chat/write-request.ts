@@ -15,6 +15,7 @@ import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import type { FittedSchema } from '../fit-schema.ts';
+import { refusedSampling, takesStops } from '../model-abilities.ts';
 import { fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
 import { asObjectParameters } from '../tool-parameters.ts';
@@ -49,19 +50,6 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   return { body, ignored: [...ignored], ...(emulated && { emulated }) };
 }
 
-/** The format's own limit; few hosts accept more. */
-export const stopSequencesMax = 4;
-
-/**
- * Thinking models of OpenAI and xAI refuse any stop sequence. OpenAI's reference: "not supported
- * with latest reasoning models"; https://docs.x.ai/docs/guides/reasoning (read 2026-11-23).
- */
-function takesStops(sequences: readonly string[], target: UpstreamTarget): boolean {
-  if (sequences.length === 0) return true;
-  const refusesAny = target.thinking && (target.isOpenAi || target.model.includes('grok'));
-  return !refusesAny && sequences.length <= stopSequencesMax;
-}
-
 /** Many other hosts continue a last assistant message. OpenAI treats it as an earlier turn. */
 function refusePrefill({ isPrefilled, messages }: CanonicalRequest, target: UpstreamTarget): void {
   if (!isPrefilled || !target.isOpenAi) return;
@@ -72,15 +60,13 @@ function refusePrefill({ isPrefilled, messages }: CanonicalRequest, target: Upst
   );
 }
 
-/** OpenAI's thinking models refuse sampling parameters unless thinking is switched off. */
 function writeSampling(
   request: CanonicalRequest,
   target: UpstreamTarget,
   ignored: Set<string>,
 ): JsonObject {
   const { temperature, topP, seed, frequencyPenalty, presencePenalty, reasoning } = request;
-  const refusesSampling =
-    target.isOpenAi && target.thinking && effortOf(reasoning, target) !== 'none';
+  const refused = refusedSampling(effortOf(reasoning, target), target);
   const sampling = {
     temperature,
     top_p: topP,
@@ -90,7 +76,7 @@ function writeSampling(
   const fields: Record<string, number> = seed === null ? {} : { seed };
   for (const [name, value] of Object.entries(sampling)) {
     if (value === null) continue;
-    if (refusesSampling) ignored.add(name);
+    if (refused.includes(name)) ignored.add(name);
     else fields[name] = value;
   }
   return fields;

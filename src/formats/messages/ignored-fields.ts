@@ -1,6 +1,13 @@
 // Lists fields below the top level that only Anthropic knows. They are harmless when left out.
 import { isObject } from '../../lib/json.ts';
+import { isAskedFor } from '../field-verdicts.ts';
 import type { MessagesRequest } from './schema.ts';
+
+/** `metadata`, when it has entries besides the user's name: they are tags, and sent nowhere. */
+export function ignoredMetadata({ metadata }: Pick<MessagesRequest, 'metadata'>): string[] {
+  const isTag = ([name, value]: [string, unknown]) => name !== 'user_id' && isAskedFor(value);
+  return Object.entries(metadata ?? {}).some(isTag) ? ['metadata'] : [];
+}
 
 /** Options of tools without meaning elsewhere: `tools.defer_loading`. */
 export function ignoredToolFields({ tools }: MessagesRequest): string[] {

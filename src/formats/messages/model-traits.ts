@@ -3,6 +3,8 @@
 // docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html and
 // openrouter.ai/docs (Claude 4.7 migration), read 2026-11-20. Neither says that 4.1 to 4.6 refuse
 // top_p beside temperature.
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
 
 export type ModelTraits = {
   /**
@@ -39,6 +41,31 @@ export function modelTraits(upstreamModel: string): ModelTraits {
     systemMessages: (family === 'opus' && version >= 408) || (family === 'fable' && version >= 500),
     xhighEffort: version >= 407,
   };
+}
+
+/**
+ * Returns the sampling fields of a request. Adds to `ignored` what the model, or its thinking, does not accept. A temperature above Messages'
+ * maximum becomes the maximum.
+ */
+export function fitSampling(
+  { temperature, topP, topK }: Pick<CanonicalRequest, 'temperature' | 'topP' | 'topK'>,
+  { traits, isThinking }: { traits: ModelTraits; isThinking: boolean },
+  ignored: string[],
+): JsonObject {
+  const takesAny = traits.sampling !== 'none';
+  const fields: Record<string, number> = {};
+  const put = (name: string, value: number | null, isTaken: boolean) => {
+    if (value === null) return;
+    if (isTaken) fields[name] = value;
+    else ignored.push(name);
+  };
+  const highest = temperature === null ? null : Math.min(temperature, 1);
+  put('temperature', highest, takesAny && (!isThinking || highest === 1));
+  if (temperature !== highest && fields.temperature !== undefined) ignored.push('temperature');
+  const hasRoom = traits.sampling === 'all' || fields.temperature === undefined;
+  put('top_p', topP, takesAny && hasRoom && (!isThinking || (topP ?? 0) >= 0.95));
+  put('top_k', topK, takesAny && !isThinking);
+  return fields;
 }
 
 /**

@@ -8,12 +8,13 @@ import type {
   Tool,
   ToolChoice,
 } from '../../canonical/request.ts';
-import { isAskedFor, type OpenedFields } from '../field-verdicts.ts';
+import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { isStrictSchema } from '../openai-schema.ts';
 import { verdictTable } from './field-verdicts.ts';
 import {
   ignoredMessageFields,
+  ignoredMetadata,
   ignoredThinkingFields,
   ignoredToolFields,
 } from './ignored-fields.ts';
@@ -26,10 +27,10 @@ import { refuseSharedState } from './shared-credential.ts';
 /** Throws ApiError `invalid_request` on what the canonical request cannot express. */
 export function readRequest(
   { body: asked }: ClientRequest<MessagesRequest>,
-  opened?: OpenedFields,
+  unknown?: UnknownFields,
 ): CanonicalRequest {
   const { body: request } = leaveOutHosted(asked);
-  refuseSharedState(request, { opened });
+  refuseSharedState(request, { unknown });
   return {
     system: readSystem(request),
     messages: readMessages(request.messages),
@@ -153,5 +154,6 @@ export function ignoredFields({ body }: ClientRequest<MessagesRequest>): string[
     ...ignoredToolFields(request),
     ...ignoredThinkingFields(request),
     ...ignoredMessageFields(request),
+    ...ignoredMetadata(request),
   ];
 }

@@ -7,6 +7,8 @@ import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { asObjectSchema } from '../tool-parameters.ts';
 import { verdictTable } from './field-verdicts.ts';
+import { ignoredMetadata } from './ignored-fields.ts';
+import { fitSampling, modelTraits } from './model-traits.ts';
 import { leaveOutUnknown } from './optional-tools.ts';
 import { relayHistory } from './relay-history.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
@@ -17,13 +19,13 @@ import { relayTools } from './web-search.ts';
 
 /** Throws ApiError `invalid_request` on what the shared upstream credential must not pass. */
 export function relayRequest(
-  { body: asked }: ClientRequest<MessagesRequest>,
+  { body: clientBody }: ClientRequest<MessagesRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
-  const { body, leftOut } = leaveOutUnknown(asked);
-  refuseSharedState(body, {
+  const { body: lean, leftOut } = leaveOutUnknown(clientBody);
+  const body = refuseSharedState(lean, {
     search: target.searchesMax === undefined ? 'unpriced' : 'priced',
-    opened: target.passFields,
+    unknown: target.unknown,
   });
   const ignored: string[] = [...leftOut];
   const { messages, droppedThinking, droppedCitations } = relayHistory(body.messages);
@@ -40,6 +42,7 @@ export function relayRequest(
   if (target.searchesMax !== undefined) boundSearches(outgoing, target.searchesMax, ignored);
   if (!target.thinking) dropEffort(outgoing, ignored);
   else boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
+  fitToModel(outgoing, target.model, ignored);
   const names = relayedNames(body);
   return { body: names ? renameTools(outgoing, names.toSent) : outgoing, ignored };
 }
@@ -67,6 +70,7 @@ function relayFields(body: JsonObject, ignored: string[]): Record<string, unknow
       ? verdictTable.request[name]
       : undefined;
     if (!known || (known.rule !== 'drop' && value !== null)) entries.push([name, value]);
+    else if (name === 'metadata') entries.push(...sentMetadata(body, ignored));
     else if (isAskedFor(value)) ignored.push(name);
   }
   // From entries, because assigning `__proto__` would lose it.
@@ -76,6 +80,15 @@ function relayFields(body: JsonObject, ignored: string[]): Record<string, unknow
     fields[name] = value;
   }
   return fields;
+}
+
+function sentMetadata(
+  { metadata }: Pick<MessagesRequest, 'metadata'>,
+  ignored: string[],
+): [string, unknown][] {
+  ignored.push(...ignoredMetadata({ metadata }));
+  const { user_id: user } = metadata ?? {};
+  return (user ?? null) === null ? [] : [['metadata', { user_id: user }]];
 }
 
 const forcedFields = Object.entries(verdictTable.request).flatMap(([name, rule]) =>
@@ -89,8 +102,23 @@ function boundSearches(outgoing: Outgoing, searchesMax: number, ignored: string[
   ignored.push(...relayed.ignored);
 }
 
+/** Leaves out the sampling fields that the model, or its thinking, refuses. */
+function fitToModel(outgoing: Outgoing, model: string, ignored: string[]): void {
+  const { thinking, temperature = null, top_p: topP = null, top_k: topK = null } = outgoing;
+  for (const name of ['temperature', 'top_p', 'top_k']) delete outgoing[name];
+  const isThinking = (thinking ?? null) !== null && thinking?.type !== 'disabled';
+  const traits = modelTraits(model);
+  Object.assign(
+    outgoing,
+    fitSampling({ temperature, topP, topK }, { traits, isThinking }, ignored),
+  );
+}
+
 type Outgoing = Record<string, unknown> &
-  Pick<MessagesRequest, 'thinking' | 'output_config' | 'max_tokens'> & {
+  Pick<
+    MessagesRequest,
+    'thinking' | 'output_config' | 'max_tokens' | 'temperature' | 'top_p' | 'top_k'
+  > & {
     messages: readonly unknown[];
   };
 

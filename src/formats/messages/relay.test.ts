@@ -29,7 +29,7 @@ test('a request is sent unchanged, except for model, output limit and tier', () 
     model: 'upstream-id',
     maxOutputTokens: 1000,
     stream: true,
-    passFields,
+    unknown: { opened: passFields },
   });
   assert.deepEqual(body, {
     model: 'upstream-id',

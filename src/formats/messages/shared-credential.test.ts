@@ -23,7 +23,6 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
     { system: [{ type: 'text', text: 'x', citations: [{ file_id: 'file_1' }] }] },
     'system[0].citations[0].file_id',
   ],
-  [{ system: [{ type: 'text', text: 'x', source: { url: 'https://x' } }] }, 'system[0].source'],
   [{ inference_geo: 'us' }, 'inference_geo'],
   [{ service_tier: 'priority' }, 'service_tier'],
   [{ tools: [webSearch] }, 'tools[0].type'],

@@ -3,11 +3,11 @@
 // test keeps these tables in step with the official SDK's types.
 import { invalidRequest, type ApiError, quoted } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { compileVerdicts, type OpenedFields } from '../field-verdicts.ts';
+import { compileVerdicts, type UnknownFields } from '../field-verdicts.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
 import { isSearchTool } from './web-search.ts';
 
-const refuseFields = compileVerdicts(verdictTable, partKinds);
+const keepKnown = compileVerdicts(verdictTable, partKinds);
 const costsExtra = 'it is billed separately, and this gateway has no price for it';
 
 /** Typed tools that the client runs itself: the beginning of their type, before the version. */
@@ -48,15 +48,18 @@ const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> 
 type Destination = {
   /** True when the provider's web search has a price here. */
   readonly search?: SearchOffer;
-  readonly opened?: OpenedFields;
+  readonly unknown?: UnknownFields;
 };
 
-/** Throws ApiError `invalid_request` that names the field and gives the reason. */
-export function refuseSharedState(
-  body: JsonObject,
-  { search = 'elsewhere', opened }: Destination = {},
-): void {
-  refuseFields(body, opened);
+/**
+ * Returns the body without unknown fields. Throws ApiError `invalid_request` that names the field
+ * and gives the reason.
+ */
+export function refuseSharedState<Body extends JsonObject>(
+  body: Body,
+  { search = 'elsewhere', unknown }: Destination = {},
+): Body {
+  const known = keepKnown(body, unknown);
   if (Array.isArray(body.tools))
     for (const [index, tool] of body.tools.entries()) refuseTool(tool, `tools[${index}]`, search);
   for (const management of [body.context_management].flat())
@@ -66,6 +69,7 @@ export function refuseSharedState(
       if (isObject(message)) refuseContent(message.content, `messages[${index}].content`);
     }
   }
+  return known;
 }
 
 /**

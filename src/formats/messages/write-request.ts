@@ -12,7 +12,7 @@ import { fitSchema, type FittedSchema } from '../fit-schema.ts';
 import { listRepeated, repeatedTools } from '../tool-names.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
 import { writeCacheControl } from './media.ts';
-import { modelTraits, type ModelTraits } from './model-traits.ts';
+import { fitSampling, modelTraits } from './model-traits.ts';
 import { anthropicTable, writeOutputSchema } from './output-schema.ts';
 import { writeThinkingConfig } from './thinking-config.ts';
 import { writeConversation } from './write-message.ts';
@@ -42,7 +42,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
       messages: conversation.messages,
       ...writeTools(request, ignored),
       ...writeStopSequences(request),
-      ...writeSampling(request, { traits, isThinking }, ignored),
+      ...fitSampling(request, { traits, isThinking }, ignored),
       ...(thinking.thinking ? { thinking: thinking.thinking } : {}),
       ...writeOutputConfig(request, thinking.effort, ignored),
       ...(request.endUser === null ? {} : { metadata: { user_id: request.endUser } }),
@@ -147,31 +147,6 @@ function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): J
   const parallelField = parallel === null ? {} : { disable_parallel_tool_use: !parallel };
   if (choice?.type === 'tool') return { type: 'tool', name: choice.name, ...parallelField };
   return { type: choice?.type === 'required' ? 'any' : 'auto', ...parallelField };
-}
-
-/**
- * Adds to `ignored` what the model, or its thinking, does not accept. A temperature above Messages'
- * maximum becomes the maximum.
- */
-function writeSampling(
-  { temperature, topP, topK }: CanonicalRequest,
-  { traits, isThinking }: { traits: ModelTraits; isThinking: boolean },
-  ignored: string[],
-): JsonObject {
-  const takesAny = traits.sampling !== 'none';
-  const fields: Record<string, number> = {};
-  const put = (name: string, value: number | null, isTaken: boolean) => {
-    if (value === null) return;
-    if (isTaken) fields[name] = value;
-    else ignored.push(name);
-  };
-  const highest = temperature === null ? null : Math.min(temperature, 1);
-  put('temperature', highest, takesAny && (!isThinking || highest === 1));
-  if (temperature !== highest && fields.temperature !== undefined) ignored.push('temperature');
-  const hasRoom = traits.sampling === 'all' || fields.temperature === undefined;
-  put('top_p', topP, takesAny && hasRoom && (!isThinking || (topP ?? 0) >= 0.95));
-  put('top_k', topK, takesAny && !isThinking);
-  return fields;
 }
 
 function writeOutputConfig(

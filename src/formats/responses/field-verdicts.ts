@@ -34,17 +34,18 @@ export const partKinds: PartKinds = {
 export const verdictTable: VerdictTable = {
   request: {
     ...verdicts({ rule: 'set' }, 'model stream store max_output_tokens include'),
-    /** Codex sends the second one, about its own installation. */
+    /**
+     * Codex sends `client_metadata`, about its own installation, and `access_programs`, which name
+     * permissions of the operator's account. `background` itself is refused.
+     */
     ...verdicts({ rule: 'drop' }, 'previous_response_id client_metadata'),
+    ...verdicts({ rule: 'drop' }, 'access_programs background_options'),
     ...verdicts({ rule: 'tool' }, 'tools max_tool_calls'),
     ...pass(
       'input instructions text tool_choice reasoning context_management image stream_options truncation parallel_tool_calls',
     ),
     ...pass('temperature top_p top_logprobs metadata user safety_identifier'),
     ...pass('prompt_cache_key prompt_cache_options prompt_cache_retention'),
-    access_programs: refuse(
-      "uses permissions of the operator's account at the provider, which is not offered here. Leave it out.",
-    ),
     background: refuse(
       'keeps the response at the provider; this endpoint keeps nothing between requests. Use `stream` for long answers.',
     ),

@@ -2,7 +2,9 @@
 import { invalidRequest, type ApiError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
+import { editFields } from '../edit-json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
+import { mapChanged, toResponsesTool } from '../tool-shapes.ts';
 import { RequestSchema, type ResponsesRequest } from './schema.ts';
 
 const findProblem = compileSchema(RequestSchema);
@@ -16,7 +18,7 @@ export function parseRequest(
   _limits: RequestLimits,
 ): ClientRequest<ResponsesRequest> {
   if (!isObject(given)) throw invalidRequest(null, 'the body must be a JSON object');
-  const body = checkReferences(given);
+  const body = checkReferences(inOwnShape(given));
   const problem = findProblem(body);
   if (problem)
     throw invalidRequest(problem.path || null, `${problem.path || 'the body'} ${problem.message}`);
@@ -30,6 +32,15 @@ export function parseRequest(
     choices: 1,
     thinkingBudgetTokens: 0,
   };
+}
+
+/** Tools and a choice in Chat's shape, which some clients send, get that of Responses. */
+function inOwnShape(body: JsonObject): JsonObject {
+  const { tools, tool_choice: choice } = body;
+  return editFields(body, {
+    tools: mapChanged(tools, toResponsesTool),
+    tool_choice: toResponsesTool(choice),
+  });
 }
 
 /**

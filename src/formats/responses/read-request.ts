@@ -3,7 +3,7 @@
 // them.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../canonical/request.ts';
-import type { OpenedFields } from '../field-verdicts.ts';
+import type { UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { isLeftOut, readInput } from './read-input.ts';
 import { leaveOutHosted } from './optional-tools.ts';
@@ -16,13 +16,13 @@ import { toolNamesOf } from './tool-names.ts';
 /** Throws ApiError `invalid_request` that names the field. */
 export function readRequest(
   { body: asked }: ClientRequest<ResponsesRequest>,
-  opened?: OpenedFields,
+  unknown?: UnknownFields,
 ): CanonicalRequest {
   const { body: request } = leaveOutHosted(asked);
   const names = toolNamesOf(request);
   // Before the next check, whose message (the tool has no price) would be the wrong one.
   const tools = readTools(request, names);
-  refuseUnshareable(request, { opened });
+  refuseUnshareable(request, { unknown });
   refuseLogprobs(request);
   const { system, messages } = readInput(request.input, names);
   return {

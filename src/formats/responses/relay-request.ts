@@ -1,42 +1,37 @@
 // The straight path for a request: the client's body, except for what the gateway must set, what a
 // shared credential forbids, and item ids that the provider did not create.
 import { nothingToAnswer } from '../adapting/answerable.ts';
-import { effortLevels } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
 import { editFields } from '../edit-json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { leaveOutFields, refuseProbabilities, refusedSampling } from '../model-abilities.ts';
 import { fitKnownEffort } from '../openai-models.ts';
+import { verdictTable } from './field-verdicts.ts';
 import { leaveOutUnknown } from './optional-tools.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import { relayTools } from './relay-tools.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
 import { openSignature } from './signature.ts';
-import { encryptedReasoning, outputTokensMin } from './write-request.ts';
+import { effortIn, encryptedReasoning, outputTokensMin } from './write-request.ts';
 
 /**
- * Throws ApiError `invalid_request`. `ignored`: `previous_response_id`, `client_metadata`, `store`,
- * `reasoning`, and items such as `input[3]`.
+ * Throws ApiError `invalid_request`. `ignored`: fields such as `previous_response_id`, and items such
+ * as `input[3]`.
  */
 export function relayRequest(
-  { body: asked }: ClientRequest<ResponsesRequest>,
+  { body: clientBody }: ClientRequest<ResponsesRequest>,
   target: UpstreamTarget,
 ): UpstreamRequest {
-  const { body: clientBody, leftOut } = leaveOutUnknown(asked);
-  refuseUnshareable(clientBody, {
+  const { body: lean, leftOut } = leaveOutUnknown(clientBody);
+  const known = refuseUnshareable(lean, {
     search: target.searchesMax === undefined ? 'unpriced' : 'priced',
-    opened: target.passFields,
+    unknown: target.unknown,
   });
-  const {
-    previous_response_id: previousResponseId,
-    client_metadata: clientMetadata,
-    ...rest
-  } = clientBody;
-  const body: Record<string, unknown> = rest;
+  const body: Record<string, unknown> = { ...known };
   const ignored: string[] = [...leftOut];
-  if ((previousResponseId ?? null) !== null) ignored.push('previous_response_id');
-  if ((clientMetadata ?? null) !== null) ignored.push('client_metadata');
+  leaveOutFields(body, droppedFields, ignored);
   if (body.store === true) ignored.push('store');
   body.model = target.model;
   body.stream = target.stream;
@@ -46,10 +41,28 @@ export function relayRequest(
   body.include = relayInclude(body.include, target);
   if (!target.thinking && dropReasoning(body)) ignored.push('reasoning');
   else if (isObject(body.reasoning)) body.reasoning = fitReasoning(body.reasoning, target.model);
+  fitToModel(body, target, ignored);
   if (body.tools) body.tools = relayTools(body.tools);
   if (Array.isArray(body.input)) body.input = relayInput(body.input, ignored);
   const names = relayedNames(clientBody);
   return { body: names ? renameTools(body, names.toSent) : body, ignored };
+}
+
+const droppedFields = Object.keys(verdictTable.request).filter(
+  (name) => verdictTable.request[name]!.rule === 'drop',
+);
+
+/** Leaves out what the model refuses. Throws ApiError when that would change the answer. */
+function fitToModel(
+  body: Record<string, unknown>,
+  target: UpstreamTarget,
+  ignored: string[],
+): void {
+  const { reasoning, include, top_logprobs } = body;
+  const effort = effortIn(reasoning);
+  const asksInclude = Array.isArray(include) && include.includes('message.output_text.logprobs');
+  refuseProbabilities({ top_logprobs, include: asksInclude }, effort, target);
+  leaveOutFields(body, refusedSampling(effort, target), ignored);
 }
 
 /**
@@ -66,7 +79,7 @@ function relayInclude(include: unknown, { thinking }: UpstreamTarget): unknown[]
 
 /** An unknown level becomes the nearest one that the model accepts. */
 function fitReasoning(reasoning: JsonObject, model: string): JsonObject {
-  const effort = effortLevels.find((level) => level === reasoning.effort);
+  const effort = effortIn(reasoning);
   return effort ? { ...reasoning, effort: fitKnownEffort(effort, model) } : reasoning;
 }
 

@@ -56,7 +56,7 @@ test('opened fields are sent unchanged, and the gateway’s own fields are set',
       brand_new: { a: 1 },
       include: ['x'],
     }),
-    { ...target, stream: true, maxOutputTokens: 3, passFields: new Set(['brand_new']) },
+    { ...target, stream: true, maxOutputTokens: 3, unknown: { opened: new Set(['brand_new']) } },
   );
   assert.deepEqual(body, {
     model: 'upstream-model',

@@ -3,11 +3,11 @@
 // tool of the official SDK; a test keeps them complete.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { compileVerdicts, type OpenedFields } from '../field-verdicts.ts';
+import { compileVerdicts, type UnknownFields } from '../field-verdicts.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
 import { isSearchTool } from './web-search.ts';
 
-const refuseFields = compileVerdicts(verdictTable, partKinds);
+const keepKnown = compileVerdicts(verdictTable, partKinds);
 
 /**
  * Where a tool runs. At the caller it costs only its tokens; at the provider it is billed apart.
@@ -36,22 +36,24 @@ export const toolPlaces: Readonly<Record<string, 'caller' | 'provider' | 'depend
 type Destination = {
   /** True when the provider's web search has a price here. */
   readonly search?: SearchOffer;
-  readonly opened?: OpenedFields;
+  readonly unknown?: UnknownFields;
 };
 
 /**
- * Throws ApiError `invalid_request` for what a shared credential must not pass. Translation calls
- * it too, because what it refuses has no meaning elsewhere. The body must have passed the schema.
+ * Returns the body without unknown fields. Throws ApiError `invalid_request` for what a shared
+ * credential must not pass. Translation calls it too, because what it refuses has no meaning
+ * elsewhere. The body must have passed the schema.
  */
-export function refuseUnshareable(
-  body: JsonObject,
-  { search = 'elsewhere', opened }: Destination = {},
-): void {
-  refuseFields(body, opened);
+export function refuseUnshareable<Body extends JsonObject>(
+  body: Body,
+  { search = 'elsewhere', unknown }: Destination = {},
+): Body {
+  const known = keepKnown(body, unknown);
   refuseTools(body.tools, 'tools', search);
   if (Array.isArray(body.input)) {
     for (const [index, item] of body.input.entries()) refuseItem(item, `input[${index}]`, search);
   }
+  return known;
 }
 
 /** `elsewhere`: the model's provider speaks another format, which has no such tool. */

@@ -3,8 +3,10 @@
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
 import { effortOfBudget } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
+import { effortLevels } from '../../canonical/request.ts';
 import type {
   CanonicalRequest,
+  Effort,
   Reasoning,
   Tool,
   ToolChoice,
@@ -12,8 +14,9 @@ import type {
 } from '../../canonical/request.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { refusedSampling } from '../model-abilities.ts';
 import { fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
 import { writeInput } from './write-input.ts';
@@ -32,7 +35,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   const { items, ignored } = writeInput(request);
   const lost = new Set<string>();
   const reasoning = target.thinking ? writeReasoning(request.reasoning, target.model) : undefined;
-  const samples = !target.thinking || reasoning?.effort === 'none';
+  const samples = refusedSampling(effortIn(reasoning), target).length === 0;
   const verbosity = takesVerbosity(target.model) ? request.verbosity : undefined;
   const body: JsonObject = {
     model: target.model,
@@ -81,7 +84,6 @@ function refusePrefill({ isPrefilled, messages }: CanonicalRequest): void {
   );
 }
 
-/** OpenAI's thinking models refuse sampling parameters unless thinking is switched off. */
 function writeSampling({ temperature, topP }: CanonicalRequest): JsonObject {
   return { ...optionalField('temperature', temperature), ...optionalField('top_p', topP) };
 }
@@ -100,6 +102,12 @@ function listIgnored(
     ['reasoning', thinks || request.reasoning?.effort === 'none' ? null : request.reasoning],
   ];
   return lost.filter(([, value]) => value !== null).map(([name]) => name);
+}
+
+/** Returns the effort of a `reasoning` field; null: the model's own. */
+export function effortIn(reasoning: unknown): Effort | null {
+  const asked = isObject(reasoning) ? reasoning.effort : null;
+  return effortLevels.find((level) => level === asked) ?? null;
 }
 
 /**

@@ -81,7 +81,7 @@ function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
   const { format, attempt } = called;
   const { route } = attempt;
   try {
-    if (route.format !== format.name)
+    if (attempt.written.isTranslated)
       return translate(called, upstreamFormats[route.format].readAnswer(body));
     return { kind: 'answered', answer: format.relay.relayAnswer(body, answerContextOf(called)) };
   } catch (error) {

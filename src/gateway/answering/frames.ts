@@ -22,14 +22,13 @@ export function openFrames(called: Called, reply: CallReply, context: AnswerCont
   const { format, attempt } = called;
   const { route, written } = attempt;
   if (reply.kind !== 'stream') throw new Error(`no stream in a reply of kind ${reply.kind}`);
-  const pipe =
-    route.format === format.name
-      ? format.relay.relayStream(context)
-      : translateStream(
-          upstreamFormats[route.format].readStream(),
-          format.writeStream(context),
-          written,
-        );
+  const pipe = written.isTranslated
+    ? translateStream(
+        upstreamFormats[route.format].readStream(),
+        format.writeStream(context),
+        written,
+      )
+    : format.relay.relayStream(context);
   return { frames: chunkFrames(reply.chunks, pipe, called.gateway.clock), pipe };
 }
 

@@ -51,7 +51,8 @@ function ask(content: readonly object[], readUrls: ReadUrls, fields: Partial<Cou
   const calls: UpstreamCall[] = [];
   const gateway = {
     clock: new TestClock(),
-    config: { pricing: { markup: 1 } },
+    config: { pricing: { markup: 1 }, limits: { unknown_fields: 'drop' } },
+    routing: { noteUnknown: () => {} },
     upstreams: {
       send: async (call: UpstreamCall) => {
         calls.push(call);

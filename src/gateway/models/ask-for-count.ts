@@ -15,6 +15,7 @@ import type { Gateway } from '../gateway.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import { readSearch } from '../routing/provider-search.ts';
+import { unknownFieldsAt } from '../routing/unknown-fields.ts';
 import { withImagesInlined, type NamedUrl } from './inline-images.ts';
 import { answerMsMax, sendCount } from './send-count.ts';
 
@@ -91,14 +92,17 @@ function urlOfBlock(path: string): NamedUrl {
 function write(gateway: Gateway, { key, model, request, route }: Asking) {
   const factor = priceFactorFor(gateway, key, model.id);
   const search = readSearch(gateway, { model, route, format: messages, request }, factor);
+  const unknown = unknownFieldsAt(gateway, route);
   const target: UpstreamTarget = {
     model: route.upstreamModel,
     stream: false,
     maxOutputTokens: model.maxOutputTokens,
     thinking: model.supports.thinking,
     isOpenAi: route.kind.isOpenAi ?? false,
-    passFields: route.passFields,
+    unknown,
     ...(search && { searchesMax: search.searchesMax }),
   };
-  return writeCountRequest(request, target);
+  const { body, ignored } = writeCountRequest(request, target);
+  gateway.routing.noteUnknown(unknown.leftOut);
+  return { body, ignored: [...ignored, ...unknown.leftOut] };
 }

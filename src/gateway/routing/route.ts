@@ -9,7 +9,7 @@ import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Model, Route } from '../../domain/catalog/model.ts';
 import { reservedProviderName } from '../../config/known-providers.ts';
 import type { OpenedFields } from '../../formats/field-verdicts.ts';
-import { stopSequencesMax } from '../../formats/chat/write-request.ts';
+import { stopSequencesMax } from '../../formats/model-abilities.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { HttpProviderKind } from '../../providers/provider.ts';
 import type { ConnectedProvider, ConnectedProviders } from './providers.ts';

@@ -8,12 +8,14 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { createCountNotices, type NoteCounts } from './count-notices.ts';
 import { RetryBudget } from './retry-budget.ts';
+import { createUnknownNotices, type NoteUnknown } from './unknown-fields.ts';
 import { RouteHealth, type RouteName, type RouteState, type SharedHealth } from './health.ts';
 
 export type Routing = {
   readonly health: RouteHealth;
   readonly retryBudget: RetryBudget;
   readonly noteCounts: NoteCounts;
+  readonly noteUnknown: NoteUnknown;
   /**
    * Returns numbers from 0 up to, not including, 1: chooses among equal routes, and varies waits.
    */
@@ -46,6 +48,7 @@ export function createRouting(
       floor: Math.ceil(retries.budget_floor / threads),
     }),
     noteCounts: createCountNotices(log, clock),
+    noteUnknown: createUnknownNotices(log, clock),
     random: Math.random,
   };
 }

@@ -24,6 +24,7 @@ import type { ForwardableHeaders } from '../../providers/provider.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ChosenRoute } from './route.ts';
 import type { AskedSearch } from './provider-search.ts';
+import { unknownFieldsAt } from './unknown-fields.ts';
 
 export type WrittenRequest = {
   readonly path: string;
@@ -31,6 +32,8 @@ export type WrittenRequest = {
   readonly body: string;
   readonly ignored: readonly string[];
   readonly emulated: Emulated;
+  /** False on the straight path. */
+  readonly isTranslated: boolean;
   /** Custom tools that were sent as functions; their calls become custom again in the answer. */
   readonly loweredTools: ReadonlySet<string>;
   /** null: the tools keep the client's names. */
@@ -61,6 +64,7 @@ export type Asked = {
 type ToWrite = Omit<Asked, 'estimate'>;
 
 type WrittenBody = UpstreamRequest & {
+  readonly isTranslated: boolean;
   readonly loweredTools: ReadonlySet<string>;
   readonly toolNames: ToolNames | null;
 };
@@ -76,6 +80,7 @@ export function writeUpstreamRequest(
   { route, search, outputTokens }: RouteLimits,
 ): WrittenRequest {
   const { gateway, key, request } = asked;
+  const unknown = unknownFieldsAt(gateway, route);
   const target: UpstreamTarget = {
     model: route.upstreamModel,
     stream: request.stream,
@@ -83,16 +88,18 @@ export function writeUpstreamRequest(
     thinking: asked.model.supports.thinking,
     isOpenAi: route.kind.isOpenAi ?? false,
     refusedHistory: route.provider.refusedHistory,
-    passFields: route.passFields,
+    unknown,
     ...(search && { searchesMax: search.searchesMax }),
   };
   const {
     body,
     ignored,
     emulated = nothing,
+    isTranslated,
     loweredTools,
     toolNames,
   } = writeBody(asked, route, target);
+  gateway.routing.noteUnknown(unknown.leftOut);
   const accepted = withoutFields(body, route.provider.refusedFields);
   const hidden = gateway.providers.endUsers.hide(accepted.body, {
     accountId: key.accountId,
@@ -105,11 +112,16 @@ export function writeUpstreamRequest(
     headers: route.kind.headers(route.provider.apiKey, asked.forwardable),
     body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(hidden) : hidden),
     ignored: [
-      ...ignored,
-      ...accepted.ignored,
-      ...ignoredBetas(asked.forwardable['anthropic-beta']),
+      ...new Set([
+        ...(request.ignored ?? []),
+        ...ignored,
+        ...unknown.leftOut,
+        ...accepted.ignored,
+        ...ignoredBetas(asked.forwardable['anthropic-beta']),
+      ]),
     ],
     emulated,
+    isTranslated,
     loweredTools,
     toolNames,
     mayHide: hasTools(body) || (target.thinking && upstreamFormats[route.format].mayThink(body)),
@@ -130,10 +142,13 @@ function writeBody(
   route: ChosenRoute,
   target: UpstreamTarget,
 ): WrittenBody {
-  if (route.format === format.name)
-    return { ...format.relay.writeRequest(request, target), loweredTools: none, toolNames: null };
+  const { relay } = format;
+  if (route.format === format.name && relay.canRelay?.(request, target) !== false) {
+    const relayed = relay.writeRequest(request, target);
+    return { ...relayed, isTranslated: false, loweredTools: none, toolNames: null };
+  }
   const upstreamFormat = upstreamFormats[route.format];
-  const read = format.readRequest(request, route.passFields);
+  const read = format.readRequest(request, target.unknown);
   const lowered = route.kind.customTools
     ? { request: read, names: none, ignored: [] }
     : lowerCustomTools(read);
@@ -150,6 +165,7 @@ function writeBody(
     body,
     ignored: [...(format.ignoredFields?.(request) ?? []), ...lowered.ignored, ...ignored],
     ...(emulated && { emulated }),
+    isTranslated: true,
     loweredTools: lowered.names,
     toolNames: names,
   };

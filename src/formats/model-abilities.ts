@@ -1,0 +1,73 @@
+// What models of OpenAI's two formats refuse, from their ids: the catalogue has no fields for it. The
+// straight path and translation both ask here, so that a request is treated alike on every path.
+import { invalidRequest } from '../canonical/errors.ts';
+import type { Effort } from '../canonical/request.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { isAskedFor } from './field-verdicts.ts';
+import type { UpstreamTarget } from './format.ts';
+import { defaultEffort } from './openai-models.ts';
+
+type Target = Pick<UpstreamTarget, 'model' | 'thinking' | 'isOpenAi'>;
+
+const penalties = ['frequency_penalty', 'presence_penalty'];
+const sampling = ['temperature', 'top_p', ...penalties];
+
+/**
+ * Returns the sampling fields that the model refuses, which are left out and listed. `effort`: as
+ * sent; null: the model's own. OpenAI's thinking models take them only while they do not think; xAI's
+ * refuse penalties (https://docs.x.ai/docs/guides/reasoning, read 2026-11-23).
+ */
+export function refusedSampling(effort: Effort | null, target: Target): readonly string[] {
+  if (thinksAtOpenAi(effort, target)) return sampling;
+  return isThinkingGrok(target) ? penalties : [];
+}
+
+/** Leaves the fields out of a body, and adds those that ask for something to `ignored`. */
+export function leaveOutFields(
+  body: Record<string, unknown>,
+  names: readonly string[],
+  ignored: string[],
+): void {
+  for (const name of names) {
+    if (isAskedFor(body[name])) ignored.push(name);
+    delete body[name];
+  }
+}
+
+/**
+ * Throws ApiError `invalid_request` for the first of the fields that asks for something, if the
+ * model refuses all of them: without probabilities the answer would not be what was asked for.
+ */
+export function refuseProbabilities(
+  fields: JsonObject,
+  effort: Effort | null,
+  target: Target,
+): void {
+  const asked = Object.keys(fields).find((name) => fields[name] !== 0 && isAskedFor(fields[name]));
+  if (asked === undefined || !thinksAtOpenAi(effort, target)) return;
+  throw invalidRequest(
+    asked,
+    `${asked} is not supported by this model while it thinks; leave it out`,
+  );
+}
+
+/** The format's own limit; few hosts accept more. */
+export const stopSequencesMax = 4;
+
+/**
+ * Returns false when the gateway must search for the sequences itself. Thinking models of OpenAI and
+ * xAI refuse any. OpenAI's reference: "not supported with latest reasoning models".
+ */
+export function takesStops(sequences: readonly string[], target: Target): boolean {
+  if (sequences.length === 0) return true;
+  const refusesAny = (target.isOpenAi && target.thinking) || isThinkingGrok(target);
+  return !refusesAny && sequences.length <= stopSequencesMax;
+}
+
+function thinksAtOpenAi(effort: Effort | null, { isOpenAi, thinking, model }: Target): boolean {
+  return isOpenAi && thinking && (effort ?? defaultEffort(model)) !== 'none';
+}
+
+function isThinkingGrok({ thinking, model }: Target): boolean {
+  return thinking && model.includes('grok');
+}

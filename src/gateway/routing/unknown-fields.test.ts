@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TestClock } from '../../../tests/support/test-clock.ts';
+import { createUnknownNotices } from './unknown-fields.ts';
+
+function notices() {
+  const clock = new TestClock();
+  const logged: unknown[] = [];
+  const log = { warn: (fields: object) => void logged.push((fields as { field: string }).field) };
+  const note = createUnknownNotices(log, clock);
+  return { clock, logged, note: (...fields: string[]) => note(new Set(fields)) };
+}
+
+test('each unknown field is logged once a day', async () => {
+  const { clock, logged, note } = notices();
+  note('a', 'b');
+  note('b', 'a', 'c');
+  note();
+  assert.deepEqual(logged, ['a', 'b', 'c']);
+  await clock.advance(24 * 3_600_000);
+  note('b');
+  assert.deepEqual(logged, ['a', 'b', 'c', 'b']);
+});
+
+test('clients that invent names fill the log only up to a limit a day', async () => {
+  const { clock, logged, note } = notices();
+  for (let index = 0; index < 1_000; index++) note(`invented_${index}`);
+  assert.equal(logged.length, 200);
+  await clock.advance(24 * 3_600_000);
+  note('new');
+  assert.equal(logged.at(-1), 'new');
+});

@@ -1,0 +1,169 @@
+// Requests in the shape of another client or host: Responses bodies and flat tools at the Chat
+// address, and answers that come back with fields that no request has.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { answerContent } from '../support/answers.ts';
+import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
+
+let loop: LoopGateway;
+
+before(async () => {
+  loop = await startLoopGateway();
+  const answer = answerContent('chat', { text: 'Sunny.', tokens: { input: 20, output: 5 } });
+  loop.gateway.upstream.on('/v1/chat/completions', answer);
+});
+after(() => loop.gateway.stop());
+
+/** `gpt-5.4` is asked in the client's own format. */
+const models = [...loopModels.map(({ id }) => id), 'gpt-5.4'];
+const chatPath = '/v1/chat/completions';
+const schema = { type: 'object', properties: { q: { type: 'string' } } };
+const flatCustom = {
+  type: 'custom',
+  name: 'ApplyPatch',
+  description: 'p',
+  format: { type: 'grammar', syntax: 'lark', definition: 'start: /.+/' },
+};
+
+async function post(path: string, body: JsonObject) {
+  const reply = await loop.gateway.post(path, { key: loop.key, body });
+  assert.equal(reply.status, 200, reply.text);
+  const ignored = String(reply.headers['x-service-ignored'] ?? '').split(', ');
+  const sent = loop.gateway.upstream.requests.at(-1)!.body as JsonObject;
+  return { reply, ignored, sent };
+}
+
+for (const model of models) {
+  describe(`on ${model}`, () => {
+    test('a Responses body at the Chat address is answered as Chat', async () => {
+      const body = {
+        model,
+        user: 'u',
+        input: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: [{ type: 'input_text', text: 'Weather?' }] },
+          { type: 'function_call', call_id: 'c1', name: 'read_file', arguments: '{"q":"a"}' },
+          { type: 'function_call_output', call_id: 'c1', output: 'in the file', status: 'done' },
+        ],
+        tools: [
+          { type: 'function', name: 'read_file', description: 'd', parameters: schema },
+          flatCustom,
+        ],
+        reasoning: { effort: 'medium', summary: 'auto' },
+        text: { verbosity: 'low' },
+        store: false,
+        truncation: 'auto',
+        brand_new: 1,
+        include: ['reasoning.encrypted_content'],
+        stream_options: { include_usage: true },
+        prompt_cache_retention: '24h',
+        metadata: { cursorConversationId: 'c' },
+      };
+      const whole = await post(chatPath, { ...body, stream: false });
+      assert.equal((JSON.parse(whole.reply.text) as JsonObject)['object'], 'chat.completion');
+      for (const name of ['truncation', 'brand_new'])
+        assert.ok(whole.ignored.includes(name), `${name} in ${whole.ignored.join()}`);
+      const streamed = await post(chatPath, { ...body, stream: true });
+      assert.match(streamed.reply.text, /"object":"chat\.completion\.chunk"[\s\S]*data: \[DONE\]/);
+      for (const { sent } of [whole, streamed]) {
+        const text = JSON.stringify(sent);
+        for (const said of ['Be brief.', 'Weather?', 'in the file', 'read_file', 'ApplyPatch'])
+          assert.ok(text.includes(said), `${said} in ${text}`);
+        assert.ok(!text.includes('brand_new'));
+      }
+    });
+
+    test('flat tools of Responses and of Messages at the Chat address are treated as well-formed ones', async () => {
+      const nested = { type: 'function', function: { name: 'read_file', parameters: schema } };
+      const { sent } = await post(chatPath, {
+        model,
+        messages: [{ role: 'user', content: 'x' }],
+        tools: [nested, flatCustom, { name: 'claude_tool', input_schema: schema }],
+        tool_choice: { type: 'tool', name: 'read_file' },
+      });
+      const text = JSON.stringify(sent);
+      for (const name of ['read_file', 'ApplyPatch', 'claude_tool']) assert.ok(text.includes(name));
+      if (model === 'gpt-5.4') {
+        const { syntax, definition } = flatCustom.format;
+        assert.deepEqual((sent['tools'] as JsonObject[])[1], {
+          type: 'custom',
+          custom: {
+            name: 'ApplyPatch',
+            description: 'p',
+            format: { type: 'grammar', grammar: { syntax, definition } },
+          },
+        });
+        const choice = { type: 'function', function: { name: 'read_file' } };
+        assert.deepEqual(sent['tool_choice'], choice);
+      }
+    });
+
+    test('an answer of the OpenAI Agents SDK comes back with fields in the wrong places', async () => {
+      const call = {
+        id: 'call_1',
+        type: 'function',
+        function: { name: 'get_weather', arguments: '{"q":"a"}' },
+      };
+      const variants = [
+        { annotations: [{ type: 'x' }] },
+        { role: 'assistant', refusal: null, tool_calls: [call] },
+        { index: 1, logprobs: { content: [] } },
+      ];
+      for (const extra of variants) {
+        const { sent, ignored } = await post(chatPath, {
+          model,
+          tools: [{ type: 'function', function: { name: 'get_weather', parameters: schema } }],
+          messages: [
+            { role: 'user', content: 'x' },
+            {
+              id: 'msg_1',
+              index: 2,
+              role: 'assistant',
+              reasoning_content: 'Hm.',
+              content: [{ type: 'text', text: 'Let me.', ...extra }],
+              tool_calls: [{ ...call, logprobs: 3 }],
+            },
+            { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
+          ],
+        });
+        const text = JSON.stringify(sent);
+        assert.ok(text.includes('Let me.') && text.includes('sunny'), text);
+        assert.doesNotMatch(text, /annotations|logprobs|msg_1/);
+        const [name] = Object.keys(extra);
+        for (const path of [`content.${name}`, 'id', 'index', 'tool_calls.logprobs'])
+          assert.ok(ignored.includes(`messages.${path}`), `${path} in ${ignored.join()}`);
+      }
+    });
+
+    test('the fields that Codex adds for its operator’s account are left out and listed', async () => {
+      const { sent, ignored } = await post('/v1/responses', {
+        model,
+        input: [{ role: 'user', content: 'x' }],
+        access_programs: { cyber: 'standard' },
+        background: false,
+        background_options: { any: 1 },
+        tools: [{ type: 'function', function: { name: 'f', parameters: schema } }],
+        tool_choice: { type: 'function', function: { name: 'f' } },
+      });
+      for (const name of ['access_programs', 'background_options']) {
+        assert.ok(ignored.includes(name), ignored.join());
+        assert.ok(!(name in sent));
+      }
+    });
+  });
+}
+
+test('a Responses body at the Chat address is refused by the names of its own fields', async () => {
+  for (const [fields, message] of [
+    [{ input: [{ role: 'nobody', content: 'x' }] }, /^input\[0\]\.role must/],
+    [{ input: 'x', temperature: 3 }, /^temperature must/],
+    [{ input: 'x', background: true }, /^background keeps/],
+    [{}, /^messages is required/],
+  ] as const) {
+    const body = { model: 'gpt-5.4', ...fields };
+    const reply = await loop.gateway.post(chatPath, { key: loop.key, body });
+    assert.equal(reply.status, 400, reply.text);
+    assert.match(reply.error.message, message);
+  }
+});
