@@ -299,3 +299,18 @@ test('an answer with words ends as its host says, whatever the native reason', (
   assert.deepEqual([text, reasons], ['hi', ['stop']]);
   assert.ok(relayWhole(whole({ content: 'hi' }, 'stop', brokenFinish)));
 });
+
+test('answers of the other formats get their required fields too, whole and streamed', () => {
+  const message = writeWhole('messages', 'messages', { content: [] }, answerContext('messages'))!;
+  assert.match(message.id as string, /^msg_/);
+  assert.deepEqual([message.type, message.role], ['message', 'assistant']);
+  const started = openPipe('messages', 'messages', answerContext('messages')).push({
+    event: 'message_start',
+    data: '{"type":"message_start","message":{"id":null,"content":[]}}',
+  });
+  assert.match(started, /"id":"msg_.*"type":"message","role":"assistant"/);
+  const output = { status: 'completed', output: [] };
+  const response = writeWhole('responses', 'responses', output, answerContext('responses'))!;
+  assert.match(response.id as string, /^resp_/);
+  assert.deepEqual([response.object, response.created_at], ['response', 1_763_683_200]);
+});

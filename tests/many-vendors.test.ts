@@ -76,7 +76,7 @@ const gemini: Vendor = {
     usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 9 },
   },
 };
-const call = {
+const weatherCall = {
   id: 'call_1',
   type: 'function',
   function: { name: 'weather', arguments: JSON.stringify(args) },
@@ -99,7 +99,7 @@ function chatVendor(model: string, secret: string, details: readonly Json[]): Ve
     content: null,
     reasoning_content: 'The thought',
     reasoning_details: details,
-    tool_calls: [call],
+    tool_calls: [weatherCall],
   };
   const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
   const usage = { prompt_tokens: 9, completion_tokens: 9 };

@@ -115,10 +115,23 @@ export type UpstreamFormat = {
   readonly readBilledAnswer: (body: unknown) => BilledAnswer | null;
   readonly readStream: () => StreamReader;
   /**
+   * Returns a written body without what the host has just refused with this body of a 400. Returns
+   * null when the refusal is about something else. Left out: always.
+   */
+  readonly withoutRefused?: (body: JsonObject, refusal: unknown) => Lightened | null;
+  /**
    * Asks a host for the input tokens of a request. Left out: no host of this format counts without
    * running the request.
    */
   readonly inputCount?: InputCount;
+};
+
+/** A request without something that its host refused. */
+export type Lightened = {
+  readonly body: JsonObject;
+  readonly ignored: readonly string[];
+  /** The host will refuse it in other requests too. */
+  readonly isLasting?: boolean;
 };
 
 export type InputCount = {
@@ -140,6 +153,8 @@ export type UpstreamTarget = {
   readonly maxOutputTokens: number;
   /** When false, effort and budgets are dropped and listed as ignored. */
   readonly thinking: boolean;
+  /** True when the host has refused summaries of reasoning. */
+  readonly refusesSummaries?: boolean;
   /** True for OpenAI's own API, false for other hosts, several of which refuse unknown fields. */
   readonly isOpenAi: boolean;
   /**

@@ -9,6 +9,7 @@ import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 import { readStream } from './read-stream.ts';
 import { mayThink } from './thinking-config.ts';
+import { withoutRefused } from './refused.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
@@ -38,5 +39,6 @@ export const messages: ClientFormat & UpstreamFormat = {
   readAnswer,
   readBilledAnswer: (body) => readBilledAnswer(body, 'content', ({ usage }) => readUsage(usage)),
   readStream,
+  withoutRefused,
   inputCount,
 };

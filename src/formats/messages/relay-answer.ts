@@ -10,6 +10,7 @@ import { relayedNames, renameBlocks } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
 import { readUsage, writeMessageUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
+import { missingHead } from './write-answer.ts';
 
 /**
  * Throws UnreadableAnswer when the body is no message. An answer without usage gets our own count,
@@ -26,7 +27,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const names = relayedNames(context.request.body);
   const named = names ? renameBlocks(message, names.toClient) : message;
   return {
-    body: { ...named, model: context.model, usage },
+    body: { ...named, ...missingHead(message, context), model: context.model, usage },
     usage: reported,
     stop: readStop(message.stop_reason, message.stop_sequence),
     outputBytes,

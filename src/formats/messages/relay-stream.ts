@@ -15,6 +15,7 @@ import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../st
 import type { ToolNames } from '../tool-names.ts';
 import { StreamUsage, writeMessageUsage, writeUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
+import { missingHead } from './write-answer.ts';
 import { withCost, shownUsage } from '../shown-usage.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
@@ -148,7 +149,9 @@ class MessageStreamRelay {
     const usage = this.progress.usage
       ? shownUsage(message.usage)
       : writeMessageUsage(this.#counted());
-    const relayed = { ...event, message: { ...message, model: this.#context.model, usage } };
+    const { model } = this.#context;
+    const filled = { ...message, ...missingHead(message, this.#context), model, usage };
+    const relayed = { ...event, message: filled };
     return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);
   }
 

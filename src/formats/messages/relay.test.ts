@@ -119,6 +119,7 @@ test('an answer is relayed unchanged, under the catalogue’s id', () => {
   const body = {
     id: 'msg_upstream',
     type: 'message',
+    role: 'assistant',
     model: 'upstream-id',
     content: [
       { type: 'thinking', thinking: 'é', signature: 's' },
@@ -166,7 +167,13 @@ const sse = (...events: unknown[]) =>
     .join('');
 const start = {
   type: 'message_start',
-  message: { model: 'upstream-id', usage: { input_tokens: 9, output_tokens: 1 } },
+  message: {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'upstream-id',
+    usage: { input_tokens: 9, output_tokens: 1 },
+  },
 };
 const end = {
   type: 'message_delta',

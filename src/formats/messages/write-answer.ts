@@ -37,6 +37,18 @@ export function messageHead(context: AnswerContext): JsonObject {
   };
 }
 
+/** Returns the required fields that a host's message lacks. */
+export function missingHead(
+  { id, type, role }: JsonObject,
+  { requestId }: AnswerContext,
+): JsonObject {
+  return {
+    ...(typeof id !== 'string' && { id: `msg_${requestId}` }),
+    ...(typeof type !== 'string' && { type: 'message' }),
+    ...(typeof role !== 'string' && { role: 'assistant' }),
+  };
+}
+
 /**
  * Writes a call as a block. `caller`: the model itself, because at Anthropic programs can call
  * tools too.

@@ -9,6 +9,7 @@ import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 import { readStream } from './read-stream.ts';
+import { withoutRefused } from './refused.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
@@ -38,6 +39,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   readAnswer,
   readBilledAnswer: (body) => readBilledAnswer(body, 'output', ({ usage }) => readUsage(usage)),
   readStream,
+  withoutRefused,
   inputCount,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
 };

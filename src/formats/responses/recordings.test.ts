@@ -240,7 +240,9 @@ function checkEdits(original: JsonObject, relayed: JsonObject): void {
     model: original.model,
     output: undone,
   };
-  assert.deepEqual(edited, { ...original, usage: withoutCosts(usage) });
+  const { id, object, created_at: createdAt } = relayed;
+  const whole = { id, object, created_at: createdAt, ...original };
+  assert.deepEqual(edited, { ...whole, usage: withoutCosts(usage) });
 }
 
 /** Removes our cost and xAI's. */

@@ -7,7 +7,7 @@ import type { ToolNames } from '../tool-names.ts';
 import { shownUsage } from '../shown-usage.ts';
 import { inspectContent, readItem } from './read-answer.ts';
 import { renameItem, renameTools } from './relay-tool-names.ts';
-import { writeWarnings } from './response-body.ts';
+import { missingHead, writeWarnings } from './response-body.ts';
 
 /** `names`: the names under which the request's tools were sent. */
 export function relayItem(item: unknown, names: ToolNames | null): unknown {
@@ -30,7 +30,12 @@ export function relayResponse(
   const { body } = context.request;
   const named = names ? renameTools(response, names.toClient) : response;
   const usage = response.usage === undefined ? null : { usage: shownUsage(response.usage) };
-  const ours = { model: context.model, output, ...writeWarnings(body, response.warnings) };
+  const ours = {
+    ...missingHead(response, context),
+    model: context.model,
+    output,
+    ...writeWarnings(body, response.warnings),
+  };
   return { ...named, ...clientNames(response, body), ...usage, ...ours };
 }
 

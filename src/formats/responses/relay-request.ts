@@ -14,6 +14,7 @@ import { relayTools } from './relay-tools.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
 import { openSignature } from './signature.ts';
+import { wantsReasoningText } from './summary-as-text.ts';
 import { effortIn, encryptedReasoning, outputTokensMin } from './write-request.ts';
 
 /**
@@ -40,7 +41,8 @@ export function relayRequest(
   if (target.searchesMax !== undefined) body.max_tool_calls = target.searchesMax;
   body.include = relayInclude(body.include, target);
   if (!target.thinking && dropReasoning(body)) ignored.push('reasoning');
-  else if (isObject(body.reasoning)) body.reasoning = fitReasoning(body.reasoning, target.model);
+  else if (isObject(body.reasoning))
+    body.reasoning = fitReasoning(body.reasoning, { target, ignored });
   fitToModel(body, target, ignored);
   if (body.tools) body.tools = relayTools(body.tools);
   if (Array.isArray(body.input)) body.input = relayInput(body.input, ignored);
@@ -77,10 +79,24 @@ function relayInclude(include: unknown, { thinking }: UpstreamTarget): unknown[]
   return thinking ? [...others, encryptedReasoning] : others;
 }
 
-/** An unknown level becomes the nearest one that the model accepts. */
-function fitReasoning(reasoning: JsonObject, model: string): JsonObject {
-  const effort = effortIn(reasoning);
-  return effort ? { ...reasoning, effort: fitKnownEffort(effort, model) } : reasoning;
+/**
+ * An unknown level becomes the nearest one that the model accepts. A summary is asked for when the
+ * client sets an effort alone, because OpenAI shows no other reasoning.
+ */
+function fitReasoning(
+  reasoning: JsonObject,
+  { target, ignored }: { readonly target: UpstreamTarget; readonly ignored: string[] },
+): JsonObject {
+  const level = effortIn(reasoning);
+  const effort = level && fitKnownEffort(level, target.model);
+  const fitted = effort ? { ...reasoning, effort } : reasoning;
+  if (target.refusesSummaries) {
+    const { summary = null, generate_summary: oldSummary = null, ...rest } = fitted;
+    if (summary !== null || oldSummary !== null) ignored.push('reasoning.summary');
+    return rest;
+  }
+  const asks = target.isOpenAi && effort !== 'none' && wantsReasoningText({ reasoning });
+  return asks ? { ...fitted, summary: 'auto' } : fitted;
 }
 
 /** A model that does not think refuses the field. Returns true when the client loses something. */

@@ -19,6 +19,7 @@ import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage, writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
+import { asReasoningText, wantsReasoningText } from './summary-as-text.ts';
 import { withCost } from '../shown-usage.ts';
 import { readUsage, writeUsage } from './usage.ts';
 import { countSearches, isSearchDone } from './web-search.ts';
@@ -43,6 +44,7 @@ class ResponseStreamRelay {
   readonly progress: StreamProgress = newProgress();
   readonly #context: AnswerContext;
   readonly #names: ToolNames | null;
+  readonly #wantsText: boolean;
   #sequence = 0;
   /** The response as the client last saw it. */
   #response: JsonObject | null = null;
@@ -61,6 +63,7 @@ class ResponseStreamRelay {
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#names = relayedNames(context.request.body);
+    this.#wantsText = wantsReasoningText(context.request.body);
   }
 
   get #relaying() {
@@ -148,13 +151,16 @@ class ResponseStreamRelay {
     );
   }
 
-  #pass({ type, payload }: StreamMessage, data: string): string {
-    this.#meterEvent(type, payload);
-    this.#open.track(type, payload);
+  #pass(message: StreamMessage, data: string): string {
+    this.#meterEvent(message.type, message.payload);
+    this.#open.track(message.type, message.payload);
+    const shown = this.#wantsText ? asReasoningText(message) : message;
+    const { type, payload } = shown;
     const edits = this.#editsOf(type, payload);
     const sequence = this.#sequence++;
     if (payload.sequence_number !== sequence) edits.sequence_number = sequence;
-    const isUntouched = Object.keys(edits).length === 0 && !data.includes('\n');
+    const isUntouched =
+      shown === message && Object.keys(edits).length === 0 && !data.includes('\n');
     if (isUntouched) return formatSse(type, data);
     return formatSse(type, JSON.stringify({ ...payload, ...edits }));
   }

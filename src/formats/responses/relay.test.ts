@@ -42,6 +42,7 @@ const response = {
   output: [],
   usage: null,
   extra: 1,
+  created_at: 9,
 };
 const inserted = { id: 'rs_01kahw_0', type: 'reasoning', summary: [] };
 

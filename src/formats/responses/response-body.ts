@@ -46,6 +46,18 @@ function responseId(context: AnswerContext): string {
   return `resp_${context.requestId}`;
 }
 
+/** Returns the required fields that a host's response lacks. */
+export function missingHead(
+  { id, object, created_at: createdAt }: JsonObject,
+  context: AnswerContext,
+): JsonObject {
+  return {
+    ...(typeof id !== 'string' && { id: responseId(context) }),
+    ...(typeof object !== 'string' && { object: 'response' }),
+    ...(typeof createdAt !== 'number' && { created_at: context.createdAtSeconds }),
+  };
+}
+
 export function writeResponse(context: AnswerContext, state: ResponseState): JsonObject {
   const request = context.request.body as ResponsesRequest;
   return {

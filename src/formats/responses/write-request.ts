@@ -34,7 +34,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   requireChosenTool(request);
   const { items, ignored } = writeInput(request);
   const lost = new Set<string>();
-  const reasoning = target.thinking ? writeReasoning(request.reasoning, target.model) : undefined;
+  const reasoning = target.thinking ? writeReasoning(request.reasoning, target) : undefined;
   const samples = refusedSampling(effortIn(reasoning), target).length === 0;
   const verbosity = takesVerbosity(target.model) ? request.verbosity : undefined;
   const body: JsonObject = {
@@ -114,13 +114,17 @@ export function effortIn(reasoning: unknown): Effort | null {
  * The summary is OpenAI's only visible reasoning, and clients of other formats expect to see some
  * when they ask the model to think.
  */
-function writeReasoning(reasoning: Reasoning | null, model: string): JsonObject | undefined {
+function writeReasoning(
+  reasoning: Reasoning | null,
+  { model, refusesSummaries }: UpstreamTarget,
+): JsonObject | undefined {
   if (!reasoning) return undefined;
+  const summary = refusesSummaries ? null : { summary: 'auto' };
   const { effort, budgetTokens } = reasoning;
   const wanted = effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
-  if (wanted === null) return { summary: 'auto' };
+  if (wanted === null) return summary ?? undefined;
   const fitted = fitKnownEffort(wanted, model);
-  return fitted === 'none' ? { effort: fitted } : { effort: fitted, summary: 'auto' };
+  return fitted === 'none' ? { effort: fitted } : { effort: fitted, ...summary };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { CallFailed } from '../calling/call.ts';
 import type { Gateway } from '../gateway.ts';
 import { logFailure, noteCallEnd } from '../routing/ended-call.ts';
 import { answerKindOf, type CallEnding } from '../routing/health.ts';
+import { lighten } from '../routing/lighten.ts';
 import type { Attempt } from '../routing/plan.ts';
 import { nextStepAfter, waitBeforeRetryMs } from '../routing/retry-policy.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
@@ -247,8 +248,11 @@ async function nextAttempt(
   failed: Pick<LastFailed, keyof CallFailed | 'reported'>,
   retrying: Retrying,
 ): Promise<Attempt | null> {
-  if (failed.begun || isGivenUp(called) || called.attempt.route.isPlayed) return null;
-  const next = chooseNext(called, failed, retrying);
+  const { attempt } = called;
+  if (failed.begun || isGivenUp(called) || attempt.route.isPlayed) return null;
+  // Not a retry: the host refused the request at once, and is asked for less.
+  const lighter = lighten(called, failed);
+  const next = lighter ? { attempt: lighter, waitMs: 0 } : chooseNext(called, failed, retrying);
   if (!next) return null;
   if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
   if (isGivenUp(called)) return null;

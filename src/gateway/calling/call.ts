@@ -26,6 +26,8 @@ export type CallFailed = {
   readonly hasStreamed?: boolean;
   /** True when the answer was complete, so its counts are final; left out: it was not. */
   readonly isWhole?: boolean;
+  /** The host's words when it refused the request with a 400; left out: it did not. */
+  readonly refusal?: unknown;
   /** What had arrived by then. */
   readonly progress: Pick<StreamProgress, 'usage' | 'output' | 'searches' | 'isComplete'>;
   /**
@@ -69,10 +71,11 @@ export async function callUpstream(called: Called): Promise<CallReply> {
       ? upstreamFormats[route.format].readBilledAnswer(reply.body)
       : null;
   const failure = { ...reply.failure, message };
-  return failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, {
+  const failed = failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, {
     requestSent: reply.requestSent,
     billed,
   });
+  return failed.failure.status === 400 ? { ...failed, refusal: reply.body } : failed;
 }
 
 function send({

@@ -7,6 +7,7 @@ import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { createCountNotices, type NoteCounts } from './count-notices.ts';
+import { RefusedSummaries } from './lighten.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { createUnknownNotices, type NoteUnknown } from './unknown-fields.ts';
 import { RouteHealth, type RouteName, type RouteState, type SharedHealth } from './health.ts';
@@ -14,6 +15,7 @@ import { RouteHealth, type RouteName, type RouteState, type SharedHealth } from 
 export type Routing = {
   readonly health: RouteHealth;
   readonly retryBudget: RetryBudget;
+  readonly refusedSummaries: RefusedSummaries;
   readonly noteCounts: NoteCounts;
   readonly noteUnknown: NoteUnknown;
   /**
@@ -47,6 +49,7 @@ export function createRouting(
       percent: retries.budget_percent,
       floor: Math.ceil(retries.budget_floor / threads),
     }),
+    refusedSummaries: new RefusedSummaries(clock),
     noteCounts: createCountNotices(log, clock),
     noteUnknown: createUnknownNotices(log, clock),
     random: Math.random,

@@ -87,6 +87,7 @@ export function writeUpstreamRequest(
     maxOutputTokens: outputTokens,
     thinking: asked.model.supports.thinking,
     isOpenAi: route.kind.isOpenAi ?? false,
+    refusesSummaries: gateway.routing.refusedSummaries.has(route.name),
     refusedHistory: route.provider.refusedHistory,
     unknown,
     ...(search && { searchesMax: search.searchesMax }),

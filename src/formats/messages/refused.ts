@@ -1,0 +1,28 @@
+// What Anthropic may refuse although the request is right: thinking that it signed for another
+// cloud or before a change of its keys. The request can run without it.
+import { readErrorMessage } from '../error-message.ts';
+import type { Lightened } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { mayThinkWithBudget } from './thinking-config.ts';
+
+/** `refusal`: the body of the host's 400. Returns null when nothing can be left out. */
+export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | null {
+  const message = readErrorMessage(refusal) ?? '';
+  if (!/invalid .?signature.? in .?thinking.? block/i.test(message)) return null;
+  if (!Array.isArray(body.messages)) return null;
+  const messages = body.messages.map(withoutThinking).filter((turn) => turn !== null);
+  const { thinking, ...rest } = body;
+  const thinks = isObject(thinking) && thinking.type === 'enabled';
+  const kept = thinking !== undefined && (!thinks || mayThinkWithBudget(messages));
+  return { body: { ...rest, ...(kept && { thinking }), messages }, ignored: ['thinking'] };
+}
+
+/** Returns null for a turn without anything else: Anthropic refuses empty ones. */
+function withoutThinking(turn: unknown): unknown {
+  if (!isObject(turn) || turn.role !== 'assistant' || !Array.isArray(turn.content)) return turn;
+  const isThinking = (block: unknown) =>
+    isObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking');
+  const content = turn.content.filter((block) => !isThinking(block));
+  if (content.length === turn.content.length) return turn;
+  return content.length === 0 ? null : { ...turn, content };
+}

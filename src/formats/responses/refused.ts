@@ -1,0 +1,36 @@
+// What a host may refuse although the request is right: reasoning that it encrypted for another
+// account, region or key, and summaries for an organisation that is not verified. The request can
+// run without them.
+import { readErrorMessage } from '../error-message.ts';
+import type { Lightened } from '../format.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+
+/** `refusal`: the body of the host's 400. Returns null when nothing can be left out. */
+export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | null {
+  const { code, param } = isObject(refusal) && isObject(refusal.error) ? refusal.error : {};
+  const message = readErrorMessage(refusal) ?? '';
+  if (
+    code === 'invalid_encrypted_content' ||
+    /encrypted content .*(?:verified|decrypt)/i.test(message)
+  )
+    return withoutReasoning(body);
+  const isSummary = param === 'reasoning.summary' || /reasoning summar(?:y|ies)/i.test(message);
+  const { reasoning } = body;
+  if (!isSummary || !isObject(reasoning) || (reasoning.summary ?? null) === null) return null;
+  const { summary: _summary, ...rest } = reasoning;
+  return { body: { ...body, reasoning: rest }, ignored: ['reasoning.summary'], isLasting: true };
+}
+
+/** The ids go too: OpenAI refuses a stored call or message without the reasoning before it. */
+function withoutReasoning(body: JsonObject): Lightened | null {
+  const { input } = body;
+  if (!Array.isArray(input)) return null;
+  const kept = input.filter((item) => !isObject(item) || item.type !== 'reasoning');
+  if (kept.length === input.length || kept.length === 0) return null;
+  const items = kept.map((item: unknown) => (isObject(item) ? withoutId(item) : item));
+  return { body: { ...body, input: items }, ignored: ['encrypted_content'] };
+}
+
+function withoutId({ id: _id, ...item }: JsonObject): JsonObject {
+  return item;
+}

@@ -1,0 +1,48 @@
+// Calls a route once more without what its host has just refused: reasoning that it cannot decrypt,
+// or summaries, which are then no longer asked for there for a while.
+import { upstreamFormats } from '../../formats/registry.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CallFailed } from '../calling/call.ts';
+import type { Called } from '../stages.ts';
+import type { RouteName } from './health.ts';
+import type { Attempt } from './plan.ts';
+
+/** Returns null when the refusal is about something else. */
+export function lighten({ attempt, gateway }: Called, { refusal }: CallFailed): Attempt | null {
+  const { route, written } = attempt;
+  const { withoutRefused } = upstreamFormats[route.format];
+  if (refusal === undefined || !withoutRefused) return null;
+  const lighter = withoutRefused(JSON.parse(written.body) as JsonObject, refusal);
+  if (!lighter) return null;
+  if (lighter.isLasting) gateway.routing.refusedSummaries.note(route.name);
+  const ignored = [...new Set([...written.ignored, ...lighter.ignored])];
+  return { ...attempt, written: { ...written, body: JSON.stringify(lighter.body), ignored } };
+}
+
+/** An organisation may be verified meanwhile. */
+const memoryMs = 60 * 60_000;
+const routesMax = 1_000;
+
+/** The routes whose hosts refuse summaries. */
+export class RefusedSummaries {
+  readonly #clock: Clock;
+  readonly #untilMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  note(route: RouteName): void {
+    if (this.#untilMs.size >= routesMax) this.#untilMs.clear();
+    this.#untilMs.set(keyOf(route), this.#clock.elapsedMs() + memoryMs);
+  }
+
+  has(route: RouteName): boolean {
+    return (this.#untilMs.get(keyOf(route)) ?? 0) > this.#clock.elapsedMs();
+  }
+}
+
+function keyOf({ provider, upstreamModel }: RouteName): string {
+  return JSON.stringify([provider, upstreamModel]);
+}

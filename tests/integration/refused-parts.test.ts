@@ -1,0 +1,243 @@
+// What a host refuses though the request is right: reasoning that it cannot decrypt, and summaries.
+// The request runs once more without them. And what a client sees that sets an effort alone.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Json } from '../support/plain/reading.ts';
+import { parseSse } from '../support/formats/sse.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { answerJson, answerSse, answerStatus } from '../support/upstream.ts';
+
+let gateway: TestGateway;
+let key: string;
+const clock = new TestClock();
+
+before(async () => {
+  const limits = {
+    max_input_tokens: 100_000,
+    max_output_tokens: 8_000,
+    prices: { input: 1, output: 2 },
+    supports: { thinking: true },
+  };
+  const gpt = (model: string) => ({
+    ...limits,
+    routes: [{ provider: 'openai', api: 'responses', model }],
+  });
+  const models = {
+    gpt: gpt('gpt-5.4'),
+    'gpt-2': gpt('gpt-5.5'),
+    claude: { ...limits, routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }] },
+  };
+  gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
+});
+after(() => gateway.stop());
+
+const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
+const message = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'ok', annotations: [] }],
+};
+const response = {
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  output: [message],
+  usage,
+};
+const stale = answerStatus(400, {
+  body: {
+    error: {
+      message: 'The encrypted content gAAA could not be verified.',
+      type: 'invalid_request_error',
+      param: null,
+      code: 'invalid_encrypted_content',
+    },
+  },
+});
+const text = (content: string) => ({ role: 'user', content });
+const reasoning = { type: 'reasoning', id: 'rs_03', summary: [], encrypted_content: 'gAAAAABq' };
+const call = { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'f', arguments: '{}' };
+const result = { type: 'function_call_output', call_id: 'c1', output: '1' };
+
+async function sentBy(send: () => Promise<unknown>): Promise<Json[]> {
+  const earlier = gateway.upstream.requests.length;
+  await send();
+  return gateway.upstream.requests.slice(earlier).map(({ body }) => body as Json);
+}
+
+test('reasoning that OpenAI cannot decrypt is left out of a second call, and the client is told', async () => {
+  const asked = {
+    '/v1/responses': { input: [text('x'), reasoning, call, result] },
+    '/v1/messages': {
+      max_tokens: 99,
+      messages: [
+        text('x'),
+        {
+          role: 'assistant',
+          content: [
+            { type: 'redacted_thinking', data: 'tg1.openai.gAAAAABq' },
+            { type: 'text', text: 'a' },
+          ],
+        },
+        text('y'),
+      ],
+    },
+  };
+  for (const [path, body] of Object.entries(asked)) {
+    gateway.upstream.on('/v1/responses', stale, answerJson(response));
+    let ignored: unknown;
+    const [first, second, ...more] = await sentBy(async () => {
+      const reply = await gateway.post(path, { key, body: { model: 'gpt', ...body } });
+      assert.equal(reply.status, 200, reply.text);
+      ignored = reply.headers['x-service-ignored'];
+    });
+    assert.match(String(ignored), /encrypted_content/);
+    assert.match(JSON.stringify(first), /gAAAAABq/);
+    assert.doesNotMatch(JSON.stringify(second!.input), /reasoning|gAAAAABq|fc_1/);
+    assert.deepEqual(more, []);
+  }
+});
+
+test('a host that goes on refusing is asked no third time', async () => {
+  gateway.upstream.on('/v1/responses', stale);
+  const sent = await sentBy(async () => {
+    const body = { model: 'gpt', input: [text('x'), reasoning, text('y')] };
+    const reply = await gateway.post('/v1/responses', { key, body });
+    assert.equal(reply.status, 400);
+    assert.equal(reply.costMicros, null);
+  });
+  assert.equal(sent.length, 2);
+});
+
+test('thinking whose signature Anthropic refuses is left out of a second call', async () => {
+  const refused = answerStatus(400, {
+    body: {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'messages.1.content.0: Invalid `signature` in `thinking` block',
+      },
+    },
+  });
+  const answer = {
+    type: 'message',
+    content: [{ type: 'text', text: 'ok' }],
+    stop_reason: 'end_turn',
+  };
+  gateway.upstream.on('/v1/messages', refused, answerJson({ ...answer, usage }));
+  const thinking = { type: 'thinking', thinking: 'Hm', signature: 'c3RhbGU=' };
+  const content = [thinking, { type: 'tool_use', id: 't1', name: 'f', input: {} }];
+  const results = [{ type: 'tool_result', tool_use_id: 't1', content: '1' }];
+  const [, second] = await sentBy(async () => {
+    const body = {
+      model: 'claude',
+      max_tokens: 4_000,
+      thinking: { type: 'enabled', budget_tokens: 1_024 },
+      messages: [text('x'), { role: 'assistant', content }, { role: 'user', content: results }],
+    };
+    const reply = await gateway.post('/v1/messages', { key, body });
+    assert.equal(reply.status, 200, reply.text);
+    assert.match(String(reply.headers['x-service-ignored']), /thinking/);
+  });
+  assert.deepEqual(second!.messages[1].content, [content[1]]);
+  assert.equal(second!.thinking, undefined, 'a turn without its thinking goes on without it');
+});
+
+const item = { id: 'rs_1', type: 'reasoning', summary: [] as unknown[] };
+const part = { item_id: 'rs_1', output_index: 0, summary_index: 0 };
+const written = { type: 'summary_text', text: 'Hm.' };
+const events = [
+  { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+  { type: 'response.output_item.added', output_index: 0, item },
+  { type: 'response.reasoning_summary_part.added', ...part, part: { ...written, text: '' } },
+  { type: 'response.reasoning_summary_text.delta', ...part, delta: 'Hm.' },
+  { type: 'response.reasoning_summary_text.done', ...part, text: 'Hm.' },
+  { type: 'response.reasoning_summary_part.done', ...part, part: written },
+  {
+    type: 'response.output_item.done',
+    output_index: 0,
+    item: { ...item, summary: [written], encrypted_content: 'gAAA' },
+  },
+  {
+    type: 'response.completed',
+    response: { ...response, reasoning: { effort: 'low', summary: 'detailed' } },
+  },
+].map((data, index) => ({ event: data.type, data: { ...data, sequence_number: index } }));
+
+async function stream(asked: object, model = 'gpt') {
+  gateway.upstream.on('/v1/responses', answerSse(events));
+  let frames: Json[] = [];
+  const [sent] = await sentBy(async () => {
+    const body = { model, input: 'x', stream: true, reasoning: asked };
+    const reply = await gateway.post('/v1/responses', { key, body });
+    frames = parseSse(reply.text).map(({ data }) => JSON.parse(data) as Json);
+  });
+  return {
+    sent: sent!.reasoning as unknown,
+    frames,
+    types: frames.map(({ type }) => String(type)),
+  };
+}
+
+test('an effort alone streams OpenAI’s summary as reasoning text', async () => {
+  const { sent, frames, types } = await stream({ effort: 'low' });
+  assert.deepEqual(sent, { effort: 'low', summary: 'auto' });
+  assert.deepEqual(
+    types.filter((type) => /reasoning|part/.test(type)),
+    [
+      'response.content_part.added',
+      'response.reasoning_text.delta',
+      'response.reasoning_text.done',
+      'response.content_part.done',
+    ],
+  );
+  const delta = frames.find(({ type }) => type === 'response.reasoning_text.delta')!;
+  assert.deepEqual([delta.delta, delta.content_index, delta.summary_index], ['Hm.', 0, undefined]);
+  const finished = frames.find(({ type }) => type === 'response.output_item.done')!;
+  assert.deepEqual(finished.item.summary, [written], 'the item returns to OpenAI as it came');
+});
+
+test('a client that asks for a summary itself gets OpenAI’s own events', async () => {
+  const { sent, types, frames } = await stream({ effort: 'low', summary: 'detailed' });
+  assert.deepEqual(sent, { effort: 'low', summary: 'detailed' });
+  assert.ok(types.includes('response.reasoning_summary_text.delta'));
+  assert.ok(!types.some((type) => type.startsWith('response.reasoning_text')));
+  assert.equal(frames.at(-1)!.response.reasoning.summary, 'detailed');
+});
+
+test('no summary is asked for without an effort, or with none', async () => {
+  assert.equal((await stream({})).sent instanceof Object, true);
+  assert.deepEqual((await stream({ effort: 'none' })).sent, { effort: 'none' });
+});
+
+test('a host that refuses summaries is asked once without, and no more for an hour', async () => {
+  const refused = answerStatus(400, {
+    body: {
+      error: {
+        message: 'Your organization must be verified to generate reasoning summaries.',
+        type: 'invalid_request_error',
+        param: 'reasoning.summary',
+        code: 'unsupported_value',
+      },
+    },
+  });
+  const ask = (asked: object) =>
+    sentBy(async () => {
+      const body = { model: 'gpt-2', input: 'x', reasoning: asked };
+      const reply = await gateway.post('/v1/responses', { key, body });
+      assert.equal(reply.status, 200, reply.text);
+      if ('summary' in asked) assert.equal(reply.headers['x-service-ignored'], 'reasoning.summary');
+    });
+  const asked = (sent: Json[]) => sent.map((body) => body.reasoning as unknown);
+  gateway.upstream.on('/v1/responses', refused, answerJson(response));
+  const effort = { effort: 'low' };
+  assert.deepEqual(asked(await ask(effort)), [{ ...effort, summary: 'auto' }, effort]);
+  assert.deepEqual(asked(await ask(effort)), [effort]);
+  assert.deepEqual(asked(await ask({ ...effort, summary: 'auto' })), [effort]);
+  await clock.advance(61 * 60_000);
+  assert.deepEqual(asked(await ask(effort)), [{ ...effort, summary: 'auto' }]);
+});
