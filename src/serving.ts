@@ -13,7 +13,7 @@ import type { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { headerNamesOf } from './canonical/header-names.ts';
 import { HoldGrowths } from './gateway/charging/hold-growth.ts';
-import { openImageFiles } from './gateway/images/image-files.ts';
+import { answerFilesIn, openImageFiles } from './gateway/images/image-files.ts';
 import { KeepAlives } from './gateway/keep-alives.ts';
 import { Meter } from './gateway/meter.ts';
 import { connectProviders } from './gateway/routing/providers.ts';
@@ -22,7 +22,7 @@ import { RateLimits } from './gateway/admission/rate-limits.ts';
 import { createRouting } from './gateway/routing/routing.ts';
 import { connectSearch } from './gateway/search/search-sources.ts';
 import { createUpstreams } from './gateway/calling/upstreams.ts';
-import { FreeBytes } from './domain/limits/free-bytes.ts';
+import { openDailyBytes } from './domain/limits/daily-bytes.ts';
 import { Idempotency } from './domain/idempotency/idempotency.ts';
 import { openKeyStore } from './domain/keys/key-store.ts';
 import { Sealing } from './domain/ledger/seals/sealing.ts';
@@ -179,18 +179,23 @@ function createGateway(
     clock,
     onError: report('activity cannot be written; retrying'),
   });
+  const images = openImageFiles({
+    config,
+    secrets,
+    removesExpired: threads.isFirst,
+    clock,
+    onError: report('images or long answers cannot be stored, read or removed'),
+  });
+  const files = answerFilesIn(images.store);
+  const bodyBytesMax = idempotency.body_limit_bytes;
   const searching = { config, upstreams, routing, activity, meter, log, clock };
   return {
     config,
     catalog,
     ledger: balances.ledger,
     readBalance: (ledgerId) => balances.read(ledgerId),
-    idempotency: new Idempotency({
-      ...answers,
-      owner,
-      bodyBytesMax: idempotency.body_limit_bytes,
-    }),
-    freeBytes: new FreeBytes(Math.floor(config.limits.free_bytes_per_day / threads.count), clock),
+    idempotency: new Idempotency({ ...answers, owner, bodyBytesMax, files }),
+    ...openDailyBytes(config, { threads: threads.count, clock }),
     cache: new ResponseCache({
       ...answers,
       memoryBytes: Math.floor(cache.memory_bytes / threads.count),
@@ -207,13 +212,7 @@ function createGateway(
     }),
     standings,
     searchers: connectSearch(searching),
-    images: openImageFiles({
-      config,
-      secrets,
-      removesExpired: threads.isFirst,
-      clock,
-      onError: report('images cannot be stored, read or removed'),
-    }),
+    images,
     headers: headerNamesOf(config.service.name),
     log,
     clock,

@@ -121,6 +121,14 @@ export const errorKinds = {
       'In the dashboard and the admin API: the change was already made, is not possible now, or something else changed meanwhile.',
     remedy: 'Reload, check, and try again.',
   },
+  idempotency_body_not_retained: {
+    status: 409,
+    retry: false,
+    meaning:
+      'The request with this Idempotency-Key succeeded and is not charged again, but its response is not stored: it was too much for what an account stores in a day, its file could not be written or is gone, the account stores none or has erased it, or the secret that encrypted it has ended. A header of the first response said so, if it was known by then.',
+    remedy:
+      'The request never runs again under this key. Use a new key to run it again, or ask the operator to raise `idempotency.file_bytes_per_day` or `limits.free_bytes_per_day`.',
+  },
   request_too_large: {
     status: 413,
     retry: false,
@@ -139,14 +147,6 @@ export const errorKinds = {
     retry: false,
     meaning: 'The Idempotency-Key was already used with another body, method or path.',
     remedy: 'Use a new key for a new request.',
-  },
-  idempotency_body_not_retained: {
-    status: 422,
-    retry: false,
-    meaning:
-      'The request with this Idempotency-Key succeeded and is not charged again, but its response is not stored: it was too long, it was free and too much for the free ones that an account stores in a day, the account stores none or has erased it, or the secret that encrypted it has ended.',
-    remedy:
-      'The request never runs again under this key. Use a new key to run it again, or ask the operator to raise `idempotency.body_limit_bytes` or `limits.free_bytes_per_day`.',
   },
   key_daily_limit_reached: {
     status: 429,

@@ -10,6 +10,8 @@ const suffixes = {
   mode: 'Mode',
   /** The source of an answer that was not made for this request. */
   cache: 'Cache',
+  /** `not-retained`: a repeat with the Idempotency-Key will not get this answer. */
+  idempotency: 'Idempotency',
   /** `estimate`: the token count is our own. */
   tokenCount: 'Token-Count',
   /** The provider that served. */

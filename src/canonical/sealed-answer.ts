@@ -10,7 +10,9 @@ export type SealedResponse = {
   readonly contentType: string;
   /** JSON. */
   readonly headers: string;
-  /** Compressed, encrypted, base64; null when the body was too long to store. */
+  /**
+   * Compressed, encrypted, base64, or where a file of that is; null when the body is not stored.
+   */
   readonly body: string | null;
   /** Milliseconds after the charge. */
   readonly keptForMs: number;

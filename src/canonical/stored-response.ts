@@ -12,6 +12,8 @@ export type StoredResponse = {
    * account stores no answers.
    */
   readonly body: Buffer | null;
+  /** The body, compressed as the store does it; left out: not yet. */
+  readonly packed?: Buffer;
   /** Milliseconds until a link in the answer expires; left out when none does. */
   readonly usableForMs?: number;
   /** Left out when unknown. */

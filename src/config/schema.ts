@@ -441,7 +441,7 @@ export const ConfigFile = Type.Object(
           maximum: 1_099_511_627_776,
           default: 268_435_456,
           description:
-            'How many bytes of free answers (of test keys and from the cache) each gateway stores for an account in a UTC day: responses, for retries with the same `Idempotency-Key`, and images that are answered with a link. Of further responses, only the outcome is stored. Further images are refused, except as `b64_json`.',
+            'How many bytes of free answers (of test keys and from the cache) each gateway stores for an account in a UTC day: responses after compression, for retries with the same `Idempotency-Key`, and images that are answered with a link. Of further responses, only the outcome is stored. Further images are refused, except as `b64_json`.',
         }),
         failed_keys_per_minute: Type.Union(
           [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()],
@@ -490,7 +490,14 @@ export const ConfigFile = Type.Object(
           maximum: 67_108_864,
           default: 8_388_608,
           description:
-            'The longest response stored for a retry with the same `Idempotency-Key`. For a longer one, only the outcome is stored: a retry does not run it again and gets a 422.',
+            'The longest response, after compression, that the database stores for a retry with the same `Idempotency-Key`. Longer ones are stored as encrypted files beside the images. 0: only the outcome is stored; a retry does not run the request again and gets a 409.',
+        }),
+        file_bytes_per_day: Type.Integer({
+          minimum: 0,
+          maximum: 1_099_511_627_776,
+          default: 1_073_741_824,
+          description:
+            'How many bytes of longer responses each gateway stores as files for an account in a UTC day. Of further ones, only the outcome is stored.',
         }),
       },
       section,
@@ -520,7 +527,7 @@ export const ConfigFile = Type.Object(
           minimum: 0,
           maximum: 67_108_864,
           default: 8_388_608,
-          description: 'The longest answer that is cached.',
+          description: 'The longest answer, after compression, that is cached.',
         }),
       },
       section,

@@ -6,7 +6,7 @@ import type { KeptBodies } from '../domain/bodies/kept-bodies.ts';
 import type { ResponseCache } from '../domain/cache/response-cache.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { Config } from '../config/schema.ts';
-import type { FreeBytes } from '../domain/limits/free-bytes.ts';
+import type { DailyBytes } from '../domain/limits/daily-bytes.ts';
 import type { Idempotency } from '../domain/idempotency/idempotency.ts';
 import type { Ledger, LedgerId } from '../domain/ledger/commands.ts';
 import type { Balance } from '../domain/ledger/reports/queries.ts';
@@ -31,7 +31,9 @@ export type Gateway = {
   readonly readBalance: (ledgerId: LedgerId) => Balance | null | Promise<Balance | null>;
   readonly idempotency: Idempotency;
   /** Limits the bytes of free answers that are stored. */
-  readonly freeBytes: FreeBytes;
+  readonly freeBytes: DailyBytes;
+  /** For answers that are too long for the database. */
+  readonly fileBytes: DailyBytes;
   readonly cache: ResponseCache;
   readonly providers: ConnectedProviders;
   readonly upstreams: Upstreams;

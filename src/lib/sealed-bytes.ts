@@ -2,12 +2,13 @@
 // installation's secret. The context (such as a row's key) is authenticated too, so they
 // cannot be moved to another row.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { promisify } from 'node:util';
-import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
+import { pack, unpack } from './packing.ts';
 import { deriveKey, type Secrets } from './secrets.ts';
 
 export type Sealer = {
   readonly seal: (plain: Uint8Array, context: string) => Promise<Buffer>;
+  /** Seals what is compressed already (`packing.ts`). */
+  readonly sealPacked: (packed: Uint8Array, context: string) => Buffer;
   /**
    * Throws when the bytes were changed, or sealed for another context or under a secret that is not
    * accepted.
@@ -19,26 +20,15 @@ const version = 1;
 const ivBytes = 12;
 const tagBytes = 16;
 const headBytes = 1 + ivBytes + tagBytes;
-/** Up to this size, synchronous work is cheaper than a round trip to the thread pool. */
-const atOnceBytes = 16 * 1024;
-
-const deflate = promisify(deflateRaw);
-const inflate = promisify(inflateRaw);
 
 /** Seals under the current secret. `purpose` separates the keys of different uses of one secret. */
 export function createSealer(secrets: Secrets, purpose: string): Sealer {
   const keys = secrets.map((secret) => deriveKey(secret, purpose));
+  const sealPacked = (packed: Uint8Array, context: string) => encrypt(keys[0]!, packed, context);
   return {
-    seal: async (plain, context) =>
-      encrypt(
-        keys[0]!,
-        plain.length <= atOnceBytes ? deflateRawSync(plain) : await deflate(plain),
-        context,
-      ),
-    open: async (sealed, context) => {
-      const packed = decryptUnderAny(keys, sealed, context);
-      return packed.length <= atOnceBytes / 4 ? inflateRawSync(packed) : inflate(packed);
-    },
+    sealPacked,
+    seal: async (plain, context) => sealPacked(await pack(plain), context),
+    open: async (sealed, context) => unpack(decryptUnderAny(keys, sealed, context)),
   };
 }
 

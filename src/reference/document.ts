@@ -237,13 +237,17 @@ function wordsOf(code: ErrorCode): string {
 function errorHeaders(codes: readonly ErrorCode[]): readonly HeaderName[] {
   return [
     ...(codes.some((code) => errorKinds[code].retry) ? (['retry-after'] as const) : []),
-    ...(codes.some((code) => fixedLimits.includes(code)) ? (['x-should-retry'] as const) : []),
+    ...(codes.some((code) => final.includes(code)) ? (['x-should-retry'] as const) : []),
     ...(codes.includes('rate_limit_exceeded') ? rateHeaders : []),
   ];
 }
 
 /** Refusals that SDKs would retry by their status, in vain. */
-const fixedLimits: readonly ErrorCode[] = ['key_daily_limit_reached', 'key_monthly_limit_reached'];
+const final: readonly ErrorCode[] = [
+  'key_daily_limit_reached',
+  'key_monthly_limit_reached',
+  'idempotency_body_not_retained',
+];
 
 function inOrder(values: ReadonlyMap<string, JsonObject>): JsonObject {
   return Object.fromEntries([...values].toSorted(([one], [other]) => (one < other ? -1 : 1)));

@@ -35,6 +35,11 @@ const ownHeaders: Readonly<Record<keyof HeaderNames, Header>> = {
     description: 'The source of an answer that was not made for this request.',
     schema: Type.Enum(['hit', 'idempotent-replay']),
   },
+  idempotency: {
+    description:
+      'The answer is not stored: a repeat with its Idempotency-Key is a 409. In the trailers of a stream.',
+    schema: Type.Literal('not-retained'),
+  },
   tokenCount: {
     description: 'Present if the count is our own estimate.',
     schema: Type.Literal('estimate'),

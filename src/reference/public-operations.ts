@@ -71,6 +71,7 @@ const chargedHeaders: readonly HeaderName[] = [
   'route',
   'attempts',
   'cache',
+  'idempotency',
   'ignored',
   ...limitedHeaders,
 ];

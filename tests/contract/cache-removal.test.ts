@@ -13,6 +13,7 @@ import { digestKeyFrom } from '../../src/domain/keys/key-text.ts';
 import { insertKey } from '../../src/domain/keys/manage-keys.ts';
 import { reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import { until } from '../support/until.ts';
+import { noFiles, sealForCache, sealForKey } from '../support/stored-answers.ts';
 import { onEachStore } from './stores.ts';
 import {
   secret,
@@ -40,7 +41,7 @@ onEachStore((store) => {
     assert.equal(await raiseCacheGeneration(database, 'a'), true);
     assert.equal(await removePurgedOf(database, 'a'), 1);
     assert.deepEqual(await digestsIn(database), [others.digest]);
-    await settle('a', await running.seal(response));
+    await settle('a', await sealForCache(running, response));
     running.noteStored(response);
     running.end();
     assert.deepEqual(await digestsIn(database), [others.digest]);
@@ -138,8 +139,9 @@ onEachStore((store) => {
       .repeat(60_000)
       .replaceAll('x', () => String.fromCharCode(33 + Math.floor(Math.random() * 90)));
     const probe = await openCaches(t, store);
-    const sizeBytes = (await (await runOf(probe.cache, nameOf(probe.cache))).seal(responseOf(body)))
-      .sizeBytes;
+    const sizeBytes = (
+      await sealForCache(await runOf(probe.cache, nameOf(probe.cache)), responseOf(body))
+    ).sizeBytes;
     const { cache, run, clock, database } = await openCaches(t, store, {
       diskBytes: Math.ceil(sizeBytes * 4.5),
     });
@@ -206,6 +208,7 @@ function openReplays(
     secrets: [secret],
     owner: 'run_1',
     bodyBytesMax: 1_000_000,
+    files: noFiles,
     clock,
     onError: (error) => assert.fail(String(error)),
   });
@@ -232,7 +235,7 @@ function openReplays(
     } as const;
     await ledger.run([
       reserveOf(asked, 40),
-      { ...settleOf(asked, 30), stored: await claim.seal(response) },
+      { ...settleOf(asked, 30), stored: await sealForKey(claim, response) },
     ]);
     claim.noteStored(response);
     await claim.end();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { sealForCache } from '../support/stored-answers.ts';
 import { onEachStore } from './stores.ts';
 import { signal, response, openCaches, nameOf, runOf, servedBy } from './caches.ts';
 
@@ -14,7 +15,7 @@ onEachStore((store) => {
     assert.equal(first.kind, 'run');
     if (first.kind !== 'run') return;
     assert.equal(first.run.hasWaiters, true);
-    await settle('a', await first.run.seal(response));
+    await settle('a', await sealForCache(first.run, response));
     first.run.noteStored(response);
     first.run.end();
     assert.equal(first.run.hasWaiters, false);

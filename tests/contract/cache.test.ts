@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { SealedCached } from '../../src/canonical/sealed-answer.ts';
 import { reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
+import { sealForCache } from '../support/stored-answers.ts';
 import { onEachStore } from './stores.ts';
 import {
   signal,
@@ -68,8 +69,8 @@ onEachStore((store) => {
     const name = nameOf(cache);
     const cacheRun = await runOf(cache, name);
     const [one, two] = [
-      await cacheRun.seal(responseOf('one')),
-      await cacheRun.seal(responseOf('two')),
+      await sealForCache(cacheRun, responseOf('one')),
+      await sealForCache(cacheRun, responseOf('two')),
     ];
     cacheRun.end();
     const asked = (holdId: string) => ({ holdId, ledgerId: 'a:live', keyId: 'key-a' }) as const;

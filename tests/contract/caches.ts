@@ -17,6 +17,7 @@ import {
 } from '../support/ledger/test-ledger.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { micros } from '../../src/lib/money.ts';
+import { sealForCache } from '../support/stored-answers.ts';
 import type { StoreKind } from './stores.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 
@@ -80,7 +81,7 @@ export async function openCaches(
   };
   const run = async (cache: ResponseCache, name: CacheName, answer = response) => {
     const cacheRun = await runOf(cache, name);
-    await settle(name.accountId, await cacheRun.seal(answer));
+    await settle(name.accountId, await sealForCache(cacheRun, answer));
     cacheRun.noteStored(answer);
     cacheRun.end();
   };

@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/database.ts';
 import { takeClaim } from '../../src/domain/idempotency/claims.ts';
 import { Idempotency } from '../../src/domain/idempotency/idempotency.ts';
 import { nameRequest } from '../../src/domain/idempotency/request-name.ts';
-import type { StoredResponse } from '../../src/canonical/stored-response.ts';
+import type { WholeResponse } from '../../src/canonical/stored-response.ts';
 import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { micros } from '../../src/lib/money.ts';
@@ -18,13 +18,14 @@ import {
   startMs,
 } from '../support/ledger/test-ledger.ts';
 import { SleeplessClock } from '../support/test-clock.ts';
+import { noFiles, sealForKey } from '../support/stored-answers.ts';
 import { until } from '../support/until.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 
 const secret = createSecret('a secret');
 const dayMs = 24 * 3_600_000;
-const response: StoredResponse = {
+const response: WholeResponse = {
   status: 200,
   contentType: 'text/plain',
   headers: { 'x-a': 'b' },
@@ -71,6 +72,7 @@ async function open(t: TestContext, store: StoreKind) {
       secrets: [secret],
       owner,
       bodyBytesMax: 1_000_000,
+      files: noFiles,
       clock,
       onError: (error) => assert.fail(String(error)),
     });
@@ -105,7 +107,7 @@ onEachStore((store) => {
   test('an answer is stored with its charge, opened by any process, and gone a day later', async (t) => {
     const { clock, ledger, one, two, database } = await open(t, store);
     const claim = await claimOf(one, 'r1');
-    const stored = await claim.seal(response);
+    const stored = await sealForKey(claim, response);
     const settle = { ...settleOf(asked('r1'), 30), stored };
     const [, first, again] = await ledger.run([reserveOf(asked('r1'), 40), settle, settle]);
     assert.deepEqual(first, again);
@@ -139,7 +141,7 @@ onEachStore((store) => {
       older: response,
     })) {
       const claim = await claimOf(one, key, nameOf({}, key));
-      await claim.store(key === 'known' ? response : unworthy);
+      await claim.store(key === 'known' ? response : unworthy, () => true);
       await claim.end();
       const begun = await two.begin(nameOf({}, key), { requestId: 'r2', signal: never });
       assert.deepEqual(
@@ -245,6 +247,7 @@ onEachStore((store) => {
       secrets: [secret],
       owner: 'run_1',
       bodyBytesMax: 1,
+      files: noFiles,
       clock,
       onError: (error) => void troubles.push(error),
     });
@@ -273,7 +276,7 @@ onEachStore((store) => {
     assert.deepEqual(await abandoned, { kind: 'abandoned' });
     await ledger.run([
       reserveOf(asked('r1'), 40),
-      { ...settleOf(asked('r1'), 30), stored: await claim.seal(response) },
+      { ...settleOf(asked('r1'), 30), stored: await sealForKey(claim, response) },
     ]);
     claim.noteStored(response);
     await claim.end();
@@ -293,14 +296,14 @@ onEachStore((store) => {
     );
     const late = {
       ...settleOf(asked('r1'), 30),
-      stored: await lost.seal({ ...response, body: Buffer.from('late') }),
+      stored: await sealForKey(lost, { ...response, body: Buffer.from('late') }),
     };
     assert.deepEqual(await ledger.run([late, late]), [
       { type: 'superseded' },
       { type: 'superseded' },
     ]);
     await lost.end();
-    await ledger.run([{ ...settleOf(asked('r2'), 30), stored: await claim.seal(response) }]);
+    await ledger.run([{ ...settleOf(asked('r2'), 30), stored: await sealForKey(claim, response) }]);
     claim.noteStored(response);
     await claim.end();
     assert.deepEqual(await two.begin(nameOf(), { requestId: 'r3', signal: never }), {
@@ -340,11 +343,13 @@ onEachStore((store) => {
       else if (taken) {
         const other = await claimOf(two, 'r2');
         if (taken === 'stored')
-          await ledger.run([{ ...settleOf(asked('r2'), 20), stored: await other.seal(response) }]);
+          await ledger.run([
+            { ...settleOf(asked('r2'), 20), stored: await sealForKey(other, response) },
+          ]);
         if (taken === 'failed') await other.end();
       }
       const [late] = await ledger.run([
-        { ...settleOf(asked('r1'), 30), stored: await first.seal(response) },
+        { ...settleOf(asked('r1'), 30), stored: await sealForKey(first, response) },
       ]);
       assert.equal(late!.type, lost === 0 ? 'charged' : 'superseded');
       await ledger.run([{ type: 'release', holdId: 'r2', lossMicros: micros(0) }]);
@@ -364,7 +369,7 @@ onEachStore((store) => {
       const holdId = `r${round}`;
       await setOwners(database, ['run_1', 'run_2']);
       const claim = await claimOf(one, holdId, name);
-      const settle = { ...settleOf(asked(holdId), 1), stored: await claim.seal(response) };
+      const settle = { ...settleOf(asked(holdId), 1), stored: await sealForKey(claim, response) };
       await late.run([reserveOf(asked(holdId), 1)]);
       await setOwners(database, ['run_2']);
       const settleAfterTurns = async (turns: number) => {
@@ -383,7 +388,7 @@ onEachStore((store) => {
   test('a charge that cannot be booked stores nothing, and a body that was not stored is null', async (t) => {
     const { database, ledger, one } = await open(t, store);
     const claim = await claimOf(one, 'r1');
-    const stored = await claim.seal({ ...response, body: null });
+    const stored = await sealForKey(claim, { ...response, body: null });
     const [refused] = await ledger.run([{ ...settleOf(asked('r1'), 30), stored }]);
     assert.equal(refused!.type, 'unknown-hold');
     const row = () =>

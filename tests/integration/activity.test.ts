@@ -164,7 +164,7 @@ test('a retry whose answer was not stored is an error, not a replay that saved s
   const sent = { key, headers: { 'idempotency-key': 'one' }, body: chat.body({ model: 'priced' }) };
   gateway.upstream.on(chat.upstreamPath, answer);
   assert.equal((await gateway.post(chat.path, sent)).status, 200);
-  assert.equal((await gateway.post(chat.path, sent)).status, 422);
+  assert.equal((await gateway.post(chat.path, sent)).status, 409);
   await gateway.program.app.gateway.activity.flush();
   const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
   const sums = await sumActivity(gateway.database.read, {

@@ -9,6 +9,7 @@ import type { Reply } from '../support/http.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { isSuccess, numberedAnswers, asReplayed } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
+import { noise } from '../support/noise.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerBytes, answerStatus, behind, framesText, thenHang } from '../support/upstream.ts';
@@ -435,7 +436,7 @@ test('a stream that its client left, or that broke off, is never cached', async 
 });
 
 test('an answer over cache.body_limit_bytes is not cached', async () => {
-  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { text: 'word '.repeat(5_000) }));
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { text: noise(60_000) }));
   const { key } = await newKey();
   for (const stream of [false, true]) {
     const { ask, runs } = asker(chat, key, { stream, ...zero });

@@ -2,17 +2,19 @@
 // account. Charged answers are always stored.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { png } from '../support/images/local-image-provider.ts';
+import { noise } from '../support/noise.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const dayMs = 86_400_000;
-/** Room for two of these answers. */
-const freeBytes = 2_000;
+/** Room for two of these answers, compressed. */
+const freeBytes = 2_500;
 let clock: TestClock;
 let gateway: TestGateway;
 
@@ -20,7 +22,7 @@ before(async () => {
   clock = new TestClock();
   gateway = await startGateway({ limits: { free_bytes_per_day: freeBytes } }, { clock });
   const tokens = { input: 100, output: 20 };
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'x'.repeat(500), tokens }));
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: noise(1_200), tokens }));
 });
 after(() => gateway.stop());
 
@@ -30,7 +32,7 @@ const ask = ({ key, name, fields }: Asked) =>
   gateway.post(chat.path, {
     key,
     body: chat.body({
-      messages: [{ role: 'user', content: 'x'.repeat(500) }],
+      messages: [{ role: 'user', content: noise(1_200) }],
       max_tokens: 500,
       ...fields,
     }),
@@ -43,12 +45,13 @@ async function repeat(key: string, names: readonly string[], fields = {}): Promi
   for (const name of names) {
     const first = await ask({ key, name, fields });
     assert.equal(first.status, 200, first.text);
-    assert.ok(first.text.length > freeBytes / 3 && first.text.length <= freeBytes / 2);
+    const stored = deflateRawSync(first.text).length;
+    assert.ok(stored > freeBytes / 3 && stored <= freeBytes / 2, `${stored}`);
   }
   for (const name of names) {
     const again = await ask({ key, name, fields });
     if (again.status !== 200) {
-      assert.deepEqual([again.status, again.error.code], [422, 'idempotency_body_not_retained']);
+      assert.deepEqual([again.status, again.error.code], [409, 'idempotency_body_not_retained']);
       assert.match(again.error.message, /free_bytes_per_day/);
     }
     stored.push(again.status === 200);

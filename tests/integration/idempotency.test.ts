@@ -17,6 +17,7 @@ import {
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
+import { noise } from '../support/noise.ts';
 import { answerStatus, behind, framesText } from '../support/upstream.ts';
 
 const keepAliveMs = 100;
@@ -29,7 +30,7 @@ let keys = 0;
 before(async () => {
   const config = {
     limits: { stream_keep_alive_ms: keepAliveMs },
-    idempotency: { body_limit_bytes: bodyLimitBytes },
+    idempotency: { body_limit_bytes: bodyLimitBytes, file_bytes_per_day: 0 },
     log: { level: 'info' },
   };
   clock = new TestClock();
@@ -317,12 +318,12 @@ async function restart(): Promise<void> {
 for (const stream of [false, true]) {
   test(`an answer too long to be stored does not run twice, ${stream ? 'streamed' : 'whole'}`, async () => {
     const chat = endpoint('chat');
-    gateway.upstream.on(chat.upstreamPath, answers(chat, { text: 'word '.repeat(5_000) }));
+    gateway.upstream.on(chat.upstreamPath, answers(chat, { text: noise(60_000) }));
     const { key } = await newKey();
     const { ask, runs } = asker(chat, key, newName(), { stream });
     assert.equal((await ask()).status, 200);
     const { status, error } = await ask();
-    assert.deepEqual([status, error.code], [422, 'idempotency_body_not_retained']);
+    assert.deepEqual([status, error.code], [409, 'idempotency_body_not_retained']);
     assert.equal((await ask({ temperature: 0 })).error.code, 'idempotency_conflict');
     assert.equal(runs(), 1);
   });
@@ -349,19 +350,30 @@ test('a retry waits for an answer that ends long after its client has left', asy
   assert.equal(runs(), 1);
 });
 
-test('a waiting stream that was opened early gets the error in its stream', async () => {
+test('a waiting stream that was opened early gets the error in its stream', async (t) => {
   const chat = endpoint('chat');
   const gate = Promise.withResolvers<void>();
-  gateway.upstream.on(
-    chat.upstreamPath,
-    behind(gate.promise, answers(chat, { text: 'word '.repeat(5_000) })),
+  const ownClock = new TestClock();
+  const forgetful = await startGateway(
+    {
+      limits: { stream_keep_alive_ms: keepAliveMs },
+      idempotency: { body_limit_bytes: 0 },
+    },
+    { clock: ownClock },
   );
-  const { key } = await newKey();
-  const { ask } = asker(chat, key, newName(), { stream: true });
-  const earlier = gateway.upstream.requests.length;
+  t.after(() => forgetful.stop());
+  forgetful.upstream.on(chat.upstreamPath, behind(gate.promise, answers(chat)));
+  const { key } = await forgetful.makeKey({ mode: 'live', creditUsd: 5 });
+  const ask = () =>
+    forgetful.post(chat.path, {
+      key,
+      headers: { 'idempotency-key': 'waits' },
+      body: chat.body({ stream: true }),
+    });
   const asked = Promise.all([ask(), ask()]);
-  await oneRunsOf(2, earlier);
-  await clock.advance(2 * keepAliveMs);
+  await forgetful.upstream.request(0);
+  await until(() => forgetful.program.app.gateway.runs.count === 2);
+  await ownClock.advance(2 * keepAliveMs);
   gate.resolve();
   const refused = (await asked).find(({ text }) => text.includes('idempotency_body_not_retained'));
   assert.equal(refused?.status, 200);

@@ -29,7 +29,7 @@ export function keptForMsOf({ usableForMs = keptForMsMax }: WholeResponse): numb
 const rowBytes = 500;
 
 export class CacheRun {
-  /** Longer answers are not cached. */
+  /** Answers that are longer when packed are not cached. */
   readonly bodyBytesMax: number;
   readonly #options: CacheRunOptions;
   #stored: WholeResponse | null = null;
@@ -49,11 +49,11 @@ export class CacheRun {
     this.#options.shared.onWaitersGone(callback);
   }
 
-  /** Seals the answer for the ledger's settle command. */
-  async seal(response: WholeResponse): Promise<SealedCached> {
-    const { contentType, headers, body } = response;
+  /** Seals the answer for the ledger's settle command. `packed`: its body. */
+  seal(response: WholeResponse, packed: Buffer): SealedCached {
+    const { contentType, headers } = response;
     const { name, sealer } = this.#options;
-    const sealed = await sealer.seal(body, rowKeyOf(name));
+    const sealed = sealer.sealPacked(packed, rowKeyOf(name));
     const headersJson = JSON.stringify(headers);
     return {
       digest: name.digest,

@@ -37,7 +37,7 @@ export type ResponseCacheOptions = {
   readonly memoryBytes: number;
   /** The disk budget of the table. */
   readonly diskBytes: number;
-  /** Longer bodies are not cached. */
+  /** Bodies that are longer when packed are not cached. */
   readonly bodyBytesMax: number;
   /** Keeps other threads from running the same request. */
   readonly locks: NameLocks;

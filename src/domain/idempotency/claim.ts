@@ -1,11 +1,13 @@
 // The right to run a request under its Idempotency-Key. It ends with a stored answer, or with the
 // key free again.
 import type { SealedResponse } from '../../canonical/sealed-answer.ts';
-import type { StoredResponse } from '../../canonical/stored-response.ts';
+import type { StoredResponse, WholeResponse } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import { type Clock, timeLimit } from '../../lib/clock.ts';
+import { pack } from '../../lib/packing.ts';
 import type { Sealer } from '../../lib/sealed-bytes.ts';
 import { dayMs } from '../../lib/utc-time.ts';
+import { type AnswerFiles, referenceTo } from './answer-files.ts';
 import { releaseClaim, storeClaim } from './claims.ts';
 import type { RequestName } from './request-name.ts';
 
@@ -15,6 +17,7 @@ type ClaimOptions = {
   readonly requestId: string;
   readonly owner: string;
   readonly sealer: Sealer;
+  readonly files: AnswerFiles;
   readonly bodyBytesMax: number;
   /** Ends the wait of other requests in this process. */
   readonly end: (response: StoredResponse | null) => void;
@@ -25,6 +28,7 @@ type ClaimOptions = {
 const retryMs = 1_000;
 
 export class Claim {
+  /** Bodies that are longer when packed are stored in files; 0: none is stored. */
   readonly bodyBytesMax: number;
   readonly #options: ClaimOptions;
   #stored: StoredResponse | null = null;
@@ -34,11 +38,13 @@ export class Claim {
     this.#options = options;
   }
 
-  async seal({ status, contentType, headers, body }: StoredResponse): Promise<SealedResponse> {
-    const { name, owner, sealer } = this.#options;
-    const { keyId, keyDigest, fingerprint } = name;
-    const sealed =
-      body === null ? null : (await sealer.seal(body, `${keyId} ${keyDigest}`)).toString('base64');
+  /** `packed`: the body to store; null: only the outcome is stored. */
+  async seal(
+    { status, contentType, headers }: StoredResponse,
+    packed: Buffer | null,
+  ): Promise<SealedResponse> {
+    const { name, owner } = this.#options;
+    const { keyDigest, fingerprint } = name;
     return {
       keyDigest,
       fingerprint,
@@ -46,19 +52,22 @@ export class Claim {
       status,
       contentType,
       headers: JSON.stringify(headers),
-      body: sealed,
+      body: (packed && (await this.#sealBody(packed)))?.toString('base64') ?? null,
       keptForMs: dayMs,
     };
   }
 
   /**
-   * Stores an answer that is not charged. Does nothing when another request holds the key by now.
+   * Stores an answer that is not charged, with its body if `mayStore` its packed length. Does nothing
+   * when another request holds the key by now. Returns true when a repeat will get the body.
    */
-  async store(response: StoredResponse): Promise<void> {
+  async store(
+    response: WholeResponse,
+    mayStore: (packedBytes: number) => boolean,
+  ): Promise<boolean> {
     const { database, name, requestId, clock } = this.#options;
-    const isKept = response.body !== null && response.body.length <= this.bodyBytesMax;
-    const kept = isKept ? response : { ...response, body: null };
-    const sealed = await this.seal(kept);
+    const packed = await pack(response.body);
+    const sealed = await this.seal(response, mayStore(packed.length) ? packed : null);
     const isOurs = await storeClaim(database, name, {
       requestId,
       sealed,
@@ -66,6 +75,20 @@ export class Claim {
       nowMs: clock.nowMs(),
     });
     if (isOurs) this.noteStored(response);
+    return sealed.body !== null;
+  }
+
+  /** Returns null when the file of a long body cannot be written: the request is a success anyway. */
+  async #sealBody(packed: Buffer): Promise<Buffer | null> {
+    const { name, sealer, files, onError } = this.#options;
+    const sealed = sealer.sealPacked(packed, `${name.keyId} ${name.keyDigest}`);
+    if (packed.length <= this.bodyBytesMax) return sealed;
+    try {
+      return referenceTo(await files.put(sealed));
+    } catch (error) {
+      onError(error);
+      return null;
+    }
   }
 
   /** To be called when the ledger has stored the answer. */

@@ -7,6 +7,7 @@ import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { SharedRun } from '../../lib/shared-run.ts';
+import { type AnswerFiles, readReference } from './answer-files.ts';
 import { Claim } from './claim.ts';
 import { type ClaimRow, findChargedModel, findClaim, removeEnded, takeClaim } from './claims.ts';
 import { findPurgedKeys } from './purge.ts';
@@ -27,8 +28,9 @@ type IdempotencyOptions = {
   readonly secrets: Secrets;
   /** This process's owner id in the ledger's leases. */
   readonly owner: string;
-  /** For longer bodies, only the outcome is stored. */
+  /** Bodies that are longer when packed are stored in files; 0: none is stored. */
   readonly bodyBytesMax: number;
+  readonly files: AnswerFiles;
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 };
@@ -179,15 +181,17 @@ export class Idempotency {
   }
 
   /**
-   * Returns null when the body was changed or its secret is no longer accepted. The request was
-   * charged and does not run again.
+   * Returns null when the body was changed, its file is gone or its secret is no longer accepted. The
+   * request was charged and does not run again.
    */
   async #open(
-    sealed: Uint8Array,
+    stored: Uint8Array,
     { key_id: keyId, key_digest: keyDigest }: ClaimRow,
   ): Promise<Buffer | null> {
+    const fileId = readReference(stored);
     try {
-      return await this.#sealer.open(sealed, `${keyId} ${keyDigest}`);
+      const sealed = fileId === null ? stored : await this.#options.files.get(fileId);
+      return sealed && (await this.#sealer.open(sealed, `${keyId} ${keyDigest}`));
     } catch (error) {
       this.#options.onError(error);
       return null;

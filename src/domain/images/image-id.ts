@@ -3,23 +3,28 @@
 import { newRandomCharacters } from '../../lib/ids.ts';
 import type { ImageMediaType } from '../../lib/image.ts';
 
+/** Sealed answers are stored beside the images, as plain bytes. No link leads to them. */
+export type StoredMediaType = ImageMediaType | 'application/octet-stream';
+
 const extensions = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
   'image/webp': 'webp',
   'image/gif': 'gif',
-} as const satisfies Record<ImageMediaType, string>;
-const mediaTypes: Readonly<Record<string, ImageMediaType>> = {
+  'application/octet-stream': 'bin',
+} as const satisfies Record<StoredMediaType, string>;
+const mediaTypes: Readonly<Record<string, StoredMediaType>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
   webp: 'image/webp',
   gif: 'image/gif',
+  bin: 'application/octet-stream',
 };
 
 const randomCharacters = 26;
-const pattern = /^img_(\d{10})_[0-9a-hjkmnp-tv-z]{26}\.(png|jpg|webp|gif)$/;
+const pattern = /^img_(\d{10})_[0-9a-hjkmnp-tv-z]{26}\.(png|jpg|webp|gif|bin)$/;
 
-type ImageIdParts = { readonly expiresAtSeconds: number; readonly mediaType: ImageMediaType };
+type ImageIdParts = { readonly expiresAtSeconds: number; readonly mediaType: StoredMediaType };
 
 export function newImageId({ expiresAtSeconds, mediaType }: ImageIdParts): string {
   return `img_${String(expiresAtSeconds).padStart(10, '0')}_${newRandomCharacters(randomCharacters)}.${extensions[mediaType]}`;

@@ -1,19 +1,20 @@
 // Stores generated images until they expire: in a folder (local-store.ts) or a bucket
-// (s3-store.ts).
+// (s3-store.ts). Long answers under Idempotency-Keys are stored beside them, sealed.
 import type { Readable } from 'node:stream';
-import type { ImageBytes, ImageMediaType } from '../../lib/image.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { StoredMediaType } from './image-id.ts';
 
 export type StoredImage = { readonly id: string; readonly expiresAtSeconds: number };
 
-type FoundImage = { readonly mediaType: ImageMediaType; readonly sizeBytes: number };
+type ToStore = { readonly bytes: Buffer; readonly mediaType: StoredMediaType };
+type FoundImage = { readonly mediaType: StoredMediaType; readonly sizeBytes: number };
 
 /** Inclusive offsets within the image. */
 export type ByteRange = { readonly start: number; readonly end: number };
 
 export type ImageStore = {
   /** The whole image is readable once this resolves. */
-  readonly put: (image: ImageBytes) => Promise<StoredImage>;
+  readonly put: (image: ToStore) => Promise<StoredImage>;
   /** Returns null when the image does not exist or has expired. */
   readonly find: (id: string) => Promise<FoundImage | null>;
   /**

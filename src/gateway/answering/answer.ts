@@ -13,6 +13,7 @@ import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { tryRoutes, type Tried } from './try-routes.ts';
 import { callUpstream, failedCall, type CallReply } from '../calling/call.ts';
+import { retentionHeaders } from '../replaying/answer-storage.ts';
 import { endWithoutAnswer } from './failed.ts';
 import { answerContextOf, headHeaders, responseToStore } from './head.ts';
 import { endingOf } from '../audience.ts';
@@ -41,7 +42,7 @@ export async function sendAnswer(held: Held): Promise<number> {
   const upToCost = writeUpToCost(answer.body);
   // A replay of the stored answer costs nothing.
   const response = responseToStore(called, {
-    body: `${upToCost}0}}`,
+    recorded: { body: Buffer.from(`${upToCost}0}}`) },
     contentType: 'application/json; charset=utf-8',
   });
   const ended = { used: finalUse(called, answer), ending: endingOf(held), firstByteMs: null };
@@ -49,6 +50,7 @@ export async function sendAnswer(held: Held): Promise<number> {
   if (!charge) throw takenOver();
   client.sendAnswer(`${upToCost}${usdFromMicros(charge.costMicros)}}}`, {
     ...headHeaders(called),
+    ...retentionHeaders(called),
     [gateway.headers.cost]: String(charge.costMicros),
     [gateway.headers.balance]: String(charge.balanceCents),
   });

@@ -3,6 +3,7 @@
 import { emulatedFields } from '../../formats/adapting/emulated.ts';
 import type { ErrorContext } from '../../canonical/errors.ts';
 import type { StoredResponse } from '../../canonical/stored-response.ts';
+import type { PackedText } from '../../lib/packing.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
 import { usageMaxOf } from '../charging/used.ts';
@@ -65,14 +66,14 @@ export function answerHeaders({
 }
 
 /**
- * Returns the response to store for repeats of the request; null when nothing is stored. `body` is
- * null when it is too long to be stored.
+ * Returns the response to store for repeats of the request; null when nothing is stored. `recorded`
+ * is null when it is too long to be stored.
  */
 export function responseToStore(
   called: Called,
-  { body, contentType }: { readonly body: string | null; readonly contentType: string },
+  { recorded, contentType }: { readonly recorded: PackedText | null; readonly contentType: string },
 ): StoredResponse | null {
   if (called.storage.bodyBytesMax === null) return null;
-  const bytes = body === null ? null : Buffer.from(body);
-  return { status: 200, contentType, headers: answerHeaders(called), body: bytes };
+  const head = { status: 200, contentType, headers: answerHeaders(called) };
+  return { ...head, ...(recorded ?? { body: null }) };
 }

@@ -1,9 +1,11 @@
 // The stream to a client. Its head goes out with the first frames, so that a failure before them
 // can still have its own status. Only a long silence sends the head earlier, with a keep-alive.
+import { TextPacker, type PackedText } from '../../lib/packing.ts';
 import type { ClientStream, Headers } from '../client.ts';
 import { emptyComment, type KeptStream } from '../keep-alives.ts';
 import { requestHeaders } from '../headers.ts';
 import { elapsedMs, type Called, type Held } from '../stages.ts';
+import { retentionHeaders } from '../replaying/answer-storage.ts';
 import { answerHeaders, headHeaders, routeHeaders } from './head.ts';
 
 export class Output implements KeptStream {
@@ -19,12 +21,13 @@ export class Output implements KeptStream {
   #hasFrames = false;
   /** True when a keep-alive has sent the head, before it was known which route serves. */
   #isEarly = false;
-  readonly #recording: Recording | null;
+  /** Records what the client is sent, for repeats of the request; null: nothing is stored. */
+  readonly #recording: TextPacker | null;
 
   constructor(held: Held) {
     this.#held = held;
     const { bodyBytesMax } = held.storage;
-    this.#recording = bodyBytesMax === null ? null : new Recording(bodyBytesMax);
+    this.#recording = bodyBytesMax === null ? null : new TextPacker(bodyBytesMax);
     this.lastWriteMs = held.gateway.keepAlives.nowMs();
     this.close = held.gateway.keepAlives.add(this);
   }
@@ -50,9 +53,9 @@ export class Output implements KeptStream {
   }
 
   /** Returns all frames written so far and these, to be stored; null when they are not stored. */
-  recordedWith(lastFrames: string): string | null {
+  async recordedWith(lastFrames: string): Promise<PackedText | null> {
     this.#recording?.add(lastFrames);
-    return this.#recording?.text ?? null;
+    return (await this.#recording?.end()) ?? null;
   }
 
   /** Sends whole frames while the client is connected. Resolves when it has room for more. */
@@ -84,7 +87,8 @@ export class Output implements KeptStream {
       ...answerHeaders(this.#serving),
       ...routeHeaders(this.#serving),
     };
-    stream.end(frames, { ...trailers, ...late });
+    const retention = retentionHeaders(this.#held);
+    stream.end(frames, { ...trailers, ...late, ...retention });
     this.close();
   }
 
@@ -102,41 +106,18 @@ export class Output implements KeptStream {
     if (this.#stream) return this.#stream;
     const { gateway, client, granted } = this.#held;
     this.#isEarly ||= client.hasHead?.() ?? false;
-    const { cost, balance, reserved, route, attempts, ignored, emulated } = gateway.headers;
+    const { cost, balance, reserved, route, attempts, ignored, emulated, idempotency } =
+      gateway.headers;
     const late = this.#isEarly ? [route, attempts, ignored, emulated] : [];
+    const retention = retentionHeaders(this.#held);
+    if (this.#held.name) late.push(idempotency);
     const head = this.#isEarly
       ? { ...requestHeaders(this.#held), ...answerHeaders(this.#serving) }
       : headHeaders(this.#serving);
-    this.#stream = client.startStream({ ...head, [reserved]: String(granted.amountMicros) }, [
-      cost,
-      balance,
-      ...late,
-    ]);
+    this.#stream = client.startStream(
+      { ...head, ...retention, [reserved]: String(granted.amountMicros) },
+      [cost, balance, ...late],
+    );
     return this.#stream;
-  }
-}
-
-/**
- * Records what a stream's client is sent, for repeats of the request. Gives up when it grows too
- * long.
- */
-class Recording {
-  readonly #bytesMax: number;
-  #pieces: string[] = [];
-  #bytes = 0;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  add(text: string): void {
-    this.#bytes += Buffer.byteLength(text);
-    if (this.#bytes <= this.#bytesMax) this.#pieces.push(text);
-    else this.#pieces = [];
-  }
-
-  /** The recorded text; null when it grew too long. */
-  get text(): string | null {
-    return this.#bytes <= this.#bytesMax ? this.#pieces.join('') : null;
   }
 }

@@ -218,9 +218,9 @@ async function finish(
   span?.end();
   if (span) span.stop = ended.isLimited ? 'length' : (pipe.progress.stop?.reason ?? null);
   // A replay of the stored answer costs nothing.
-  const body = output.recordedWith(pipe.close(0));
+  const recorded = await output.recordedWith(pipe.close(0));
   const response = responseToStore(called, {
-    body,
+    recorded,
     contentType: 'text/event-stream; charset=utf-8',
   });
   const { firstByteMs } = output;

@@ -11,7 +11,7 @@ import type { Run } from '../active-runs.ts';
 import { endingOf } from '../audience.ts';
 import type { Client, Headers } from '../client.ts';
 import { requestHeaders } from '../headers.ts';
-import type { AnswerStorage } from '../replaying/answer-storage.ts';
+import { type AnswerStorage, retentionHeaders } from '../replaying/answer-storage.ts';
 import { elapsedMs, type Accepted, type Work } from '../stages.ts';
 import { shuttingDown, takenOver } from '../unavailable.ts';
 import { refuseHold } from './hold-refusal.ts';
@@ -240,6 +240,7 @@ async function settle({ accepted, client, storage, hold, sale, delivery }: Sold)
   client.sendAnswer(body, {
     ...requestHeaders(accepted),
     ...delivery.headers,
+    ...retentionHeaders({ gateway, storage }),
     [gateway.headers.route]: delivery.provider,
     [gateway.headers.attempts]: String(delivery.calls),
     [gateway.headers.cost]: String(charge.costMicros),

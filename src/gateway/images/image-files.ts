@@ -1,6 +1,7 @@
 // Images that the gateway reads and stores: inputs from clients, results in the configured store,
 // and links to them.
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { Config } from '../../config/schema.ts';
 import { withReportedFailures } from '../../domain/images/available-store.ts';
 import { createImageLinks, type ImageLinks } from '../../domain/images/image-links.ts';
@@ -15,6 +16,7 @@ import {
 } from '../../domain/images/read-input-images.ts';
 import { openS3Store } from '../../domain/images/s3-store.ts';
 import { createSafeFetch } from '../../domain/images/safe-fetch.ts';
+import type { AnswerFiles } from '../../domain/idempotency/answer-files.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ImageBytes, ImageReading } from '../../lib/image.ts';
 import type { Secrets } from '../../lib/secrets.ts';
@@ -66,6 +68,17 @@ export function openImageFiles({
     close: async () => {
       await upkeep?.close();
       await store.close();
+    },
+  };
+}
+
+/** Stores long answers under Idempotency-Keys beside the images. */
+export function answerFilesIn(store: ImageStore): AnswerFiles {
+  return {
+    put: async (bytes) => (await store.put({ bytes, mediaType: 'application/octet-stream' })).id,
+    get: async (id) => {
+      const stream = await store.read(id, null);
+      return stream && buffer(stream);
     },
   };
 }

@@ -1,20 +1,25 @@
 // Stores a successful answer beside sending it: under the request's Idempotency-Key, in the cache,
 // in both, or nowhere. Requests that wait for it keep the run going when its client has left.
+import type { HeaderNames } from '../../canonical/header-names.ts';
 import type { SealedCached, SealedResponse } from '../../canonical/sealed-answer.ts';
 import type { StoredResponse, WholeResponse } from '../../canonical/stored-response.ts';
 import type { CacheRun } from '../../domain/cache/cache-run.ts';
 import type { Claim } from '../../domain/idempotency/claim.ts';
+import { pack, plainBytesMax } from '../../lib/packing.ts';
+import type { Headers } from '../client.ts';
 
 type AnswerStorageOptions = {
   /** null: the request has no Idempotency-Key. */
   readonly claim: Claim | null;
   /** null: the request does not use the cache. */
   readonly run: CacheRun | null;
+  /** False: the account stores no answers. */
+  readonly isRetained: boolean;
   /**
-   * Returns true when a body of that length may be stored under the Idempotency-Key. Otherwise only
-   * the outcome is stored, so that no key runs twice.
+   * Returns true when a body of that packed length may be stored under the Idempotency-Key.
+   * Otherwise only the outcome is stored, so that no key runs twice.
    */
-  readonly mayStore: (bytes: number, answer: { readonly isFree: boolean }) => boolean;
+  readonly mayStore: (packedBytes: number, answer: { readonly isFree: boolean }) => boolean;
 };
 
 /** Sealed answers, which the ledger writes together with the charge. */
@@ -24,16 +29,27 @@ export class AnswerStorage {
   readonly #options: AnswerStorageOptions;
   /** The sealed answer for the cache. */
   #cached: WholeResponse | null = null;
+  #isNotKept: boolean;
 
   constructor(options: AnswerStorageOptions) {
     this.#options = options;
+    const { claim, isRetained } = options;
+    this.#isNotKept = claim !== null && !(isRetained && claim.bodyBytesMax > 0);
   }
 
   /** The longest body that is stored anywhere, in bytes; null: nothing is stored. */
   get bodyBytesMax(): number | null {
     const { claim, run } = this.#options;
     if (!claim && !run) return null;
-    return Math.max(claim?.bodyBytesMax ?? 0, run?.bodyBytesMax ?? 0);
+    return claim?.bodyBytesMax || run?.bodyBytesMax ? plainBytesMax : 0;
+  }
+
+  /**
+   * True when it is known that a repeat with the Idempotency-Key will not get this answer: from the
+   * beginning when the account stores none, otherwise from `seal` on.
+   */
+  get isNotKept(): boolean {
+    return this.#isNotKept;
   }
 
   /**
@@ -58,17 +74,17 @@ export class AnswerStorage {
     response: StoredResponse,
     { isWhole, isFree }: { readonly isWhole: boolean; readonly isFree: boolean },
   ): Promise<Sealed> {
-    const { claim, run, mayStore } = this.#options;
-    const bodyWithin = (bytesMax: number) =>
-      response.body !== null && response.body.length <= bytesMax ? response.body : null;
-    const body = run && isWhole ? bodyWithin(run.bodyBytesMax) : null;
-    this.#cached = body === null ? null : { ...response, body };
-    const forKey = claim && bodyWithin(claim.bodyBytesMax);
-    const isStored = forKey !== null && mayStore(forKey.length, { isFree });
-    const [stored, cached] = await Promise.all([
-      claim?.seal({ ...response, body: isStored ? forKey : null }),
-      this.#cached && run?.seal(this.#cached),
-    ]);
+    const { claim, run, isRetained, mayStore } = this.#options;
+    const { packed: packedBefore, ...plain } = response;
+    const { body } = plain;
+    const isBounded = body !== null && body.length <= plainBytesMax;
+    const packed = isBounded ? (packedBefore ?? (await pack(body))) : null;
+    const isCached = run && isWhole && packed && packed.length <= run.bodyBytesMax;
+    this.#cached = isCached ? { ...plain, body: body! } : null;
+    const isStored = claim && isRetained && packed && mayStore(packed.length, { isFree });
+    const stored = await claim?.seal(plain, isStored ? packed : null);
+    this.#isNotKept = stored?.body === null;
+    const cached = isCached ? run.seal(this.#cached!, packed) : null;
     return { ...(stored && { stored }), ...(cached && { cached }) };
   }
 
@@ -83,5 +99,15 @@ export class AnswerStorage {
 export const noAnswerStorage = new AnswerStorage({
   claim: null,
   run: null,
+  isRetained: false,
   mayStore: () => false,
 });
+
+/** Tells the client of a first answer that a repeat with its Idempotency-Key will not get it. */
+export function retentionHeaders(answered: {
+  readonly gateway: { readonly headers: HeaderNames };
+  readonly storage: AnswerStorage;
+}): Headers {
+  const { gateway, storage } = answered;
+  return storage.isNotKept ? { [gateway.headers.idempotency]: 'not-retained' } : {};
+}

@@ -10,22 +10,28 @@ import type { ReplaySource } from '../request-log.ts';
 import { requestHeaders } from '../headers.ts';
 import type { WaitingClient } from './waiting-client.ts';
 
-type Replayed = { readonly response: StoredResponse; readonly source: ReplaySource };
+type Replayed = {
+  readonly response: StoredResponse;
+  readonly source: ReplaySource;
+  /** False: a repeat with its Idempotency-Key will not get the answer. */
+  readonly isKept?: boolean;
+};
 
 /** Throws ApiError when the body was not stored. */
 export async function replay(
   accepted: Accepted,
   client: WaitingClient,
-  { response, source }: Replayed,
+  { response, source, isKept = true }: Replayed,
 ): Promise<void> {
   const { body } = response;
-  if (body === null) throw bodyNotRetained(accepted);
+  if (body === null) throw bodyNotRetained();
   accepted.log.note({ cache: source, saved: response.worth });
   const { gateway, key } = accepted;
   const balance = await gateway.readBalance(ledgerIdOf(key.accountId, key.mode));
   const costs: Headers = {
     [gateway.headers.cost]: '0',
     [gateway.headers.cache]: source,
+    ...(!isKept && { [gateway.headers.idempotency]: 'not-retained' }),
     ...(balance && { [gateway.headers.balance]: String(floorToCents(balance.availableMicros)) }),
   };
   const about = { ...response.headers, ...costs };
@@ -38,13 +44,14 @@ export async function replay(
   stream.end('', isOpen ? about : {});
 }
 
-function bodyNotRetained({ gateway }: Accepted): ApiError {
-  const limit = gateway.config.idempotency.body_limit_bytes;
+function bodyNotRetained(): ApiError {
   return new ApiError(
     'idempotency_body_not_retained',
-    'The request with this Idempotency-Key has succeeded and is not charged again, but its answer is not stored: it is longer than ' +
-      `${limit} bytes (\`idempotency.body_limit_bytes\`), it was free and too much for the free answers that an account stores in a day ` +
-      '(`limits.free_bytes_per_day`), the account stores no answers or has erased them, or the secret that ' +
+    'The request with this Idempotency-Key has succeeded and is not charged again, but its answer is not stored: it was too much for ' +
+      'what an account stores in a day (`idempotency.file_bytes_per_day` for long answers, `limits.free_bytes_per_day` for free ones), ' +
+      'its file could not be written or is gone, the account stores no answers or has erased them, or the secret that ' +
       'encrypted it has ended. It is not run again; use a new key to run it again.',
+    // SDKs would retry a 409.
+    { headers: { 'x-should-retry': 'false' } },
   );
 }

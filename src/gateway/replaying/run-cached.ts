@@ -23,25 +23,28 @@ export async function runCached(
   { waiting, claim, execute }: CachedRun,
 ): Promise<void> {
   const { gateway, cacheName, key } = accepted;
-  const takeFree = (bytes: number) => gateway.freeBytes.take(key.accountId, bytes);
+  const mayStore = (packedBytes: number, { isFree }: { readonly isFree: boolean }) =>
+    (!isFree || gateway.freeBytes.take(key.accountId, packedBytes)) &&
+    mayStoreAsLong(accepted, claim, packedBytes);
   const storageIn = (run: CacheRun | null) =>
     new AnswerStorage({
       claim,
       run,
-      mayStore: (bytes, { isFree }) => key.retainResponses && (!isFree || takeFree(bytes)),
+      isRetained: key.retainResponses,
+      mayStore,
     });
   if (!cacheName) return execute(waiting, storageIn(null));
   const begun =
     gateway.cache.recall(cacheName) ??
     (await waiting.waitFor((signal) => gateway.cache.begin(cacheName, { signal })));
   switch (begun.kind) {
-    case 'hit':
+    case 'hit': {
       // A hit is a success too, so the Idempotency-Key keeps it.
-      if (claim) {
-        const { response } = begun;
-        await claim.store(takeFree(response.body.length) ? response : { ...response, body: null });
-      }
-      return replay(accepted, waiting, { response: begun.response, source: 'hit' });
+      const { response } = begun;
+      const isKept =
+        !claim || (await claim.store(response, (bytes) => mayStore(bytes, { isFree: true })));
+      return replay(accepted, waiting, { response, source: 'hit', isKept });
+    }
     case 'run':
       try {
         return await execute(waiting, storageIn(begun.run));
@@ -51,4 +54,14 @@ export async function runCached(
     case 'abandoned':
       if (!waiting.isGone()) throw shuttingDown();
   }
+}
+
+/** A body that is too long for the database takes from what the account may store in files today. */
+function mayStoreAsLong(
+  { gateway, key }: Accepted,
+  claim: Claim | null,
+  packedBytes: number,
+): boolean {
+  if (!claim || claim.bodyBytesMax === 0) return false;
+  return packedBytes <= claim.bodyBytesMax || gateway.fileBytes.take(key.accountId, packedBytes);
 }
