@@ -254,7 +254,8 @@ const remedy = 'leave it out, or ask the operator to open it with `pass_fields`'
 function refusalAt({ path }: Search, { why, details }: Refusal): ApiError {
   let text = '';
   for (const step of path)
-    text += typeof step === 'number' ? `[${step}]` : joined(text, shorten(step));
+    text +=
+      typeof step === 'number' ? `[${step}]` : text === '' ? shorten(step) : `.${shorten(step)}`;
   return invalidRequest(text, `${text} ${why}`, details);
 }
 
@@ -284,10 +285,6 @@ function isOpenedHere({ unknown: { opened }, path }: Search, kind?: string): boo
 
 function namesIn(path: readonly (string | number)[]): string[] {
   return path.filter((step) => typeof step === 'string');
-}
-
-function joined(path: string, name: string): string {
-  return path === '' ? name : `.${name}`;
 }
 
 /** A field's name can be any text. */

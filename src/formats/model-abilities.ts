@@ -2,7 +2,7 @@
 // straight path and translation both ask here, so that a request is treated alike on every path.
 import { invalidRequest } from '../canonical/errors.ts';
 import type { Effort } from '../canonical/request.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { isObject } from '../lib/json.ts';
 import { isAskedFor } from './field-verdicts.ts';
 import type { UpstreamTarget } from './format.ts';
 import { defaultEffort } from './openai-models.ts';
@@ -35,20 +35,23 @@ export function leaveOutFields(
 }
 
 /**
- * Throws ApiError `invalid_request` for the first of the fields that asks for something, if the
- * model refuses all of them: without probabilities the answer would not be what was asked for.
+ * Removes the fields if the model refuses them. Throws ApiError `invalid_request` for one that asks
+ * for something: without it the answer would not be what was asked for.
  */
-export function refuseProbabilities(
-  fields: JsonObject,
+export function leaveOutProbabilities(
+  body: Record<string, unknown>,
+  names: readonly string[],
   effort: Effort | null,
   target: Target,
 ): void {
-  const asked = Object.keys(fields).find((name) => fields[name] !== 0 && isAskedFor(fields[name]));
-  if (asked === undefined || !thinksAtOpenAi(effort, target)) return;
-  throw invalidRequest(
-    asked,
-    `${asked} is not supported by this model while it thinks; leave it out`,
-  );
+  if (!thinksAtOpenAi(effort, target)) return;
+  for (const name of names) {
+    const value = body[name];
+    const isEmpty = value === 0 || (isObject(value) && Object.keys(value).length === 0);
+    if (!isEmpty && isAskedFor(value))
+      throw invalidRequest(name, `${name} is not supported while this model thinks; leave it out`);
+    delete body[name];
+  }
 }
 
 /** The format's own limit; few hosts accept more. */

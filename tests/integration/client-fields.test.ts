@@ -106,7 +106,7 @@ test('an unknown field at any endpoint and depth is left out and listed, and nev
     }
   }
   const deep = user([{ type: 'text', text: 'x', Max_Tokens: 9 }]);
-  for (const [name, model] of [
+  for (const [name, id] of [
     ['chat', undefined],
     ['messages', undefined],
     ['chat', 'plain'],
@@ -115,7 +115,7 @@ test('an unknown field at any endpoint and depth is left out and listed, and nev
     const reply = await post({
       name,
       key,
-      fields: { ...deep, ...(model && { model }), n_predict: 9 },
+      fields: { ...deep, ...(id && { model: id }), n_predict: 9 },
     });
     assert.deepEqual(
       [reply.status, ignoredBy(reply).toSorted()],

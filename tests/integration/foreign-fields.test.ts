@@ -133,7 +133,7 @@ const cells: readonly Cell[] = [
   [
     'chat',
     { made_up: 1 },
-    { R: '400:made_up', C: '400:made_up', M: '400:made_up', G: '400:made_up' },
+    { R: 'ignored:made_up', C: 'ignored:made_up', M: 'ignored:made_up', G: 'ignored:made_up' },
   ],
   ['chat', { user: 'u-1' }, { R: 'carried', M: 'carried', G: 'ignored:user' }],
   ['chat', { user: 'a@b.example' }, { R: 'carried', M: 'carried' }],

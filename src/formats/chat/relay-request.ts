@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import {
   leaveOutFields,
-  refuseProbabilities,
+  leaveOutProbabilities,
   refusedSampling,
   takesStops,
 } from '../model-abilities.ts';
@@ -56,14 +56,14 @@ export function relayRequest(
 /** Leaves out what the model refuses. Throws ApiError when that would change the answer. */
 function fitToModel(
   upstream: Record<string, unknown>,
-  { reasoning_effort: asked, logprobs, top_logprobs, logit_bias }: ChatRequest,
+  { reasoning_effort: asked }: ChatRequest,
   target: UpstreamTarget,
   ignored: string[],
 ): void {
   const effort = asked ? fitKnownEffort(asked, target.model) : null;
   if (effort && target.thinking) upstream.reasoning_effort = effort;
   else leaveOutFields(upstream, ['reasoning_effort'], asked === 'none' ? [] : ignored);
-  refuseProbabilities({ logprobs, top_logprobs, logit_bias }, effort, target);
+  leaveOutProbabilities(upstream, ['logprobs', 'top_logprobs', 'logit_bias'], effort, target);
   leaveOutFields(upstream, refusedSampling(effort, target), ignored);
 }
 

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
 import { editFields } from '../edit-json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
-import { leaveOutFields, refuseProbabilities, refusedSampling } from '../model-abilities.ts';
+import { leaveOutFields, leaveOutProbabilities, refusedSampling } from '../model-abilities.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { leaveOutUnknown } from './optional-tools.ts';
@@ -60,10 +60,11 @@ function fitToModel(
   target: UpstreamTarget,
   ignored: string[],
 ): void {
-  const { reasoning, include, top_logprobs } = body;
+  const { reasoning, include } = body;
   const effort = effortIn(reasoning);
-  const asksInclude = Array.isArray(include) && include.includes('message.output_text.logprobs');
-  refuseProbabilities({ top_logprobs, include: asksInclude }, effort, target);
+  leaveOutProbabilities(body, ['top_logprobs'], effort, target);
+  if (Array.isArray(include) && include.includes('message.output_text.logprobs'))
+    leaveOutProbabilities({ include }, ['include'], effort, target);
   leaveOutFields(body, refusedSampling(effort, target), ignored);
 }
 
