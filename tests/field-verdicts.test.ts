@@ -204,6 +204,7 @@ test('fields that other hosts document are sent to them, not to OpenAI', () => {
           { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } },
         ],
       },
+      { role: 'tool', tool_call_id: 'c', content: 'r' },
       { role: 'user', content: [{ type: 'video_url', video_url: { url: 'https://x.example' } }] },
     ],
   };
@@ -212,7 +213,7 @@ test('fields that other hosts document are sent to them, not to OpenAI', () => {
   for (const [name, value] of Object.entries(fields)) assert.deepEqual(sent[name], value, name);
   refused(chat, { top_k: 20 }, 'top_k', strict);
   assert.ok(!('top_k' in relay(chat, { top_k: 20 }).body));
-  refused(chat, { messages: [fields.messages[1]] }, 'messages[0].content[0].type');
+  refused(chat, { messages: [fields.messages[2]] }, 'messages[0].content[0].type');
 });
 
 test('every field of the official answer types may be sent back with the next turn', () => {
@@ -469,10 +470,9 @@ const checks: Readonly<Record<Rule, (wire: Wire, field: SdkField) => void>> = {
   pass: (wire, field) => {
     const value = probeOf(wire, field);
     // A thinking model refuses some fields; another test is about them.
-    const { body } = relay(wire, bodyWith(wire, field, value), {
-      thinking: isThinkingField(field),
-    });
-    assert.deepEqual(readProbe(body, field), value, field.path);
+    const { body, before } = behindCall(bodyWith(wire, field, value));
+    const sent = relay(wire, body, { thinking: isThinkingField(field) }).body;
+    assert.deepEqual(readProbe(sent, field, before), value, field.path);
   },
   own: (wire, field) => checks.pass(wire, field),
   set: (wire, field) => {
@@ -631,10 +631,27 @@ function bodyWith({ needed }: Wire, { steps, name }: SdkField, value: unknown): 
   );
 }
 
-function readProbe(body: JsonObject, { steps, name }: SdkField): unknown {
-  const holder = steps.reduce<unknown>((value, { field, isList }) => {
+/**
+ * Puts its call before a result, which would else become words of the user. `before`: the number of
+ * items that the call takes.
+ */
+function behindCall(body: JsonObject): { readonly body: JsonObject; readonly before: number } {
+  const [item] = (body.input ?? []) as JsonObject[];
+  if (typeof item?.type === 'string' && /^(?:function|custom_tool)_call_output$/.test(item.type)) {
+    const call = { type: item.type.replace('_output', ''), call_id: item.call_id };
+    return { body: { ...body, input: [call, item] }, before: 1 };
+  }
+  const [message] = (body.messages ?? []) as JsonObject[];
+  const [block] = Array.isArray(message?.content) ? (message.content as JsonObject[]) : [];
+  if (block?.type !== 'tool_result') return { body, before: 0 };
+  const call = { role: 'assistant', content: [{ type: 'tool_use', id: block.tool_use_id }] };
+  return { body: { ...body, messages: [call, message] }, before: 1 };
+}
+
+function readProbe(body: JsonObject, { steps, name }: SdkField, before = 0): unknown {
+  const holder = steps.reduce<unknown>((value, { field, isList }, depth) => {
     const inner = (value as JsonObject | undefined)?.[field];
-    return isList ? (inner as readonly unknown[] | undefined)?.[0] : inner;
+    return isList ? (inner as readonly unknown[] | undefined)?.[depth === 0 ? before : 0] : inner;
   }, body);
   return (holder as JsonObject | undefined)?.[name];
 }

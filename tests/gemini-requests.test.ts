@@ -1,6 +1,7 @@
 // Every request written for Gemini matches its SDK's types, for any content and any model.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { repairConversation } from '../src/formats/adapting/repair-conversation.ts';
 import { ApiError } from '../src/canonical/errors.ts';
 import {
   effortLevels,
@@ -127,7 +128,7 @@ test('requests match the official types or are refused', () => {
 
 function write(request: CanonicalRequest, model: string, thinking: boolean) {
   try {
-    return writeRequest(request, upstreamTarget({ model, thinking })).body;
+    return writeRequest(repairConversation(request), upstreamTarget({ model, thinking })).body;
   } catch (error) {
     assert.ok(error instanceof ApiError && error.code === 'invalid_request', String(error));
     return null;

@@ -4,9 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
-import { makeAnswerable } from '../src/formats/adapting/answerable.ts';
-import { separateCalls } from '../src/formats/adapting/consistent-calls.ts';
 import { lowerCustomTools } from '../src/formats/adapting/custom-tools.ts';
+import { repairConversation } from '../src/formats/adapting/repair-conversation.ts';
 import type { UpstreamTarget } from '../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { fitRequestNames } from '../src/formats/translated-tool-names.ts';
@@ -201,9 +200,7 @@ function translate(client: ClientFormatName, upstream: UpstreamFormatName, body:
   if (client === upstream) return format.relay.writeRequest(request, target).body;
   format.ignoredFields?.(request);
   const { toolNames, writeRequest } = upstreamFormats[upstream];
-  const asked = separateCalls(
-    makeAnswerable(lowerCustomTools(format.readRequest(request)).request),
-  );
+  const asked = repairConversation(lowerCustomTools(format.readRequest(request)).request);
   return writeRequest(fitRequestNames(asked, toolNames).request, target).body;
 }
 

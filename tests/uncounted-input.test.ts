@@ -5,10 +5,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
-import type { ClientRequest } from '../src/formats/format.ts';
-import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
+import { upstreamFormats } from '../src/formats/registry.ts';
+import type { JsonObject } from '../src/lib/json.ts';
 import { estimateInputTokens } from '../src/lib/tokens.ts';
 import fc from './support/property.ts';
+import { writtenRequest } from './support/written-request.ts';
 
 const address = 'https://films.example/a';
 const kinds =
@@ -110,18 +111,8 @@ test('a part with a URL is refused, or its hold covers the whole context', () =>
 
 /** What is sent upstream; null: the request is refused. */
 function write(client: ClientFormatName, upstream: UpstreamFormatName, body: object): unknown {
-  const format = clientFormats[client];
-  const target = {
-    model: 'm',
-    stream: false,
-    maxOutputTokens: 100,
-    thinking: true,
-    isOpenAi: false,
-  };
   try {
-    const request: ClientRequest = format.parseRequest(body, { chatMaxTokens: null });
-    if (client === upstream) return format.relay.writeRequest(request, target).body;
-    return upstreamFormats[upstream].writeRequest(format.readRequest(request), target).body;
+    return writtenRequest({ client, upstream }, body as JsonObject).body;
   } catch (error) {
     assert.ok(error instanceof ApiError && error.status === 400, String(error));
     return null;

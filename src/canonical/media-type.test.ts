@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readMediaUrl as readChatUrl } from '../formats/chat/media.ts';
+import { readMediaUrl } from '../formats/media-url.ts';
 import { readImage } from '../formats/messages/media.ts';
-import { readMediaUrl as readResponsesUrl } from '../formats/responses/media-url.ts';
 
 test('every format reads a media type in lower case, and image/jpg as image/jpeg', () => {
   for (const [written, read] of [
@@ -13,8 +12,7 @@ test('every format reads a media type in lower case, and image/jpg as image/jpeg
   ] as const) {
     const source = { kind: 'base64', mediaType: read, data: 'AA==' };
     const url = `data:${written};base64,AA==`;
-    assert.deepEqual(readChatUrl(url), source);
-    assert.deepEqual(readResponsesUrl(url, 'input'), source);
+    assert.deepEqual(readMediaUrl(url), source);
     const block = { type: 'base64', media_type: written, data: 'AA==' } as const;
     assert.deepEqual(readImage({ type: 'image', source: block }, 'x').source, source);
   }

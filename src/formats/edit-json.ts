@@ -10,6 +10,19 @@ export function editFields(object: JsonObject, fields: JsonObject): JsonObject {
   return { ...object, ...Object.fromEntries(changes) };
 }
 
+/** Edits the object at a path of fields. Returns the same object when there is none. */
+export function editAt(
+  object: JsonObject,
+  [name = '', ...rest]: readonly string[],
+  edit: (inner: JsonObject) => JsonObject,
+): JsonObject {
+  const inner = object[name];
+  if (!isObject(inner)) return object;
+  return editFields(object, {
+    [name]: rest.length === 0 ? edit(inner) : editAt(inner, rest, edit),
+  });
+}
+
 /** Edits the objects of a list. Returns anything else unchanged. */
 export function editItems(list: unknown, edit: (item: JsonObject) => JsonObject): unknown {
   if (!Array.isArray(list)) return list;

@@ -139,14 +139,14 @@ function fitValue(word: string, value: unknown, table: SchemaTable, lost: Set<st
 }
 
 /** Keywords that hold schemas by name, and keywords that hold one schema or a list. */
-const schemaMaps = new Set([
+export const schemaMaps: ReadonlySet<string> = new Set([
   'properties',
   '$defs',
   'definitions',
   'patternProperties',
   'dependentSchemas',
 ]);
-const schemaWords = new Set([
+export const schemaWords: ReadonlySet<string> = new Set([
   'items',
   'additionalProperties',
   'anyOf',

@@ -5,6 +5,7 @@
 // (lib/transform.mjs).
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { fitSchema, openRoot, type FittedSchema, type SchemaTable } from './fit-schema.ts';
+import { mendSchema } from './mend-schema.ts';
 import { asObjectParameters, describeAlternatives } from './tool-parameters.ts';
 
 /** The keywords that OpenAI supports under `strict`. */
@@ -27,24 +28,14 @@ export const openAiStrictTable: SchemaTable = {
   refStandsAlone: false,
 };
 
-/** Without `strict` a function's schema may hold any keyword, but each array must have `items`. */
-const openAiLooseTable: SchemaTable = {
-  words: {},
-  others: 'keep',
-  refStandsAlone: false,
-  finish: (schema) =>
-    [schema.type].flat().includes('array') && schema.items === undefined
-      ? { ...schema, items: {} }
-      : schema,
-};
-
 const formats: ReadonlySet<unknown> = new Set(
   'date-time time date duration email hostname ipv4 ipv6 uuid'.split(' '),
 );
 
 /** Fits the schema of structured output. */
 export function fitOpenAiSchema(schema: JsonObject, strict: boolean | null): FittedSchema {
-  return strict ? fitSchema(openRoot(schema), openAiStrictTable) : { schema, lost: [] };
+  const mended = mendSchema(schema);
+  return strict ? fitSchema(openRoot(mended), openAiStrictTable) : { schema: mended, lost: [] };
 }
 
 /** Fits the parameters of a function. */
@@ -53,7 +44,8 @@ export function fitOpenAiParameters(
   strict: boolean | null,
 ): FittedSchema {
   const { schema, lost } = describeAlternatives(asObjectParameters(parameters));
-  const fitted = fitSchema(schema, strict ? openAiStrictTable : openAiLooseTable);
+  if (!strict) return { schema, lost };
+  const fitted = fitSchema(schema, openAiStrictTable);
   return { schema: fitted.schema, lost: [...lost, ...fitted.lost] };
 }
 

@@ -69,9 +69,9 @@ test('parameters behind a reference or in an allOf of one move to the top', () =
     assert.deepEqual(asObjectSchema({ $ref, ...loop }), { $ref, ...loop, type: 'object' });
 });
 
-test('complete parameters stay the same object', () => {
+test('complete parameters keep their bytes', () => {
   const parameters = { type: 'object', properties: { city: { type: 'string' } } };
-  assert.equal(asObjectParameters(parameters), parameters);
+  assert.equal(JSON.stringify(asObjectParameters(parameters)), JSON.stringify(parameters));
   assert.equal(describeAlternatives(parameters).schema, parameters);
 });
 

@@ -1,23 +1,23 @@
 // Function parameters as vendors want them: an object at the top. Tools without arguments, above
 // all MCP tools, often have only `{"type":"object"}` or nothing.
 import { isObject, type JsonObject } from '../lib/json.ts';
+import { mendSchema, type MendOptions } from './mend-schema.ts';
 import { openRoot, describeKeywords, type FittedSchema } from './fit-schema.ts';
 
 /**
- * Adds `type` and `properties`; without them OpenAI refuses the whole request. Returns the same
- * object when it has both.
+ * Adds `type`, `properties`, and the `items` of arrays; without them OpenAI refuses the whole
+ * request. Returns the same object when it has all.
  */
 export function asObjectParameters(parameters: JsonObject | null): JsonObject {
-  const typed = asObjectSchema(parameters ?? {});
+  const typed = asObjectSchema(parameters ?? {}, { withItems: true });
   return isObject(typed.properties) ? typed : { ...typed, properties: {} };
 }
 
-/** Adds `type`, which Anthropic requires too. */
-export function asObjectSchema(schema: JsonObject): JsonObject {
-  const root = openRoot(schema);
+/** Adds `type`, which Anthropic requires too, and leaves out keywords that are null. */
+export function asObjectSchema(schema: JsonObject, options?: MendOptions): JsonObject {
+  const root = openRoot(mendSchema(schema, options));
   const { type } = root;
-  const isMissing =
-    type === undefined || type === null || (Array.isArray(type) && type.includes('object'));
+  const isMissing = type === undefined || (Array.isArray(type) && type.includes('object'));
   return isMissing ? { ...root, type: 'object' } : root;
 }
 

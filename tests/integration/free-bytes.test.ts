@@ -45,8 +45,8 @@ async function repeat(key: string, names: readonly string[], fields = {}): Promi
   for (const name of names) {
     const first = await ask({ key, name, fields });
     assert.equal(first.status, 200, first.text);
-    const stored = deflateRawSync(first.text).length;
-    assert.ok(stored > freeBytes / 3 && stored <= freeBytes / 2, `${stored}`);
+    const storedBytes = deflateRawSync(first.text).length;
+    assert.ok(storedBytes > freeBytes / 3 && storedBytes <= freeBytes / 2, `${storedBytes}`);
   }
   for (const name of names) {
     const again = await ask({ key, name, fields });

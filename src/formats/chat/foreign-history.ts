@@ -2,32 +2,24 @@
 // see: reasoning, refusals and annotations, Google's call signatures (`extra_content`), call ids with
 // other lengths or characters, and OpenAI's role `developer`.
 import type { Signature, Vendor } from '../../canonical/request.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { fitMistralCallId, fitOpenAiCallId, isMistral } from '../call-ids.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { readDetail } from './reasoning.ts';
 
-/**
- * Vendors by the names of their models. Hosts may use any name, so an unknown name may be any
- * vendor's.
- */
-const makers: readonly (readonly [RegExp, Vendor | 'other'])[] = [
+/** Vendors by the names of their models. */
+const makers: readonly (readonly [RegExp, Vendor])[] = [
   [/claude|anthropic/i, 'anthropic'],
   [/gemini|google/i, 'google'],
   [/gpt|openai|(?:^|\/)o\d/i, 'openai'],
   [/grok|x-ai/i, 'xai'],
   [/kimi|moonshot/i, 'moonshot'],
-  [/deepseek|[a-z]stral|mixtral|qwen|llama|grok|kimi|glm|minimax/i, 'other'],
 ];
 
-/**
- * Returns true when a model may get a signature: not when the model is known to be another
- * vendor's.
- */
+/** Returns true when a model may get a signature: when the model is known to be its vendor's. */
 export function maySign({ vendor }: Signature, model: string): boolean {
-  const maker = makers.find(([pattern]) => pattern.test(model))?.[1];
-  return maker === undefined || maker === vendor;
+  return makers.find(([pattern]) => pattern.test(model))?.[1] === vendor;
 }
 
 const openAiRefuses = ['reasoning_content', 'reasoning', 'reasoning_details'];
@@ -48,9 +40,9 @@ export function callIdFitter(target: UpstreamTarget): (id: string) => string {
  * object.
  */
 export function relayHistory(
-  messages: readonly unknown[],
+  messages: readonly JsonObject[],
   target: UpstreamTarget,
-): { messages: unknown[]; ignored: string[] } {
+): { messages: JsonObject[]; ignored: string[] } {
   const ignored = new Set<string>();
   return {
     messages: messages.map((message) => relayMessage(message, target, ignored)),
@@ -58,8 +50,11 @@ export function relayHistory(
   };
 }
 
-function relayMessage(message: unknown, target: UpstreamTarget, ignored: Set<string>): unknown {
-  if (!isObject(message)) return message;
+function relayMessage(
+  message: JsonObject,
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): JsonObject {
   const fitId = callIdFitter(target);
   const edits: Record<string, unknown> = {};
   // OpenAI's role for instructions; several hosts know only `system`.

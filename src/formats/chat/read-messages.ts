@@ -1,5 +1,4 @@
-// Reads a request's messages: leading instructions, turns, and consecutive tool results as one
-// message.
+// Reads a request's messages.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type {
   AssistantPart,
@@ -13,37 +12,21 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../canonical/request.ts';
+import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
 import { isAskedFor } from '../field-verdicts.ts';
-import { append } from '../../lib/append.ts';
+import { readMediaUrl } from '../media-url.ts';
 import { isObject } from '../../lib/json.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { readAnnotations } from './citations.ts';
-import { readMediaUrl } from './media.ts';
 import { readReasoning } from './reasoning.ts';
 import { insertThinking, type PlacedThinking } from './thinking-places.ts';
 import type { ChatAssistantMessage, ChatMessage, ChatPart, ChatToolCall } from './schema.ts';
 
-type Conversation = { readonly system: readonly TextPart[]; readonly messages: readonly Message[] };
-
 /** Instructions before the first turn become the system prompt. Later ones stay in place. */
 export function readMessages(messages: readonly ChatMessage[]): Conversation {
-  const system: TextPart[] = [];
-  const turns: Message[] = [];
-  // The results of the last turn. Grown in place: copying it for each of ten thousand results takes
-  // seconds.
-  let results: ToolResultPart[] | null = null;
-  for (const [index, message] of messages.entries()) {
-    const turn = readMessage(message, `messages[${index}]`);
-    if (turn.role === 'tool' && results) {
-      append(results, turn.content);
-    } else if (turn.role === 'system' && turns.length === 0) {
-      append(system, turn.content);
-    } else {
-      results = turn.role === 'tool' ? [...turn.content] : null;
-      turns.push(results ? { role: 'tool', content: results } : turn);
-    }
-  }
-  return { system, messages: turns };
+  return gatherConversation(
+    messages.map((message, index) => readMessage(message, `messages[${index}]`)),
+  );
 }
 
 /** Lists the fields that have no canonical form and do not change the answer's meaning. */

@@ -195,7 +195,14 @@ test('the ordinary values of restricted fields pass', () => {
       },
     ],
   };
-  assert.deepEqual(relay(fields).body, { ...fields, model: 'upstream-model', max_tokens: 100 });
+  const [, custom] = fields.tools;
+  const parameters = { type: 'object', properties: {} };
+  assert.deepEqual(relay(fields).body, {
+    ...fields,
+    tools: [{ type: 'function', function: { name: 'f', parameters } }, custom],
+    model: 'upstream-model',
+    max_tokens: 100,
+  });
 });
 
 test('reasoning of earlier answers is left out and listed where the host refuses it', () => {
@@ -236,9 +243,10 @@ test('refusals and annotations of earlier answers are not sent where the host re
 test('Google’s signature of a call is left out and listed for other models', () => {
   const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
   const signed = { ...call, extra_content: { google: { thought_signature: 's' } } };
-  const messages = [{ role: 'assistant', tool_calls: [signed] }];
+  const result = { role: 'tool', tool_call_id: 'a', content: 'x' };
+  const messages = [{ role: 'assistant', tool_calls: [signed] }, result];
   const { body, ignored } = relay({ messages });
-  assert.deepEqual(body.messages, [{ role: 'assistant', tool_calls: [call] }]);
+  assert.deepEqual(body.messages, [{ role: 'assistant', tool_calls: [call] }, result]);
   assert.deepEqual(ignored, ['extra_content']);
   assert.deepEqual(relay({ messages }, { model: 'gemini-3-pro' }).ignored, []);
 });

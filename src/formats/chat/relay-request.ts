@@ -15,7 +15,8 @@ import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest } from './schema.ts';
 import { outputLimitField } from './output-limit.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
-import { relayTools } from './relay-tools.ts';
+import { relaySchemas } from './relay-tools.ts';
+import { pairMessages, repairMessages } from './repair-messages.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
 /** Throws ApiError on what a shared credential must not pass. */
@@ -44,12 +45,13 @@ export function relayRequest(
   if (typeof body.store === 'boolean') upstream.store = false;
   Object.assign(upstream, relayStop(body));
   const history = relayHistory(body.messages, target);
-  upstream.messages = history.messages;
-  if (body.tools) upstream.tools = relayTools(body.tools);
+  upstream.messages = repairMessages(pairMessages(history.messages), target);
+  const lost = new Set<string>();
+  const fitted = relaySchemas(upstream, target, lost);
   const names = relayedNames(body);
   return {
-    body: names ? renameTools(upstream, names.toSent) : upstream,
-    ignored: [...ignored, ...leftOut, ...history.ignored],
+    body: names ? renameTools(fitted, names.toSent) : fitted,
+    ignored: [...ignored, ...leftOut, ...history.ignored, ...lost],
   };
 }
 

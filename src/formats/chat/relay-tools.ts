@@ -1,19 +1,28 @@
-// The client's functions on the straight path.
-import { isObject } from '../../lib/json.ts';
-import { editFields, editItems } from '../edit-json.ts';
-import { asObjectParameters } from '../tool-parameters.ts';
+// The client's schemas on the straight path: of its functions and of structured output. OpenAI itself
+// judges what `strict` allows.
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { editAt, editFields, editItems } from '../edit-json.ts';
+import type { UpstreamTarget } from '../format.ts';
+import { fitOutputSchema, fitParameters } from './write-request.ts';
 
-/**
- * OpenAI, and hosts that copied it, require parameters to be an object with properties. A function
- * may leave them out.
- */
-export function relayTools(tools: unknown): unknown {
-  return editItems(tools, (tool) => {
-    if (!isObject(tool.function)) return tool;
-    const { parameters } = tool.function;
-    if (parameters === undefined || (parameters !== null && !isObject(parameters))) return tool;
-    return editFields(tool, {
-      function: editFields(tool.function, { parameters: asObjectParameters(parameters) }),
-    });
+/** Adds to `ignored` the keywords that move into a description. */
+export function relaySchemas(
+  body: JsonObject,
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): JsonObject {
+  const tools = editItems(body.tools, (tool) =>
+    editAt(tool, ['function'], (described) => {
+      const parameters = isObject(described.parameters) ? described.parameters : null;
+      const { schema, lost } = fitParameters({ parameters, strict: null }, target);
+      for (const word of lost) ignored.add(`tools.${word}`);
+      return editFields(described, { parameters: schema });
+    }),
+  );
+  const edited = tools === undefined ? body : editFields(body, { tools });
+  return editAt(edited, ['response_format', 'json_schema', 'schema'], (given) => {
+    const { schema, lost } = fitOutputSchema(given, null, target);
+    for (const word of lost) ignored.add(`schema.${word}`);
+    return schema;
   });
 }

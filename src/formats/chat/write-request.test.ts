@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { anyUrl } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import { record } from '../../../tests/support/plain-record.ts';
+import { canonicalRequest } from '../../../tests/support/formats/gemini.ts';
+import { repairConversation } from '../adapting/repair-conversation.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
@@ -12,9 +14,11 @@ import {
   anyText,
   requestFor,
 } from '../../../tests/support/formats/chat.ts';
+import { mendSchema } from '../mend-schema.ts';
 import { parseRequest } from './parse-request.ts';
 import { readRequest } from './read-request.ts';
 import type {
+  AssistantPart,
   CanonicalRequest,
   Effort,
   Message,
@@ -121,7 +125,7 @@ test('images of tool results follow in a user message, after all results of the 
 test('results follow their calls, whatever the client put between them', () => {
   const say = (text: string): Message => ({ role: 'user', content: [textPart(text)] });
   const results = (...content: ToolResultPart[]): Message => ({ role: 'tool', content });
-  const messages = writeMessages(
+  const conversation: Message[] = [
     { role: 'assistant', content: [callOf('a'), callOf('b')] },
     results(resultOf('a', [image])),
     say('also this'),
@@ -129,7 +133,9 @@ test('results follow their calls, whatever the client put between them', () => {
     { role: 'assistant', content: [callOf('c')] },
     { role: 'system', content: [textPart('Be brief.')] },
     results(resultOf('c', [textPart('y')])),
-  );
+  ];
+  const repaired = repairConversation(canonicalRequest({ messages: conversation }));
+  const messages = writeMessages(...repaired.messages);
   assert.deepEqual(
     messages.map(({ role, tool_call_id: id }) => (id ? `${role as string} ${id as string}` : role)),
     ['assistant', 'tool a', 'tool b', 'user', 'user', 'assistant', 'tool c', 'system'],
@@ -274,11 +280,15 @@ const anyUserPart: fc.Arbitrary<UserPart> = fc.oneof(
 const anyUser: fc.Arbitrary<Message> = fc
   .array(anyUserPart, { minLength: 1, maxLength: 3 })
   .map((content) => ({ role: 'user', content }));
+/** Chat accepts no citations in requests, and a model takes its own vendor's signatures. */
+function expressible(part: AssistantPart): AssistantPart {
+  if (part.type === 'text') return { type: part.type, text: part.text };
+  if (part.type !== 'thinking' || !part.signature) return part;
+  return { ...part, signature: { ...part.signature, vendor: 'anthropic' } };
+}
+
 const anyAssistant: fc.Arbitrary<Message> = anyAssistantContent
-  // Chat accepts no citations in requests.
-  .map((content) =>
-    content.map((part) => (part.type === 'text' ? { type: part.type, text: part.text } : part)),
-  )
+  .map((content) => content.map(expressible))
   .filter((content) => content.length > 0)
   .map((content) => ({ role: 'assistant', content }));
 const anyResults: fc.Arbitrary<Message> = fc
@@ -310,7 +320,7 @@ const anyTool: fc.Arbitrary<Tool> = fc.oneof(
   record({
     name: fc.constantFrom('f', 'g'),
     description: fc.option(anyText),
-    parameters: anyJsonObject.map((properties) => ({ type: 'object', properties })),
+    parameters: anyJsonObject.map((properties) => mendSchema({ type: 'object', properties })),
     strict: fc.option(fc.boolean()),
     kind: fc.constant('function' as const),
   }),
@@ -368,7 +378,7 @@ const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
           type: fc.constant('json-schema' as const),
           name: fc.constant('answer'),
           description: fc.option(anyText),
-          schema: anyJsonObject,
+          schema: anyJsonObject.map((schema) => mendSchema(schema)),
           strict: fc.option(fc.boolean()),
         }),
       ),
@@ -384,6 +394,7 @@ test('every request that Chat can express is valid when written, and survives be
     fc.property(anyRequest, (request) => {
       const { body, ignored } = writeRequest(request, {
         ...target,
+        model: 'claude-opus-4.5',
         isOpenAi: false,
         maxOutputTokens: request.maxOutputTokens!,
       });
@@ -481,7 +492,7 @@ test('verbosity goes only to models that accept it', () => {
   ]);
 });
 
-test('a text document is sent as text to every host, in user turns and tool attachments', () => {
+test('a text document is sent as text to every host, in user turns and tool results', () => {
   const data = Buffer.from('Ruby is a language.').toString('base64');
   const document = {
     type: 'document',
@@ -496,10 +507,9 @@ test('a text document is sent as text to every host, in user turns and tool atta
     { role: 'user', content: [text] },
   ]);
   const result = { type: 'tool-result', callId: 'c', content: [document], isError: false } as const;
-  assert.deepEqual(
-    (writeMessages({ role: 'tool', content: [result] })[1]!.content as unknown[])[1],
-    text,
-  );
+  assert.deepEqual(writeMessages({ role: 'tool', content: [result] }), [
+    { role: 'tool', tool_call_id: 'c', content: text.text },
+  ]);
 });
 
 test('a call without arguments gets an empty object, and earlier citations are left out and listed', () => {

@@ -13,10 +13,11 @@ import type {
 import { searchedStops } from '../adapting/stop-cut.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import type { FittedSchema } from '../fit-schema.ts';
+import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { refusedSampling, takesStops } from '../model-abilities.ts';
 import { fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
+import { mendSchema } from '../mend-schema.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
 import { asObjectParameters } from '../tool-parameters.ts';
 import { fitKimiParameters, fitKimiSchema, isKimi } from './kimi-schema.ts';
@@ -105,7 +106,7 @@ function writeTool(tool: Tool, target: UpstreamTarget, ignored: Set<string>): Js
       custom: { ...described, ...(grammar ? { format: { type: 'grammar', grammar } } : null) },
     };
   }
-  const { schema, lost } = writeParameters(tool, target);
+  const { schema, lost } = fitParameters(tool, target);
   for (const word of lost) ignored.add(`tools.${word}`);
   const withParameters = { ...described, parameters: schema };
   return {
@@ -114,7 +115,11 @@ function writeTool(tool: Tool, target: UpstreamTarget, ignored: Set<string>): Js
   };
 }
 
-function writeParameters({ parameters, strict }: Tool, target: UpstreamTarget): FittedSchema {
+/** For translation and the straight path. */
+export function fitParameters(
+  { parameters, strict }: Pick<Tool, 'parameters' | 'strict'>,
+  target: UpstreamTarget,
+): FittedSchema {
   if (target.isOpenAi) return fitOpenAiParameters(parameters, strict);
   if (isKimi(target.model)) return fitKimiParameters(parameters);
   return { schema: asObjectParameters(parameters), lost: [] };
@@ -171,13 +176,15 @@ function writeOutputFormat(
   };
 }
 
-function fitOutputSchema(
+/** For translation and the straight path. */
+export function fitOutputSchema(
   schema: JsonObject,
   strict: boolean | null,
   target: UpstreamTarget,
 ): FittedSchema {
   if (target.isOpenAi) return fitOpenAiSchema(schema, strict);
-  return isKimi(target.model) ? fitKimiSchema(schema) : { schema, lost: [] };
+  const mended = mendSchema(schema);
+  return isKimi(target.model) ? fitKimiSchema(mended) : { schema: mended, lost: [] };
 }
 
 /** Most other hosts know only the older `user`. */

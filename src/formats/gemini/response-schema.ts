@@ -2,6 +2,7 @@
 // reference lists. https://ai.google.dev/api/generate-content#FIELDS.response_json_schema (read
 // 2026-11-23)
 import { fitSchema, newerNames, type FittedSchema, type SchemaTable } from '../fit-schema.ts';
+import { mendSchema } from '../mend-schema.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
 export const geminiTable: SchemaTable = {
@@ -27,7 +28,8 @@ export const geminiTable: SchemaTable = {
 
 /** Moves the format's description into the schema, where Gemini reads it. */
 export function writeResponseSchema(schema: JsonObject, description: string | null): FittedSchema {
-  return fitSchema(description === null ? schema : { description, ...schema }, geminiTable);
+  const described = description === null ? schema : { description, ...schema };
+  return fitSchema(mendSchema(described), geminiTable);
 }
 
 function isTextOrNumber(value: unknown): boolean {

@@ -46,16 +46,19 @@ function leastBudget({ min, canBeOff }: ThinkingBudgets): number {
 }
 
 /**
- * Thoughts count towards the output limit: a budget that would fill it leaves half for the answer.
+ * Thoughts count towards the output limit: a budget that would fill it leaves half for the answer,
+ * but is not below a lower level's budget that fits.
  */
 function fitBudget(
   { effort, budgetTokens }: Reasoning,
   { min, max }: ThinkingBudgets,
   maxOutputTokens: number,
 ): number {
-  const wanted = budgetTokens ?? budgetOfEffort[effort ?? 'medium'];
-  const fitting = wanted < maxOutputTokens ? wanted : Math.floor(maxOutputTokens / 2);
-  return Math.min(Math.max(fitting, min), max);
+  const wanted = Math.min(budgetTokens ?? budgetOfEffort[effort ?? 'medium'], max);
+  if (wanted < maxOutputTokens) return Math.max(wanted, min);
+  const lower = Object.values(budgetOfEffort).filter((budget) => budget < maxOutputTokens);
+  const most = Math.max(Math.floor(maxOutputTokens / 2), ...lower);
+  return Math.max(Math.min(most, wanted), min);
 }
 
 /** A budget of 0 switches thinking off. Every other model thinks by default. */

@@ -31,8 +31,7 @@ type Turn =
 type WrittenTurn = { readonly role: Turn['role']; readonly parts: readonly JsonObject[] };
 
 /**
- * Adds what is left out to `ignored`. Throws ApiError on a result without its call, and on a
- * prefill that the model does not support.
+ * Adds what is left out to `ignored`. Throws ApiError on a prefill that the model does not support.
  */
 export function writeContents(
   request: CanonicalRequest,

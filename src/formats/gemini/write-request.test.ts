@@ -379,13 +379,6 @@ test('images are inside their result since Gemini 3; before, and by URL, they fo
   ]);
 });
 
-test('a result without its call is refused', () => {
-  assert.match(
-    refusal({ messages: [userMessage('x'), result('lost', [text('y')])] }).message,
-    /"lost" has no call with that id/,
-  );
-});
-
 test('a prefilled answer is sent to models that continue it and refused for others', () => {
   const messages: Message[] = [
     userMessage('Count'),

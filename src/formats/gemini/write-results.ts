@@ -1,6 +1,5 @@
 // Writes the results of a turn's calls. Gemini wants each as an object with its function's name,
 // and as many results as calls.
-import { invalidRequest } from '../../canonical/errors.ts';
 import type { DocumentPart, ImagePart, ToolResultPart } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { writeDocument, writeMedia } from './media.ts';
@@ -13,7 +12,7 @@ type ResultNotes = { readonly traits: ModelTraits; readonly names: CallNames };
 
 /**
  * Results are in the order of the calls. What cannot stand inside a result follows after all of
- * them. Throws ApiError on a result without its call.
+ * them.
  */
 export function writeResults(
   results: readonly ToolResultPart[],
@@ -29,13 +28,6 @@ function writeResult(
   { callId, content, isError }: ToolResultPart,
   { traits, names }: ResultNotes,
 ): JsonObject {
-  const call = names.get(callId);
-  if (!call) {
-    throw invalidRequest(
-      'messages',
-      `The tool result for ${JSON.stringify(callId)} has no call with that id before it; send the call too`,
-    );
-  }
   const texts = content.filter((part) => part.type === 'text').map((part) => part.text);
   const media = content.filter((part) => isInside(part, traits));
   if (texts.length + media.length < content.length)
@@ -43,7 +35,8 @@ function writeResult(
   return {
     functionResponse: {
       id: callId,
-      name: call.name,
+      // Every result has a call before it: repair-conversation.ts.
+      name: names.get(callId)!.name,
       response: { [isError ? 'error' : 'output']: texts.join('\n') },
       ...(media.length > 0 ? { parts: media.map(writeMedia) } : {}),
     },

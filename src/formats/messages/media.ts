@@ -1,6 +1,6 @@
 // Converts the sources of images and documents between Messages and the canonical URL or base64.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
-import { normalizeMediaType } from '../../canonical/media-type.ts';
+import { base64Source } from '../../canonical/media-type.ts';
 import type {
   CacheControl,
   DocumentPart,
@@ -27,13 +27,11 @@ export function readImage(block: ImageBlock, path: string): ImagePart {
   if (source.type === 'url')
     return { type: 'image', source: { kind: 'url', url: source.url }, ...readCacheControl(mark) };
   if (source.type !== 'base64') throw unknownSource(source, `${path}.source`);
-  return { type: 'image', source: readBase64(source), ...readCacheControl(mark) };
-}
-
-type Base64Source = Extract<ImageBlock['source'] | DocumentBlock['source'], { type: 'base64' }>;
-
-function readBase64({ media_type: type, data }: Base64Source): MediaSource {
-  return { kind: 'base64', mediaType: normalizeMediaType(type), data };
+  return {
+    type: 'image',
+    source: base64Source(source.media_type, source.data),
+    ...readCacheControl(mark),
+  };
 }
 
 /** The model reads a document's `context`, so it becomes text before the document. */
@@ -52,7 +50,7 @@ function readDocumentSource(source: DocumentBlock['source'], path: string): Medi
     case 'url':
       return { kind: 'url', url: source.url };
     case 'base64':
-      return readBase64(source);
+      return base64Source(source.media_type, source.data);
     case 'text':
       return plainText(source.data);
     case 'content':

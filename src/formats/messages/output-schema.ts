@@ -4,6 +4,7 @@
 // and how the npm package `@anthropic-ai/sdk` 1.11 changes a schema (lib/transform-json-schema.js),
 // read 2026-11-23.
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { mendSchema } from '../mend-schema.ts';
 import { fitSchema, type FittedSchema, type SchemaTable } from '../fit-schema.ts';
 
 /**
@@ -38,7 +39,7 @@ const formats: ReadonlySet<unknown> = new Set(
 export function writeOutputSchema(schema: JsonObject, description: string | null): FittedSchema {
   const described =
     description === null || schema.description !== undefined ? schema : { description, ...schema };
-  return fitSchema(described, anthropicTable);
+  return fitSchema(mendSchema(described), anthropicTable);
 }
 
 function keep(words: string): Record<string, 'keep'> {

@@ -1,56 +1,75 @@
-// Removes from earlier turns what another vendor's model wrote and Anthropic refuses: reasoning
-// that it did not sign, blank texts, citations of other searches, and ids with other characters.
-// Everything else stays the same object.
-import { nothingToAnswer } from '../adapting/answerable.ts';
-import { isObject } from '../../lib/json.ts';
+// Repairs earlier turns on the straight path. What another vendor's model wrote and Anthropic refuses
+// is removed: reasoning that it did not sign, blank texts, citations of other searches, and ids with
+// other characters. Everything else stays the same object.
+import { emptyTurn, nothingToAnswer } from '../adapting/answerable.ts';
+import { base64Source } from '../../canonical/media-type.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { editFields, editItems } from '../edit-json.ts';
 import { isOwnCitation } from './citations.ts';
+import { pairMessages } from './pair-messages.ts';
 import type { RequestMessage } from './schema.ts';
 import { openSignature } from './signature.ts';
 import { upstreamCallId } from './tool-input.ts';
 
 type RelayedHistory = {
-  readonly messages: readonly unknown[];
+  readonly messages: readonly JsonObject[];
   readonly droppedThinking: boolean;
   readonly droppedCitations: boolean;
 };
 
 /** Throws ApiError `invalid_request` when nothing is left. */
 export function relayHistory(messages: readonly RequestMessage[]): RelayedHistory {
-  if (messages.every(isUntouched))
-    return { messages, droppedThinking: false, droppedCitations: false };
   const blocks = messages.flatMap(({ content }): readonly unknown[] =>
     Array.isArray(content) ? content : [],
   );
   const relayed = messages.flatMap(relayMessage);
-  if (relayed.length === 0) throw nothingToAnswer('messages');
+  if (relayed.every((message) => message === blankTurn)) throw nothingToAnswer('messages');
   return {
-    messages: relayed,
+    messages: pairMessages(relayed),
     droppedThinking: blocks.some(isForeignThinking),
     droppedCitations: blocks.some(hasForeignCitation),
   };
 }
 
-function isUntouched({ role, content }: RequestMessage): boolean {
-  if (!Array.isArray(content)) return true;
-  return content.every((block: unknown) => relayBlock(block, role) === block);
-}
+const blankTurn: JsonObject = { role: 'user', content: emptyTurn.content };
 
-function relayMessage(message: RequestMessage): unknown[] {
-  if (!Array.isArray(message.content)) return [message];
-  const blocks: readonly unknown[] = message.content;
-  const kept = blocks
-    .map((block) => relayBlock(block, message.role))
-    .filter((block) => block !== null);
-  // Drops a turn without remaining blocks, because Anthropic refuses empty ones.
-  return kept.length === 0 && blocks.length > 0 ? [] : [{ ...message, content: kept }];
+/** Anthropic refuses a turn without content, and ends the answer before a dropped one. */
+function relayMessage(
+  message: RequestMessage,
+  index: number,
+  messages: readonly RequestMessage[],
+): JsonObject[] {
+  const { role, content } = message;
+  if (role === 'system') return [message];
+  if (!Array.isArray(content)) {
+    if (content?.trim() !== '') return [message];
+  } else {
+    const kept = content.map(relayBlock).filter((block) => block !== null);
+    const isSame =
+      kept.length === content.length && kept.every((block, at) => block === content[at]);
+    if (kept.length > 0) return [isSame ? message : { ...message, content: kept }];
+  }
+  return role === 'assistant' || messages[index - 1]?.role === 'user' ? [] : [blankTurn];
 }
 
 /** Returns null when the block is left out. */
-function relayBlock(block: unknown, role: RequestMessage['role']): unknown {
+function relayBlock(block: unknown): unknown {
   if (!isObject(block)) return block;
-  if (isForeignThinking(block) || (role === 'assistant' && isBlankText(block))) return null;
+  if (isForeignThinking(block) || isBlankText(block)) return null;
   if (hasForeignCitation(block)) return withOwnCitations(block);
-  return withUpstreamId(block);
+  const content = block.type === 'tool_result' ? editItems(block.content, mendSource) : undefined;
+  return withUpstreamId(content === undefined ? mendSource(block) : editFields(block, { content }));
+}
+
+/** Corrects the type of an image or document by its bytes. */
+function mendSource(block: JsonObject): JsonObject {
+  const { source } = block;
+  if (!isObject(source) || source.type !== 'base64') return block;
+  const { media_type: type, data } = source;
+  if (typeof type !== 'string' || typeof data !== 'string') return block;
+  const mended = base64Source(type, data);
+  const fields = { media_type: mended.mediaType, data: mended.data };
+  return editFields(block, { source: editFields(source, fields) });
 }
 
 function isForeignThinking(block: unknown): boolean {

@@ -2,10 +2,12 @@
 // output, without what Anthropic would refuse of other vendors' turns. Everything else stays
 // unchanged.
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { editFields, editItems } from '../edit-json.ts';
+import { editAt, editFields, editItems } from '../edit-json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { mendSchema } from '../mend-schema.ts';
 import { asObjectSchema } from '../tool-parameters.ts';
+import { limitCacheMarks } from './cache-marks.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { ignoredMetadata } from './ignored-fields.ts';
 import { fitSampling, modelTraits } from './model-traits.ts';
@@ -33,7 +35,7 @@ export function relayRequest(
   if (droppedCitations) ignored.push('citations');
   const maxTokens = Math.min(body.max_tokens, target.maxOutputTokens);
   const outgoing = {
-    ...relayFields(body, ignored),
+    ...relayFields(withMendedFormats(body), ignored),
     model: target.model,
     max_tokens: maxTokens,
     messages,
@@ -43,6 +45,7 @@ export function relayRequest(
   if (!target.thinking) dropEffort(outgoing, ignored);
   else boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
   fitToModel(outgoing, target.model, ignored);
+  limitCacheMarks(outgoing, ignored);
   const names = relayedNames(body);
   return { body: names ? renameTools(outgoing, names.toSent) : outgoing, ignored };
 }
@@ -57,6 +60,12 @@ function withObjectSchemas({ tools }: JsonObject): { readonly tools?: unknown } 
     return isObject(schema) ? editFields(tool, { input_schema: asObjectSchema(schema) }) : tool;
   });
   return { tools: edited };
+}
+
+/** Mends the schema of structured output, in the field's new place and its old one. */
+function withMendedFormats(body: JsonObject): JsonObject {
+  const edited = editAt(body, ['output_config', 'format', 'schema'], mendSchema);
+  return editAt(edited, ['output_format', 'schema'], mendSchema);
 }
 
 /**

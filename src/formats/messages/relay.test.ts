@@ -321,6 +321,7 @@ test('blank texts and other vendors’ citations are removed from earlier turns'
   };
   const own = { ...foreign, encrypted_index: 'Eo8B' };
   const call = { type: 'tool_use', id: 'a', name: 'b', input: {} };
+  const result = { type: 'tool_result', tool_use_id: 'a', content: 'r' };
   const fields = {
     messages: [
       { role: 'user', content: [{ type: 'text', text: ' ' }] },
@@ -332,13 +333,15 @@ test('blank texts and other vendors’ citations are removed from earlier turns'
           call,
         ],
       },
+      { role: 'user', content: [result, { type: 'text', text: '' }] },
       { role: 'assistant', content: [{ type: 'text', text: 'y', citations: [foreign] }] },
     ],
   };
   const { body, ignored } = up(fields);
   assert.deepEqual(body.messages, [
-    fields.messages[0],
+    { role: 'user', content: [{ type: 'text', text: '(empty message)' }] },
     { role: 'assistant', content: [{ type: 'text', text: 'x', citations: [own] }, call] },
+    { role: 'user', content: [result] },
     { role: 'assistant', content: [{ type: 'text', text: 'y' }] },
   ]);
   assert.deepEqual(ignored, ['citations']);

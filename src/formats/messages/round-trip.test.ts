@@ -176,6 +176,8 @@ const common = {
 const unit = fc.option(fc.integer({ min: 0, max: 100 }).map((value) => value / 100));
 
 function roundTrip(request: CanonicalRequest, model: string): void {
+  // Anthropic takes four marks.
+  fc.pre(JSON.stringify(request).split('"cacheControl"').length <= 5);
   const { body, ignored } = writeRequest(request, upstreamTarget({ model }));
   assert.deepEqual(ignored, []);
   assert.deepEqual(readRequest(parseRequest(JSON.parse(JSON.stringify(body)), limits)), request);

@@ -123,6 +123,7 @@ const passing: Record<string, unknown>[] = [
         role: 'assistant',
         content: [{ type: 'tool_use', id: 'a', name: 'b', input: { file_id: 'the client’s own' } }],
       },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] },
     ],
   },
 ];

@@ -11,6 +11,7 @@ import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { fitSchema, type FittedSchema } from '../fit-schema.ts';
 import { listRepeated, repeatedTools } from '../tool-names.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
+import { limitCacheMarks } from './cache-marks.ts';
 import { writeCacheControl } from './media.ts';
 import { fitSampling, modelTraits } from './model-traits.ts';
 import { anthropicTable, writeOutputSchema } from './output-schema.ts';
@@ -34,24 +35,22 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   });
   if (thinking.isDropped) ignored.push('reasoning_effort');
   const isThinking = thinking.thinking !== null && thinking.thinking.type !== 'disabled';
-  return {
-    body: {
-      model: target.model,
-      max_tokens: target.maxOutputTokens,
-      ...(conversation.system.length > 0 ? { system: conversation.system } : {}),
-      messages: conversation.messages,
-      ...writeTools(request, ignored),
-      ...writeStopSequences(request),
-      ...fitSampling(request, { traits, isThinking }, ignored),
-      ...(thinking.thinking ? { thinking: thinking.thinking } : {}),
-      ...writeOutputConfig(request, thinking.effort, ignored),
-      ...(request.endUser === null ? {} : { metadata: { user_id: request.endUser } }),
-      service_tier: 'standard_only',
-      ...(target.stream ? { stream: true } : {}),
-    },
-    ignored,
-    emulated,
+  const body: Record<string, unknown> = {
+    model: target.model,
+    max_tokens: target.maxOutputTokens,
+    ...(conversation.system.length > 0 ? { system: conversation.system } : {}),
+    messages: conversation.messages,
+    ...writeTools(request, ignored),
+    ...writeStopSequences(request),
+    ...fitSampling(request, { traits, isThinking }, ignored),
+    ...(thinking.thinking ? { thinking: thinking.thinking } : {}),
+    ...writeOutputConfig(request, thinking.effort, ignored),
+    ...(request.endUser === null ? {} : { metadata: { user_id: request.endUser } }),
+    service_tier: 'standard_only',
+    ...(target.stream ? { stream: true } : {}),
   };
+  limitCacheMarks(body, ignored);
+  return { body, ignored, emulated };
 }
 
 function emulatedOf({ outputFormat, stopSequences }: CanonicalRequest): Emulated {

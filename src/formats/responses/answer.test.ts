@@ -354,11 +354,14 @@ test('`input += response.output` works on the straight path: other vendors’ re
     { content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage },
     contextFor(),
   );
-  const { body, ignored } = relayRequest(requestFor({ input: plain(output) }), target);
+  const result = { type: 'function_call_output', call_id: 'toolu_1', output: 'r' };
+  const input = [...(plain(output) as JsonObject[]), result];
+  const { body, ignored } = relayRequest(requestFor({ input }), target);
   assert.deepEqual(ignored, ['input[0]']);
   assert.deepEqual(body.input, [
     { type: 'reasoning', summary: [], encrypted_content: 'B' },
     { type: 'function_call', call_id: 'toolu_1', name: 'f', arguments: '{}', status: 'completed' },
+    result,
   ]);
 });
 

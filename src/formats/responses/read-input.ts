@@ -1,18 +1,19 @@
-// Reads the input items as messages: one each, which gather-messages.ts then joins.
+// Reads the input items as messages: one each, which are then gathered into turns.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type {
   AssistantPart,
   DocumentPart,
   ImagePart,
+  MediaSource,
   Message,
   TextPart,
   ToolCallPart,
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
+import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
+import { readMediaUrl } from '../media-url.ts';
 import { readAnnotations } from './annotations.ts';
-import { MessageGatherer, type Conversation } from './gather-messages.ts';
-import { readMediaUrl } from './media-url.ts';
 import { readReasoning } from './reasoning.ts';
 import type { ContentPart, InputItem, ResponsesRequest } from './schema.ts';
 import type { ToolNames } from './tool-names.ts';
@@ -21,11 +22,12 @@ import { describeFoundTools, readSearchCall, searchCallId } from './tool-search.
 export function readInput(input: ResponsesRequest['input'], names: ToolNames): Conversation {
   if (typeof input === 'string')
     return { system: [], messages: [userMessage([{ type: 'text', text: input }])] };
-  const gatherer = new MessageGatherer();
-  for (const [index, item] of (input ?? []).entries()) {
-    if (!isLeftOut(item)) gatherer.add(readItem(item, `input[${index}]`, names));
-  }
-  return gatherer;
+  const messages = (input ?? []).flatMap((item, index) =>
+    isLeftOut(item) ? [] : readItem(item, `input[${index}]`, names),
+  );
+  return gatherConversation(
+    messages.filter(({ role, content }) => role !== 'assistant' || content.length > 0),
+  );
 }
 
 /**
@@ -177,7 +179,7 @@ function readImage(
     );
   return {
     type: 'image',
-    source: readMediaUrl(url, `${path}.image_url`),
+    source: readSource(url, `${path}.image_url`),
     ...(detail ? { detail } : {}),
   };
 }
@@ -189,9 +191,18 @@ function readFile(part: Extract<ContentPart, { type: 'input_file' }>, path: stri
     throw invalidRequest(`${path}.file_data`, `${path}.file_data or ${path}.file_url is required.`);
   return {
     type: 'document',
-    source: readMediaUrl(url, `${path}.${field}`),
+    source: readSource(url, `${path}.${field}`),
     ...(part.filename ? { name: part.filename } : {}),
   };
+}
+
+function readSource(url: string, path: string): MediaSource {
+  const source = readMediaUrl(url);
+  if (source) return source;
+  throw invalidRequest(
+    path,
+    `${path} must be an http or https URL, or a data URL: \`data:<type>;base64,<data>\`.`,
+  );
 }
 
 function misplaced({ type }: { type: string }, path: string) {

@@ -3,12 +3,15 @@
 import { nothingToAnswer } from '../adapting/answerable.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
-import { editFields } from '../edit-json.ts';
+import { editAt, editFields, editItems, editText } from '../edit-json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { leaveOutFields, leaveOutProbabilities, refusedSampling } from '../model-abilities.ts';
+import { mendSchema } from '../mend-schema.ts';
+import { mendMediaUrl } from '../media-url.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { leaveOutUnknown } from './optional-tools.ts';
+import { completeCalls } from './pair-items.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import { relayTools } from './relay-tools.ts';
 import type { ResponsesRequest } from './schema.ts';
@@ -44,10 +47,11 @@ export function relayRequest(
   else if (isObject(body.reasoning))
     body.reasoning = fitReasoning(body.reasoning, { target, ignored });
   fitToModel(body, target, ignored);
-  if (body.tools) body.tools = relayTools(body.tools);
+  if (body.tools) body.tools = relayTools(body.tools, ignored);
   if (Array.isArray(body.input)) body.input = relayInput(body.input, ignored);
   const names = relayedNames(clientBody);
-  return { body: names ? renameTools(body, names.toSent) : body, ignored };
+  const mended = editAt(body, ['text', 'format', 'schema'], mendSchema);
+  return { body: names ? renameTools(mended, names.toSent) : mended, ignored };
 }
 
 const droppedFields = Object.keys(verdictTable.request).filter(
@@ -107,15 +111,15 @@ function dropReasoning(body: Record<string, unknown>): boolean {
   return isObject(reasoning) && Object.values(reasoning).some((value) => value !== null);
 }
 
-function relayInput(input: readonly unknown[], ignored: string[]): unknown[] {
+function relayInput(input: readonly unknown[], ignored: string[]): readonly unknown[] {
   const items: unknown[] = [];
   for (const [index, item] of input.entries()) {
-    const relayed = isObject(item) ? relayItem(withFittingCallId(item)) : item;
+    const relayed = isObject(item) ? relayItem(mendParts(withFittingCallId(item)), ignored) : item;
     if (relayed === null) ignored.push(`input[${index}]`);
     else items.push(relayed);
   }
   if (items.length === 0) throw nothingToAnswer('input');
-  return items;
+  return completeCalls(items);
 }
 
 function withFittingCallId(item: JsonObject): JsonObject {
@@ -124,8 +128,26 @@ function withFittingCallId(item: JsonObject): JsonObject {
   return callId === item.call_id ? item : { ...item, call_id: callId };
 }
 
+/** Corrects images and files in a message or a result. OpenAI refuses a message without parts. */
+function mendParts(item: JsonObject): JsonObject {
+  const { role, content, output } = item;
+  const isEmpty = Array.isArray(content) && content.length === 0 && typeof role === 'string';
+  const noText = [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: '' }];
+  return editFields(item, {
+    content: isEmpty ? noText : editItems(content, mendPart),
+    output: editItems(output, mendPart),
+  });
+}
+
+function mendPart(part: JsonObject): JsonObject {
+  return editFields(part, {
+    image_url: editText(part.image_url, mendMediaUrl),
+    file_data: editText(part.file_data, mendMediaUrl),
+  });
+}
+
 /** Returns null when the item means nothing to this upstream. */
-function relayItem(item: JsonObject): JsonObject | null {
+function relayItem(item: JsonObject, ignored: string[]): JsonObject | null {
   switch (item.type ?? 'message') {
     case 'reasoning':
       return relayReasoning(item);
@@ -142,7 +164,7 @@ function relayItem(item: JsonObject): JsonObject | null {
       return keepOwnId(item, 'msg_');
     case 'additional_tools':
     case 'tool_search_output':
-      return editFields(item, { tools: relayTools(item.tools) });
+      return editFields(item, { tools: relayTools(item.tools, ignored) });
     default:
       return item;
   }

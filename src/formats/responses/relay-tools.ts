@@ -1,19 +1,20 @@
-// The client's functions on the straight path, in every list of tools.
+// The client's functions on the straight path, in every list of tools. OpenAI itself judges what
+// `strict` allows.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { editFields, editItems } from '../edit-json.ts';
-import { asObjectParameters } from '../tool-parameters.ts';
+import { fitOpenAiParameters } from '../openai-schema.ts';
 
-/**
- * OpenAI requires parameters to be an object with properties, and refuses a function without the
- * field.
- */
-export function relayTools(tools: unknown): unknown {
-  return editItems(tools, relayTool);
+/** Adds to `ignored` the keywords that move into a description. */
+export function relayTools(tools: unknown, ignored: string[]): unknown {
+  return editItems(tools, (tool) => relayTool(tool, ignored));
 }
 
-function relayTool(tool: JsonObject): JsonObject {
-  if (tool.type === 'namespace') return editFields(tool, { tools: relayTools(tool.tools) });
-  const parameters = tool.parameters ?? null;
-  if (tool.type !== 'function' || (parameters !== null && !isObject(parameters))) return tool;
-  return editFields(tool, { parameters: asObjectParameters(parameters) });
+function relayTool(tool: JsonObject, ignored: string[]): JsonObject {
+  if (tool.type === 'namespace')
+    return editFields(tool, { tools: relayTools(tool.tools, ignored) });
+  if (tool.type !== 'function') return tool;
+  const parameters = isObject(tool.parameters) ? tool.parameters : null;
+  const { schema, lost } = fitOpenAiParameters(parameters, null);
+  for (const word of lost) if (!ignored.includes(`tools.${word}`)) ignored.push(`tools.${word}`);
+  return editFields(tool, { parameters: schema });
 }

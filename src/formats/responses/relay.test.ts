@@ -100,12 +100,18 @@ test('ids that the provider did not create are left out, and its own are kept', 
     { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c', name: 'g', input: 'x' },
     { type: 'web_search_call', id: 'ws_1' },
   ];
-  assert.deepEqual(relayRequest(requestFor({ input: kept }), target).body.input, kept);
+  const results = [
+    { type: 'function_call_output', call_id: call.call_id, output: 'r' },
+    { type: 'custom_tool_call_output', call_id: 'c', output: 'r' },
+  ];
+  const sent = (items: object[]) =>
+    relayRequest(requestFor({ input: [...items, ...results] }), target).body.input;
+  assert.deepEqual(sent(kept), [...kept, ...results]);
   const foreign = kept.slice(0, 4).map((item) => ({ ...item, id: `x${item.id}` }));
-  assert.deepEqual(
-    relayRequest(requestFor({ input: foreign }), target).body.input,
-    kept.slice(0, 4).map(({ id: _id, ...item }) => item),
-  );
+  assert.deepEqual(sent(foreign), [
+    ...kept.slice(0, 4).map(({ id: _id, ...item }) => item),
+    ...results,
+  ]);
 });
 
 test('reasoning without content to replay is dropped and listed', () => {

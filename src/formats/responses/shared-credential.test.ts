@@ -180,6 +180,7 @@ test('values pass that run at the caller, cost nothing or ask for nothing', () =
     ],
     input: [
       { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"file_id":"x"}' },
+      { type: 'function_call_output', call_id: 'c', output: 'x' },
       {
         role: 'user',
         content: [{ type: 'input_file', file_url: 'https://a.b/c.pdf', file_id: null }],

@@ -5,6 +5,7 @@ import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileVerdicts, type UnknownFields } from '../field-verdicts.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
+import { refuseLostCalls } from './pair-items.ts';
 import { isSearchTool } from './web-search.ts';
 
 const keepKnown = compileVerdicts(verdictTable, partKinds);
@@ -53,6 +54,7 @@ export function refuseUnshareable<Body extends JsonObject>(
   if (Array.isArray(body.input)) {
     for (const [index, item] of body.input.entries()) refuseItem(item, `input[${index}]`, search);
   }
+  refuseLostCalls(body);
   return known;
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { anyCharacter } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
+import { repairConversation } from '../adapting/repair-conversation.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -209,18 +210,20 @@ test('cut-off arguments of a tool search stay text in both directions', () => {
 });
 
 test('a second result of a call joins the first, or is sent later as more output', () => {
-  const { messages } = readRequest(
-    requestFor({
-      input: [
-        { type: 'custom_tool_call', call_id: 'c1', name: 'exec', input: 'x' },
-        { type: 'function_call', call_id: 'c2', name: 'f', arguments: '{}' },
-        { type: 'custom_tool_call_output', call_id: 'c1', output: 'half' },
-        { type: 'function_call_output', call_id: 'c2', output: 'f' },
-        { type: 'custom_tool_call_output', call_id: 'c1', output: 'whole' },
-        { type: 'message', role: 'assistant', content: 'Hm.' },
-        { type: 'custom_tool_call_output', call_id: 'c1', output: 'late' },
-      ],
-    }),
+  const { messages } = repairConversation(
+    readRequest(
+      requestFor({
+        input: [
+          { type: 'custom_tool_call', call_id: 'c1', name: 'exec', input: 'x' },
+          { type: 'function_call', call_id: 'c2', name: 'f', arguments: '{}' },
+          { type: 'custom_tool_call_output', call_id: 'c1', output: 'half' },
+          { type: 'function_call_output', call_id: 'c2', output: 'f' },
+          { type: 'custom_tool_call_output', call_id: 'c1', output: 'whole' },
+          { type: 'message', role: 'assistant', content: 'Hm.' },
+          { type: 'custom_tool_call_output', call_id: 'c1', output: 'late' },
+        ],
+      }),
+    ),
   );
   const text = (...texts: string[]) => texts.map((value) => ({ type: 'text', text: value }));
   assert.deepEqual(messages.slice(1), [
@@ -328,6 +331,11 @@ const anyToolAnswer = fc
     ],
   }));
 
+function resultOf({ type, call_id: callId }: JsonObject): JsonObject[] {
+  const isCall = type === 'function_call' || type === 'custom_tool_call';
+  return isCall ? [{ type: `${type}_output`, call_id: callId, output: 'r' }] : [];
+}
+
 test('`input += response.output` always works, streamed and whole, on every upstream, and nothing of the answer is lost', () => {
   fc.assert(
     fc.property(anyToolAnswer, fc.boolean(), (answer, asksForReasoning) => {
@@ -340,6 +348,7 @@ test('`input += response.output` always works, streamed and whole, on every upst
         const input = [
           { role: 'user', content: 'Hi' },
           ...(output as JsonObject[]),
+          ...(output as JsonObject[]).flatMap(resultOf),
           { role: 'user', content: 'And?' },
         ];
         const next = requestFor({ ...fields, input: JSON.parse(JSON.stringify(input)) as unknown });

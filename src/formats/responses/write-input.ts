@@ -12,8 +12,8 @@ import { contentWithFailure } from '../../canonical/tool-result.ts';
 import { append } from '../../lib/append.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { writeMediaUrl } from '../media-url.ts';
 import { writeAnnotations } from './annotations.ts';
-import { writeMediaUrl } from './media-url.ts';
 
 /** `ignored`: the fields left out, `thinking` of other vendors or without a signature. */
 export function writeInput(request: CanonicalRequest): { items: JsonObject[]; ignored: string[] } {

@@ -1,9 +1,8 @@
 // Writes the upstream request: on the straight path when both sides speak one format, else through
 // the canonical request.
-import { makeAnswerable } from '../../formats/adapting/answerable.ts';
-import { separateCalls } from '../../formats/adapting/consistent-calls.ts';
 import { lowerCustomTools } from '../../formats/adapting/custom-tools.ts';
 import type { Emulated } from '../../formats/adapting/emulated.ts';
+import { repairConversation } from '../../formats/adapting/repair-conversation.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { limitArguments } from '../../formats/call-arguments.ts';
@@ -155,10 +154,7 @@ function writeBody(
     : lowerCustomTools(read);
   const { written, names } = inWordsOf(format, () => {
     limitArguments(read.messages);
-    const fitted = fitRequestNames(
-      separateCalls(makeAnswerable(lowered.request)),
-      upstreamFormat.toolNames,
-    );
+    const fitted = fitRequestNames(repairConversation(lowered.request), upstreamFormat.toolNames);
     return { written: upstreamFormat.writeRequest(fitted.request, target), names: fitted.names };
   });
   const { body, ignored, emulated } = written;

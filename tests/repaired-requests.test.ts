@@ -1,0 +1,606 @@
+// What clients send and vendors refuse is repaired before it is sent, on the straight path as in
+// translation. Each case was reported for another gateway or an agent.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import { ApiError } from '../src/canonical/errors.ts';
+import type { UpstreamTarget } from '../src/formats/format.ts';
+import type { JsonObject } from '../src/lib/json.ts';
+import { writtenRequest } from './support/written-request.ts';
+
+type Way = { readonly client: ClientFormatName; readonly upstream: UpstreamFormatName };
+
+const straight = (name: ClientFormatName): Way => ({ client: name, upstream: name });
+const openAi = { model: 'gpt-5.4', isOpenAi: true } as const;
+
+/** As it is sent: without undefined fields. */
+function sent(way: Way, body: object, changes: Partial<UpstreamTarget> = {}) {
+  const needed = way.client === 'messages' ? { model: 'm', max_tokens: 99 } : { model: 'm' };
+  const written = writtenRequest(way, { ...needed, ...body }, changes);
+  return {
+    body: JSON.parse(JSON.stringify(written.body)) as JsonObject,
+    ignored: written.ignored,
+  };
+}
+
+const chatMessages = (messages: readonly object[], changes: Partial<UpstreamTarget> = {}) =>
+  sent(straight('chat'), { messages }, changes).body.messages as JsonObject[];
+
+const user = { role: 'user', content: 'x' };
+const png =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const pngUrl = `data:image/png;base64,${png}`;
+const chatCall = (id: string) => ({
+  id,
+  type: 'function',
+  function: { name: 'f', arguments: '{}' },
+});
+const called = (...ids: string[]) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: ids.map(chatCall),
+});
+const answered = (id: string, content: unknown = 'r') => ({
+  role: 'tool',
+  tool_call_id: id,
+  content,
+});
+
+test('empty lists in earlier messages of Chat are left out', () => {
+  const messages = [
+    { role: 'user', content: [] },
+    { role: 'assistant', content: 'Hi', tool_calls: [] },
+    { role: 'assistant', content: [] },
+    { ...called('a'), content: [] },
+    answered('a', []),
+  ];
+  for (const changes of [{}, openAi]) {
+    assert.deepEqual(chatMessages(messages, changes), [
+      { role: 'user', content: '' },
+      { role: 'assistant', content: 'Hi' },
+      { role: 'assistant', content: '' },
+      called('a'),
+      answered('a', ''),
+    ]);
+  }
+});
+
+test('an earlier call of Chat without arguments gets an empty object', () => {
+  const blank = { ...chatCall('a'), function: { name: 'f', arguments: ' ' } };
+  const messages = [{ ...called(), tool_calls: [blank] }, answered('a')];
+  assert.deepEqual(chatMessages(messages), [called('a'), answered('a')]);
+});
+
+test('empty messages are left out, or say so, for Anthropic and OpenAI’s Responses', () => {
+  const messages = [
+    user,
+    { role: 'assistant', content: [] },
+    { role: 'assistant', content: ' ' },
+    { role: 'user', content: '' },
+    { role: 'user', content: [{ type: 'text', text: '' }] },
+    { role: 'assistant', content: 'a' },
+    { role: 'user', content: [] },
+  ];
+  const empty = { role: 'user', content: [{ type: 'text', text: '(empty message)' }] };
+  assert.deepEqual(sent(straight('messages'), { messages }).body.messages, [
+    user,
+    empty,
+    { role: 'assistant', content: 'a' },
+    empty,
+  ]);
+  assert.throws(
+    () => sent(straight('messages'), { messages: [{ role: 'user', content: ' ' }] }),
+    (error) => error instanceof ApiError && error.param === 'messages',
+  );
+  const input = [
+    user,
+    { type: 'message', role: 'assistant', content: [] },
+    { ...user, content: [] },
+  ];
+  assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, [
+    user,
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: '' }] },
+    { role: 'user', content: [{ type: 'input_text', text: '' }] },
+  ]);
+});
+
+test('images of Chat’s tool messages follow in a user message, after all results of the turn', () => {
+  const image = { type: 'image_url', image_url: { url: pngUrl } };
+  const file = { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } };
+  const messages = [
+    user,
+    called('a', 'b'),
+    answered('a', [{ type: 'text', text: 'shot' }, image]),
+    answered('b', [file]),
+    user,
+  ];
+  const note = '[The attachments of this result follow in the next user message.]';
+  const label = (id: string) => ({
+    type: 'text',
+    text: `[Attachments of the result of tool call ${id}]`,
+  });
+  assert.deepEqual(chatMessages(messages, openAi), [
+    user,
+    called('a', 'b'),
+    answered('a', `shot\n${note}`),
+    answered('b', note),
+    { role: 'user', content: [label('a'), image, label('b'), file] },
+    user,
+  ]);
+});
+
+test('Chat hosts get `high` for the image detail `original`, in messages and in results', () => {
+  const image = { type: 'input_image', image_url: pngUrl, detail: 'original' };
+  const input = [
+    { role: 'user', content: [image] },
+    { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'a', output: [image] },
+  ];
+  const chatImage = { type: 'image_url', image_url: { url: pngUrl, detail: 'original' } };
+  const messages = [
+    { role: 'user', content: [chatImage] },
+    called('a'),
+    answered('a', [chatImage]),
+  ];
+  for (const changes of [{}, openAi]) {
+    const translated = sent({ client: 'responses', upstream: 'chat' }, { input }, changes).body;
+    const relayed = sent(straight('chat'), { messages }, changes).body;
+    for (const { messages: written } of [translated, relayed]) {
+      assert.deepEqual(JSON.stringify(written).match(/"detail":"\w+"/g), [
+        '"detail":"high"',
+        '"detail":"high"',
+      ]);
+    }
+  }
+  assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, input);
+});
+
+const bytes = {
+  'image/png': png,
+  'image/jpeg': '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAMC',
+  'image/gif': 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7',
+  'image/webp': 'UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==',
+};
+const pdf = Buffer.from('%PDF-1.7\n%âãÏÓ\n', 'latin1').toString('base64');
+
+/** Where the wrong type and the base64 with white space stand in each client's request. */
+const media: Record<ClientFormatName, (type: string, data: string, isFile: boolean) => object> = {
+  chat: (type, data, isFile) => {
+    const url = `data:${type};base64,${data}`;
+    const part = isFile
+      ? { type: 'file', file: { filename: 'a', file_data: url } }
+      : { type: 'image_url', image_url: { url } };
+    return { messages: [{ role: 'user', content: [part] }] };
+  },
+  responses: (type, data, isFile) => {
+    const url = `data:${type};base64,${data}`;
+    const part = isFile
+      ? { type: 'input_file', filename: 'a', file_data: url }
+      : { type: 'input_image', image_url: url };
+    const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' };
+    const result = { type: 'function_call_output', call_id: 'a', output: [part] };
+    return { input: [{ role: 'user', content: [part] }, call, result] };
+  },
+  messages: (type, data, isFile) => {
+    const source = { type: 'base64', media_type: type, data };
+    const part = { type: isFile ? 'document' : 'image', source };
+    const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 'a', content: [part] };
+    return {
+      messages: [
+        { role: 'user', content: [part] },
+        { role: 'assistant', content: [call] },
+        { role: 'user', content: [result] },
+      ],
+    };
+  },
+};
+const clients = Object.keys(media) as ClientFormatName[];
+const upstreams: readonly UpstreamFormatName[] = ['chat', 'responses', 'messages', 'gemini'];
+
+for (const client of clients) {
+  for (const upstream of upstreams) {
+    test(`${client} on ${upstream}: the type of an image or PDF is what its bytes say, without white space in the base64`, () => {
+      const check = (type: string, data: string, wrong: string, isFile: boolean) => {
+        const broken = `${data.slice(0, 20)}\r\n ${data.slice(20)}\n`;
+        const { body } = sent({ client, upstream }, media[client](wrong, broken, isFile));
+        const text = JSON.stringify(body);
+        assert.ok(text.includes(type) && text.includes(data), text);
+        assert.ok(!text.includes(wrong) && !text.includes('\\n'), text);
+      };
+      for (const [type, data] of Object.entries(bytes))
+        check(type, data, type === 'image/png' ? 'image/jpeg' : 'image/png', false);
+      check('application/pdf', pdf, 'application/octet-stream', true);
+    });
+  }
+
+  test(`${client}: media of the right type keep their bytes`, () => {
+    for (const [type, data, isFile] of [
+      ['image/png', png, false],
+      ['image/heic', 'AAAAGGZ0eXBoZWlj', false],
+      ['application/pdf', pdf, true],
+      ['text/plain', pdf, true],
+    ] as const) {
+      const body = media[client](type, data, isFile);
+      const field = client === 'responses' ? 'input' : 'messages';
+      const written = sent(straight(client), body).body;
+      assert.equal(JSON.stringify(written[field]), JSON.stringify((body as JsonObject)[field]));
+    }
+  });
+}
+
+test('DeepSeek and Kimi get reasoning with every answer of Chat', () => {
+  const messages = [
+    user,
+    called('a'),
+    answered('a'),
+    { role: 'assistant', content: 'b', reasoning_content: 'hm' },
+    { role: 'assistant', content: 'c', reasoning_content: null, reasoning: 'so' },
+  ];
+  const reasoning = (model: string, changes: Partial<UpstreamTarget> = {}) =>
+    chatMessages(messages, { model, ...changes })
+      .filter(({ role }) => role === 'assistant')
+      .map((message) => message.reasoning_content);
+  assert.deepEqual(reasoning('deepseek-v4-pro'), ['', 'hm', 'so']);
+  assert.deepEqual(reasoning('kimi-k3'), [' ', 'hm', 'so']);
+  assert.deepEqual(reasoning('deepseek-v4-pro', { thinking: false }), [undefined, 'hm', null]);
+  const refusedHistory = ['reasoning_content'];
+  assert.deepEqual(reasoning('kimi-k3', { refusedHistory }), [undefined, undefined, undefined]);
+});
+
+test('Kimi gets its reasoning details without the place in the stream', () => {
+  const details = [
+    { index: 0, type: 'summary', summary: 'S' },
+    { index: 1, type: 'encrypted', encrypted: 'ENC' },
+    { index: 2, type: 'reasoning.text', text: 'OpenRouter’s' },
+  ];
+  const answer = { role: 'assistant', content: 'a', reasoning_content: 'S' };
+  const messages = [user, { ...answer, reasoning_details: details }, user];
+  assert.deepEqual(chatMessages(messages, { model: 'kimi-k3' })[1]!.reasoning_details, [
+    { type: 'summary', summary: 'S' },
+    { type: 'encrypted', encrypted: 'ENC' },
+    details[2],
+  ]);
+  assert.deepEqual(chatMessages(messages)[1]!.reasoning_details, details);
+});
+
+test('a vendor’s signature goes only to a model that is known to be the vendor’s', () => {
+  const detail = (format: string) => ({
+    type: 'reasoning.text',
+    text: 't',
+    signature: 's',
+    format,
+  });
+  const anthropic = detail('anthropic-claude-v1');
+  const google = detail('google-gemini-v1');
+  const answer = { role: 'assistant', content: 'a', reasoning_details: [anthropic, google] };
+  for (const [model, kept] of [
+    ['anthropic/claude-sonnet-4.5', [anthropic]],
+    ['google/gemini-3-pro', [google]],
+    ['command-a', undefined],
+    ['nova-pro', undefined],
+    ['phi-5', undefined],
+  ] as const) {
+    const { body, ignored } = sent(straight('chat'), { messages: [user, answer] }, { model });
+    assert.deepEqual((body.messages as JsonObject[])[1]!.reasoning_details, kept, model);
+    assert.deepEqual(ignored, ['reasoning_details']);
+  }
+});
+
+test('instructions in mid-conversation are text of the user where the model takes them only ahead', () => {
+  const later = { role: 'developer', content: [{ type: 'text', text: 'Be brief.' }] };
+  const messages = [{ role: 'system', content: 's' }, user, later];
+  const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };
+  assert.deepEqual(chatMessages(messages, { model: 'qwen3.6-max' }), [messages[0], user, marked]);
+  assert.deepEqual(chatMessages(messages, { model: 'glm-5.3' })[2]!.role, 'system');
+});
+
+test('Mistral gets roles only in an order that it takes', () => {
+  const system = { role: 'system', content: 'Be brief.' };
+  const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };
+  const ok = { role: 'assistant', content: 'OK.' };
+  const messages = [user, called('abcdefghi'), answered('abcdefghi'), system, user];
+  assert.deepEqual(chatMessages(messages, { model: 'mistral-large-latest' }), [
+    user,
+    called('abcdefghi'),
+    answered('abcdefghi'),
+    ok,
+    marked,
+    user,
+  ]);
+  assert.deepEqual(chatMessages(messages), messages);
+});
+
+/** A function's schema as a client of each format sends it. */
+const tools: Record<ClientFormatName, (schema: object | null | undefined) => object> = {
+  chat: (schema) => ({
+    messages: [user],
+    tools: [{ type: 'function', function: { name: 't', parameters: schema } }],
+  }),
+  responses: (schema) => ({
+    input: [user],
+    tools: [{ type: 'function', name: 't', parameters: schema }],
+  }),
+  messages: (schema) => ({ messages: [user], tools: [{ name: 't', input_schema: schema }] }),
+};
+
+const careless = {
+  type: 'object',
+  properties: {
+    a: { type: 'string', description: null, default: null },
+    list: { type: 'array', items: { type: 'object', required: null } },
+  },
+  required: null,
+  additionalProperties: null,
+};
+const mended = {
+  type: 'object',
+  properties: {
+    a: { type: 'string', default: null },
+    list: { type: 'array', items: { type: 'object' } },
+  },
+};
+
+for (const client of clients) {
+  for (const upstream of upstreams) {
+    test(`${client} on ${upstream}: keywords of a schema that are null are left out`, () => {
+      const { body } = sent({ client, upstream }, tools[client](careless), {
+        isOpenAi: upstream === 'responses',
+      });
+      const text = JSON.stringify(body.tools);
+      assert.ok(text.includes(JSON.stringify(mended)), text);
+    });
+  }
+}
+
+test('the schema of structured output has no keywords that are null, on every path', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: null };
+  const formats: Record<ClientFormatName, object> = {
+    chat: {
+      messages: [user],
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema } },
+    },
+    responses: { input: [user], text: { format: { type: 'json_schema', name: 'n', schema } } },
+    messages: { messages: [user], output_config: { format: { type: 'json_schema', schema } } },
+  };
+  for (const client of clients) {
+    for (const upstream of upstreams) {
+      const { body } = sent({ client, upstream }, formats[client]);
+      assert.ok(!JSON.stringify(body).includes('"required"'), `${client} on ${upstream}`);
+    }
+  }
+});
+
+test('Chat and Responses hosts get parameters for every function, and items for every array', () => {
+  const bare = { type: 'array' };
+  const schema = {
+    type: 'object',
+    properties: { tags: bare, o: { type: 'object', properties: { deep: bare } } },
+  };
+  const filled = { type: 'array', items: {} };
+  const whole = {
+    type: 'object',
+    properties: { tags: filled, o: { type: 'object', properties: { deep: filled } } },
+  };
+  for (const client of ['chat', 'responses', 'messages'] as const) {
+    for (const upstream of ['chat', 'responses'] as const) {
+      for (const changes of [{}, openAi]) {
+        const { body } = sent({ client, upstream }, tools[client](schema), changes);
+        assert.ok(JSON.stringify(body.tools).includes(JSON.stringify(whole)));
+        if (client === 'messages') continue;
+        for (const missing of [undefined, null]) {
+          const nothing = sent({ client, upstream }, tools[client](missing), changes).body;
+          const text = JSON.stringify(nothing.tools);
+          assert.ok(text.includes('"parameters":{"type":"object","properties":{}}'), text);
+        }
+      }
+    }
+  }
+});
+
+test('a schema without faults keeps its bytes', () => {
+  const schema = {
+    type: 'object',
+    allOf: undefined,
+    properties: {
+      a: { allOf: [{ $ref: '#/$defs/b' }], description: 'x', default: null },
+      c: { enum: ['x', null], const: null },
+    },
+    $defs: { b: { type: ['array', 'null'], items: { type: 'string' } } },
+    required: [],
+  };
+  for (const client of clients) {
+    const body = tools[client](JSON.parse(JSON.stringify(schema)) as object);
+    const { body: written, ignored } = sent(straight(client), body, {
+      isOpenAi: client !== 'messages',
+    });
+    assert.equal(JSON.stringify(written.tools), JSON.stringify((body as JsonObject).tools));
+    assert.deepEqual(ignored, []);
+  }
+});
+
+test('a schema fits Kimi on the straight path, and what moves into the description is listed', () => {
+  const parameters = { type: 'object', properties: { a: { enum: [1, 'x'] } } };
+  const { body, ignored } = sent(straight('chat'), tools.chat(parameters), { model: 'kimi-k3' });
+  assert.ok(!JSON.stringify(body.tools).includes('"enum"'));
+  assert.deepEqual(ignored, ['tools.enum']);
+});
+
+const mark = { cache_control: { type: 'ephemeral' } };
+const markedText = (text: string) => ({ type: 'text', text, ...mark });
+
+test('Anthropic gets four cache marks: the last of the shared beginning and the latest others', () => {
+  const body = {
+    tools: [{ name: 't', input_schema: { type: 'object' }, ...mark }],
+    system: [markedText('s'), markedText('s2')],
+    messages: [
+      { role: 'user', content: [markedText('1')] },
+      {
+        role: 'assistant',
+        content: [markedText('2'), { type: 'tool_use', id: 'a', name: 't', input: {} }],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a', content: [markedText('3')] },
+          markedText('4'),
+        ],
+      },
+    ],
+  };
+  const { body: written, ignored } = sent(straight('messages'), body);
+  const text = JSON.stringify(written);
+  assert.equal(text.split('cache_control').length - 1, 4);
+  for (const kept of ['s2', '2', '3', '4'])
+    assert.ok(text.includes(JSON.stringify(markedText(kept))), kept);
+  assert.deepEqual(ignored, ['cache_control']);
+  // A mark of the whole request takes a place.
+  const whole = JSON.stringify(sent(straight('messages'), { ...body, ...mark }).body);
+  assert.equal(whole.split('cache_control').length - 1, 4);
+  const chat = [1, 2, 3, 4, 5].map((index) => ({
+    role: index % 2 ? 'user' : 'assistant',
+    content: [markedText(`${index}`)],
+  }));
+  const translated = sent({ client: 'chat', upstream: 'messages' }, { messages: chat });
+  assert.equal(JSON.stringify(translated.body).split('cache_control').length - 1, 4);
+  assert.deepEqual(translated.ignored, ['cache_control']);
+  const four = { messages: chat.slice(1) };
+  assert.deepEqual(sent({ client: 'chat', upstream: 'messages' }, four).ignored, []);
+});
+
+test('neighbouring answers of a Messages client are joined for Chat', () => {
+  const call = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
+  const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: '1' });
+  const way: Way = { client: 'messages', upstream: 'chat' };
+  const messages = [
+    user,
+    { role: 'assistant', content: [call('a')] },
+    { role: 'assistant', content: [{ type: 'text', text: 'and' }, call('b')] },
+    { role: 'user', content: [result('a'), result('b')] },
+  ];
+  assert.deepEqual(sent(way, { messages }).body.messages, [
+    user,
+    { ...called('a', 'b'), content: 'and' },
+    answered('a', '1'),
+    answered('b', '1'),
+  ]);
+  // Anthropic joins them itself.
+  assert.deepEqual(sent(straight('messages'), { messages }).body.messages, messages);
+});
+
+test('a late result in a Responses history is put behind its call', () => {
+  const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' });
+  const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: id });
+  const said = { role: 'assistant', content: [{ type: 'output_text', text: 'Hm.' }] };
+  const input = [user, call('a'), call('b'), output('a'), said, output('b'), user];
+  const chat = sent({ client: 'responses', upstream: 'chat' }, { input }).body;
+  assert.deepEqual(chat.messages, [
+    user,
+    called('a', 'b'),
+    answered('a', 'a'),
+    answered('b', 'b'),
+    { role: 'assistant', content: 'Hm.' },
+    user,
+  ]);
+  // OpenAI takes it where it is.
+  assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, input);
+});
+
+const interrupted = '[No result: the call was interrupted.]';
+const lost = '[Output of the tool call gone, which is not in this conversation]';
+
+test('a call without result gets one that says so, and a result without its call is text of the user', () => {
+  assert.deepEqual(chatMessages([user, called('a', 'b'), answered('b'), answered('gone'), user]), [
+    user,
+    called('a', 'b'),
+    answered('b'),
+    answered('a', interrupted),
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: lost },
+        { type: 'text', text: 'r' },
+      ],
+    },
+    user,
+  ]);
+  const custom = { type: 'custom_tool_call', call_id: 'a', name: 'f', input: 'x' };
+  const orphan = { type: 'function_call_output', call_id: 'gone', output: 'r' };
+  assert.deepEqual(
+    sent(straight('responses'), { input: [user, custom, orphan] }, openAi).body.input,
+    [
+      user,
+      custom,
+      {
+        type: 'custom_tool_call_output',
+        call_id: 'a',
+        output: [{ type: 'input_text', text: interrupted }],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: lost },
+          { type: 'input_text', text: 'r' },
+        ],
+      },
+    ],
+  );
+  const messages = [
+    user,
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] },
+    { role: 'user', content: [{ type: 'text', text: 'go on' }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'gone', content: 'r' }] },
+  ];
+  assert.deepEqual(sent(straight('messages'), { messages }).body.messages, [
+    { role: 'user', content: [{ type: 'text', text: 'x' }] },
+    messages[1],
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: interrupted }] },
+        { type: 'text', text: 'go on' },
+        { type: 'text', text: lost },
+        { type: 'text', text: 'r' },
+      ],
+    },
+  ]);
+});
+
+test('two results for one call become one', () => {
+  assert.deepEqual(chatMessages([user, called('a'), answered('a', '1'), answered('a', '2')]), [
+    user,
+    called('a'),
+    answered('a', '1\n2'),
+  ]);
+  const result = (content: string, fields: object = {}) => ({
+    type: 'tool_result',
+    tool_use_id: 'a',
+    content,
+    ...fields,
+  });
+  const call = {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }],
+  };
+  const twice = { role: 'user', content: [result('1'), result('2', { is_error: true })] };
+  const { body } = sent(straight('messages'), { messages: [call, twice] });
+  assert.deepEqual((body.messages as JsonObject[])[1]!.content, [
+    {
+      ...result('', { is_error: true }),
+      content: [
+        { type: 'text', text: '1' },
+        { type: 'text', text: '2' },
+      ],
+    },
+  ]);
+});
+
+test('a result whose call is only in a previous response is refused, because nothing is kept', () => {
+  const input = [{ type: 'function_call_output', call_id: 'a', output: 'r' }];
+  for (const upstream of upstreams) {
+    assert.throws(
+      () => sent({ client: 'responses', upstream }, { input, previous_response_id: 'resp_1' }),
+      (error) => error instanceof ApiError && error.param === 'input[0].call_id',
+    );
+  }
+});
