@@ -112,6 +112,11 @@ export function compileVerdicts(table: VerdictTable, parts: PartKinds): FieldChe
     }) as Body;
 }
 
+/** Returns the body's fields that are never sent. */
+export function droppedFields({ request }: VerdictTable): string[] {
+  return Object.keys(request).filter((name) => request[name]!.rule === 'drop');
+}
+
 /** Merges the fields of several tables. */
 export function joinTables(
   table: VerdictTable,
@@ -207,15 +212,14 @@ function keepKnown(
   const byType =
     !isRoot && typeof object.type === 'string' ? rules.byKind.get(object.type) : undefined;
   const byHolder = isRoot ? rules.request : rules.byKind.get(holder);
+  /** `undefined`: left out. */
   let edits: Map<string, unknown> | null = null;
   for (const name of Object.keys(object)) {
     const value = object[name];
     path.push(name);
-    const [ofType, ofHolder, anywhere] = [
-      byType?.get(name),
-      byHolder?.get(name),
-      rules.anywhere.get(name),
-    ];
+    const ofType = byType?.get(name);
+    const ofHolder = byHolder?.get(name);
+    const anywhere = rules.anywhere.get(name);
     const refusal = refused(ofType, value) ?? refused(ofHolder, value) ?? refused(anywhere, value);
     if (refusal) throw refusalAt(search, refusal);
     const isUnknown = ofType === undefined && ofHolder === undefined && anywhere === undefined;
@@ -233,16 +237,11 @@ function keepKnown(
     }
     path.pop();
   }
-  return edits ? edited(object, edits) : object;
-}
-
-/** `undefined` leaves a field out. From entries, because assigning `__proto__` would lose it. */
-function edited(object: JsonObject, edits: ReadonlyMap<string, unknown>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(object)
-      .map(([name, value]) => [name, edits.has(name) ? edits.get(name) : value] as const)
-      .filter(([name, value]) => value !== undefined || !edits.has(name)),
-  );
+  if (!edits) return object;
+  const edit = (name: string) => (edits.has(name) ? edits.get(name) : object[name]);
+  const left = Object.keys(object).filter((name) => !edits.has(name) || edits.get(name));
+  // From entries, because assigning `__proto__` would lose it.
+  return Object.fromEntries(left.map((name) => [name, edit(name)]));
 }
 
 function refused(rule: FieldRule | undefined, value: unknown): Refusal | null {

@@ -25,31 +25,27 @@ function parseResponses(given: JsonObject, limits: RequestLimits): ClientRequest
   const request = responses.parseRequest(given, limits);
   const leftOut = new Set<string>();
   const read = responses.readRequest(request, { leftOut });
-  const { body } = chat.writeRequest(read, {
-    model: request.model,
-    stream: request.stream,
-    maxOutputTokens: 1,
-    thinking: true,
-    isOpenAi: false,
-  });
-  const kept = Object.entries(request.body).filter(([name]) => shared.includes(name));
-  const { messages, tools, tool_choice: choice, response_format: format } = body;
-  const parsed = chat.parseRequest(
-    {
-      ...Object.fromEntries(kept),
-      messages,
-      ...(tools !== undefined && { tools }),
-      ...(choice !== undefined && { tool_choice: choice }),
-      ...(format !== undefined && { response_format: format }),
-      ...(read.reasoning?.effort && { reasoning_effort: read.reasoning.effort }),
-      ...(read.verbosity && { verbosity: read.verbosity }),
-      ...(read.maxOutputTokens && { max_completion_tokens: read.maxOutputTokens }),
-    },
-    limits,
-  );
-  const ignored = responses.ignoredFields?.(request) ?? [];
-  return {
-    ...parsed,
-    ignored: [...ignored.filter((name) => !shared.includes(name)), ...leftOut],
+  // Any host's: the route's own is not known yet, and the request is written for it later.
+  const host = { maxOutputTokens: 1, thinking: true, isOpenAi: false };
+  const { model, stream } = request;
+  const { messages, tools, tool_choice, response_format } = chat.writeRequest(read, {
+    ...host,
+    model,
+    stream,
+  }).body;
+  const said = {
+    ...Object.fromEntries(Object.entries(request.body).filter(([name]) => shared.includes(name))),
+    messages,
+    ...(tools !== undefined && { tools, tool_choice }),
+    response_format,
+    reasoning_effort: read.reasoning?.effort,
+    verbosity: read.verbosity,
+    max_completion_tokens: read.maxOutputTokens,
   };
+  const ignored = (responses.ignoredFields?.(request) ?? []).filter(
+    (name) => !shared.includes(name),
+  );
+  const isGiven = ([, value]: [string, unknown]) => value !== undefined && value !== null;
+  const body = Object.fromEntries(Object.entries(said).filter(isGiven));
+  return { ...chat.parseRequest(body, limits), ignored: [...ignored, ...leftOut] };
 }

@@ -25,19 +25,14 @@ export function withKind(value: unknown): unknown {
  */
 export function toChatTool(tool: unknown): unknown {
   if (!isObject(tool) || kindOf(tool) !== null) return withKind(tool);
-  const { type, name, description, input_schema, parameters = input_schema, ...rest } = tool;
-  if (typeof name !== 'string') return tool;
-  if (type === 'custom' && !isObject(parameters)) {
-    const { format, ...others } = rest;
+  const { type, name, description, input_schema, format, strict, ...rest } = tool;
+  const { parameters = input_schema, ...others } = rest;
+  if (typeof name !== 'string' || ![undefined, null, 'function', 'custom'].includes(type as null))
+    return tool;
+  if (type === 'custom' && parameters === undefined)
     return { ...others, type, custom: defined({ name, description, format: nestGrammar(format) }) };
-  }
-  if ((type ?? 'function') !== 'function' && !(type === 'custom' && input_schema)) return tool;
-  const { strict, ...others } = rest;
-  return {
-    ...others,
-    type: 'function',
-    function: defined({ name, description, parameters, strict }),
-  };
+  const described = defined({ name, description, parameters, strict });
+  return { ...others, type: 'function', function: described };
 }
 
 /** Returns a tool choice of Responses or Messages in Chat's shape. */

@@ -35,7 +35,8 @@ function refusedByOpenAi(body: JsonObject): string[] {
   const { model, reasoning, reasoning_effort: level } = body;
   const effort = level ?? (reasoning as { effort?: string } | undefined)?.effort;
   const names = Object.keys(body);
-  if (String(model).startsWith('gpt-4')) return names.filter((name) => name.startsWith('reasoning'));
+  if (String(model).startsWith('gpt-4'))
+    return names.filter((name) => name.startsWith('reasoning'));
   const thinks = effort !== 'none' && !(model === 'gpt-5.4' && effort === undefined);
   const few = Number(body['max_output_tokens'] ?? 16) < 16 ? ['max_output_tokens'] : [];
   const refuses = thinks ? thinkingRefuses : ['stop'];
@@ -44,9 +45,7 @@ function refusedByOpenAi(body: JsonObject): string[] {
 
 function refusedByAnthropic(body: JsonObject): string[] {
   const has = (name: string) => body[name] !== undefined;
-  const extra = Object.keys(body['metadata'] ?? {}).filter(
-    (name) => name !== 'user_id',
-  );
+  const extra = Object.keys(body['metadata'] ?? {}).filter((name) => name !== 'user_id');
   if (String(body['model']).includes('opus-4-8'))
     return [...extra, ...['temperature', 'top_p', 'top_k'].filter(has)];
   const isThinking = has('thinking');

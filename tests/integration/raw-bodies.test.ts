@@ -34,7 +34,9 @@ for (const { name, path, upstreamPath, limitField, body } of endpoints) {
   };
 
   test(`${name}: the last of two equal fields counts, for us and for the upstream`, async () => {
-    const sent = await relay(`"${limitField}":77,"temperature":0.1,"temperature":0.2`);
+    // Thinking models of OpenAI get no temperature.
+    const model = name === 'messages' ? '' : '"model":"gpt-4.1",';
+    const sent = await relay(`${model}"${limitField}":77,"temperature":0.1,"temperature":0.2`);
     assert.equal(sent[limitField], 77);
     assert.equal(sent['temperature'], 0.2);
   });

@@ -461,7 +461,7 @@ test('a test key and a live key always get the same status, code and field', asy
 
 test('a test key gets as many choices as it requests, with log probabilities, and pays for all', async () => {
   const body = {
-    model: 'gpt-5-mini',
+    model: 'gpt-4.1',
     messages: [say('sandbox: tokens=10')],
     n: 3,
     logprobs: true,

@@ -26,7 +26,7 @@ import { partKinds, verdictTable } from './field-verdicts.ts';
  * Other names of the output limit, which clients of several hosts send. A host that obeyed one would
  * generate more than the hold covers.
  */
-export const otherLimits = ['max_new_tokens', 'num_predict', 'max_gen_len', 'max_length'];
+const otherLimits = ['max_new_tokens', 'num_predict', 'max_gen_len', 'max_length'];
 
 type Tables = Readonly<Record<string, Readonly<Record<string, Verdict>>>>;
 

@@ -1,5 +1,6 @@
 // The straight path for a request: the client's body with the fields that the gateway decides.
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { droppedFields } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import {
   leaveOutFields,
@@ -9,7 +10,7 @@ import {
 } from '../model-abilities.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { relayHistory } from './foreign-history.ts';
-import { otherLimits } from './host-fields.ts';
+import { hostTable } from './host-fields.ts';
 import { readStopSequences } from './read-request.ts';
 import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest } from './schema.ts';
@@ -33,7 +34,8 @@ export function relayRequest(
     Object.entries(body).filter(([name]) => !decidedHere.has(name)),
   );
   upstream.model = target.model;
-  const ignored = listIgnored(body);
+  const ignored = body.store === true ? ['store'] : [];
+  leaveOutFields(upstream, dropped, ignored);
   fitToModel(upstream, body, target, ignored);
   upstream[outputLimitField(target)] = target.maxOutputTokens;
   if (target.stream) {
@@ -88,16 +90,8 @@ const decidedHere = new Set([
   'stream',
   'stream_options',
   'store',
-  'metadata',
   'stop',
-  ...otherLimits,
 ]);
 
-/** OpenAI accepts metadata only for stored answers. */
-function listIgnored(body: ClientRequest['body']): string[] {
-  const { store, metadata } = body;
-  const ignored = otherLimits.filter((name) => body[name] !== undefined && body[name] !== null);
-  if (store === true) ignored.push('store');
-  if (metadata !== undefined && metadata !== null) ignored.push('metadata');
-  return ignored;
-}
+/** `metadata` among them: OpenAI accepts it only for stored answers. */
+const dropped = droppedFields(hostTable);

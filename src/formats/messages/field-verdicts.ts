@@ -59,7 +59,7 @@ export const verdictTable: VerdictTable = {
     ...verdicts({ rule: 'set' }, 'model max_tokens'),
     ...verdicts({ rule: 'tool' }, 'tools'),
     ...pass(
-      'messages system stream stop_sequences tool_choice thinking output_config output_format',
+      'messages system stream stop_sequences tool_choice thinking output_config output_format metadata',
     ),
     /** Removed from the newest types, but the API version that the gateway requests knows them. */
     ...pass('temperature top_p top_k'),
@@ -93,11 +93,9 @@ export const verdictTable: VerdictTable = {
      * another.
      */
     diagnostics: { rule: 'drop' },
-    /** Its entries are tags here. Only `user_id` is sent: Anthropic refuses others. */
-    metadata: { rule: 'drop' },
   },
   anywhere: {
-    ...verdicts({ rule: 'own' }, 'input input_schema schema input_examples'),
+    ...verdicts({ rule: 'own' }, 'input input_schema schema input_examples metadata'),
     ...verdicts(stored, 'file_id file_ids container_id skill_id'),
   },
   messages: pass('role content clear_at output_config'),
@@ -154,6 +152,7 @@ export const verdictTable: VerdictTable = {
   /** Kept below the output limit, which the gateway sets. */
   enabled: verdicts({ rule: 'set' }, 'budget_tokens'),
   block_binding: pass('prefix_mismatch_behavior'),
+  metadata: pass('user_id'),
   tool_choice: pass('type name disable_parallel_tool_use'),
   // The fields of a tool. shared-credential.ts decides which kinds of tools may be used.
   tools: tool,

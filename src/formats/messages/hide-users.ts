@@ -2,9 +2,12 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { Hiding } from '../hide-users.ts';
 
-export function hideUsers(body: JsonObject, { digest, wantsAccount }: Hiding): JsonObject {
-  const metadata = isObject(body.metadata) ? body.metadata : {};
-  if (typeof metadata.user_id === 'string')
-    return { ...body, metadata: { user_id: digest('user', metadata.user_id) } };
+/** Other entries of `metadata` are not sent: they are tags, and Anthropic refuses them. */
+export function hideUsers(
+  { metadata, ...body }: JsonObject,
+  { digest, wantsAccount }: Hiding,
+): JsonObject {
+  const user = isObject(metadata) ? metadata.user_id : undefined;
+  if (typeof user === 'string') return { ...body, metadata: { user_id: digest('user', user) } };
   return wantsAccount ? { ...body, metadata: { user_id: digest('account') } } : body;
 }

@@ -29,7 +29,7 @@ export function relayRequest(
     search: target.searchesMax === undefined ? 'unpriced' : 'priced',
     unknown: target.unknown,
   });
-  const ignored: string[] = [...leftOut];
+  const ignored = [...leftOut, ...ignoredMetadata(body)];
   const { messages, droppedThinking, droppedCitations } = relayHistory(body.messages);
   if (droppedThinking) ignored.push('thinking');
   if (droppedCitations) ignored.push('citations');
@@ -79,7 +79,6 @@ function relayFields(body: JsonObject, ignored: string[]): Record<string, unknow
       ? verdictTable.request[name]
       : undefined;
     if (!known || (known.rule !== 'drop' && value !== null)) entries.push([name, value]);
-    else if (name === 'metadata') entries.push(...sentMetadata(body, ignored));
     else if (isAskedFor(value)) ignored.push(name);
   }
   // From entries, because assigning `__proto__` would lose it.
@@ -89,15 +88,6 @@ function relayFields(body: JsonObject, ignored: string[]): Record<string, unknow
     fields[name] = value;
   }
   return fields;
-}
-
-function sentMetadata(
-  { metadata }: Pick<MessagesRequest, 'metadata'>,
-  ignored: string[],
-): [string, unknown][] {
-  ignored.push(...ignoredMetadata({ metadata }));
-  const { user_id: user } = metadata ?? {};
-  return (user ?? null) === null ? [] : [['metadata', { user_id: user }]];
 }
 
 const forcedFields = Object.entries(verdictTable.request).flatMap(([name, rule]) =>

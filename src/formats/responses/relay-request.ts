@@ -4,6 +4,7 @@ import { nothingToAnswer } from '../adapting/answerable.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { fitOpenAiCallId } from '../call-ids.ts';
 import { editAt, editFields, editItems, editText } from '../edit-json.ts';
+import { droppedFields } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { leaveOutFields, leaveOutProbabilities, refusedSampling } from '../model-abilities.ts';
 import { mendSchema } from '../mend-schema.ts';
@@ -35,7 +36,7 @@ export function relayRequest(
   });
   const body: Record<string, unknown> = { ...known };
   const ignored: string[] = [...leftOut];
-  leaveOutFields(body, droppedFields, ignored);
+  leaveOutFields(body, dropped, ignored);
   if (body.store === true) ignored.push('store');
   body.model = target.model;
   body.stream = target.stream;
@@ -54,9 +55,7 @@ export function relayRequest(
   return { body: names ? renameTools(mended, names.toSent) : mended, ignored };
 }
 
-const droppedFields = Object.keys(verdictTable.request).filter(
-  (name) => verdictTable.request[name]!.rule === 'drop',
-);
+const dropped = droppedFields(verdictTable);
 
 /** Leaves out what the model refuses. Throws ApiError when that would change the answer. */
 function fitToModel(

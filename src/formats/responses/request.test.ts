@@ -25,8 +25,9 @@ test('sampling is kept for a model that does not think, and dropped and listed f
   const request = readRequest(requestFor({ temperature: 0.5, top_p: 0.9 }));
   const plain = writeRequest(request, { ...target, thinking: false });
   assert.deepEqual([plain.body.temperature, plain.body.top_p, plain.ignored], [0.5, 0.9, []]);
-  assert.equal(writeRequest(request, { ...target, model: 'gpt-5.4' }).body.temperature, 0.5);
-  const thinking = writeRequest(request, { ...target, model: 'gpt-5' });
+  const openAi = { ...target, isOpenAi: true };
+  assert.equal(writeRequest(request, { ...openAi, model: 'gpt-5.4' }).body.temperature, 0.5);
+  const thinking = writeRequest(request, { ...openAi, model: 'gpt-5' });
   assert.deepEqual([thinking.body.temperature, thinking.body.top_p], [undefined, undefined]);
   assert.deepEqual(thinking.ignored, ['temperature', 'top_p']);
 });

@@ -1,6 +1,6 @@
 // Asks a model's providers, in order, for the number of input tokens of a request.
 import type { Model } from '../../domain/catalog/model.ts';
-import type { ClientRequest, UpstreamTarget } from '../../formats/format.ts';
+import type { ClientRequest } from '../../formats/format.ts';
 import { readCount, writeCountRequest } from '../../formats/messages/count-tokens.ts';
 import { messages } from '../../formats/messages/index.ts';
 import type { MessagesRequest } from '../../formats/messages/schema.ts';
@@ -15,7 +15,7 @@ import type { Gateway } from '../gateway.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import { readSearch } from '../routing/provider-search.ts';
-import { unknownFieldsAt } from '../routing/unknown-fields.ts';
+import { targetOf } from '../routing/write-request.ts';
 import { withImagesInlined, type NamedUrl } from './inline-images.ts';
 import { answerMsMax, sendCount } from './send-count.ts';
 
@@ -92,17 +92,11 @@ function urlOfBlock(path: string): NamedUrl {
 function write(gateway: Gateway, { key, model, request, route }: Asking) {
   const factor = priceFactorFor(gateway, key, model.id);
   const search = readSearch(gateway, { model, route, format: messages, request }, factor);
-  const unknown = unknownFieldsAt(gateway, route);
-  const target: UpstreamTarget = {
-    model: route.upstreamModel,
-    stream: false,
-    maxOutputTokens: model.maxOutputTokens,
-    thinking: model.supports.thinking,
-    isOpenAi: route.kind.isOpenAi ?? false,
-    unknown,
-    ...(search && { searchesMax: search.searchesMax }),
-  };
+  const target = targetOf(
+    { gateway, model, request },
+    { route, search, outputTokens: model.maxOutputTokens },
+  );
   const { body, ignored } = writeCountRequest(request, target);
-  gateway.routing.noteUnknown(unknown.leftOut);
-  return { body, ignored: [...ignored, ...unknown.leftOut] };
+  gateway.routing.noteUnknown(target.unknown.leftOut);
+  return { body, ignored: [...ignored, ...target.unknown.leftOut] };
 }

@@ -23,7 +23,6 @@ import type { ForwardableHeaders } from '../../providers/provider.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ChosenRoute } from './route.ts';
 import type { AskedSearch } from './provider-search.ts';
-import { unknownFieldsAt } from './unknown-fields.ts';
 
 export type WrittenRequest = {
   readonly path: string;
@@ -74,23 +73,10 @@ const none: ReadonlySet<string> = new Set();
  * Writes the request for a route. Throws ApiError `invalid_request` for what the target cannot
  * express or a shared credential must not pass.
  */
-export function writeUpstreamRequest(
-  asked: ToWrite,
-  { route, search, outputTokens }: RouteLimits,
-): WrittenRequest {
+export function writeUpstreamRequest(asked: ToWrite, limits: RouteLimits): WrittenRequest {
   const { gateway, key, request } = asked;
-  const unknown = unknownFieldsAt(gateway, route);
-  const target: UpstreamTarget = {
-    model: route.upstreamModel,
-    stream: request.stream,
-    maxOutputTokens: outputTokens,
-    thinking: asked.model.supports.thinking,
-    isOpenAi: route.kind.isOpenAi ?? false,
-    refusesSummaries: gateway.routing.refusedSummaries.has(route.name),
-    refusedHistory: route.provider.refusedHistory,
-    unknown,
-    ...(search && { searchesMax: search.searchesMax }),
-  };
+  const { route } = limits;
+  const target = targetOf(asked, limits);
   const {
     body,
     ignored,
@@ -99,7 +85,7 @@ export function writeUpstreamRequest(
     loweredTools,
     toolNames,
   } = writeBody(asked, route, target);
-  gateway.routing.noteUnknown(unknown.leftOut);
+  gateway.routing.noteUnknown(target.unknown.leftOut);
   const accepted = withoutFields(body, route.provider.refusedFields);
   const hidden = gateway.providers.endUsers.hide(accepted.body, {
     accountId: key.accountId,
@@ -115,7 +101,7 @@ export function writeUpstreamRequest(
       ...new Set([
         ...(request.ignored ?? []),
         ...ignored,
-        ...unknown.leftOut,
+        ...target.unknown.leftOut,
         ...accepted.ignored,
         ...ignoredBetas(asked.forwardable['anthropic-beta']),
       ]),
@@ -125,6 +111,28 @@ export function writeUpstreamRequest(
     loweredTools,
     toolNames,
     mayHide: hasTools(body) || (target.thinking && upstreamFormats[route.format].mayThink(body)),
+  };
+}
+
+/** `unknown.leftOut` gets the fields that writing for this target leaves out. */
+export function targetOf(
+  { gateway, model, request }: Pick<Asked, 'gateway' | 'model' | 'request'>,
+  { route, search, outputTokens }: RouteLimits,
+) {
+  return {
+    model: route.upstreamModel,
+    stream: request.stream,
+    maxOutputTokens: outputTokens,
+    thinking: model.supports.thinking,
+    isOpenAi: route.kind.isOpenAi ?? false,
+    refusesSummaries: gateway.routing.refusedSummaries.has(route.name),
+    refusedHistory: route.provider.refusedHistory,
+    unknown: {
+      opened: route.passFields,
+      areRefused: gateway.config.limits.unknown_fields === 'refuse',
+      leftOut: new Set<string>(),
+    },
+    ...(search && { searchesMax: search.searchesMax }),
   };
 }
 
