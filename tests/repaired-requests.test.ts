@@ -220,6 +220,8 @@ for (const client of clients) {
       ['image/heic', 'AAAAGGZ0eXBoZWlj', false],
       ['application/pdf', pdf, true],
       ['text/plain', pdf, true],
+      // The hold for an image would not cover it.
+      ['application/octet-stream', pdf, false],
     ] as const) {
       const body = media[client](type, data, isFile);
       const field = client === 'responses' ? 'input' : 'messages';

@@ -12,7 +12,7 @@ test('every format reads a media type in lower case, and image/jpg as image/jpeg
   ] as const) {
     const source = { kind: 'base64', mediaType: read, data: 'AA==' };
     const url = `data:${written};base64,AA==`;
-    assert.deepEqual(readMediaUrl(url), source);
+    assert.deepEqual(readMediaUrl(url, 'image'), source);
     const block = { type: 'base64', media_type: written, data: 'AA==' } as const;
     assert.deepEqual(readImage({ type: 'image', source: block }, 'x').source, source);
   }

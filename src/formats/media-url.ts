@@ -1,14 +1,14 @@
 // Media in Chat and Responses: one string, a URL or a data URL with the bytes.
-import { base64Source } from '../canonical/media-type.ts';
+import { base64Source, type MediaPlace } from '../canonical/media-type.ts';
 import type { MediaSource } from '../canonical/request.ts';
 
 const dataUrl = /^data:([^;,]+)(?:;[^;,]*)*;base64,/i;
 
 /** Returns null when it is neither an http(s) URL nor base64 in a data URL. */
-export function readMediaUrl(url: string): MediaSource | null {
+export function readMediaUrl(url: string, place: MediaPlace): MediaSource | null {
   // Matches only the head: the data may be megabytes.
   const head = dataUrl.exec(url.slice(0, 256));
-  if (head) return base64Source(head[1]!, url.slice(head[0].length));
+  if (head) return base64Source(head[1]!, url.slice(head[0].length), place);
   return /^https?:\/\//i.test(url) ? { kind: 'url', url } : null;
 }
 
@@ -17,11 +17,11 @@ export function writeMediaUrl(source: MediaSource): string {
 }
 
 /** Repairs type and base64 of a data URL. Returns the same string when nothing is wrong. */
-export function mendMediaUrl(url: string): string {
+export function mendMediaUrl(url: string, place: MediaPlace): string {
   const head = dataUrl.exec(url.slice(0, 256));
   if (!head) return url;
   const data = url.slice(head[0].length);
-  const source = base64Source(head[1]!, data);
+  const source = base64Source(head[1]!, data, place);
   return source.mediaType === head[1] && source.data.length === data.length
     ? url
     : writeMediaUrl(source);

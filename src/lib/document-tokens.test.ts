@@ -34,6 +34,10 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'Chat: a PDF': { part: file({ filename: 'a.pdf', file_data: pdfUri(7) }), ...ofPages(7) },
   'Chat: a PDF without its type': { part: file({ file_data: pdf(2) }), ...ofPages(2) },
+  'a PDF that is called something else': {
+    part: file({ file_data: `data:application/octet-stream;base64,${pdf(5)}` }),
+    ...ofPages(5),
+  },
   'Responses: a PDF': {
     part: inputFile({ filename: 'a.pdf', file_data: pdfUri(1) }),
     ...ofPages(1),

@@ -32,13 +32,18 @@ export const addressedDocumentTokens = { upper: beyondAnyContext, likely: pageTo
 export const packedBytesPerToken = 2;
 
 /**
- * Decodes the data once. Vendors trust the declared type, so text that begins like a PDF is text.
+ * Decodes the data once. Text that begins like a PDF is text; any other type of a PDF is corrected
+ * before it is sent.
  */
 export function sizeOfDocument({ data, mediaType }: SentDocument): DocumentSize {
   const uri = /^\s*data:([^;,]{0,200})[^,]{0,200},/i.exec(data);
   const bytes = Buffer.from(uri ? data.slice(uri[0].length) : data, 'base64');
   const type = uri?.[1]?.toLowerCase() || mediaType?.toLowerCase() || null;
-  if (type === 'application/pdf' || (type === null && bytes.subarray(0, 1_024).includes('%PDF-'))) {
+  const isPdf =
+    type === 'application/pdf' ||
+    (type === null && bytes.subarray(0, 1_024).includes('%PDF-')) ||
+    (!isTrusted.test(type ?? '') && bytes.subarray(0, 5).toString('latin1') === '%PDF-');
+  if (isPdf) {
     return { kind: 'pages', pages: countPdfPages(bytes) };
   }
   if (type !== null && /^\s*(?:audio|video)\//.test(type)) return { kind: 'recording' };
@@ -47,4 +52,5 @@ export function sizeOfDocument({ data, mediaType }: SentDocument): DocumentSize 
   return { kind: 'text', text: bytes.toString('utf8') };
 }
 
+const isTrusted = /^\s*(?:text|audio|video)\/|^\s*application\/json$/;
 const zipStart = Buffer.from('PK\x03\x04', 'latin1');

@@ -1,5 +1,6 @@
 // Reads a request's messages.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
+import type { MediaPlace } from '../../canonical/media-type.ts';
 import type {
   AssistantPart,
   CacheControl,
@@ -119,7 +120,7 @@ function readUserPart(part: ChatPart, path: string): TextPart | ImagePart | Docu
 
 function readImage(part: ChatPart, path: string): ImagePart {
   const { url, detail } = part.image_url as { url: string; detail?: string | null };
-  const source = readSource(url, `${path}.image_url.url`);
+  const source = readSource(url, 'image', `${path}.image_url.url`);
   return { type: 'image', source, ...(detail ? { detail } : null), ...readCacheControl(part) };
 }
 
@@ -128,7 +129,7 @@ function readFile(part: ChatPart, path: string): DocumentPart {
     file_data?: string | null;
     filename?: string | null;
   };
-  const source = readSource(data ?? '', `${path}.file.file_data`);
+  const source = readSource(data ?? '', 'document', `${path}.file.file_data`);
   return {
     type: 'document',
     source,
@@ -137,9 +138,9 @@ function readFile(part: ChatPart, path: string): DocumentPart {
   };
 }
 
-function readSource(url: string, path: string): MediaSource {
+function readSource(url: string, place: MediaPlace, path: string): MediaSource {
   return (
-    readMediaUrl(url) ??
+    readMediaUrl(url, place) ??
     refuse(path, 'must be a data URI (data:<type>;base64,<data>) or an http(s) URL')
   );
 }

@@ -73,11 +73,11 @@ function repairPart(part: JsonObject): JsonObject {
   const { image_url: image, file } = part;
   if (part.type === 'image_url' && isObject(image)) {
     const detail = image.detail === 'original' ? 'high' : image.detail;
-    const edited = { url: editText(image.url, mendMediaUrl), detail };
+    const edited = { url: editText(image.url, (url) => mendMediaUrl(url, 'image')), detail };
     return editFields(part, { image_url: editFields(image, edited) });
   }
   if (part.type !== 'file' || !isObject(file)) return part;
-  const edited = { file_data: editText(file.file_data, mendMediaUrl) };
+  const edited = { file_data: editText(file.file_data, (url) => mendMediaUrl(url, 'document')) };
   return editFields(part, { file: editFields(file, edited) });
 }
 

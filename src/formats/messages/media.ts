@@ -29,7 +29,7 @@ export function readImage(block: ImageBlock, path: string): ImagePart {
   if (source.type !== 'base64') throw unknownSource(source, `${path}.source`);
   return {
     type: 'image',
-    source: base64Source(source.media_type, source.data),
+    source: base64Source(source.media_type, source.data, 'image'),
     ...readCacheControl(mark),
   };
 }
@@ -50,7 +50,7 @@ function readDocumentSource(source: DocumentBlock['source'], path: string): Medi
     case 'url':
       return { kind: 'url', url: source.url };
     case 'base64':
-      return base64Source(source.media_type, source.data);
+      return base64Source(source.media_type, source.data, 'document');
     case 'text':
       return plainText(source.data);
     case 'content':

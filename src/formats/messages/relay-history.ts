@@ -64,10 +64,11 @@ function relayBlock(block: unknown): unknown {
 /** Corrects the type of an image or document by its bytes. */
 function mendSource(block: JsonObject): JsonObject {
   const { source } = block;
-  if (!isObject(source) || source.type !== 'base64') return block;
+  const place = block.type === 'image' || block.type === 'document' ? block.type : null;
+  if (!place || !isObject(source) || source.type !== 'base64') return block;
   const { media_type: type, data } = source;
   if (typeof type !== 'string' || typeof data !== 'string') return block;
-  const mended = base64Source(type, data);
+  const mended = base64Source(type, data, place);
   const fields = { media_type: mended.mediaType, data: mended.data };
   return editFields(block, { source: editFields(source, fields) });
 }

@@ -1,5 +1,6 @@
 // Reads the input items as messages: one each, which are then gathered into turns.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
+import type { MediaPlace } from '../../canonical/media-type.ts';
 import type {
   AssistantPart,
   DocumentPart,
@@ -179,7 +180,7 @@ function readImage(
     );
   return {
     type: 'image',
-    source: readSource(url, `${path}.image_url`),
+    source: readSource(url, 'image', `${path}.image_url`),
     ...(detail ? { detail } : {}),
   };
 }
@@ -191,13 +192,13 @@ function readFile(part: Extract<ContentPart, { type: 'input_file' }>, path: stri
     throw invalidRequest(`${path}.file_data`, `${path}.file_data or ${path}.file_url is required.`);
   return {
     type: 'document',
-    source: readSource(url, `${path}.${field}`),
+    source: readSource(url, 'document', `${path}.${field}`),
     ...(part.filename ? { name: part.filename } : {}),
   };
 }
 
-function readSource(url: string, path: string): MediaSource {
-  const source = readMediaUrl(url);
+function readSource(url: string, place: MediaPlace, path: string): MediaSource {
+  const source = readMediaUrl(url, place);
   if (source) return source;
   throw invalidRequest(
     path,

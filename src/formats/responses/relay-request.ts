@@ -140,8 +140,8 @@ function mendParts(item: JsonObject): JsonObject {
 
 function mendPart(part: JsonObject): JsonObject {
   return editFields(part, {
-    image_url: editText(part.image_url, mendMediaUrl),
-    file_data: editText(part.file_data, mendMediaUrl),
+    image_url: editText(part.image_url, (url) => mendMediaUrl(url, 'image')),
+    file_data: editText(part.file_data, (url) => mendMediaUrl(url, 'document')),
   });
 }
 
