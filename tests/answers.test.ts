@@ -62,6 +62,8 @@ function describePart(part: AssistantPart): string[] {
       return [`text: ${part.text}`, ...(part.citations ?? []).map(describeCitation)];
     case 'refusal':
       return [`refusal: ${part.text}`];
+    case 'image':
+      return [`image: ${part.source.kind === 'base64' ? part.source.mediaType : part.source.url}`];
     case 'thinking':
       return [
         `${part.redacted ? 'hidden thinking' : 'thinking'}: ${part.text}`,

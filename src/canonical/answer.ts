@@ -4,8 +4,8 @@ import type { AssistantPart } from './request.ts';
 import type { Stop, StreamEvent } from './event.ts';
 import type { Usage } from './usage.ts';
 
-export type Answer = {
-  readonly content: readonly AssistantPart[];
+export type Answer<Part = AssistantPart> = {
+  readonly content: readonly Part[];
   readonly stop: Stop;
   readonly usage: Usage | null;
 };
@@ -63,6 +63,9 @@ export class AnswerCollector {
         this.#replaceLast((part) =>
           part.type === 'thinking' ? { ...part, signature: event.signature } : part,
         );
+        return;
+      case 'image':
+        this.#content.push(event);
         return;
       case 'finish':
         this.#answer = { content: this.#content, stop: event.stop, usage: event.usage };

@@ -1,7 +1,7 @@
 // The events of a streamed answer. Blocks never overlap: a start, its deltas, its end, then the
 // next block. A stream is `start`, blocks, then exactly one `finish` or `error`.
 import type { Citation } from './citation.ts';
-import type { Signature } from './request.ts';
+import type { MediaSource, Signature } from './request.ts';
 import type { Usage } from './usage.ts';
 
 export type StreamEvent =
@@ -28,6 +28,8 @@ export type StreamEvent =
   /** A piece of the arguments as they come, not valid JSON by itself. */
   | { readonly type: 'tool-call-delta'; readonly text: string }
   | { readonly type: 'tool-call-end' }
+  /** A whole block. */
+  | { readonly type: 'image'; readonly source: MediaSource }
   | { readonly type: 'finish'; readonly stop: Stop; readonly usage: Usage | null }
   | { readonly type: 'error'; readonly failure: UpstreamFailure };
 

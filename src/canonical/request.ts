@@ -40,7 +40,9 @@ export type Message =
   | { readonly role: 'tool'; readonly content: readonly ToolResultPart[] };
 
 export type UserPart = TextPart | ImagePart | DocumentPart;
-export type AssistantPart = TextPart | ThinkingPart | ToolCallPart | RefusalPart;
+/** Images are only in answers: they do not come back with the conversation. */
+export type AssistantPart = SpokenPart | ImagePart;
+export type SpokenPart = TextPart | ThinkingPart | ToolCallPart | RefusalPart;
 
 export type TextPart = {
   readonly type: 'text';

@@ -49,6 +49,8 @@ export type AnswerContext = {
   /** The catalogue's model id. */
   readonly model: string;
   readonly createdAtSeconds: number;
+  /** Absent: `createdAtSeconds` is also the time of completion. */
+  readonly nowSeconds?: () => number;
   readonly request: ClientRequest;
   /** Our estimate of the input tokens, for formats that report them before the upstream does. */
   readonly estimatedInputTokens: number;

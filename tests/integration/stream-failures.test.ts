@@ -111,6 +111,21 @@ test('a host that breaks off behind `stop` without a word is asked again, and th
   }
 });
 
+test('a whole answer that begins with a byte order mark is read', async () => {
+  const credit = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  for (const pair of pairs.filter(({ upstream }) => upstream === 'chat')) {
+    const message = { role: 'assistant', content: content.text };
+    const answer = { id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    gateway.upstream.on(pair.upstreamPath, (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`\uFEFF${JSON.stringify(answer)}`);
+    });
+    const reply = await gateway.post(pair.client.path, { key: credit.key, body: pair.body({}) });
+    assert.equal(reply.status, 200, reply.text);
+    assert.ok(reply.text.includes(content.text), pair.name);
+  }
+});
+
 test('invalid UTF-8 in an answer becomes a replacement character, and the answer goes on', async () => {
   const credit = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   for (const pair of pairs) {

@@ -3,7 +3,7 @@
 // because its next piece may come after theirs.
 import type { UrlCitation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
-import type { Signature } from '../../canonical/request.ts';
+import type { MediaSource, Signature } from '../../canonical/request.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { CallsByPiece, isWholeObject, type CallPiece } from './call-pieces.ts';
@@ -40,6 +40,7 @@ export class BlockQueue {
   readonly #toolCalls = new CallsByPiece<ToolCallBlock>();
   #hasRefusal = false;
   #hasBlocks = false;
+  readonly #images: StreamEvent[] = [];
   #textLength = 0;
   /** Citations that arrived before their text. */
   #earlyCitations: UrlCitation[] = [];
@@ -98,6 +99,12 @@ export class BlockQueue {
     block.signature = signature;
   }
 
+  /** Images follow all other blocks. */
+  addImage(source: MediaSource): void {
+    this.#hasBlocks = true;
+    this.#images.push({ type: 'image', source });
+  }
+
   addHiddenThinking(signature: Signature): void {
     this.#append(this.#openText('thinking', { signature, redacted: true }), '');
   }
@@ -122,6 +129,7 @@ export class BlockQueue {
     if (this.#earlyCitations.length > 0 && this.#textLength > 0)
       this.#append(this.#openText('text'), '');
     for (const block of this.#blocks.splice(0)) this.#end(block);
+    this.#events.push(...this.#images);
   }
 
   #openText(

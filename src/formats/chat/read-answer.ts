@@ -10,6 +10,7 @@ import { BrokenOffAnswer, UnreadableAnswer } from '../format.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
+import { readImages } from './images.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { requireObjects } from '../require-objects.ts';
 import { readReasoning, unsignedThinking } from './reasoning.ts';
@@ -102,6 +103,10 @@ function readMessage(message: JsonObject, sources: readonly UrlCitation[]): Assi
   if (typeof message.refusal === 'string' && message.refusal !== '')
     parts.push({ type: 'refusal', text: message.refusal });
   if (Array.isArray(message.tool_calls)) append(parts, readToolCalls(message.tool_calls, thinking));
+  append(
+    parts,
+    readImages(message).map((source) => ({ type: 'image' as const, source })),
+  );
   return insertThinking(thinking, parts);
 }
 

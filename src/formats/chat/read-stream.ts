@@ -13,6 +13,7 @@ import { readAnnotations, readSources } from './citations.ts';
 import { readCallSignature, signedCall } from './call-signatures.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readStreamFailure } from './errors.ts';
+import { readImages } from './images.ts';
 import { readDetail, readReasoningText } from './reasoning.ts';
 import { SimilarChunks } from './similar-chunks.ts';
 import { readBreak, readFinishReason, readStop } from './stop.ts';
@@ -107,6 +108,7 @@ class ChatStreamReader {
     for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) {
       if (isObject(call)) this.#readToolCall(call);
     }
+    for (const source of readImages(delta)) this.#blocks.addImage(source);
   }
 
   /**

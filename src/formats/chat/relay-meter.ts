@@ -2,6 +2,7 @@
 import type { OutputMeter } from '../../canonical/output-bytes.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { readText, readThinkingInContent } from './content.ts';
+import { readImages } from './images.ts';
 import { readReasoningText } from './reasoning.ts';
 
 /** Adds the size of a message or delta. */
@@ -11,6 +12,7 @@ export function meterMessage(meter: OutputMeter, message: JsonObject): void {
   meter.addReasoning(readThinkingInContent(content));
   meter.addText(readText(refusal));
   meterReasoning(meter, message);
+  for (const _image of readImages(message)) meter.addImage();
   if (Array.isArray(toolCalls)) for (const call of toolCalls) meterCall(meter, call);
   if (isObject(legacyCall)) meter.addText(readText(legacyCall.arguments));
 }

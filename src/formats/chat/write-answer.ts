@@ -7,6 +7,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../format.ts';
 import { writeAnnotations } from './citations.ts';
 import { findCallSignatures, writeCallSignature } from './call-signatures.ts';
+import { writeImages } from './images.ts';
 import { writeReasoning } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
 import { placeThinking } from './thinking-places.ts';
@@ -75,6 +76,7 @@ export function writeAssistantContent(
     refusal: refusal === '' ? null : refusal,
     ...writeReasoning(placeThinking(content)),
     ...(toolCalls.length === 0 ? null : { tool_calls: toolCalls }),
+    ...writeImages(content.flatMap((part) => (part.type === 'image' ? part.source : []))),
   };
 }
 

@@ -13,6 +13,7 @@ import { brokenStream, newProgress } from '../stream-progress.ts';
 import { writeError } from './errors.ts';
 import { writeAnnotation } from './citations.ts';
 import { signedCall, writeCallSignature } from './call-signatures.ts';
+import { writeImages } from './images.ts';
 import { writeDetail } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
 import type { ThinkingPlace } from './thinking-places.ts';
@@ -107,6 +108,8 @@ class ChatStreamWriter {
         return this.#writeToolCallStart(event);
       case 'tool-call-delta':
         return this.#write(this.#toolCallDelta({ [argumentsField[this.#toolKind]]: event.text }));
+      case 'image':
+        return this.#write(writeImages([event.source]));
       case 'finish':
         return this.#writeFinish(event);
       case 'error':

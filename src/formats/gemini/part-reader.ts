@@ -33,8 +33,9 @@ export class PartReader {
     const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : '';
     if (isObject(part.functionCall))
       return this.#readCall(part.functionCall, { signature, responseId });
-    // Code that Gemini runs, and media: no other format has a place for them, and no request asks
-    // for them.
+    const { inlineData: media } = part;
+    if (isObject(media) && part.thought !== true) return this.#readMedia(media);
+    // Code that Gemini runs: no other format has a place for it, and no request asks for it.
     if (typeof part.text !== 'string') return [];
     return part.thought === true
       ? this.#readThought(part.text, signature)
@@ -85,6 +86,16 @@ export class PartReader {
     }
     this.#open.emptySignature = signature;
     return [];
+  }
+
+  /** Only images: no request asks for sound. */
+  #readMedia({ mimeType, data }: JsonObject): StreamEvent[] {
+    if (typeof mimeType !== 'string' || typeof data !== 'string') return [];
+    if (!mimeType.startsWith('image/') || data === '') return [];
+    return [
+      ...this.end(),
+      { type: 'image', source: { kind: 'base64', mediaType: mimeType, data } },
+    ];
   }
 
   #readThought(text: string, signature: string): StreamEvent[] {

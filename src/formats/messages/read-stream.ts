@@ -56,8 +56,7 @@ class MessageStreamReader {
     if (!event) return this.#fail(unreadableEvent(raw.data));
     switch (typeOf(raw, event)) {
       case 'message_start':
-        this.#usage.start(isObject(event.message) ? event.message.usage : undefined);
-        return this.#started([]);
+        return this.#readStart(isObject(event.message) ? event.message : {});
       case 'content_block_start':
         return this.#started([
           ...this.#close(),
@@ -94,6 +93,14 @@ class MessageStreamReader {
     if (this.#hasStarted) return events;
     this.#hasStarted = true;
     return [{ type: 'start', usage: this.#usage.soFar }, ...events];
+  }
+
+  /** The message may hold whole blocks, as after calls that a program made. */
+  #readStart({ usage, content }: JsonObject): StreamEvent[] {
+    this.#usage.start(usage);
+    const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+    const events = blocks.flatMap((block) => [...this.#openBlock(block), ...this.#close()]);
+    return this.#started(events);
   }
 
   /** Some hosts send a block's content in its start. */

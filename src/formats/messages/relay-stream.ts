@@ -7,7 +7,7 @@ import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
-import { meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
+import { meterBlock, meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
 import { relayedNames, renameBlock } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
 import { parseEvent, typeOf } from './stream-event.ts';
@@ -145,6 +145,8 @@ class MessageStreamRelay {
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
     this.progress.usage = this.#usage.soFar;
+    for (const block of Array.isArray(message.content) ? message.content : [])
+      meterBlock(this.progress.output, block);
     // Clients merge later counts into the start's usage. Without one, SDKs throw.
     const usage = this.progress.usage
       ? shownUsage(message.usage)

@@ -57,6 +57,10 @@ export function callBlock(id: string, name: string, input: JsonObject): JsonObje
   return { type: 'tool_use', id, name, input, caller: { type: 'direct' } };
 }
 
+/** Stands for an image: Anthropic's answers have none, and its SDKs refuse unknown blocks. */
+export const imageNote =
+  '[The model made an image here, which the Messages format cannot carry. Use Chat Completions or Responses to get it.]';
+
 /** Leaves out hidden reasoning without a signature: its block would be empty and useless. */
 function writePart(part: AssistantPart): JsonObject[] {
   switch (part.type) {
@@ -69,6 +73,8 @@ function writePart(part: AssistantPart): JsonObject[] {
       if (!part.redacted) return [{ type: 'thinking', thinking: part.text, signature: sealed }];
       return part.signature ? [{ type: 'redacted_thinking', data: sealed }] : [];
     }
+    case 'image':
+      return [{ type: 'text', text: imageNote }];
     case 'tool-call':
       return [callBlock(part.id, part.name, writeInput(part.arguments))];
   }

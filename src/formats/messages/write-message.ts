@@ -176,6 +176,8 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
       return writeText({ ...part, type: 'text' });
     case 'thinking':
       return isForeignThinking(part) ? [] : [writeThinking(part)];
+    case 'image':
+      return [];
     case 'tool-call': {
       const { id, name, arguments: text, cacheControl } = part;
       return [

@@ -14,7 +14,7 @@ import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { writeEstimatedUsage, writeMessageUsage, writeUsage } from './usage.ts';
-import { callBlock, messageHead } from './write-answer.ts';
+import { callBlock, imageNote, messageHead } from './write-answer.ts';
 
 /**
  * The last two events, `message_delta` with the usage and `message_stop`, are held back for
@@ -85,6 +85,8 @@ class MessageStreamWriter {
       case 'thinking-end':
       case 'tool-call-end':
         return this.#close();
+      case 'image':
+        return this.#openText() + this.#writeText(imageNote) + this.#close();
       case 'finish':
         return this.#finish(event.stop, event.usage);
       case 'error':

@@ -1,5 +1,5 @@
 // The items of an answer's `output`, for both writers.
-import type { TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
+import type { MediaSource, TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
 import { writeAnnotations } from './annotations.ts';
@@ -11,11 +11,16 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 /** Unique in an answer and, because it contains the request id, in a conversation. */
 export function itemId(
-  prefix: 'msg' | 'rs' | 'ctc' | 'tsc',
+  prefix: 'msg' | 'rs' | 'ctc' | 'tsc' | 'ig',
   context: AnswerContext,
   outputIndex: number,
 ): string {
   return `${prefix}_${context.requestId}_${outputIndex}`;
+}
+
+/** Returns true for an id that `itemId` made. No provider knows such an item. */
+export function isOwnItemId(id: unknown): boolean {
+  return typeof id === 'string' && /^[a-z]+_[0-9a-z]{26}_\d+$/.test(id);
 }
 
 export function textPart(part: Pick<TextPart, 'text' | 'citations'>): JsonObject {
@@ -48,6 +53,16 @@ export function reasoningItem(id: string, part: ThinkingPart): JsonObject {
     summary: [],
     ...(part.text === '' ? {} : { content: [{ type: 'reasoning_text', text: part.text }] }),
     ...(sealed === null ? {} : { encrypted_content: sealed }),
+  };
+}
+
+/** Writes an image as OpenAI's image tool does. `source`: null before it is there. */
+export function imageItem(id: string, source: MediaSource | null): JsonObject {
+  return {
+    id,
+    type: 'image_generation_call',
+    status: source ? 'completed' : 'in_progress',
+    result: source && (source.kind === 'base64' ? source.data : source.url),
   };
 }
 

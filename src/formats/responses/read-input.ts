@@ -33,8 +33,8 @@ export function readInput(input: ResponsesRequest['input'], names: ToolNames): C
 
 /**
  * Returns true for items that are not part of the conversation. Tools are read elsewhere. A web
- * search made elsewhere is not needed: the next message has its results. The only references that
- * get this far are to reasoning.
+ * search made elsewhere is not needed: the next message has its results. Models of other formats
+ * cannot take an image of their own back. The only references that get this far are to reasoning.
  */
 export function isLeftOut(
   item: InputItem,
@@ -45,6 +45,7 @@ export function isLeftOut(
 const leftOut: ReadonlySet<string> = new Set([
   'additional_tools',
   'web_search_call',
+  'image_generation_call',
   'item_reference',
 ]);
 

@@ -12,6 +12,7 @@ import { mendMediaUrl } from '../media-url.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { leaveOutUnknown } from './optional-tools.ts';
+import { isOwnItemId } from './output-item.ts';
 import { completeCalls } from './pair-items.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import { relayTools } from './relay-tools.ts';
@@ -150,6 +151,8 @@ function relayItem(item: JsonObject, ignored: string[]): JsonObject | null {
   switch (item.type ?? 'message') {
     case 'reasoning':
       return relayReasoning(item);
+    case 'image_generation_call':
+      return isOwnItemId(item.id) ? null : item;
     // Only references to reasoning get this far.
     case 'item_reference':
       return null;

@@ -10,6 +10,8 @@ type ResponseState = {
   readonly incomplete_details: EndStatus['incomplete_details'];
   readonly output: readonly JsonObject[];
   readonly usage: JsonObject | null;
+  /** Left out: it is completed now, or not at all. */
+  readonly completedAtSeconds?: number;
 };
 
 export const inProgress: ResponseState = {
@@ -58,14 +60,19 @@ export function missingHead(
   };
 }
 
+export function completionTime({ createdAtSeconds, nowSeconds }: AnswerContext): number {
+  return nowSeconds?.() ?? createdAtSeconds;
+}
+
 export function writeResponse(context: AnswerContext, state: ResponseState): JsonObject {
   const request = context.request.body as ResponsesRequest;
+  const { status, completedAtSeconds: completedAt = completionTime(context) } = state;
   return {
     id: responseId(context),
     object: 'response',
     created_at: context.createdAtSeconds,
-    completed_at: null,
-    status: state.status,
+    completed_at: status === 'completed' ? completedAt : null,
+    status,
     background: false,
     error: null,
     incomplete_details: state.incomplete_details,

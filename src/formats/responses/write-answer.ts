@@ -10,6 +10,7 @@ import type { AnswerContext } from '../format.ts';
 import {
   callItem,
   emptyReasoningItem,
+  imageItem,
   itemId,
   messageItem,
   reasoningItem,
@@ -96,6 +97,7 @@ function writeItem(
     );
     return messageItem(itemId('msg', context, outputIndex), parts, status);
   }
+  if (group.type === 'image') return imageItem(itemId('ig', context, outputIndex), group.source);
   if (group.type === 'thinking') return reasoningItem(itemId('rs', context, outputIndex), group);
   const origin = toolNamesOf(context.request.body as ResponsesRequest).originOf(group.name);
   return callItem(group, { status, origin, context, outputIndex });

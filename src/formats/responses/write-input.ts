@@ -58,6 +58,7 @@ function writeAssistant(content: readonly AssistantPart[], ignored: Set<string>)
   };
   for (const part of content) {
     if (part.type === 'text') parts.push(writeAssistantText(part, ignored));
+    else if (part.type === 'image') continue;
     else if (part.type === 'refusal') parts.push({ type: 'refusal', refusal: part.text });
     else {
       closeMessage();

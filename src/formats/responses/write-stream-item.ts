@@ -2,10 +2,11 @@
 // item.
 import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
-import type { Signature } from '../../canonical/request.ts';
+import type { MediaSource, Signature } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
   callItem,
+  imageItem,
   messageItem,
   reasoningItem,
   refusalPart,
@@ -114,6 +115,17 @@ export function createReasoningWriter(id: string, redacted: boolean): ItemWriter
       }
     },
     finish: () => reasoningItem(id, { type: 'thinking', text, signature, redacted }),
+  };
+}
+
+/** An image comes whole, with the finished item. */
+export function createImageWriter(id: string, source: MediaSource): ItemWriter {
+  return {
+    id,
+    isMessage: false,
+    announced: imageItem(id, null),
+    write: () => [],
+    finish: () => imageItem(id, source),
   };
 }
 

@@ -9,7 +9,7 @@ import type { AnswerContext, StreamPipe, StreamProgress } from '../format.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeFailure } from './errors.ts';
 import { emptyReasoningItem, itemId, wantsReasoningItem, type ItemStatus } from './output-item.ts';
-import { inProgress, writeResponse } from './response-body.ts';
+import { completionTime, inProgress, writeResponse } from './response-body.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { writeStop } from './stop.ts';
 import { writeEvent } from './stream-event.ts';
@@ -19,6 +19,7 @@ import { withCost } from '../shown-usage.ts';
 import { writeUsage } from './usage.ts';
 import {
   createCallWriter,
+  createImageWriter,
   createMessageWriter,
   createReasoningWriter,
   type ItemWriter,
@@ -39,7 +40,7 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
 type FinishEvent = Extract<StreamEvent, { type: 'finish' }>;
 type BlockStart = Extract<
   StreamEvent,
-  { type: 'text-start' | 'refusal-start' | 'thinking-start' | 'tool-call-start' }
+  { type: 'text-start' | 'refusal-start' | 'thinking-start' | 'tool-call-start' | 'image' }
 >;
 
 class ResponseStreamWriter {
@@ -50,6 +51,7 @@ class ResponseStreamWriter {
   #sequence = 0;
   #hasStarted = false;
   #hasRefusal = false;
+  #completedAtSeconds = 0;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -73,6 +75,8 @@ class ResponseStreamWriter {
         return (this.#open?.isMessage ? '' : this.#openItem(event)) + this.#write(event);
       case 'thinking-start':
       case 'tool-call-start':
+      case 'image':
+        this.progress.output.addEvent(event);
         return this.#openItem(event);
       default:
         return this.#write(event);
@@ -94,7 +98,12 @@ class ResponseStreamWriter {
     const { usage: reported, output: written } = this.progress;
     const counted = countUsage(reported, { ...this.#context, outputBytes: written.bytes });
     const usage = withCost(writeUsage(counted), costUsd);
-    const response = writeResponse(this.#context, { ...end, output: this.#output, usage });
+    const response = writeResponse(this.#context, {
+      ...end,
+      output: this.#output,
+      usage,
+      completedAtSeconds: this.#completedAtSeconds,
+    });
     // Does not advance the sequence: `fail` may send another event instead.
     return writeEvent(`response.${end.status}`, this.#sequence, { response });
   }
@@ -120,6 +129,7 @@ class ResponseStreamWriter {
       this.#start() +
       this.#closeItem(writeStop(stop, this.#hasRefusal).status) +
       this.#insertReasoning();
+    this.#completedAtSeconds = completionTime(this.#context);
     this.progress.status = 'finished';
     this.progress.stop = stop;
     this.progress.usage = mergeUsage(this.progress.usage, usage);
@@ -189,6 +199,8 @@ function createItem(event: BlockStart, context: AnswerContext, outputIndex: numb
   switch (event.type) {
     case 'thinking-start':
       return createReasoningWriter(itemId('rs', context, outputIndex), event.redacted);
+    case 'image':
+      return createImageWriter(itemId('ig', context, outputIndex), event.source);
     case 'tool-call-start': {
       const origin = toolNamesOf(context.request.body as ResponsesRequest).originOf(event.name);
       return createCallWriter(event, { origin, context, outputIndex });

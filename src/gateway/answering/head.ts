@@ -18,10 +18,12 @@ type Answering = Pick<Held, 'gateway' | 'requestId' | 'model' | 'request'> & {
 
 export function answerContextOf(answering: Answering): AnswerContext {
   const { gateway, requestId, model, request, estimate } = answering;
+  const nowSeconds = () => Math.floor(gateway.clock.nowMs() / 1_000);
   return {
     requestId: requestId.slice('req_'.length),
     model: model.id,
-    createdAtSeconds: Math.floor(gateway.clock.nowMs() / 1_000),
+    createdAtSeconds: nowSeconds(),
+    nowSeconds,
     request,
     estimatedInputTokens: estimate.likely,
     usageMax: usageMaxOf(answering),

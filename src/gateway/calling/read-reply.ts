@@ -51,13 +51,17 @@ type ReadBody =
   | { readonly kind: 'answer'; readonly body: unknown }
   | { readonly kind: 'failure'; readonly failure: UpstreamFailure; readonly body: unknown };
 
+/** Some hosts begin JSON with a byte order mark. */
+const bom = Buffer.from('\uFEFF');
+
 /** Reads a whole body. It may be cut off when the status already says that it is an error. */
 export function readBody(
   head: AnswerHead,
-  bytes: Buffer,
+  raw: Buffer,
   wantsStream: boolean,
   nowMs: number,
 ): ReadBody {
+  const bytes = raw.subarray(0, bom.length).equals(bom) ? raw.subarray(bom.length) : raw;
   const parsed = parseJson(bytes, { depthMax: answerDepthMax });
   const body: unknown = parsed.ok
     ? parsed.value

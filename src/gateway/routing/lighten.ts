@@ -2,10 +2,8 @@
 // or summaries, which are then no longer asked for there for a while.
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { CallFailed } from '../calling/call.ts';
 import type { Called } from '../stages.ts';
-import type { RouteName } from './health.ts';
 import type { Attempt } from './plan.ts';
 
 /** Returns null when the refusal is about something else. */
@@ -18,31 +16,4 @@ export function lighten({ attempt, gateway }: Called, { refusal }: CallFailed): 
   if (lighter.isLasting) gateway.routing.refusedSummaries.note(route.name);
   const ignored = [...new Set([...written.ignored, ...lighter.ignored])];
   return { ...attempt, written: { ...written, body: JSON.stringify(lighter.body), ignored } };
-}
-
-/** An organisation may be verified meanwhile. */
-const memoryMs = 60 * 60_000;
-const routesMax = 1_000;
-
-/** The routes whose hosts refuse summaries. */
-export class RefusedSummaries {
-  readonly #clock: Clock;
-  readonly #untilMs = new Map<string, number>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  note(route: RouteName): void {
-    if (this.#untilMs.size >= routesMax) this.#untilMs.clear();
-    this.#untilMs.set(keyOf(route), this.#clock.elapsedMs() + memoryMs);
-  }
-
-  has(route: RouteName): boolean {
-    return (this.#untilMs.get(keyOf(route)) ?? 0) > this.#clock.elapsedMs();
-  }
-}
-
-function keyOf({ provider, upstreamModel }: RouteName): string {
-  return JSON.stringify([provider, upstreamModel]);
 }

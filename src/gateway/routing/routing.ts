@@ -7,7 +7,7 @@ import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { createCountNotices, type NoteCounts } from './count-notices.ts';
-import { RefusedSummaries } from './lighten.ts';
+import { RefusedSummaries } from './refused-summaries.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { createUnknownNotices, type NoteUnknown } from './unknown-fields.ts';
 import { RouteHealth, type RouteName, type RouteState, type SharedHealth } from './health.ts';

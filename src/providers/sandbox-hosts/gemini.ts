@@ -177,7 +177,8 @@ function createStreamWriter(context: AnswerContext): (event: StreamEvent) => rea
 
 function writePart(part: AssistantPart): JsonObject {
   if (part.type === 'tool-call') return writeCall({ ...part, text: part.arguments });
-  return part.type === 'thinking' ? { text: part.text, thought: true } : { text: part.text };
+  const text = 'text' in part ? part.text : '';
+  return part.type === 'thinking' ? { text, thought: true } : { text };
 }
 
 /** A call that the output limit cut off has no arguments. */

@@ -121,7 +121,7 @@ for (const [what, request] of Object.entries(requests)) {
 function plain(part: Answer['content'][number]): unknown {
   return part.type === 'tool-call'
     ? [part.name, JSON.parse(part.arguments)]
-    : [part.type, part.text];
+    : [part.type, 'text' in part ? part.text : null];
 }
 
 for (const format of formats) {

@@ -38,7 +38,8 @@ export const responses: Host = {
     const pipe = format.writeStream(options.context);
     const write = (event: StreamEvent) =>
       pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
-    if (options.hasUsage && options.searchedFor === null) return write;
+    const isPlain = options.hasUsage && options.searchedFor === null;
+    if (isPlain && !wantsReasoning(options.context.request.body)) return write;
     const change = createEventChange(options);
     return (event) => changeFrames(write(event), change);
   },
@@ -58,11 +59,13 @@ function readRequest(body: JsonObject): SandboxRequest {
       typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     maxOutputTokens: numberOf(body.max_output_tokens),
     stopSequences: [],
-    reasoning: ['', 'none'].includes(stringOf(objectOf(body.reasoning).effort))
-      ? null
-      : { effort: 'medium', budgetTokens: null },
+    reasoning: wantsReasoning(body) ? { effort: 'medium', budgetTokens: null } : null,
     outputFormat: readOutputFormat(objectOf(objectOf(body.text).format)),
   };
+}
+
+function wantsReasoning({ reasoning }: JsonObject): boolean {
+  return !['', 'none'].includes(stringOf(objectOf(reasoning).effort));
 }
 
 function readItem(item: JsonObject, names: ToolNames): Message[] {
@@ -229,7 +232,7 @@ function changeResponse(
   response: JsonObject,
   { hasUsage, searchedFor, context }: AnswerOptions,
 ): JsonObject {
-  const output = objectsOf(response.output);
+  const output = objectsOf(response.output).map((item) => hideReasoning(item, context));
   const { usage, ...rest } = response;
   const isDone = response.status !== 'in_progress';
   return {
@@ -238,6 +241,55 @@ function changeResponse(
       searchedFor !== null && isDone ? [writeSearch(searchedFor, context), ...output] : output,
     usage: hasUsage ? usage : null,
   };
+}
+
+type Asked = Pick<AnswerContext, 'request'>;
+
+/** OpenAI encrypts reasoning, and shows a summary when asked for one. */
+function hideReasoning(item: JsonObject, { request }: Asked): JsonObject {
+  if (item.type !== 'reasoning' || item.content === undefined) return item;
+  const { content, encrypted_content: _ours, ...rest } = item;
+  const [text = ''] = textsOf(content).map((part) => part.text);
+  if (text === '') return rest;
+  const summary = hasSummary(request.body) ? [{ type: 'summary_text', text }] : [];
+  return { ...rest, summary, encrypted_content: `gAAAAA${toBase64Url(text)}` };
+}
+
+function hasSummary({ reasoning }: JsonObject): boolean {
+  return stringOf(objectOf(reasoning).summary) !== '';
+}
+
+function toBase64Url(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
+/** Returns the events of a summary for those of reasoning text. */
+function summarise(event: JsonObject, { request }: Asked): readonly JsonObject[] {
+  const { type, item, content_index: _index, ...rest } = event;
+  const shows = hasSummary(request.body);
+  const events = 'response.reasoning_summary';
+  const part = (text: unknown) => ({ summary_index: 0, part: { type: 'summary_text', text } });
+  switch (type) {
+    case 'response.output_item.added': {
+      const { type: kind, id } = objectOf(item);
+      const added = { ...rest, type, item: hideReasoning(objectOf(item), { request }) };
+      const opened = { type: `${events}_part.added`, item_id: id, ...rest, ...part('') };
+      return kind === 'reasoning' && shows ? [added, opened] : [added];
+    }
+    case 'response.output_item.done':
+      return [{ ...rest, type, item: hideReasoning(objectOf(item), { request }) }];
+    case 'response.reasoning_text.delta':
+      return shows ? [{ ...rest, type: `${events}_text.delta`, summary_index: 0 }] : [];
+    case 'response.reasoning_text.done':
+      return shows
+        ? [
+            { ...rest, type: `${events}_text.done`, summary_index: 0 },
+            { ...rest, type: `${events}_part.done`, ...part(rest.text), text: undefined },
+          ]
+        : [];
+    default:
+      return [event];
+  }
 }
 
 function writeSearch(query: string, { requestId }: AnswerContext): JsonObject {
@@ -255,7 +307,9 @@ function createEventChange(options: AnswerOptions): (event: JsonObject) => reado
   let sequence = 0;
   let isSearchTold = searchedFor === null;
   const numbered = (event: JsonObject) => ({ ...event, sequence_number: sequence++ });
-  return (event) => {
+  return (whole) => summarise(whole, context).flatMap(changeOne);
+
+  function changeOne(event: JsonObject): readonly JsonObject[] {
     const { response, output_index: index } = event;
     const changed = {
       ...event,
@@ -266,7 +320,7 @@ function createEventChange(options: AnswerOptions): (event: JsonObject) => reado
     if (isSearchTold || isBefore) return [numbered(changed)];
     isSearchTold = true;
     return [...searchEvents(writeSearch(searchedFor!, context)), changed].map(numbered);
-  };
+  }
 }
 
 function searchEvents(item: JsonObject): JsonObject[] {

@@ -4,7 +4,7 @@ import type { Answer } from '../../canonical/answer.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import type { Citation } from '../../canonical/citation.ts';
 import { isLoweredTool } from '../../formats/adapting/custom-tools.ts';
-import type { AssistantPart, ThinkingPart, Tool, ToolCallPart } from '../../canonical/request.ts';
+import type { SpokenPart, ThinkingPart, Tool, ToolCallPart } from '../../canonical/request.ts';
 import { fitToolNames } from '../../formats/tool-names.ts';
 import { isTooDeep } from '../../lib/json.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
@@ -20,7 +20,7 @@ import { countInputTokens, countUsage, partText } from './usage.ts';
 
 /** `refused`: the request asks for something impossible; the message tells the developer why. */
 type Composed =
-  | { readonly kind: 'composed'; readonly answer: Answer }
+  | { readonly kind: 'composed'; readonly answer: Answer<SpokenPart> }
   | { readonly kind: 'refused'; readonly message: string };
 
 type ComposeInput = {
@@ -45,13 +45,13 @@ export function composeAnswer(input: ComposeInput): Composed {
 /** Ends the composition from any depth; never leaves this file. */
 class Refused extends Error {}
 
-function compose(input: ComposeInput): Answer {
+function compose(input: ComposeInput): Answer<SpokenPart> {
   const { request, directives, maxOutputTokens } = input;
   const budget = openBudget();
   const thinking = makeThinking(input);
   const calls = makeCalls(request, directives, budget);
   const text = makeText(input, [...thinking, ...calls], budget);
-  const whole: AssistantPart[] = [
+  const whole: SpokenPart[] = [
     ...thinking,
     ...(text === '' ? [] : [{ type: 'text', text, ...citeSearch(request) } as const]),
     ...calls,
@@ -206,11 +206,7 @@ function instanceOf(
   return made.value;
 }
 
-function makeText(
-  input: ComposeInput,
-  others: readonly AssistantPart[],
-  budget: StepBudget,
-): string {
+function makeText(input: ComposeInput, others: readonly SpokenPart[], budget: StepBudget): string {
   const { request, directives, turn } = input;
   if (directives.tokens !== null) return makeWords(directives.tokens, input, others);
   if (others.some((part) => part.type === 'tool-call')) return '';
@@ -269,7 +265,7 @@ const filler =
 function makeWords(
   tokens: number,
   { maxOutputTokens }: ComposeInput,
-  others: readonly AssistantPart[],
+  others: readonly SpokenPart[],
 ): string {
   const otherBytes = others.reduce((sum, part) => sum + utf8Length(partText(part)), 0);
   if (tokens * 4 < otherBytes) {

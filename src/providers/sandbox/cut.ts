@@ -1,5 +1,5 @@
 // Ends an answer early: at a stop sequence, or at the output limit by our own token count.
-import type { AssistantPart } from '../../canonical/request.ts';
+import type { SpokenPart } from '../../canonical/request.ts';
 import { searchedStops, StopSearch } from '../../formats/adapting/stop-cut.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { partText } from './usage.ts';
@@ -11,9 +11,9 @@ const bytesPerToken = 4;
  * `sequence`: the one that was found. Throws ApiError when the search would cost too much.
  */
 export function cutAtSequence(
-  content: readonly AssistantPart[],
+  content: readonly SpokenPart[],
   sequences: readonly string[],
-): { readonly content: readonly AssistantPart[]; readonly sequence: string | null } {
+): { readonly content: readonly SpokenPart[]; readonly sequence: string | null } {
   const searched = searchedStops(sequences);
   for (const [index, part] of content.entries()) {
     if (part.type !== 'text') continue;
@@ -32,9 +32,9 @@ export function cutAtSequence(
  * token counts as begun even when the next whole character does not fit.
  */
 export function cutAtLimit(
-  content: readonly AssistantPart[],
+  content: readonly SpokenPart[],
   tokensMax: number,
-): { readonly content: readonly AssistantPart[]; readonly isCut: boolean } {
+): { readonly content: readonly SpokenPart[]; readonly isCut: boolean } {
   let bytesLeft = tokensMax * bytesPerToken;
   for (const [index, part] of content.entries()) {
     const text = partText(part);
@@ -50,7 +50,7 @@ export function cutAtLimit(
 }
 
 /** Returns the part with the first `length` characters of its text; no part for 0. */
-function shorten(part: AssistantPart, length: number): AssistantPart[] {
+function shorten(part: SpokenPart, length: number): SpokenPart[] {
   if (length === 0) return [];
   if (part.type === 'tool-call') return [{ ...part, arguments: part.arguments.slice(0, length) }];
   return [{ ...part, text: part.text.slice(0, length) }];

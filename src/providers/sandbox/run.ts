@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
-import type { AssistantPart } from '../../canonical/request.ts';
+import type { SpokenPart } from '../../canonical/request.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { SandboxOptions } from '../provider.ts';
 import { composeAnswer } from './compose.ts';
@@ -61,7 +61,7 @@ async function* play(
 type Prepared = {
   readonly directives: Directives;
   readonly outcome:
-    | { readonly kind: 'answer'; readonly answer: Answer }
+    | { readonly kind: 'answer'; readonly answer: Answer<SpokenPart> }
     | { readonly kind: 'failure'; readonly event: StreamEvent };
 };
 
@@ -112,7 +112,7 @@ function readDirectivesOf(turn: Turn): ReadDirectives {
 
 /** Returns true when all content was played. */
 async function* playContent(
-  content: readonly AssistantPart[],
+  content: readonly SpokenPart[],
   { paceMs, cutAfter }: Directives,
   options: SandboxOptions,
 ): AsyncGenerator<StreamEvent, boolean> {
@@ -130,7 +130,7 @@ async function* playContent(
   return cutAfter === null;
 }
 
-function* contentEvents(content: readonly AssistantPart[]): Generator<StreamEvent> {
+function* contentEvents(content: readonly SpokenPart[]): Generator<StreamEvent> {
   for (const part of content) {
     yield startOf(part);
     for (const text of splitIntoDeltas(partText(part))) yield { type: `${part.type}-delta`, text };
@@ -140,7 +140,7 @@ function* contentEvents(content: readonly AssistantPart[]): Generator<StreamEven
   }
 }
 
-function startOf(part: AssistantPart): StreamEvent {
+function startOf(part: SpokenPart): StreamEvent {
   switch (part.type) {
     case 'text':
       return { type: 'text-start' };

@@ -1,6 +1,6 @@
 // The sandbox's token counts. Our own rule, one token for every four bytes of text, is easy to
 // check by hand.
-import type { AssistantPart, Message, Tool } from '../../canonical/request.ts';
+import type { SpokenPart, Message, Tool } from '../../canonical/request.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import { plainImageTokens } from '../../lib/image-tokens.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
@@ -22,7 +22,7 @@ export function countInputTokens(request: SandboxRequest): number {
 }
 
 /** Returns an answer's usage. Thinking and tool arguments count as output. */
-export function countUsage(inputTokens: number, content: readonly AssistantPart[]): Usage {
+export function countUsage(inputTokens: number, content: readonly SpokenPart[]): Usage {
   const thinking = content.filter((part) => part.type === 'thinking');
   return {
     ...noUsage,
@@ -32,11 +32,11 @@ export function countUsage(inputTokens: number, content: readonly AssistantPart[
   };
 }
 
-export function partText(part: AssistantPart): string {
+export function partText(part: SpokenPart): string {
   return part.type === 'tool-call' ? part.arguments : part.text;
 }
 
-function countTokens(content: readonly AssistantPart[]): number {
+function countTokens(content: readonly SpokenPart[]): number {
   return tokensFromBytes(content.reduce((sum, part) => sum + utf8Length(partText(part)), 0));
 }
 

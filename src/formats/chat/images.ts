@@ -1,0 +1,22 @@
+// Images in answers: OpenRouter's field `images` of a message or delta, which OpenAI's API lacks.
+// https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11-28
+import type { MediaSource } from '../../canonical/request.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { readMediaUrl, writeMediaUrl } from './media.ts';
+
+export function readImages({ images }: JsonObject): MediaSource[] {
+  return (Array.isArray(images) ? images : []).flatMap((image: unknown) => {
+    const url = isObject(image) && isObject(image.image_url) ? image.image_url.url : null;
+    return (typeof url === 'string' && readMediaUrl(url)) || [];
+  });
+}
+
+export function writeImages(sources: readonly MediaSource[]): JsonObject {
+  if (sources.length === 0) return {};
+  const images = sources.map((source, index) => ({
+    index,
+    type: 'image_url',
+    image_url: { url: writeMediaUrl(source) },
+  }));
+  return { images };
+}
