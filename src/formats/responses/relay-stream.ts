@@ -155,6 +155,7 @@ class ResponseStreamRelay {
     this.#meterEvent(message.type, message.payload);
     this.#open.track(message.type, message.payload);
     const shown = this.#wantsText ? asReasoningText(message) : message;
+    if (!shown) return '';
     const { type, payload } = shown;
     const edits = this.#editsOf(type, payload);
     const sequence = this.#sequence++;

@@ -11,14 +11,23 @@ export function wantsReasoningText({ reasoning }: JsonObject): boolean {
   return effort !== null && effort !== 'none' && (summary ?? oldSummary ?? null) === null;
 }
 
-/** Renames the events of a summary. The finished item keeps it: so it returns to OpenAI. */
-export function asReasoningText(message: StreamMessage): StreamMessage {
+/**
+ * Renames the events of a summary; null: the event is left out. The first part is announced with its
+ * item, as in translation. The finished item keeps the summary: so it returns to OpenAI.
+ */
+export function asReasoningText(message: StreamMessage): StreamMessage | null {
   const { type, payload } = message;
+  const { summary_index: index, part, item, ...rest } = payload;
+  if (type === 'response.output_item.added' && isObject(item)) {
+    if (item.type !== 'reasoning' || item.content !== undefined) return message;
+    const content = [{ type: 'reasoning_text', text: '' }];
+    return { type, payload: { ...payload, item: { ...item, content } } };
+  }
   if (!type.startsWith('response.reasoning_summary_')) return message;
+  if (index === 0 && part !== undefined) return null;
   const renamed = type
     .replace('reasoning_summary_part', 'content_part')
     .replace('reasoning_summary_text', 'reasoning_text');
-  const { summary_index: index, part, ...rest } = payload;
   const renamedPart = isObject(part) && { part: { ...part, type: 'reasoning_text' } };
   return {
     type: renamed,

@@ -83,7 +83,7 @@ const requests: Readonly<Record<string, CanonicalRequest>> = {
   text: ask('Hello', { system: [{ type: 'text', text: 'Be brief.' }] }),
   'thinking and two calls': ask(
     'sandbox: think=Hm.\nsandbox: tool=get_weather {"city":"Oslo"}\nsandbox: tool=get_weather {"city":"Rome"}',
-    { tools: [tool] },
+    { tools: [tool], reasoning: { effort: 'low', budgetTokens: null } },
   ),
   'exact tokens': ask('sandbox: tokens=500'),
   'a schema': ask('Hi', {
@@ -139,3 +139,36 @@ for (const format of formats) {
     assert.ok(overlong.kind === 'failure' && /maximum context/.test(overlong.failure.message));
   });
 }
+
+test('the simulated OpenAI host shows reasoning as a summary, only to who asks, and says when it completed', async () => {
+  const thinking = ask('sandbox: think=Hm.', { reasoning: { effort: 'low', budgetTokens: null } });
+  const frames = async (request: CanonicalRequest) => {
+    const reply = await send('responses', request, true);
+    assert.ok(reply.kind === 'stream');
+    const parser = new SseParser();
+    const types: string[] = [];
+    let last = {};
+    for await (const chunk of reply.chunks)
+      for (const { data } of parser.push(chunk)) {
+        const event = JSON.parse(data) as { type: string; response?: object };
+        types.push(event.type);
+        last = event.response ?? last;
+      }
+    return { types, last: last as { completed_at: unknown; output: { summary: unknown }[] } };
+  };
+  const shown = await frames(thinking);
+  assert.ok(!shown.types.some((type) => type.startsWith('response.reasoning_text')));
+  assert.deepEqual(
+    shown.types.filter((type) => type.includes('summary') && !type.endsWith('delta')),
+    [
+      'response.reasoning_summary_part.added',
+      'response.reasoning_summary_text.done',
+      'response.reasoning_summary_part.done',
+    ],
+  );
+  assert.deepEqual(shown.last.output[0]!.summary, [{ type: 'summary_text', text: 'Hm.' }]);
+  assert.equal(typeof shown.last.completed_at, 'number');
+  const hidden = await frames(ask('sandbox: think=Hm.'));
+  assert.ok(!hidden.types.some((type) => type.includes('summary')));
+  assert.deepEqual(hidden.last.output[0]!.summary, []);
+});

@@ -38,8 +38,6 @@ export const responses: Host = {
     const pipe = format.writeStream(options.context);
     const write = (event: StreamEvent) =>
       pipe.push(event) + (event.type === 'finish' ? pipe.close(0) : '');
-    const isPlain = options.hasUsage && options.searchedFor === null;
-    if (isPlain && !wantsReasoning(options.context.request.body)) return write;
     const change = createEventChange(options);
     return (event) => changeFrames(write(event), change);
   },
@@ -59,13 +57,11 @@ function readRequest(body: JsonObject): SandboxRequest {
       typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     maxOutputTokens: numberOf(body.max_output_tokens),
     stopSequences: [],
-    reasoning: wantsReasoning(body) ? { effort: 'medium', budgetTokens: null } : null,
+    reasoning: ['', 'none'].includes(stringOf(objectOf(body.reasoning).effort))
+      ? null
+      : { effort: 'medium', budgetTokens: null },
     outputFormat: readOutputFormat(objectOf(objectOf(body.text).format)),
   };
-}
-
-function wantsReasoning({ reasoning }: JsonObject): boolean {
-  return !['', 'none'].includes(stringOf(objectOf(reasoning).effort));
 }
 
 function readItem(item: JsonObject, names: ToolNames): Message[] {
