@@ -1,4 +1,5 @@
 // The one registry of client-visible errors. A test compares it with docs/errors.md.
+import type { VendorError } from './vendor-error.ts';
 
 /** `retry`: the same request can succeed later. `remedy`: what a developer or operator can do. */
 type ErrorKind = {
@@ -148,6 +149,12 @@ export const errorKinds = {
     meaning: 'The Idempotency-Key was already used with another body, method or path.',
     remedy: 'Use a new key for a new request.',
   },
+  upgrade_required: {
+    status: 426,
+    retry: false,
+    meaning: 'The request asks for a WebSocket, which the API does not have.',
+    remedy: 'Send the request by POST, with `stream: true` to get the answer as it is written.',
+  },
   key_daily_limit_reached: {
     status: 429,
     retry: false,
@@ -228,6 +235,8 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** True: the message has the provider's words, which may quote the request. */
   readonly isQuoted: boolean;
+  /** The provider's own code and details, for a client of the same format. */
+  readonly vendor: VendorError | null;
 
   constructor(
     code: ErrorCode,
@@ -238,6 +247,7 @@ export class ApiError extends Error {
       retryAfterSeconds?: number | null;
       headers?: Readonly<Record<string, string>>;
       isQuoted?: boolean;
+      vendor?: VendorError | null;
       cause?: unknown;
     } = {},
   ) {
@@ -249,6 +259,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
     this.headers = options.headers ?? {};
     this.isQuoted = options.isQuoted ?? false;
+    this.vendor = options.vendor ?? null;
   }
 }
 

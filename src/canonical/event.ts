@@ -3,6 +3,7 @@
 import type { Citation } from './citation.ts';
 import type { MediaSource, Signature } from './request.ts';
 import type { Usage } from './usage.ts';
+import type { VendorError } from './vendor-error.ts';
 
 export type StreamEvent =
   /** `usage` is an early count of the input where the upstream gives one. */
@@ -57,6 +58,8 @@ export type UpstreamFailure = {
   /** The upstream's own words, unscrubbed: for the operator, and for the client only through `toApiError`. */
   readonly message: string;
   readonly retryAfterSeconds: number | null;
+  /** Unscrubbed, for clients of the same format. */
+  readonly vendor?: VendorError;
   /** The model has written an answer that cannot be passed on. It is billed, and another would be too. */
   readonly isBilled?: boolean;
   /** The model's own output caused the failure. A prompt can cause that on purpose, so the loss counts against the account's loss budget. */

@@ -1,5 +1,6 @@
 // Finds the upstream's message in an error body. One reader serves all formats, because hosts of
 // one format differ more than the formats do.
+import type { VendorError } from '../canonical/vendor-error.ts';
 import { isObject } from '../lib/json.ts';
 
 const charactersMax = 2_000;
@@ -26,6 +27,19 @@ function readWithin(body: unknown, levels: number): string | null {
     if (message !== null) return message;
   }
   return null;
+}
+
+/** Reads what OpenAI's and Anthropic's SDKs build their error classes from. */
+export function readVendorError(body: unknown): { readonly vendor?: VendorError } {
+  const error = isObject(body) ? body.error : null;
+  if (!isObject(error)) return {};
+  const { param, code, details } = error;
+  const vendor = {
+    ...(typeof param === 'string' && { param }),
+    ...(typeof code === 'string' && { code }),
+    ...(isObject(details) && { details }),
+  };
+  return Object.keys(vendor).length > 0 ? { vendor } : {};
 }
 
 /** A proxy's HTML page does not help a developer. */

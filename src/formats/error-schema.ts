@@ -19,6 +19,10 @@ const documentationUrl = Type.String({
 const micros = Type.Optional(Type.Integer());
 const count = Type.Optional(Type.Number());
 
+const ownOrOpenai = Type.String({
+  description: "The registry's code, or OpenAI's own if OpenAI refused the request.",
+});
+
 /** The facts behind a refusal. docs/errors.md explains them by code. */
 const details = {
   limit: Type.Optional(Type.String({ description: 'The limit that refused the request.' })),
@@ -47,19 +51,28 @@ export const ErrorDetails = Type.Optional(
   Type.Object(details, { description: 'Facts about the refusal, by code.' }),
 );
 
-export const ErrorFields = errorFieldsWith(codes);
+/** `openai`: at every path but those of the other formats. */
+type Shape = 'openai' | 'chat';
 
-/** The error of every path but Messages, with one of these codes. */
-export function errorWith(allowed: readonly ErrorCode[]): TSchema {
-  return Type.Object({ error: errorFieldsWith(allowed) }, { additionalProperties: false });
+export const ErrorFields = errorFieldsWith(codes, 'openai');
+export const ChatErrorFields = errorFieldsWith(codes, 'chat');
+
+/** The error of a path in OpenAI's shape, with one of these codes. */
+export function errorWith(allowed: readonly ErrorCode[], shape: Shape): TSchema {
+  return Type.Object({ error: errorFieldsWith(allowed, shape) }, { additionalProperties: false });
 }
 
-function errorFieldsWith(allowed: readonly ErrorCode[]) {
+function errorFieldsWith(allowed: readonly ErrorCode[], shape: Shape) {
+  const own = (description?: string) =>
+    Type.Enum([...allowed], description === undefined ? {} : { description });
   return Type.Object(
     {
       message,
-      type: Type.Enum([...allowed], { description: 'The same as `code`.' }),
-      code: Type.Enum([...allowed]),
+      type:
+        shape === 'chat'
+          ? Type.String({ description: 'The type that OpenAI has for the status.' })
+          : own("The registry's code."),
+      code: allowed.includes('invalid_request') ? ownOrOpenai : own(),
       param,
       request_id: requestId,
       documentation_url: documentationUrl,
@@ -80,6 +93,9 @@ export function messagesErrorWith(allowed: readonly ErrorCode[]): TSchema {
         message,
         code: Type.Enum([...allowed]),
         param: Type.Optional(Type.String()),
+        details: Type.Optional(
+          Type.Object({}, { description: "Anthropic's own details, if it refused the request." }),
+        ),
         documentation_url: documentationUrl,
       }),
       request_id: requestId,

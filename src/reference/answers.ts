@@ -52,7 +52,8 @@ const ChatModelInfo = closed({
   id: text,
   display_name: text,
   context_window: Type.Integer({ description: 'The most input and output tokens together.' }),
-  max_input_tokens: count,
+  max_input_tokens: Type.Integer({ minimum: 0, description: 'The same as `context_window`.' }),
+  max_prompt_tokens: Type.Integer({ minimum: 0, description: 'The most input tokens.' }),
   max_output_tokens: count,
   supports_thinking: Type.Boolean(),
   supports_streaming: Type.Boolean(),
@@ -70,6 +71,8 @@ const byTier = Type.Record(Type.String(), Type.Number({ minimum: 0 }), {
   description: 'US dollars by quality or resolution.',
 });
 
+const noTokenPrice = Type.Number({ description: 'Always 0: images have their own prices.' });
+
 const ImageModelInfo = closed({
   id: text,
   display_name: text,
@@ -79,14 +82,15 @@ const ImageModelInfo = closed({
   max_input_images: count,
   context_window: Type.Literal(0),
   max_input_tokens: Type.Literal(0),
+  max_prompt_tokens: Type.Literal(0),
   max_output_tokens: Type.Literal(0),
   supports_thinking: Type.Literal(false),
   supports_streaming: Type.Literal(false),
   supports_vision: Type.Boolean(),
-  input_price_per_1m: Type.Null(),
-  output_price_per_1m: Type.Null(),
-  cache_write_price_per_1m: Type.Null(),
-  cache_read_price_per_1m: Type.Null(),
+  input_price_per_1m: noTokenPrice,
+  output_price_per_1m: noTokenPrice,
+  cache_write_price_per_1m: noTokenPrice,
+  cache_read_price_per_1m: noTokenPrice,
   image_prices: closed({
     per_megapixel: Type.Boolean(),
     output: byTier,

@@ -223,8 +223,14 @@ class DocumentWriter {
   }
 }
 
+const inOpenaiShape = (shape: 'openai' | 'chat') => ({
+  mediaType: 'application/json',
+  schemaWith: (codes: readonly ErrorCode[]) => errorWith(codes, shape),
+});
+
 const errorShapes = {
-  openai: { mediaType: 'application/json', schemaWith: errorWith },
+  openai: inOpenaiShape('openai'),
+  chat: inOpenaiShape('chat'),
   messages: { mediaType: 'application/json', schemaWith: messagesErrorWith },
   problem: { mediaType: 'application/problem+json', schemaWith: problemWith },
 } as const satisfies Record<ErrorShape, object>;
@@ -236,6 +242,9 @@ function wordsOf(code: ErrorCode): string {
 
 function errorHeaders(codes: readonly ErrorCode[]): readonly HeaderName[] {
   return [
+    ...(codes.some((code) => errorKinds[code].status === 401)
+      ? (['www-authenticate'] as const)
+      : []),
     ...(codes.some((code) => errorKinds[code].retry) ? (['retry-after'] as const) : []),
     ...(codes.some((code) => final.includes(code)) ? (['x-should-retry'] as const) : []),
     ...(codes.includes('rate_limit_exceeded') ? rateHeaders : []),

@@ -62,6 +62,7 @@ const otherHeaders: Readonly<Record<StandardHeader, Header>> = {
     description: 'Seconds after which the same request can succeed.',
     schema: count,
   },
+  'www-authenticate': { description: 'How to send a key.', schema: Type.Literal('Bearer') },
   'x-should-retry': {
     description: 'Tells OpenAI’s and Anthropic’s SDKs that a retry cannot help.',
     schema: Type.Literal('false'),

@@ -36,7 +36,7 @@ export type Access =
   | 'admin-key'
   | 'open';
 
-export type ErrorShape = 'openai' | 'messages' | 'problem';
+export type ErrorShape = 'openai' | 'chat' | 'messages' | 'problem';
 
 export type Parameter = {
   /** One of our own headers is named by its key, such as `cache`. */
@@ -82,6 +82,7 @@ export const standardHeaders = [
   'x-request-id',
   'request-id',
   'retry-after',
+  'www-authenticate',
   'x-should-retry',
   'x-ratelimit-limit-requests',
   'x-ratelimit-remaining-requests',

@@ -181,6 +181,7 @@ export const publicOperations = {
       },
     },
     errors: modelErrors,
+    errorShape: 'chat',
   },
   'POST /v1/messages': {
     id: 'createMessage',

@@ -84,7 +84,7 @@ const belowV1 = [
   '/usage',
 ];
 
-/** Returns the 404, or the 405 when the path accepts other methods. */
+/** Returns the 404, the 426 for a WebSocket, or the 405 when the path accepts other methods. */
 export function unknownEndpoint(
   routes: readonly Route[],
   request: FastifyRequest,
@@ -98,6 +98,14 @@ export function unknownEndpoint(
       `There is no ${request.method} ${path} here. ${insteadOf(path)}`,
     );
   reply.header('allow', methods.join(', '));
+  if (/\bwebsocket\b/i.test(request.headers.upgrade ?? '')) {
+    // Codex tries this first, and sends its request by POST at once after a 426.
+    reply.headers({ upgrade: 'HTTP/1.1', connection: 'upgrade, close' });
+    return new ApiError(
+      'upgrade_required',
+      `There is no WebSocket at ${path}: send the request by ${methods.join(' or ')}.`,
+    );
+  }
   return new ApiError(
     'method_not_allowed',
     `${path} takes ${methods.join(' or ')}, not ${request.method}.`,

@@ -1,5 +1,5 @@
 // Reads the query of `GET /v1/usage`. An unknown or unreadable parameter is a 400 that names it:
-// ignoring a filter would show charges that were not asked for.
+// ignoring a filter would show charges that were not asked for. No filter begins with `_`.
 import { invalidCursor, invalidRequest } from '../canonical/errors.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChargeQuery } from '../domain/ledger/reports/queries.ts';
@@ -40,6 +40,8 @@ export function readUsageQuery(
 function readValues(parameters: Readonly<Record<string, unknown>>): Values {
   const values: Partial<Record<Name, string>> = {};
   for (const [name, value] of Object.entries(parameters)) {
+    // Clients add names such as `_` against caches.
+    if (name.startsWith('_')) continue;
     if (!isName(name)) throw unknownParameter(name);
     if (typeof value !== 'string')
       throw invalidRequest(name, `\`${name}\` was given more than once. Give it once.`);

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { errorKinds, type ErrorCode } from '../../src/canonical/errors.ts';
 import { micros, zeroMicros } from '../../src/lib/money.ts';
@@ -506,7 +507,7 @@ test('unknown paths are 404 in the format of neighbouring paths', async () => {
       const reply = await gateway.get(path, { method });
       replies.push({ where: `${method} ${path}`, reply });
       assert.equal(reply.status, 404, `${method} ${path}`);
-      assertShape(reply, path.startsWith('/v1/messages') ? 'messages' : 'other', 'not_found');
+      assertShape(reply, shapeAt(path), 'not_found');
     }
   }
 });
@@ -584,7 +585,7 @@ test('paths of other APIs name the alternative, whatever is sent', async () => {
       const reply = await gateway.get(path, { method, ...sent });
       assert.deepEqual([reply.status, reply.error.code], [404, 'not_found'], `${method} ${path}`);
       assert.match(reply.error.message, instead, `${method} ${path}`);
-      assertShape(reply, path.startsWith('/v1/messages') ? 'messages' : 'other', 'not_found');
+      assertShape(reply, shapeAt(path), 'not_found');
     }
   }
   const long = await gateway.get(`/v1/files/${'x'.repeat(4_000)}`);
@@ -683,6 +684,37 @@ for (const [path, shape, asked] of others) {
     }
   });
 }
+
+test('a WebSocket is refused at once, and a plain GET as before', async () => {
+  const ask = async (headers: string) => {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(`GET /v1/responses HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
+    // The text ends when the gateway closes the connection.
+    const [head, body] = (await text(socket)).split('\r\n\r\n');
+    return { head: head!, error: (JSON.parse(body!) as { error: Record<string, string> }).error };
+  };
+  const upgrade = (connection: string, protocol: string) =>
+    `Connection: ${connection}\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Version: 13\r\n` +
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
+    'OpenAI-Beta: responses_websockets=2026-02-06\r\n';
+  for (const headers of [
+    upgrade('Upgrade', 'websocket'),
+    upgrade('keep-alive, Upgrade', 'WebSocket'),
+  ]) {
+    const { head, error } = await ask(headers);
+    assert.match(head, /^HTTP\/1\.1 426 Upgrade Required\r\n/);
+    assert.match(head, /\r\nupgrade: HTTP\/1\.1\r\n/i);
+    assert.equal(error['code'], 'upgrade_required');
+    assert.match(error['message']!, /no WebSocket at \/v1\/responses: send the request by POST/);
+  }
+  seenCodes.add('upgrade_required');
+  for (const headers of ['Connection: close\r\n', `Connection: close\r\nUpgrade: h2c\r\n`]) {
+    const { head, error } = await ask(headers);
+    assert.match(head, /^HTTP\/1\.1 405 /);
+    assert.equal(error['code'], 'method_not_allowed');
+  }
+});
 
 test('bytes that are not HTTP get a clear error too', async () => {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
@@ -799,7 +831,7 @@ async function check(endpoint: Endpoint, expected: Case): Promise<Reply> {
     ...(key !== undefined && { key }),
   });
   replies.push({ where: `${endpoint.name}, ${expected.code}`, reply });
-  assertShape(reply, endpoint.name === 'messages' ? 'messages' : 'other', expected.code);
+  assertShape(reply, shapeAt(endpoint.path), expected.code);
   const param = typeof expected.param === 'function' ? expected.param(endpoint) : expected.param;
   if (param !== undefined) assert.equal(reply.error.param, param);
   if (expected.message) assert.match(reply.error.message, expected.message);
@@ -816,13 +848,31 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
-function assertShape(reply: Reply, shape: 'messages' | 'other', code: ErrorCode): void {
+type Shape = 'messages' | 'chat' | 'other';
+
+function shapeAt(path: string): Shape {
+  if (path.startsWith('/v1/messages')) return 'messages';
+  return path.startsWith('/v1/chat/completions') ? 'chat' : 'other';
+}
+
+function chatTypeOf(status: number): string {
+  const types: Readonly<Record<number, string>> = {
+    401: 'authentication_error',
+    402: 'insufficient_quota',
+    403: 'permission_error',
+    429: 'rate_limit_error',
+  };
+  return types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+}
+
+function assertShape(reply: Reply, shape: Shape, code: ErrorCode): void {
   seenCodes.add(code);
   const { status } = errorKinds[code];
   assert.equal(reply.status, status, reply.text);
   assert.match(String(reply.headers['content-type']), /^application\/json/);
   assert.match(reply.requestId, /^req_[0-9a-z]{26}$/);
   assert.equal(reply.costMicros, null);
+  assert.equal(reply.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined);
   const whole = reply.json();
   const { error } = reply;
   assert.equal(error.code, code, reply.text);
@@ -843,7 +893,7 @@ function assertShape(reply: Reply, shape: 'messages' | 'other', code: ErrorCode)
     );
   } else {
     assert.deepEqual(Object.keys(whole), ['error']);
-    assert.equal(error.type, code);
+    assert.equal(error.type, shape === 'chat' ? chatTypeOf(status) : code);
     const known = new Set(
       'message type code param request_id documentation_url details'.split(' '),
     );

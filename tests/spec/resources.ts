@@ -300,7 +300,10 @@ export const resources: readonly Section[] = [
       ['display_name | string | readable name', field(ofInfos, 'display_name', isText)],
       [
         'max_input_tokens | integer | maximum context window',
-        field(ofInfos, 'max_input_tokens', isCount),
+        async (service) => {
+          for (const info of await service.infos())
+            assert.equal(info['max_input_tokens'], info['context_window'], String(info['id']));
+        },
       ],
       [
         'max_output_tokens | integer | maximum output tokens',

@@ -144,9 +144,7 @@ export class SpecService {
 
   /** Of the text models. */
   infos(): Promise<Json[]> {
-    return this.#sample('infos', async () =>
-      (await this.#allInfos()).filter(({ type }) => type !== 'image'),
-    );
+    return this.#sample('infos', () => this.#allInfos());
   }
 
   imageModels(): Promise<Json[]> {

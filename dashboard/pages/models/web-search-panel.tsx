@@ -19,8 +19,8 @@ export function WebSearchPanel({ search }: { readonly search: ModelCatalogue['we
             )}
           </Group>
           <Text size="sm" c="dimmed">
-            <Code>POST /v1/web-search</Code> searches the web without a model. For a key with a list
-            of allowed models, add <Code>{search.id}</Code> to the list.
+            <Code>POST /v1/web-search</Code> searches the web without a model. A key&rsquo;s list of
+            allowed models does not limit it.
           </Text>
         </div>
         <Text>

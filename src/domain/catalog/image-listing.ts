@@ -40,15 +40,16 @@ export type ImageInfoEntry = {
   readonly max_input_images: number;
   readonly context_window: 0;
   readonly max_input_tokens: 0;
+  readonly max_prompt_tokens: 0;
   readonly max_output_tokens: 0;
   readonly supports_thinking: false;
   readonly supports_streaming: false;
   readonly supports_vision: boolean;
-  /** null because images have their own prices, also per token; 0 would mean free. */
-  readonly input_price_per_1m: null;
-  readonly output_price_per_1m: null;
-  readonly cache_write_price_per_1m: null;
-  readonly cache_read_price_per_1m: null;
+  /** 0, because every entry has numbers here. Images have their own prices, also per token. */
+  readonly input_price_per_1m: 0;
+  readonly output_price_per_1m: 0;
+  readonly cache_write_price_per_1m: 0;
+  readonly cache_read_price_per_1m: 0;
   readonly image_prices: ImagePrices;
 };
 
@@ -63,14 +64,15 @@ export function imageInfoEntry(id: string, model: ImageModel, factor: PriceFacto
     max_input_images: model.inputImages.max,
     context_window: 0,
     max_input_tokens: 0,
+    max_prompt_tokens: 0,
     max_output_tokens: 0,
     supports_thinking: false,
     supports_streaming: false,
     supports_vision: model.inputImages.max > 0,
-    input_price_per_1m: null,
-    output_price_per_1m: null,
-    cache_write_price_per_1m: null,
-    cache_read_price_per_1m: null,
+    input_price_per_1m: 0,
+    output_price_per_1m: 0,
+    cache_write_price_per_1m: 0,
+    cache_read_price_per_1m: 0,
     image_prices: imagePricesOf(model, factor)!,
   };
 }

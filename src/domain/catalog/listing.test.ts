@@ -128,7 +128,8 @@ describe('the info of a model', () => {
       id: 'gpt-x',
       display_name: 'The gpt-x',
       context_window: 120,
-      max_input_tokens: 100,
+      max_input_tokens: 120,
+      max_prompt_tokens: 100,
       max_output_tokens: 20,
       supports_thinking: true,
       supports_streaming: true,
@@ -200,8 +201,9 @@ describe('the info of a model', () => {
       price_per_search: 0.0025,
       price_per_search_max: 0.01,
     });
-    assert.equal(searchOf({ ...nobody, models: new Set(['web-search']) })?.price_per_search, 0.005);
-    assert.equal(searchOf({ ...nobody, models: new Set(['gpt-x']) }), null);
+    // A list of models does not limit searches.
+    for (const models of [['web-search'], ['gpt-x'], []])
+      assert.equal(searchOf({ ...nobody, models: new Set(models) })?.price_per_search, 0.005);
     assert.equal(searchOf(nobody, { isSearchLive: false }), null);
     assert.deepEqual(
       searchOf({ ...nobody, mode: 'test' }, { isSearchLive: false })?.price_per_search,
@@ -266,7 +268,7 @@ describe('models that make images', () => {
     assert.equal(modelEntry(both, { ...nobody, models: new Set(['gpt-x']) }, 'draw-x'), null);
   });
 
-  test('have no token prices in their info, and image prices as the account pays them', () => {
+  test('have token prices of 0 in their info, and image prices as the account pays them', () => {
     const viewer: Viewer = {
       ...nobody,
       mode: 'test',
@@ -283,14 +285,15 @@ describe('models that make images', () => {
       max_input_images: 1,
       context_window: 0,
       max_input_tokens: 0,
+      max_prompt_tokens: 0,
       max_output_tokens: 0,
       supports_thinking: false,
       supports_streaming: false,
       supports_vision: true,
-      input_price_per_1m: null,
-      output_price_per_1m: null,
-      cache_write_price_per_1m: null,
-      cache_read_price_per_1m: null,
+      input_price_per_1m: 0,
+      output_price_per_1m: 0,
+      cache_write_price_per_1m: 0,
+      cache_read_price_per_1m: 0,
       image_prices: {
         per_megapixel: true,
         output: { low: 0.006, high: 0.012 },

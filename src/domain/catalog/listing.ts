@@ -147,7 +147,7 @@ function searchEntry(
   { mode, models, markup, multiplierPpmOf }: Viewer,
   { searchPrices, isSearchLive }: Charging,
 ): SearchEntry | null {
-  const isVisibleHere = (models?.has(searchModelId) ?? true) && (mode === 'test' || isSearchLive);
+  const isVisibleHere = mode === 'test' || isSearchLive;
   const { usual, most } = searchPrices(
     { markup, multiplierPpm: multiplierPpmOf(searchModelId) },
     mode,

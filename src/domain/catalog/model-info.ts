@@ -26,7 +26,9 @@ export type ModelInfoEntry = {
   readonly display_name: string;
   /** Input and output combined. */
   readonly context_window: number;
+  /** The context window, too: some clients budget with it. */
   readonly max_input_tokens: number;
+  readonly max_prompt_tokens: number;
   readonly max_output_tokens: number;
   readonly supports_thinking: boolean;
   readonly supports_streaming: boolean;
@@ -57,7 +59,8 @@ export function modelInfoEntry(id: string, model: Model, view: InfoView): ModelI
     id,
     display_name: model.displayName,
     context_window: model.contextTokens,
-    max_input_tokens: model.maxInputTokens,
+    max_input_tokens: model.contextTokens,
+    max_prompt_tokens: model.maxInputTokens,
     max_output_tokens: model.maxOutputTokens,
     supports_thinking: model.supports.thinking,
     supports_streaming: model.supports.streaming,

@@ -2,7 +2,7 @@
 // straight path the provider's own fields pass, so objects are open.
 // https://platform.openai.com/docs/api-reference/chat/object
 import { Type } from 'typebox';
-import { ErrorFields } from '../error-schema.ts';
+import { ChatErrorFields } from '../error-schema.ts';
 import { optional, unknownKind } from '../schema-parts.ts';
 
 const count = optional(Type.Number({ minimum: 0 }));
@@ -110,6 +110,6 @@ export const Chunk = Type.Object({
 });
 
 /** A chunk with an error ends the stream, without `[DONE]`. */
-export const ErrorChunk = Type.Object({ error: ErrorFields });
+export const ErrorChunk = Type.Object({ error: ChatErrorFields });
 
 export const StreamEventSchema = Type.Union([Chunk, ErrorChunk]);

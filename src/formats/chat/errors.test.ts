@@ -9,7 +9,7 @@ test('an error has message, type, code, param, request id, its page in the docum
   const plain = new ApiError('invalid_request', 'n must be 1', { param: 'n' });
   const error = {
     message: 'n must be 1',
-    type: 'invalid_request',
+    type: 'invalid_request_error',
     code: 'invalid_request',
     param: 'n',
     request_id: 'req_1',

@@ -27,6 +27,7 @@ const types: Record<ErrorCode, string> = {
   unsupported_media_type: 'invalid_request_error',
   idempotency_conflict: 'invalid_request_error',
   idempotency_body_not_retained: 'invalid_request_error',
+  upgrade_required: 'invalid_request_error',
   key_daily_limit_reached: 'rate_limit_error',
   member_budget_reached: 'rate_limit_error',
   key_monthly_limit_reached: 'rate_limit_error',

@@ -1,13 +1,13 @@
 // Errors in Messages: `{type:"error",error:{type,message,code},request_id}`, as a body and as a
 // stream's `error` event.
-import { readErrorMessage } from '../error-message.ts';
+import { readErrorMessage, readVendorError } from '../error-message.ts';
 import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /** `type`: Anthropic's type for the status, on which its SDKs act. `code`: the registry's code. */
 export function writeError(error: ApiError, context: ErrorContext): JsonObject {
-  const { code, message, param, details, status } = error;
+  const { code, message, param, details, vendor, status } = error;
   const type =
     code === 'overloaded'
       ? 'overloaded_error'
@@ -20,6 +20,7 @@ export function writeError(error: ApiError, context: ErrorContext): JsonObject {
       message,
       code,
       ...(param === null ? {} : { param }),
+      ...(vendor?.details && { details: vendor.details }),
       documentation_url: documentationUrl(code, context),
     },
     request_id: context.requestId,
@@ -48,7 +49,7 @@ export function readFailure(event: JsonObject): UpstreamFailure {
   const type = isObject(event.error) ? event.error.type : undefined;
   const status = typeof type === 'string' ? (upstreamStatuses.get(type) ?? 500) : 500;
   const message = readErrorMessage(event) ?? 'the stream ended with an error without a message';
-  return { kind: 'status', status, message, retryAfterSeconds: null };
+  return { kind: 'status', status, message, retryAfterSeconds: null, ...readVendorError(event) };
 }
 
 const upstreamStatuses: ReadonlyMap<string, number> = new Map([

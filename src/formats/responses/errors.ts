@@ -1,12 +1,12 @@
 // Errors in Responses: `{error:{message,type,code,param}}` as a body, and the events that end a
 // stream.
-import { readErrorMessage } from '../error-message.ts';
+import { readErrorMessage, readVendorError } from '../error-message.ts';
 import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 
-/** Writes the body of an error answer. `type` and `code` are the registry's code. */
+/** Writes the body of an error answer. `type` is the registry's code, `code` it or OpenAI's own. */
 export function writeError(error: ApiError, context: ErrorContext): JsonObject {
   return { error: errorFields(error, context) };
 }
@@ -23,7 +23,8 @@ export function writeFailure(failed: {
   readonly sequence: number;
 }): string {
   const { error, context, sequence } = failed;
-  const { code, message, param } = error;
+  const { message, param } = error;
+  const code = codeOf(error);
   // The published type is flat, but OpenAI sends it nested (recorded 2025-11-18). Clients of both
   // kinds exist.
   const event = {
@@ -46,12 +47,17 @@ function errorFields(error: ApiError, context: ErrorContext): JsonObject {
   return {
     message,
     type: code,
-    code,
+    code: codeOf(error),
     param,
     request_id: context.requestId,
     documentation_url: documentationUrl(code, context),
     ...(details ? { details } : {}),
   };
+}
+
+/** OpenAI's own code, when OpenAI refused the request. */
+function codeOf({ vendor, code }: ApiError): string {
+  return vendor?.code ?? code;
 }
 
 /**
@@ -64,7 +70,13 @@ export function readFailure(value: unknown): UpstreamFailure {
     ? [error.code, error.type].find((name) => typeof name === 'string')
     : undefined;
   const message = readErrorMessage(error) ?? 'the response failed without a message';
-  return { kind: 'status', status: statusOfCode(code ?? ''), message, retryAfterSeconds: null };
+  return {
+    kind: 'status',
+    status: statusOfCode(code ?? ''),
+    message,
+    retryAfterSeconds: null,
+    ...readVendorError({ error }),
+  };
 }
 
 function statusOfCode(code: string): number {

@@ -39,13 +39,8 @@ export function unknownModel(
 /** Throws ApiError `account_frozen` or `model_not_allowed_for_key`. */
 export function checkPermission(key: ApiKey, modelId: string): void {
   if (key.accountFrozen) throw accountFrozen();
-  if (key.models === null || key.models.has(modelId)) return;
-  if (modelId === searchModelId) {
-    throw new ApiError(
-      'model_not_allowed_for_key',
-      `This key may not search the web. Use another key, or ask the operator to add \`${searchModelId}\` to the key's list of models.`,
-    );
-  }
+  // A list of models says nothing about searches, which have no model.
+  if (modelId === searchModelId || key.models === null || key.models.has(modelId)) return;
   throw new ApiError(
     'model_not_allowed_for_key',
     `This key may not use the model '${modelId}'. GET /v1/models lists the models it may.`,

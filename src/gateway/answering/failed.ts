@@ -6,7 +6,7 @@ import { endSpoiled, lossOf, settle } from '../charging/settle.ts';
 import { useSoFar } from '../charging/used.ts';
 import type { LastFailed } from './try-routes.ts';
 import { shuttingDown } from '../unavailable.ts';
-import { toApiError, withoutProvider } from './failure-message.ts';
+import { cleanVendorError, toApiError, withoutProvider } from './failure-message.ts';
 
 /**
  * Releases the hold, books what the provider bills as a loss, and returns the error. An answer that
@@ -30,9 +30,12 @@ export async function endWithoutAnswer(
     await called.hold.release(lossOf(called, failed), { isProvoked: isProvoked(called, failed) });
   }
   if (called.gateway.runs.isEnding) return shuttingDown();
+  const { format, provider } = called.attempt.route;
+  const { vendor, ...plain } = reported;
   return toApiError({
-    ...reported,
-    message: withoutProvider(reported.message, called.attempt.route.provider),
+    ...plain,
+    message: withoutProvider(reported.message, provider),
+    ...(vendor && format === called.format.name && { vendor: cleanVendorError(vendor, provider) }),
   });
 }
 

@@ -2,6 +2,8 @@
 // when the client can act on them; otherwise a plain statement.
 import { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { VendorError } from '../../canonical/vendor-error.ts';
+import { isObject } from '../../lib/json.ts';
 
 const messageCharactersMax = 500;
 const defaultRetryAfterSeconds = 5;
@@ -49,7 +51,7 @@ function statusError(failure: UpstreamFailure): ApiError {
     case 404:
     case 413:
     case 422:
-      return callersError(failure.message);
+      return callersError(failure);
     case 429:
     case 503:
     case 529:
@@ -89,15 +91,48 @@ const tooLong = new RegExp(
   'i',
 );
 
-function callersError(upstreamMessage: string): ApiError {
+function callersError({ message: upstreamMessage, vendor }: UpstreamFailure): ApiError {
   const message = scrub(upstreamMessage);
-  if (tooLong.test(message)) {
-    return new ApiError('context_length_exceeded', message, { isQuoted: true });
-  }
+  const options = { param: vendor?.param, vendor, isQuoted: message !== '' };
+  if (tooLong.test(message)) return new ApiError('context_length_exceeded', message, options);
   return new ApiError(
     'invalid_request',
     message === '' ? 'The provider refused the request.' : message,
-    { isQuoted: message !== '' },
+    options,
+  );
+}
+
+type Provider = { readonly apiKey: string | null; readonly baseUrl: string };
+
+const detailsBytesMax = 4_096;
+const detailsLevelsMax = 4;
+
+/** Returns a vendor's error for the client: bounded, and scrubbed as the message is. */
+export function cleanVendorError(
+  { param, code, details }: VendorError,
+  provider: Provider,
+): VendorError {
+  const clean = (text: string) => scrub(withoutProvider(text, provider));
+  const shown = details && cleanDetails(details, clean, detailsLevelsMax);
+  return {
+    ...(param !== undefined && { param: clean(param) }),
+    ...(code !== undefined && /^[\w.-]{1,64}$/.test(code) && clean(code) === code && { code }),
+    ...(isObject(shown) && JSON.stringify(shown).length <= detailsBytesMax && { details: shown }),
+  };
+}
+
+/** undefined: the value is left out. */
+function cleanDetails(value: unknown, clean: (text: string) => string, levels: number): unknown {
+  if (typeof value === 'string') return clean(value);
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (levels === 0 || typeof value !== 'object') return undefined;
+  if (Array.isArray(value))
+    return value.slice(0, 100).flatMap((each) => cleanDetails(each, clean, levels - 1) ?? []);
+  const entries = Object.entries(value)
+    .slice(0, 100)
+    .filter(([name]) => /^\w{1,64}$/.test(name) && clean(name) === name);
+  return Object.fromEntries(
+    entries.map(([name, each]) => [name, cleanDetails(each, clean, levels - 1)]),
   );
 }
 
@@ -108,10 +143,7 @@ const plainKeyCharactersMax = 8;
  * Removes this provider's key and address from its message, whatever they look like; `scrub` only
  * knows the usual shapes.
  */
-export function withoutProvider(
-  message: string,
-  { apiKey, baseUrl }: { readonly apiKey: string | null; readonly baseUrl: string },
-): string {
+export function withoutProvider(message: string, { apiKey, baseUrl }: Provider): string {
   const { host } = new URL(baseUrl);
   const withoutKey =
     apiKey && apiKey.length > plainKeyCharactersMax

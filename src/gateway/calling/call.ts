@@ -2,7 +2,7 @@
 // shape.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { readErrorMessage } from '../../formats/error-message.ts';
+import { readErrorMessage, readVendorError } from '../../formats/error-message.ts';
 import type { BilledAnswer } from '../../formats/billed-answer.ts';
 import type { StreamPipe, StreamProgress } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
@@ -70,7 +70,7 @@ export async function callUpstream(called: Called): Promise<CallReply> {
     reply.failure.status === null
       ? upstreamFormats[route.format].readBilledAnswer(reply.body)
       : null;
-  const failure = { ...reply.failure, message };
+  const failure = { ...reply.failure, message, ...readVendorError(reply.body) };
   const failed = failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, {
     requestSent: reply.requestSent,
     billed,

@@ -41,6 +41,8 @@ export function sendError(
   // Anthropic's SDK reads the id under this name. The handler sets it on answers, but a 401 or 415
   // never reaches the handler.
   if (formatAt(url).name === 'messages') reply.header('request-id', requestId);
+  // RFC 9110 asks for it with every 401.
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== null)
     reply.header('retry-after', String(error.retryAfterSeconds));
   const body = JSON.stringify(
@@ -59,9 +61,11 @@ function hasProblems(url: string): boolean {
   return url.startsWith(`${dashboardApiPath}/`) || url.startsWith(`${adminApiPath}/`);
 }
 
-/** Anthropic's format below `/v1/messages`, OpenAI's everywhere else. */
+/** Anthropic's format below `/v1/messages`, Chat's at its address, and Responses' elsewhere. */
 function formatAt(url: string): ClientFormat {
-  return /^\/v1\/messages(?:[/?]|$)/.test(url) ? clientFormats.messages : clientFormats.responses;
+  if (/^\/v1\/messages(?:[/?]|$)/.test(url)) return clientFormats.messages;
+  if (/^\/v1\/chat\/completions(?:[/?]|$)/.test(url)) return clientFormats.chat;
+  return clientFormats.responses;
 }
 
 /** Errors that Fastify itself raises before a handler runs. */
