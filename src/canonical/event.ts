@@ -48,10 +48,7 @@ export type Stop = {
   readonly sequence: string | null;
 };
 
-/**
- * An upstream's failure. `status` is the HTTP status, or null when there was none (connection, cut
- * stream, unreadable body).
- */
+/** `status`: of HTTP; null when there was none (connection, cut stream, unreadable body). */
 export type UpstreamFailure = {
   readonly kind: 'status' | 'connection' | 'timeout' | 'broken-stream' | 'unreadable';
   readonly status: number | null;

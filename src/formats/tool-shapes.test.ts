@@ -106,7 +106,6 @@ test('a body in its own shape stays the same object', () => {
 });
 
 test('what has no known shape is refused by name', () => {
-  for (const tool of [{ type: 'function' }, { type: 'custom', name: 'x', parameters }])
-    assert.throws(() => chat({ tools: [tool] }), /^Error: tools\[0\]|unknown/);
+  assert.throws(() => chat({ tools: [{ type: 'function' }] }), /^Error: tools\[0\]/);
   assert.throws(() => responses({ tools: [{ type: 'function' }] }), /^Error: tools\[0\]\.name/);
 });

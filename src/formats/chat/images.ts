@@ -2,12 +2,12 @@
 // https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11-28
 import type { MediaSource } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { readMediaUrl, writeMediaUrl } from './media.ts';
+import { readMediaUrl, writeMediaUrl } from '../media-url.ts';
 
 export function readImages({ images }: JsonObject): MediaSource[] {
   return (Array.isArray(images) ? images : []).flatMap((image: unknown) => {
     const url = isObject(image) && isObject(image.image_url) ? image.image_url.url : null;
-    return (typeof url === 'string' && readMediaUrl(url)) || [];
+    return (typeof url === 'string' && readMediaUrl(url, 'image')) || [];
   });
 }
 

@@ -113,7 +113,7 @@ test('a broken stream fails, writes nothing more, and its error has no [DONE] af
   assert.deepEqual(parseSse(frames), [
     {
       event: '',
-      data: '{"error":{"message":"the provider failed","type":"upstream_error","code":"upstream_error","param":null,"request_id":"req_1","documentation_url":"https://llm.example.com/docs/errors#upstream_error"}}',
+      data: '{"error":{"message":"the provider failed","type":"server_error","code":"upstream_error","param":null,"request_id":"req_1","documentation_url":"https://llm.example.com/docs/errors#upstream_error"}}',
     },
   ]);
 });

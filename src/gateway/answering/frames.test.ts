@@ -27,7 +27,7 @@ const context: AnswerContext = {
 const clock = new TestClock();
 const called = {
   gateway: { clock },
-  attempt: { route: { format: 'chat' } },
+  attempt: { route: { format: 'chat' }, written: { isTranslated: false } },
   format: chat,
 } as unknown as Called;
 

@@ -52,7 +52,7 @@ function ask(content: readonly object[], readUrls: ReadUrls, fields: Partial<Cou
   const gateway = {
     clock: new TestClock(),
     config: { pricing: { markup: 1 }, limits: { unknown_fields: 'drop' } },
-    routing: { noteUnknown: () => {} },
+    routing: { noteUnknown: () => {}, refusedSummaries: { has: () => false } },
     upstreams: {
       send: async (call: UpstreamCall) => {
         calls.push(call);
