@@ -34,6 +34,7 @@ describe('sources', () => {
     assert.deepEqual(config.server.port, 4_000);
     assert.deepEqual(config.limits, {
       chat_max_tokens: 2_048,
+      unknown_fields: 'drop',
       requests_per_minute: 600,
       tokens_per_minute: null,
       concurrent_requests: null,

@@ -52,6 +52,8 @@ export type AnswerContext = {
   /** Absent: `createdAtSeconds` is also the time of completion. */
   readonly nowSeconds?: () => number;
   readonly request: ClientRequest;
+  /** Unknown fields of the request that were left out. Absent: none. */
+  readonly leftOut?: readonly string[];
   /** Our estimate of the input tokens, for formats that report them before the upstream does. */
   readonly estimatedInputTokens: number;
   /** The upstream's usage is shown up to this, as it is charged. Absent: as reported. */

@@ -106,6 +106,11 @@ test('a body in its own shape stays the same object', () => {
 });
 
 test('what has no known shape is refused by name', () => {
-  assert.throws(() => chat({ tools: [{ type: 'function' }] }), /^Error: tools\[0\]/);
+  for (const tool of [
+    { type: 'function' },
+    { type: 'custom' },
+    { type: 'function', function: 'f' },
+  ])
+    assert.throws(() => chat({ tools: [tool] }), /^Error: tools\[0\]\.(?:function|custom) /);
   assert.throws(() => responses({ tools: [{ type: 'function' }] }), /^Error: tools\[0\]\.name/);
 });

@@ -29,7 +29,7 @@ export function toChatTool(tool: unknown): unknown {
   const { parameters = input_schema, ...others } = rest;
   if (typeof name !== 'string' || ![undefined, null, 'function', 'custom'].includes(type as null))
     return tool;
-  if (type === 'custom' && parameters === undefined)
+  if (type === 'custom' && (parameters ?? null) === null)
     return { ...others, type, custom: defined({ name, description, format: nestGrammar(format) }) };
   const described = defined({ name, description, parameters, strict });
   return { ...others, type: 'function', function: described };

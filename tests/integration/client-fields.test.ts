@@ -101,6 +101,12 @@ test('an unknown field at any endpoint and depth is left out and listed, and nev
         const fields = JSON.parse(`{"${field}":{"n":2}}`) as object;
         const reply = await post({ name, key: caller, fields });
         assert.deepEqual([reply.status, ignoredBy(reply)], [200, [field]], reply.text);
+        const { warnings } = reply.json<{ warnings?: { param: string }[] }>();
+        const warned = name === 'responses' ? [field] : undefined;
+        assert.deepEqual(
+          warnings?.map(({ param }) => param),
+          warned,
+        );
         if (mode === 'live') assert.ok(!Object.hasOwn(lastSent(), field), field);
       }
     }

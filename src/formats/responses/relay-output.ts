@@ -34,7 +34,7 @@ export function relayResponse(
     ...missingHead(response, context),
     model: context.model,
     output,
-    ...writeWarnings(body, response.warnings),
+    ...writeWarnings(context, response.warnings),
   };
   return { ...named, ...clientNames(response, body), ...usage, ...ours };
 }

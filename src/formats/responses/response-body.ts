@@ -24,15 +24,32 @@ export const inProgress: ResponseState = {
 /** `warnings` of the response object: what was not done as requested. Left out when empty. */
 type Warning = { readonly code: string; readonly message: string; readonly param: string };
 
-/** `kept`: the provider's own warnings. */
+/** The header lists the other unknown fields, too. */
+const unknownWarningsMax = 10;
+
+/** `kept`: the provider's own warnings, and ours if the response is written again. */
 export function writeWarnings(
-  request: JsonObject,
+  { request, leftOut = [] }: AnswerContext,
   kept: unknown = [],
 ): { readonly warnings?: readonly unknown[] } {
-  if ((request.previous_response_id ?? null) === null) return {};
+  const asksForPrevious = (request.body['previous_response_id'] ?? null) !== null;
+  const ours = [
+    ...(asksForPrevious ? [previousIgnored] : []),
+    ...leftOut.slice(0, unknownWarningsMax).map(unknownIgnored),
+  ];
+  if (ours.length === 0) return {};
+  const isOurs = (warning: unknown) =>
+    isObject(warning) &&
+    ours.some(({ code, param }) => warning.code === code && warning.param === param);
   const others: readonly unknown[] = Array.isArray(kept) ? kept : [];
+  return { warnings: [...ours, ...others.filter((warning) => !isOurs(warning))] };
+}
+
+function unknownIgnored(param: string): Warning {
   return {
-    warnings: [previousIgnored, ...others.filter((warning) => warning !== previousIgnored)],
+    code: 'unknown_field_ignored',
+    message: `\`${param}\` is not known here and was ignored.`,
+    param,
   };
 }
 
@@ -85,7 +102,7 @@ export function writeResponse(context: AnswerContext, state: ResponseState): Jso
     access_programs: null,
     ...echoPrompt(request),
     ...echoSampling(request),
-    ...writeWarnings(context.request.body),
+    ...writeWarnings(context),
   };
 }
 

@@ -17,7 +17,7 @@ type Answering = Pick<Held, 'gateway' | 'requestId' | 'model' | 'request'> & {
 };
 
 export function answerContextOf(answering: Answering): AnswerContext {
-  const { gateway, requestId, model, request, estimate } = answering;
+  const { gateway, requestId, model, request, estimate, attempt } = answering;
   const nowSeconds = () => Math.floor(gateway.clock.nowMs() / 1_000);
   return {
     requestId: requestId.slice('req_'.length),
@@ -25,6 +25,7 @@ export function answerContextOf(answering: Answering): AnswerContext {
     createdAtSeconds: nowSeconds(),
     nowSeconds,
     request,
+    ...(attempt && { leftOut: attempt.written.leftOut }),
     estimatedInputTokens: estimate.likely,
     usageMax: usageMaxOf(answering),
   };

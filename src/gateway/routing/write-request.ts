@@ -29,6 +29,8 @@ export type WrittenRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly ignored: readonly string[];
+  /** The unknown fields among the ignored. */
+  readonly leftOut: readonly string[];
   readonly emulated: Emulated;
   /** False on the straight path. */
   readonly isTranslated: boolean;
@@ -106,6 +108,7 @@ export function writeUpstreamRequest(asked: ToWrite, limits: RouteLimits): Writt
         ...ignoredBetas(asked.forwardable['anthropic-beta']),
       ]),
     ],
+    leftOut: [...target.unknown.leftOut],
     emulated,
     isTranslated,
     loweredTools,
