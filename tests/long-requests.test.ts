@@ -69,6 +69,30 @@ const shapes: Readonly<Record<string, Shape>> = {
         { role: 'user', content: times(count, () => messagesResult(0)) },
       ],
     ),
+  'results of one call': (count) =>
+    bodies(
+      [
+        { role: 'assistant', content: null, tool_calls: [chatCall(0)] },
+        ...times(count, () => ({ role: 'tool', tool_call_id: 'c0', content: 'r' })),
+      ],
+      [responsesCall(0), ...times(count, () => responsesResult(0))],
+      [
+        { role: 'assistant', content: [messagesCall(0)] },
+        { role: 'user', content: times(count, () => messagesResult(0)) },
+      ],
+    ),
+  'calls without results, and results without calls': (count) =>
+    bodies(
+      [
+        { role: 'assistant', content: null, tool_calls: times(count, chatCall) },
+        ...times(count, (index) => ({ role: 'tool', tool_call_id: `d${index}`, content: 'r' })),
+      ],
+      [...times(count, responsesCall), ...times(count, (index) => responsesResult(count + index))],
+      [
+        { role: 'assistant', content: times(count, messagesCall) },
+        { role: 'user', content: times(count, (index) => messagesResult(count + index)) },
+      ],
+    ),
   'answers without a question between them': (count) =>
     bodies(
       times(count, () => ({ role: 'assistant', content: 'a' })),

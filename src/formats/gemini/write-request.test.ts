@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiError } from '../../canonical/errors.ts';
+import { effortLevels } from '../../canonical/request.ts';
 import type {
   CanonicalRequest,
   Message,
@@ -377,6 +378,20 @@ test('images are inside their result since Gemini 3; before, and by URL, they fo
     inline,
     linked,
   ]);
+});
+
+test('more effort never gets a smaller thinking budget', () => {
+  for (const model of ['gemini-2.5-flash', 'gemini-2.5-pro', 'gemini-2.5-flash-lite']) {
+    for (const maxOutputTokens of [500, 2_000, 8_192, 9_000, 24_576, 32_000, 64_000, 65_536]) {
+      const budgets = effortLevels.slice(1).map((effort) => {
+        const reasoning = { effort, budgetTokens: null };
+        const config = write({ reasoning }, { model, maxOutputTokens }).body.generationConfig;
+        return (config.thinkingConfig as { thinkingBudget: number }).thinkingBudget;
+      });
+      const sorted = budgets.toSorted((first, second) => first - second);
+      assert.deepEqual(budgets, sorted, `${model} ${maxOutputTokens}`);
+    }
+  }
 });
 
 test('a prefilled answer is sent to models that continue it and refused for others', () => {
