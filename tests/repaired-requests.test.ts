@@ -332,6 +332,7 @@ const careless = {
   properties: {
     a: { type: 'string', description: null, default: null },
     list: { type: 'array', items: { type: 'object', required: null } },
+    any: null,
   },
   required: null,
   additionalProperties: null,
@@ -341,6 +342,7 @@ const mended = {
   properties: {
     a: { type: 'string', default: null },
     list: { type: 'array', items: { type: 'object' } },
+    any: {},
   },
 };
 

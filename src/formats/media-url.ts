@@ -2,12 +2,13 @@
 import { base64Source, type MediaPlace } from '../canonical/media-type.ts';
 import type { MediaSource } from '../canonical/request.ts';
 
+/** Only the head is matched: the data may be megabytes. */
+const headMax = 1_024;
 const dataUrl = /^data:([^;,]+)(?:;[^;,]*)*;base64,/i;
 
 /** Returns null when it is neither an http(s) URL nor base64 in a data URL. */
 export function readMediaUrl(url: string, place: MediaPlace): MediaSource | null {
-  // Matches only the head: the data may be megabytes.
-  const head = dataUrl.exec(url.slice(0, 256));
+  const head = dataUrl.exec(url.slice(0, headMax));
   if (head) return base64Source(head[1]!, url.slice(head[0].length), place);
   return /^https?:\/\//i.test(url) ? { kind: 'url', url } : null;
 }
@@ -18,7 +19,7 @@ export function writeMediaUrl(source: MediaSource): string {
 
 /** Repairs type and base64 of a data URL. Returns the same string when nothing is wrong. */
 export function mendMediaUrl(url: string, place: MediaPlace): string {
-  const head = dataUrl.exec(url.slice(0, 256));
+  const head = dataUrl.exec(url.slice(0, headMax));
   if (!head) return url;
   const data = url.slice(head[0].length);
   const source = base64Source(head[1]!, data, place);

@@ -15,7 +15,7 @@ export function mendSchema(schema: JsonObject, options: MendOptions = {}): JsonO
   for (const [word, value] of Object.entries(schema)) {
     if (value === null && !mayBeNull.has(word)) continue;
     if (schemaMaps.has(word) && isObject(value)) {
-      const members = Object.entries(value).map(([name, member]) => [name, mend(member)]);
+      const members = Object.entries(value).map(([name, member]) => [name, mend(member) ?? {}]);
       entries.push([word, Object.fromEntries(members)]);
     } else if (!schemaWords.has(word)) entries.push([word, value]);
     else entries.push([word, Array.isArray(value) ? value.map(mend) : mend(value)]);

@@ -343,13 +343,21 @@ test("only the model's Anthropic routes are tried, in order", async () => {
 const ofUser = (...content: object[]) => ({ ...hello, messages: [{ role: 'user', content }] });
 const byUrl = (type: string, url: string) => ({ type, source: { type: 'url', url } });
 
+const behindCall = (...content: object[]) => ({
+  ...ofUser(),
+  messages: [
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] },
+    { role: 'user', content },
+  ],
+});
+
 test('an image by URL is fetched once, and the upstream gets it as base64', async () => {
   const served = pngHead(400, 200);
   gateway.upstream.on('/pictures/cat.png', (response) => void response.end(served));
   const image = byUrl('image', `${gateway.upstream.url}/pictures/cat.png`);
   const result = { type: 'tool_result', tool_use_id: 'a', content: [image] };
   const { reply, asked } = await gateway.recordUpstream(() =>
-    count(ofUser(image, { type: 'text', text: 'Look' }, result)),
+    count(behindCall(result, image, { type: 'text', text: 'Look' })),
   );
   assert.equal(countOf(reply), 4_321);
   assert.equal(reply.headers[estimateHeader], undefined);
@@ -366,7 +374,7 @@ test('an image by URL is fetched once, and the upstream gets it as base64', asyn
   };
   assert.deepEqual(
     asked[1]!.body,
-    ofUser(inlined, { type: 'text', text: 'Look' }, { ...result, content: [inlined] }),
+    behindCall({ ...result, content: [inlined] }, inlined, { type: 'text', text: 'Look' }),
   );
 });
 
