@@ -110,7 +110,7 @@ for (const upstream of ['gemini', 'chat'] as const) {
     test(`our own count of a ${upstream} image for a ${client} client is that of an image`, () => {
       const meter = new OutputMeter();
       meter.addText('Here');
-      meter.addImage();
+      meter.addImages(1);
       assert.ok(meter.bytes < data.length / 2);
       assert.equal(stream(upstream, client).pipe.progress.output.bytes, meter.bytes);
     });

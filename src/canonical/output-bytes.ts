@@ -32,8 +32,8 @@ export class OutputMeter {
     this.#written += bytes;
   }
 
-  addImage(): void {
-    this.addBytes(imageBytes);
+  addImages(count: number): void {
+    this.addBytes(count * imageBytes);
   }
 
   addReasoning(text: string): void {
@@ -59,7 +59,7 @@ export class OutputMeter {
         this.addSealed(event.signature.value);
         return;
       case 'image':
-        this.addImage();
+        this.addImages(1);
         return;
       default:
         return;
@@ -68,7 +68,7 @@ export class OutputMeter {
 
   addPart(part: AssistantPart): void {
     if (part.type === 'tool-call') this.addText(part.arguments);
-    else if (part.type === 'image') this.addImage();
+    else if (part.type === 'image') this.addImages(1);
     else if (part.type !== 'thinking') this.addText(part.text);
     else {
       this.addReasoning(part.text);

@@ -211,6 +211,26 @@ test('no summary is asked for without an effort, or with none', async () => {
   assert.deepEqual((await stream({ effort: 'none' })).sent, { effort: 'none' });
 });
 
+test('a summary of the client’s own that the host refuses is its error, and takes nobody else’s away', async () => {
+  const error = {
+    message: 'Unsupported value',
+    param: 'reasoning.summary',
+    code: 'unsupported_value',
+  };
+  gateway.upstream.on(
+    '/v1/responses',
+    answerStatus(400, { body: { error } }),
+    answerJson(response),
+  );
+  const ask = (asked: object) => {
+    const body = { model: 'gpt-2', input: 'x', reasoning: asked };
+    return gateway.post('/v1/responses', { key, body });
+  };
+  assert.equal((await ask({ effort: 'low', summary: 'concise' })).status, 400);
+  const [sent] = await sentBy(() => ask({ effort: 'low' }));
+  assert.equal(sent!.reasoning.summary, 'auto');
+});
+
 test('a host that refuses summaries is asked once without, and no more for an hour', async () => {
   const refused = answerStatus(400, {
     body: {

@@ -12,7 +12,7 @@ export function meterMessage(meter: OutputMeter, message: JsonObject): void {
   meter.addReasoning(readThinkingInContent(content));
   meter.addText(readText(refusal));
   meterReasoning(meter, message);
-  for (const _image of readImages(message)) meter.addImage();
+  if (message.images) meter.addImages(readImages(message).length);
   if (Array.isArray(toolCalls)) for (const call of toolCalls) meterCall(meter, call);
   if (isObject(legacyCall)) meter.addText(readText(legacyCall.arguments));
 }

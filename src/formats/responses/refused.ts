@@ -14,12 +14,16 @@ export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | 
     /encrypted content .*(?:verified|decrypt)/i.test(message)
   )
     return withoutReasoning(body);
-  const isSummary = param === 'reasoning.summary' || /reasoning summar(?:y|ies)/i.test(message);
+  // Other summaries are the client's own: were their refusal remembered, an account could take the
+  // summaries of all others away.
+  const isSummary = param === 'reasoning.summary' || message.startsWith(unverified);
   const { reasoning } = body;
-  if (!isSummary || !isObject(reasoning) || (reasoning.summary ?? null) === null) return null;
+  if (!isSummary || !isObject(reasoning) || reasoning.summary !== 'auto') return null;
   const { summary: _summary, ...rest } = reasoning;
   return { body: { ...body, reasoning: rest }, ignored: ['reasoning.summary'], isLasting: true };
 }
+
+const unverified = 'Your organization must be verified to generate reasoning summaries';
 
 /** The ids go too: OpenAI refuses a stored call or message without the reasoning before it. */
 function withoutReasoning(body: JsonObject): Lightened | null {
