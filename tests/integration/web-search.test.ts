@@ -588,17 +588,17 @@ test("Chat's search is charged once per answer on a provider with a price for it
   assert.deepEqual([several.status, several.error.param], [400, 'n'], several.text);
 });
 
-test('on a model of another format a search is refused by name, also with a test key, and nothing is held', async () => {
+test('on a model of another format a search that the model must use is refused by name, also with a test key, and nothing is held', async () => {
   const live = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
   const sandbox = await gateway.makeKey({ account: live.account });
-  for (const [wire, other] of [
-    [responses, 'search-anthropic'],
-    [messages, 'search-openai'],
+  for (const [wire, other, choice] of [
+    [responses, 'search-anthropic', 'required'],
+    [messages, 'search-openai', { type: 'any' }],
   ] as const) {
     for (const { key } of [live, sandbox]) {
       const refused = await gateway.post(wire.path, {
         key,
-        body: wire.body({ ...wire.asks(), model: other }),
+        body: wire.body({ ...wire.asks(), model: other, tool_choice: choice }),
       });
       assert.equal(refused.status, 400, refused.text);
       assert.match(refused.error.message, /^tools\[0\]\.type/);

@@ -9,6 +9,7 @@ import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { BrokenOffAnswer, UnreadableAnswer, type RelayedAnswer } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
+import { answerWithSearches } from './hosted-search.ts';
 import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { tryRoutes, type Tried } from './try-routes.ts';
@@ -27,7 +28,10 @@ import { finalUse } from '../charging/used.ts';
 export async function sendAnswer(held: Held): Promise<number> {
   const { client, gateway } = held;
   const tried = await tryRoutes(held, async (called) => {
-    const read = readReply(called, await callUpstream(called));
+    const call = async (turn: Called, spentMs = 0) =>
+      readReply(turn, await callUpstream(turn, spentMs));
+    const own = called.attempt.search?.own;
+    const read = await (own ? answerWithSearches(called, own, call) : call(called));
     if (read.kind === 'answered') called.unseen.noteWhole(read.answer.usage);
     return read;
   });

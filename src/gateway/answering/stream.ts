@@ -20,6 +20,7 @@ import { takenOver, explainDatabaseOutage } from '../unavailable.ts';
 import { endWithoutAnswer } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { answerContextOf, errorContextOf, responseToStore } from './head.ts';
+import { openSearches } from './hosted-search-stream.ts';
 import { Output } from './output.ts';
 
 /** Returns the tokens used. Throws the ApiError to answer with. */
@@ -65,7 +66,11 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Tri
     const reply = await callUpstream(called);
     if (reply.kind === 'failure')
       return growth.isRefused ? { ...reply, failure: unaffordable } : reply;
-    const opened = openFrames(called, reply, answerContextOf(called));
+    const own = called.attempt.search?.own;
+    const context = answerContextOf(called);
+    const opened = own
+      ? openSearches(called, own, reply, context)
+      : openFrames(called, reply, context);
     ({ pipe } = opened);
     return await relay({ ...calling, ...opened });
   } finally {

@@ -61,9 +61,10 @@ export function failedCall(
   };
 }
 
-export async function callUpstream(called: Called): Promise<CallReply> {
+/** `spentMs`: the part of the answer's time that earlier calls took. */
+export async function callUpstream(called: Called, spentMs = 0): Promise<CallReply> {
   const { route } = called.attempt;
-  const reply = await (route.isPlayed ? play(called) : send(called));
+  const reply = await (route.isPlayed ? play(called) : send(called, spentMs));
   if (reply.kind !== 'failure') return reply;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const billed =
@@ -78,16 +79,10 @@ export async function callUpstream(called: Called): Promise<CallReply> {
   return failed.failure.status === 400 ? { ...failed, refusal: reply.body } : failed;
 }
 
-function send({
-  gateway,
-  attempt,
-  run,
-  model,
-  request,
-  trace,
-  span,
-}: Called): Promise<UpstreamReply> {
+function send(called: Called, spentMs: number): Promise<UpstreamReply> {
+  const { gateway, attempt, run, model, request, trace, span } = called;
   const { route, written } = attempt;
+  const timeouts = timeoutsFor(route.provider.timeouts, { model, stream: request.stream });
   const { path, headers, body } = written;
   return gateway.upstreams.send({
     provider: route.provider,
@@ -96,7 +91,7 @@ function send({
     trace: span?.trace ?? trace,
     body,
     stream: request.stream,
-    timeouts: timeoutsFor(route.provider.timeouts, { model, stream: request.stream }),
+    timeouts: { ...timeouts, total_ms: Math.max(timeouts.total_ms - spentMs, 1) },
     signal: run.waiting,
   });
 }

@@ -54,12 +54,15 @@ export type Granted = {
 
 /** Returns the most that the request can cost with this much output. */
 export function worstCaseOf(wanted: HoldRequest, outputTokens: number): Micros {
-  return worstCaseMicros(wanted.price, { ...inputSizeOf(wanted), outputTokens });
+  return worstCaseMicros(wanted.price, { ...inputSizeOf(wanted, outputTokens), outputTokens });
 }
 
 /** Returns the output tokens that this amount pays for in addition to the input. */
 export function affordableTokens(wanted: HoldRequest, amountMicros: Micros): number {
-  return affordableOutputTokens(wanted.price, { ...inputSizeOf(wanted), amountMicros });
+  return affordableOutputTokens(wanted.price, {
+    ...inputSizeOf(wanted, wanted.outputTokens),
+    amountMicros,
+  });
 }
 
 /**
@@ -79,11 +82,15 @@ export function likelyCostOf(
   };
 }
 
-function inputSizeOf({ inputTokensUpper, model, request, search, cachesLong }: HoldRequest) {
+/** After a search of our own, the model reads its output so far again. */
+function inputSizeOf(
+  { inputTokensUpper, model, request, search, cachesLong }: HoldRequest,
+  outputTokens: number,
+) {
   const { contextTokens } = model;
   return {
     inputTokensUpper: inputTokensWithSearches(search, {
-      promptTokens: inputTokensUpper,
+      promptTokens: inputTokensUpper + (search?.own ? outputTokens : 0),
       contextTokens,
     }),
     choices: request.choices,

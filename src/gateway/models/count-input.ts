@@ -18,6 +18,7 @@ import { estimateInput } from './input-estimate.ts';
 import { answerMsMax, sendCount } from './send-count.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
 import { findRoutes, type ChosenRoute } from '../routing/route.ts';
+import { readOwnSearch } from '../routing/own-search.ts';
 import { readSearch } from '../routing/provider-search.ts';
 import { playCount } from '../../providers/registry.ts';
 import { writeUpstreamRequest, type WrittenRequest } from '../routing/write-request.ts';
@@ -74,7 +75,10 @@ function writeForRoutes(
   const written: WrittenRoute[] = [];
   let refusal: unknown = null;
   for (const route of routes) {
-    const search = readSearch(gateway, { model, route, format: responses, request }, factor);
+    const estimate = estimateInput(request.body, { model, routes });
+    const search =
+      readSearch(gateway, { model, route, format: responses, request }, factor) ??
+      readOwnSearch({ ...asked, route, estimate });
     try {
       written.push({
         route,

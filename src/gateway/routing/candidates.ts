@@ -6,6 +6,7 @@ import type { AppliedPrice, PriceFactor } from '../../domain/catalog/price.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { ChosenRoute } from './route.ts';
 import { orderRoutes } from './order.ts';
+import { readOwnSearch } from './own-search.ts';
 import { readSearch, type AskedSearch } from './provider-search.ts';
 import type { Asked, RouteLimits } from './write-request.ts';
 
@@ -25,7 +26,7 @@ export function findCandidates(
   const { gateway } = asked;
   const toCandidate = (route: ChosenRoute, standing: Standing): Candidate => ({
     route,
-    search: readSearch(gateway, { ...asked, route }, factor),
+    search: readSearch(gateway, { ...asked, route }, factor) ?? readOwnSearch({ ...asked, route }),
     outputTokens: outputLimitOf(asked, route),
     standing,
   });
@@ -70,13 +71,20 @@ export function dearestOf(candidates: readonly Candidate[], tokenPrice: AppliedP
     if (candidate.search && (!search || candidate.search.price.listPicos > search.price.listPicos))
       search = candidate.search;
   }
+  const own = candidates.find((candidate) => candidate.search?.own)?.search?.own;
+  if (search && own) search = { ...search, own };
   const outputTokens = Math.max(...candidates.map((candidate) => candidate.outputTokens));
   const cachesLong = candidates.some(({ route }) => route.format === 'messages');
-  return { price: priceWith(tokenPrice, search), search, outputTokens, cachesLong };
+  const price = search ? { ...tokenPrice, search: search.price } : tokenPrice;
+  return { price, search, outputTokens, cachesLong };
 }
 
 export function priceWith(tokenPrice: AppliedPrice, search: AskedSearch | null): AppliedPrice {
-  return search ? { ...tokenPrice, search: search.price } : tokenPrice;
+  if (!search) return tokenPrice;
+  const { list, upstream } = tokenPrice;
+  // Each call of its own search is below all tiers; their sum may not be.
+  const base = search.own && { list: { ...list, tiers: [] }, upstream: { ...upstream, tiers: [] } };
+  return { ...tokenPrice, ...base, search: search.price };
 }
 
 /**

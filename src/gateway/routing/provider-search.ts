@@ -1,6 +1,8 @@
 // Web searches that a request's provider runs: their maximum, their price, and the input they add.
 import { searchPriceFor, type SearchPrice } from '../../domain/catalog/search-price.ts';
 import type { Config } from '../../config/schema.ts';
+import type { LostCalls, WebSearcher } from '../../domain/search/web-searcher.ts';
+import type { Micros } from '../../lib/money.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
@@ -16,6 +18,15 @@ export type AskedSearch = {
   readonly mayBeFewer: boolean;
   /** The field with which the caller can allow fewer; null: none. */
   readonly limitField: string | null;
+  /** Absent: the provider runs it. */
+  readonly own?: OwnSearch;
+};
+
+/** The gateway's own search, for a model whose provider has none. */
+export type OwnSearch = {
+  readonly searcher: WebSearcher;
+  /** What the operator pays for calls that found nothing. */
+  readonly lossOf: (lost: readonly LostCalls[]) => Micros;
 };
 
 type SearchQuery = {
@@ -61,7 +72,7 @@ export function readSearch(
  * Input that one search adds. Measured: 3,700 to 8,500 tokens at OpenAI (recorded answers of 2026),
  * which bills 8,000 a search on its small models in any case.
  */
-const resultTokens = { upper: 10_000, likely: 6_000 } as const;
+export const resultTokens = { upper: 10_000, likely: 6_000 } as const;
 
 type Read = { readonly promptTokens: number; readonly contextTokens: number };
 

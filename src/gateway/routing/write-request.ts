@@ -14,6 +14,7 @@ import type {
   UpstreamTarget,
 } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
+import { ignoredSearchFields, withSearchFunction } from '../../formats/responses/hosted-search.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -75,9 +76,10 @@ const none: ReadonlySet<string> = new Set();
  * Writes the request for a route. Throws ApiError `invalid_request` for what the target cannot
  * express or a shared credential must not pass.
  */
-export function writeUpstreamRequest(asked: ToWrite, limits: RouteLimits): WrittenRequest {
+export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): WrittenRequest {
+  const { route, search } = limits;
+  const asked = search?.own ? { ...given, request: withSearchFunction(given.request) } : given;
   const { gateway, key, request } = asked;
-  const { route } = limits;
   const target = targetOf(asked, limits);
   const {
     body,
@@ -103,6 +105,7 @@ export function writeUpstreamRequest(asked: ToWrite, limits: RouteLimits): Writt
       ...new Set([
         ...(request.ignored ?? []),
         ...ignored,
+        ...(search?.own ? ignoredSearchFields(given.request) : []),
         ...target.unknown.leftOut,
         ...accepted.ignored,
         ...ignoredBetas(asked.forwardable['anthropic-beta']),

@@ -9,8 +9,16 @@ import { searchProviderKinds, searchSandbox } from '../../providers/registry.ts'
 import {
   createWebSearcher,
   type SourceHealth,
+  type LostCalls,
   type WebSearcher,
 } from '../../domain/search/web-searcher.ts';
+import type { Mode } from '../../canonical/mode.ts';
+import type { PriceFactor } from '../../domain/catalog/price.ts';
+import type { SearchPrice } from '../../domain/catalog/search-price.ts';
+import { resultsByDefault } from '../../domain/search/search-request.ts';
+import { roundUpToMicro, type Micros } from '../../lib/money.ts';
+import type { OwnSearch } from '../routing/provider-search.ts';
+import { searchPriceOf, shownSearchPrices } from './search-prices.ts';
 import { createHttpSource, type SearchProvider } from './http-source.ts';
 import { isCredentialRefused } from '../routing/retry-policy.ts';
 import { noteCallEnd, type CallCounters } from '../routing/ended-call.ts';
@@ -20,6 +28,11 @@ export type WebSearchers = {
   /** null: no provider is active. */
   readonly live: WebSearcher | null;
   readonly test: WebSearcher;
+  /** The search for models whose providers have none; null: no provider is active or it is not sold. */
+  readonly offerOwn: (
+    mode: Mode,
+    factor: PriceFactor,
+  ) => (OwnSearch & { readonly price: SearchPrice }) | null;
 };
 
 type SearchParts = CallCounters & {
@@ -43,7 +56,7 @@ export function connectSearch(parts: SearchParts): WebSearchers {
       log.error(fields, 'the search provider refuses its credential or wants money');
     else log.warn(fields, 'the search provider failed');
   };
-  return {
+  const searchers = {
     live: first
       ? createWebSearcher({
           sources: [first, ...others],
@@ -55,6 +68,21 @@ export function connectSearch(parts: SearchParts): WebSearchers {
       : null,
     test: createWebSearcher({ sources: [searchSandbox(clock)], timeoutMs, clock }),
   };
+  return {
+    ...searchers,
+    offerOwn(mode, factor) {
+      // A test key gets what a live one would.
+      const searcher = searchers.live && searchers[mode];
+      const price = shownSearchPrices(config, factor, mode).usual;
+      return searcher && price && { searcher, price, lossOf: (lost) => lossOf(lost, factor) };
+    },
+  };
+
+  function lossOf(lost: readonly LostCalls[], factor: PriceFactor): Micros {
+    const pricesOf = (calls: LostCalls) =>
+      searchPriceOf(config, { ...calls, num: resultsByDefault }, factor)?.upstreamPicos ?? 0n;
+    return roundUpToMicro(lost.reduce((sum, calls) => sum + pricesOf(calls), 0n));
+  }
 }
 
 /** A provider's searches have a circuit breaker of their own, beside its models. */

@@ -1,0 +1,207 @@
+// The stream of an answer whose web searches the gateway runs: the events of all turns as those of
+// one response, with OpenAI's events for each search between them.
+import { OutputMeter } from '../../canonical/output-bytes.ts';
+import { countUsage } from '../../canonical/usage.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import type { AnswerContext, StreamProgress } from '../../formats/format.ts';
+import { isSearchCall, searchItem, readQuery } from '../../formats/responses/hosted-search.ts';
+import { inProgress, writeResponse } from '../../formats/responses/response-body.ts';
+import { writeStop } from '../../formats/responses/stop.ts';
+import { parseStreamEvent, writeEvent } from '../../formats/responses/stream-event.ts';
+import { writeFailure } from '../../formats/responses/errors.ts';
+import { writeUsage } from '../../formats/responses/usage.ts';
+import { withCost } from '../../formats/shown-usage.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { SseParser } from '../../lib/sse.ts';
+import { openFrames, type OpenFrames } from './frames.ts';
+import { answerContextOf } from './head.ts';
+import { callUpstream, type CallReply } from '../calling/call.ts';
+import type { OwnSearch } from '../routing/provider-search.ts';
+import type { Called } from '../stages.ts';
+import { SearchTurns, searchId } from './hosted-search.ts';
+
+export function openSearches(
+  called: Called,
+  own: OwnSearch,
+  reply: CallReply,
+  context: AnswerContext,
+): OpenFrames {
+  const stream = new SearchStream(called, own, context);
+  return { frames: stream.run(reply), pipe: stream.pipe };
+}
+
+/** `places`: the client's indices of its items. `items`: those that are complete. */
+type Turn = {
+  readonly pipe: OpenFrames['pipe'];
+  readonly places: Map<number, number>;
+  readonly items: JsonObject[];
+};
+
+class SearchStream {
+  readonly pipe: OpenFrames['pipe'];
+  readonly #called: Called;
+  readonly #context: AnswerContext;
+  readonly #turns: SearchTurns;
+  readonly #progress: StreamProgress;
+  #sequence = 0;
+  #hasStarted = false;
+  #items = 0;
+  /** The turn that runs. */
+  #turn: Turn | null = null;
+  /** Bytes of its output that are counted. */
+  #countedBytes = 0;
+  /** Ends the item of the search that runs. */
+  #endSearch: (() => string) | null = null;
+
+  constructor(called: Called, own: OwnSearch, context: AnswerContext) {
+    this.#called = called;
+    this.#context = context;
+    this.#turns = new SearchTurns(called, own);
+    const output = new OutputMeter();
+    this.#progress = { status: 'running', usage: null, stop: null, output, failure: null };
+    this.pipe = {
+      progress: this.#progress,
+      end: () => '',
+      limit: () => this.#limit(),
+      close: (costUsd) => this.#close(costUsd),
+      fail: (error, asked) => {
+        const begin = this.#start();
+        const response = writeResponse(context, { ...inProgress, output: this.#turns.shown });
+        return begin + writeFailure({ error, context: asked, response, sequence: this.#sequence });
+      },
+    };
+  }
+
+  async *run(first: CallReply): AsyncGenerator<string> {
+    const { unseen } = this.#called;
+    for (let reply = first; ;) {
+      const { current } = this.#turns;
+      const opened = openFrames(current, reply, answerContextOf(current));
+      const turn: Turn = { pipe: opened.pipe, places: new Map(), items: [] };
+      this.#turn = turn;
+      for await (const text of opened.frames) {
+        const frames = this.#show(turn, text);
+        this.#note(turn);
+        yield frames;
+      }
+      const { status, stop, failure, usage, output } = turn.pipe.progress;
+      const calls =
+        status === 'finished'
+          ? this.#turns.end({ items: turn.items, usage, outputBytes: output.bytes })
+          : [];
+      if (calls.length === 0) {
+        Object.assign(this.#progress, { status, stop, failure });
+        return;
+      }
+      const searched = [];
+      for (const call of calls) {
+        yield this.#beginSearch(call);
+        const id = searchId(this.#called, this.#items - 1);
+        const done = await this.#turns.search(call, id).finally(() => unseen.noteOwnWait());
+        this.#progress.searches = this.#turns.searches;
+        searched.push(done);
+        yield this.#finishSearch(done.item);
+      }
+      this.#turns.next(turn.items, searched);
+      reply = await callUpstream(this.#turns.current, this.#turns.spentMs);
+      unseen.noteOwnWait();
+      if (reply.kind === 'failure') throw new UpstreamBroken(reply.failure);
+    }
+  }
+
+  /** Returns the events of the turn as the client sees them. */
+  #show(turn: Turn, text: string): string {
+    let frames = '';
+    for (const event of new SseParser().push(Buffer.from(text))) {
+      const message = parseStreamEvent(event);
+      if (isObject(message)) frames += this.#showEvent(turn, message.type, message.payload);
+    }
+    return frames;
+  }
+
+  /** Counts what has come, over all turns. */
+  #note({ pipe: { progress } }: Turn): void {
+    const { status, usage, output } = progress;
+    this.#progress.output.addBytes(output.bytes - this.#countedBytes);
+    this.#countedBytes = status === 'running' ? output.bytes : 0;
+    const outputBytes = status === 'finished' ? output.bytes : 0;
+    this.#progress.usage = this.#turns.usageWith(usage, outputBytes);
+  }
+
+  #showEvent(turn: Turn, type: string, payload: JsonObject): string {
+    const { output_index: index, item, type: _, sequence_number: _number, ...fields } = payload;
+    if (typeof index !== 'number') return type === 'response.created' ? this.#start() : '';
+    if (type === 'response.output_item.added' && isObject(item) && !isSearchCall(item))
+      turn.places.set(index, this.#items++);
+    if (type === 'response.output_item.done' && isObject(item)) {
+      turn.items.push(item);
+      if (!isSearchCall(item)) this.#turns.shown.push(item);
+    }
+    const place = turn.places.get(index);
+    return place === undefined
+      ? ''
+      : this.#event(type, { ...fields, output_index: place, ...(isObject(item) && { item }) });
+  }
+
+  #start(): string {
+    if (this.#hasStarted) return '';
+    this.#hasStarted = true;
+    const response = writeResponse(this.#context, inProgress);
+    return (
+      this.#event('response.created', { response }) +
+      this.#event('response.in_progress', { response })
+    );
+  }
+
+  #beginSearch(call: JsonObject): string {
+    const place = this.#items++;
+    const id = searchId(this.#called, place);
+    const query = readQuery(call);
+    const item = searchItem(id, { query, status: 'in_progress' });
+    const about = { item_id: id, output_index: place };
+    this.#endSearch = () => this.#finishSearch(searchItem(id, { query, status: 'failed' }));
+    return (
+      this.#event('response.output_item.added', { output_index: place, item }) +
+      this.#event('response.web_search_call.in_progress', about) +
+      this.#event('response.web_search_call.searching', about)
+    );
+  }
+
+  #finishSearch(item: JsonObject): string {
+    this.#endSearch = null;
+    const place = this.#items - 1;
+    this.#turns.shown.push(item);
+    const about = { item_id: item.id, output_index: place };
+    const completed =
+      item.status === 'completed' ? this.#event('response.web_search_call.completed', about) : '';
+    return completed + this.#event('response.output_item.done', { output_index: place, item });
+  }
+
+  #limit(): string {
+    const turn = this.#turn!;
+    const isWriting = turn.pipe.progress.status === 'running';
+    const frames = isWriting ? this.#show(turn, turn.pipe.limit()) : (this.#endSearch?.() ?? '');
+    this.#progress.status = 'finished';
+    this.#progress.stop = { reason: 'length', sequence: null };
+    return frames;
+  }
+
+  #close(costUsd: number): string {
+    const { stop, usage, output } = this.#progress;
+    const { shown } = this.#turns;
+    const hasRefusal = JSON.stringify(shown).includes('"type":"refusal"');
+    const end = writeStop(stop ?? { reason: 'end', sequence: null }, hasRefusal);
+    const counted = countUsage(usage, { ...this.#context, outputBytes: output.bytes });
+    const response = writeResponse(this.#context, {
+      ...end,
+      output: shown,
+      usage: withCost(writeUsage(counted), costUsd),
+    });
+    // Does not advance the sequence: `fail` may send another event instead.
+    return writeEvent(`response.${end.status}`, this.#sequence, { response });
+  }
+
+  #event(type: string, fields: JsonObject): string {
+    return writeEvent(type, this.#sequence++, fields);
+  }
+}

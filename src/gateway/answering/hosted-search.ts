@@ -1,0 +1,215 @@
+// Runs the web searches of a model whose provider has none, on Responses. The model calls a
+// function, the gateway searches and asks the model again with what was found, and the client sees
+// one answer. All calls are made under one hold, and their usage is charged as one.
+import { countUsage, noUsage, type Usage } from '../../canonical/usage.ts';
+import { queryCharactersMax, resultsByDefault } from '../../domain/search/search-request.ts';
+import type { SearchResult } from '../../domain/search/search-result.ts';
+import {
+  callOutput,
+  continueWith,
+  isClientCall,
+  isSearchCall,
+  readQuery,
+  searchItem,
+} from '../../formats/responses/hosted-search.ts';
+import { writeUsage } from '../../formats/responses/usage.ts';
+import type { RelayedAnswer } from '../../formats/format.ts';
+import { OutputMeter } from '../../canonical/output-bytes.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { estimateInputTokens } from '../../lib/tokens.ts';
+import type { CallFailed } from '../calling/call.ts';
+import { usageMaxOf } from '../charging/used.ts';
+import type { OwnSearch } from '../routing/provider-search.ts';
+import { writeUpstreamRequest } from '../routing/write-request.ts';
+import type { Called } from '../stages.ts';
+import type { Tried } from './try-routes.ts';
+
+/** A turn of the model that has ended. */
+type Turn = {
+  readonly items: readonly JsonObject[];
+  readonly usage: Usage | null;
+  readonly outputBytes: number;
+};
+
+type Searched = { readonly item: JsonObject; readonly output: JsonObject };
+
+/** The turns of one answer. */
+export class SearchTurns {
+  /** The call of the current turn. */
+  current: Called;
+  /** What the client has been shown of the turns that ended. */
+  readonly shown: JsonObject[] = [];
+  searches = 0;
+  readonly #first: Called;
+  readonly #own: OwnSearch;
+  readonly #startedAtMs: number;
+  #asked = 0;
+  #turns = 0;
+  /** Of the turns that ended; null: none has. */
+  usage: Usage | null = null;
+
+  constructor(called: Called, own: OwnSearch) {
+    this.#first = called;
+    this.current = called;
+    this.#own = own;
+    this.#startedAtMs = called.gateway.clock.elapsedMs();
+  }
+
+  get spentMs(): number {
+    return this.#first.gateway.clock.elapsedMs() - this.#startedAtMs;
+  }
+
+  /** Returns the usage of all turns. `reported`: the provider's count of the current one. */
+  usageWith(reported: Usage | null, outputBytes = 0): Usage | null {
+    if (!this.usage) return reported;
+    const estimatedInputTokens = this.current.estimate.likely;
+    return add(this.usage, countUsage(reported, { estimatedInputTokens, outputBytes }));
+  }
+
+  /**
+   * Ends a turn. Returns the searches to run; none when the answer is complete: the model has not
+   * searched, it has called functions of the client too, or it may not be asked again.
+   */
+  end({ items, usage, outputBytes }: Turn): readonly JsonObject[] {
+    const { granted, attempt, model } = this.#first;
+    const estimatedInputTokens = this.current.estimate.likely;
+    const counted = countUsage(usage, { estimatedInputTokens, outputBytes });
+    const calls = items.filter(isSearchCall);
+    const total = this.usage ? add(this.usage, counted) : counted;
+    const isLast =
+      calls.length === 0 ||
+      items.some(isClientCall) ||
+      this.#turns >= attempt.search!.searchesMax ||
+      total.outputTokens >= granted.maxOutputTokens ||
+      this.current.estimate.upper + calls.length * resultTokensMax > model.contextTokens;
+    if (isLast) return [];
+    this.usage = total;
+    return calls;
+  }
+
+  /** Searches, whatever the outcome: the model reads why it failed. Never charged then. */
+  async search(call: JsonObject, id: string): Promise<Searched> {
+    const query = readQuery(call)?.slice(0, queryCharactersMax) ?? null;
+    const text = query === null ? 'The call needs a query.' : await this.#find(query);
+    const status = typeof text === 'string' ? 'failed' : 'completed';
+    return {
+      item: searchItem(id, { query, status }),
+      output: callOutput(call, typeof text === 'string' ? text : writeResults(text)),
+    };
+  }
+
+  async #find(query: string): Promise<readonly SearchResult[] | string> {
+    const { attempt, run, trace, log, hold, number } = this.#first;
+    if (this.#asked >= attempt.search!.searchesMax)
+      return 'The request allows no more searches. Answer with what was found.';
+    this.#asked += 1;
+    const asked = { query, num: resultsByDefault, trace, spans: log.spans };
+    const found = await this.#own.searcher.search(asked, run);
+    // Beside the losses of calls, so under another number.
+    const callNumber = 1_000 * number + this.#asked;
+    await hold.bookLossBeside(this.#own.lossOf(found.lost), { callNumber });
+    if (found.kind === 'failure') return 'The search failed. Answer without it.';
+    this.searches += 1;
+    return found.results;
+  }
+
+  /** Goes to the next turn. Its output limit is what the others have left. */
+  next(items: readonly JsonObject[], searched: readonly Searched[]): void {
+    this.#turns += 1;
+    const { current } = this;
+    const { route, search } = current.attempt;
+    const outputs = searched.map(({ output }) => output);
+    const request = continueWith(current.request, items, outputs);
+    const outputTokens = this.#first.granted.maxOutputTokens - this.usage!.outputTokens;
+    const written = writeUpstreamRequest({ ...current, request }, { route, search, outputTokens });
+    this.current = {
+      ...current,
+      // Items get their ids from it.
+      requestId: `${this.#first.requestId}_${this.#turns}`,
+      request,
+      estimate: estimateInputTokens(request.body),
+      attempt: { ...current.attempt, written },
+    };
+  }
+}
+
+/** As one call without a stream. `callTurn` calls the model. */
+export async function answerWithSearches(
+  called: Called,
+  own: OwnSearch,
+  callTurn: (turn: Called, spentMs: number) => Promise<Tried<RelayedAnswer>>,
+): Promise<Tried<RelayedAnswer>> {
+  const turns = new SearchTurns(called, own);
+  let outputBytes = 0;
+  for (;;) {
+    const tried = await callTurn(turns.current, turns.spentMs);
+    if (tried.kind === 'failure') return failedAfter(tried, turns, outputBytes);
+    const { answer } = tried;
+    const items = answer.body.output as readonly JsonObject[];
+    const all = turns.usageWith(answer.usage, answer.outputBytes);
+    const calls = turns.end({ items, usage: answer.usage, outputBytes: answer.outputBytes });
+    outputBytes += answer.outputBytes;
+    turns.shown.push(...items.filter((item) => !isSearchCall(item)));
+    if (calls.length === 0)
+      return { kind: 'answered', answer: whole(turns, { ...answer, usage: all, outputBytes }) };
+    const searched: Searched[] = [];
+    for (const call of calls) {
+      const done = await turns.search(call, searchId(called, turns.shown.length));
+      turns.shown.push(done.item);
+      searched.push(done);
+    }
+    turns.next(items, searched);
+  }
+
+  function whole({ shown, searches }: SearchTurns, answer: RelayedAnswer): RelayedAnswer {
+    const usage = countUsage(answer.usage, {
+      estimatedInputTokens: called.estimate.likely,
+      outputBytes: answer.outputBytes,
+      usageMax: usageMaxOf(called),
+    });
+    const id = `resp_${called.requestId.slice('req_'.length)}`;
+    return {
+      ...answer,
+      body: { ...answer.body, id, output: shown, usage: writeUsage(usage) },
+      searches,
+    };
+  }
+}
+
+export function searchId({ requestId }: Called, index: number): string {
+  return `ws_${requestId.slice('req_'.length)}_${index}`;
+}
+
+/** Earlier turns were complete, so the provider bills them. */
+function failedAfter(failed: CallFailed, turns: SearchTurns, outputBytes: number): CallFailed {
+  if (!turns.usage) return failed;
+  // A provider that refused by status has counted nothing more.
+  const isWhole = failed.failure.kind === 'status';
+  const usage = isWhole ? turns.usage : turns.usageWith(failed.progress.usage);
+  const output = new OutputMeter();
+  output.addBytes(outputBytes + failed.progress.output.bytes);
+  const { searches } = turns;
+  return { ...failed, isWhole, progress: { ...failed.progress, usage, output, searches } };
+}
+
+/** A hold has room for 10,000 a search. */
+const resultTokensMax = 9_000;
+const resultCharactersMax = 20_000;
+
+function writeResults(results: readonly SearchResult[]): string {
+  if (results.length === 0) return 'Nothing was found.';
+  const pages = results.map(({ title, url, date, snippet }) =>
+    [title, url, ...(date === null ? [] : [date]), snippet].join('\n'),
+  );
+  let text = pages.join('\n\n').slice(0, resultCharactersMax);
+  while (estimateInputTokens(text).upper > resultTokensMax)
+    text = text.slice(0, Math.floor(text.length * 0.8));
+  return text.toWellFormed();
+}
+
+function add(one: Usage, other: Usage): Usage {
+  const sum = { ...noUsage };
+  for (const name of Object.keys(noUsage) as (keyof typeof noUsage)[])
+    sum[name] = (one[name] ?? 0) + (other[name] ?? 0);
+  return sum;
+}

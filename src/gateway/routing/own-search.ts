@@ -1,0 +1,37 @@
+// Decides whether the gateway's own search serves a request, because the provider of a route has none.
+import { searchModelId } from '../../canonical/web-search.ts';
+import { priceAt } from '../../domain/catalog/price.ts';
+import { multiplierPpmFor } from '../../domain/keys/api-key.ts';
+import { readHostedSearch } from '../../formats/responses/hosted-search.ts';
+import { resultTokens, type AskedSearch } from './provider-search.ts';
+import type { ChosenRoute } from './route.ts';
+import type { Asked } from './write-request.ts';
+
+type Query = Omit<Asked, 'forwardable'> & { readonly route: ChosenRoute };
+
+/**
+ * Returns the search at the price that is shown for one; null when there is none to run. All calls
+ * of the model must fall into one price tier, because they are charged as one.
+ */
+export function readOwnSearch(query: Query): AskedSearch | null {
+  const { gateway, key, model, route, format, request, estimate } = query;
+  const { config, searchers, clock } = gateway;
+  if (format.name !== 'responses' || route.format === format.name) return null;
+  const { markup } = config.pricing;
+  const factor = { markup, multiplierPpm: multiplierPpmFor(key, searchModelId) };
+  const offer = searchers.offerOwn(key.mode, factor);
+  const tool = offer && readHostedSearch(request);
+  if (!tool) return null;
+  const searchesMax = tool.searchesMax ?? config.limits.default_max_searches;
+  const inputMost = estimate.upper + searchesMax * resultTokens.upper + model.maxOutputTokens;
+  const tiers = priceAt(model, clock.nowMs())?.tiers ?? [];
+  if (tiers.some((tier) => tier.aboveInputTokens < inputMost)) return null;
+  return {
+    searchesMax,
+    price: offer.price,
+    billsResults: false,
+    mayBeFewer: tool.searchesMax === null && searchesMax > 1,
+    limitField: tool.limitField,
+    own: offer,
+  };
+}
