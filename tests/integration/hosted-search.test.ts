@@ -60,6 +60,11 @@ before(async () => {
         'on-chat': model('local'),
         'on-gemini': model('google', 'gemini-3-flash'),
         slow: { ...model('anthropic', 'claude-sonnet-4-5'), timeouts: { total_ms: 60_000 } },
+        // Its hold has no room for dearer caching.
+        flat: {
+          ...model('anthropic', 'claude-sonnet-4-5'),
+          prices: { input: 3, output: 15, cache_read: 3, cache_write: 3, cache_write_1h: 3 },
+        },
         // A turn may reach its higher price.
         tiered: {
           ...model('anthropic', 'claude-sonnet-4-5'),
@@ -332,25 +337,26 @@ test('the hold covers the longest turns, with all results and all output read ag
   }));
   gateway.upstream.on(searchPath, answerJson({ web: { results: pages } }));
   let turns = 0;
+  const limits: number[] = [];
   gateway.upstream.on(onMessages.path, (response, request) => {
     const body = request.body as { readonly max_tokens: number };
     const usage = {
       input_tokens: estimateInputTokens(request.body).upper,
-      output_tokens: Math.floor(body.max_tokens / 2),
+      output_tokens: Math.min(body.max_tokens, turns === 0 ? 7_000 : 150),
     };
     turns++;
-    // Output as dense as a token for each two bytes.
-    const text = 'x'.repeat(2 * usage.output_tokens);
+    limits.push(body.max_tokens);
+    const text = '7 '.repeat(usage.output_tokens);
     const whole = onMessages.format.whole({ ...searchTurn(`q${turns}`), text });
     return answerJson({ ...whole, usage })(response, request);
   });
   const { reply } = await ask({
-    model: 'on-messages',
-    max_output_tokens: 4_000,
+    model: 'flat',
+    max_output_tokens: 8_000,
     max_tool_calls: 5,
   });
   assert.equal(reply.status, 200, reply.text);
-  assert.equal(turns, 6);
+  assert.deepEqual(limits, [8_000, 1_000, 850, 700, 550, 400]);
   const charge = await gateway.database.read
     .selectFrom('charges')
     .selectAll()
