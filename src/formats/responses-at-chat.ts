@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { chat } from './chat/index.ts';
 import type { ClientFormat, ClientRequest, RequestLimits } from './format.ts';
+import { verdictTable } from './responses/field-verdicts.ts';
 import { responses } from './responses/index.ts';
 
 /** Chat for clients. A body without `messages` and with an `input` is read as a Responses request. */
@@ -14,7 +15,7 @@ export const chatForClients: ClientFormat = {
       : chat.parseRequest(body, limits),
 };
 
-/** Fields that both formats have under one name. */
+/** Fields that both formats have under one name. Chat's own, and unknown ones, stay, too. */
 const shared = (
   'model stream stream_options temperature top_p metadata user safety_identifier prompt_cache_key ' +
   'prompt_cache_retention parallel_tool_calls service_tier store'
@@ -33,19 +34,24 @@ function parseResponses(given: JsonObject, limits: RequestLimits): ClientRequest
     model,
     stream,
   }).body;
+  const kept = Object.fromEntries(
+    Object.entries(given).filter(
+      ([name]) => shared.includes(name) || !Object.hasOwn(verdictTable.request, name),
+    ),
+  );
   const said = {
-    ...Object.fromEntries(Object.entries(request.body).filter(([name]) => shared.includes(name))),
+    max_completion_tokens: read.maxOutputTokens,
+    ...kept,
     messages,
     ...(tools !== undefined && { tools, tool_choice }),
-    response_format,
-    reasoning_effort: read.reasoning?.effort,
-    verbosity: read.verbosity,
-    max_completion_tokens: read.maxOutputTokens,
+    ...(response_format !== undefined && { response_format }),
+    ...(read.reasoning?.effort && { reasoning_effort: read.reasoning.effort }),
+    ...(read.verbosity && { verbosity: read.verbosity }),
   };
-  const ignored = (responses.ignoredFields?.(request) ?? []).filter(
-    (name) => !shared.includes(name),
+  const ignored = [...(responses.ignoredFields?.(request) ?? []), ...leftOut].filter(
+    (name) => !Object.hasOwn(kept, name),
   );
   const isGiven = ([, value]: [string, unknown]) => value !== undefined && value !== null;
   const body = Object.fromEntries(Object.entries(said).filter(isGiven));
-  return { ...chat.parseRequest(body, limits), ignored: [...ignored, ...leftOut] };
+  return { ...chat.parseRequest(body, limits), ignored };
 }

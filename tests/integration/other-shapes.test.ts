@@ -154,6 +154,21 @@ for (const model of models) {
   });
 }
 
+test('a Responses body at the Chat address may name its limits as Chat does', async () => {
+  const body = { model: 'gpt-5.4', input: 'x' };
+  for (const [fields, limit] of [
+    [{ max_output_tokens: 77 }, 77],
+    [{ max_tokens: 78 }, 78],
+    [{ max_completion_tokens: 79, n: 2 }, 79],
+  ] as const) {
+    const { sent, ignored } = await post(chatPath, { ...body, ...fields });
+    assert.deepEqual([sent['max_completion_tokens'], ignored], [limit, ['']]);
+    assert.equal(sent['n'], 'n' in fields ? fields.n : undefined);
+  }
+  const tooMany = { key: loop.key, body: { ...body, max_tokens: 3_000 } };
+  assert.equal((await loop.gateway.post(chatPath, tooMany)).error.param, 'max_tokens');
+});
+
 test('a Responses body at the Chat address is refused by the names of its own fields', async () => {
   for (const [fields, message] of [
     [{ input: [{ role: 'nobody', content: 'x' }] }, /^input\[0\]\.role must/],
