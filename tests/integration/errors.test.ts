@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as readAll } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { errorKinds, type ErrorCode } from '../../src/canonical/errors.ts';
 import { micros, zeroMicros } from '../../src/lib/money.ts';
@@ -691,8 +691,8 @@ test('a WebSocket is refused at once, and a plain GET as before', async () => {
     await once(socket, 'connect');
     socket.write(`GET /v1/responses HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
     // The text ends when the gateway closes the connection.
-    const [head, body] = (await text(socket)).split('\r\n\r\n');
-    return { head: head!, error: (JSON.parse(body!) as { error: Record<string, string> }).error };
+    const [head, json] = (await readAll(socket)).split('\r\n\r\n');
+    return { head: head!, error: (JSON.parse(json!) as { error: Record<string, string> }).error };
   };
   const upgrade = (connection: string, protocol: string) =>
     `Connection: ${connection}\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Version: 13\r\n` +

@@ -45,8 +45,8 @@ async function repeat(key: string, names: readonly string[], fields = {}): Promi
   for (const name of names) {
     const first = await ask({ key, name, fields });
     assert.equal(first.status, 200, first.text);
-    const storedBytes = deflateRawSync(first.text).length;
-    assert.ok(storedBytes > freeBytes / 3 && storedBytes <= freeBytes / 2, `${storedBytes}`);
+    const packed = deflateRawSync(first.text).length;
+    assert.ok(packed > freeBytes / 3 && packed <= freeBytes / 2, `${packed}`);
   }
   for (const name of names) {
     const again = await ask({ key, name, fields });

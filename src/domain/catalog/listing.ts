@@ -144,7 +144,7 @@ export function listModelInfo(catalog: Catalog, viewer: Viewer, charging: Chargi
 }
 
 function searchEntry(
-  { mode, models, markup, multiplierPpmOf }: Viewer,
+  { mode, markup, multiplierPpmOf }: Viewer,
   { searchPrices, isSearchLive }: Charging,
 ): SearchEntry | null {
   const isVisibleHere = mode === 'test' || isSearchLive;

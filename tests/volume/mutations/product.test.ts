@@ -341,7 +341,8 @@ testMutations([], {
   },
   'a key’s list of models is not checked': {
     file: 'gateway/admission/permitted-model.ts',
-    guard: 'if (key.models === null || key.models.has(modelId)) return;',
+    guard:
+      'if (modelId === searchModelId || key.models === null || key.models.has(modelId)) return;',
     without: 'if (modelId) return;',
     watchers: integration('keys', 'a restricted key'),
   },
