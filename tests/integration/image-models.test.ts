@@ -73,7 +73,7 @@ test('a model is found by any of its names, and without a live route only by a t
   assert.equal((await gateway.get('/v1/models/flux-2', { key })).json()['id'], 'flux-2');
 });
 
-test('info has no token prices, and image prices with the markup unless the operator states them', async () => {
+test('info has token prices of 0, and image prices with the markup unless the operator states them', async () => {
   const { data } = (await gateway.get('/v1/models/info')).json<{ data: Json[] }>();
   const infoOf = (id: string) => data.find((entry) => entry['id'] === id)!;
   const edit = infoOf('gpt-image-flare-edit');
@@ -84,7 +84,7 @@ test('info has no token prices, and image prices with the markup unless the oper
       edit['cache_write_price_per_1m'],
       edit['cache_read_price_per_1m'],
     ],
-    [null, null, null, null],
+    [0, 0, 0, 0],
   );
   assert.deepEqual(edit['image_prices'], {
     per_megapixel: true,
