@@ -124,7 +124,8 @@ class Filling {
     this.#piece = framesText(deltas);
     this.script = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(framesText(start));
+      // The head of the answer goes out with its first words.
+      response.write(framesText(start) + this.#piece);
       this.#response.resolve(response);
     };
   }
