@@ -76,12 +76,14 @@ export class SearchTurns {
     const counted = countUsage(usage, { estimatedInputTokens, outputBytes });
     const calls = items.filter(isSearchCall);
     const total = this.usage ? add(this.usage, counted) : counted;
+    const { searchesMax } = attempt.search!;
+    const found = Math.min(calls.length, searchesMax);
     const isLast =
       calls.length === 0 ||
       items.some(isClientCall) ||
-      this.#turns >= attempt.search!.searchesMax ||
+      this.#turns >= searchesMax ||
       total.outputTokens >= granted.maxOutputTokens ||
-      this.current.estimate.upper + calls.length * resultTokensMax > model.contextTokens;
+      this.current.estimate.upper + found * resultTokensMax > model.contextTokens;
     if (isLast) return [];
     this.usage = total;
     return calls;
