@@ -70,8 +70,11 @@ async function openStreams({ gateway, key }: Started): Promise<() => Promise<voi
 async function refusesEverything({ gateway, key }: Started): Promise<void> {
   for (const { path, body, name } of endpoints) {
     const reply = await gateway.post(path, { key, body: body({ stream: true }) });
-    const type = name === 'messages' ? 'overloaded_error' : 'overloaded';
-    assert.deepEqual([reply.status, reply.error.code, reply.error.type], [503, 'overloaded', type]);
+    const types = { messages: 'overloaded_error', chat: 'server_error', responses: 'overloaded' };
+    assert.deepEqual(
+      [reply.status, reply.error.code, reply.error.type],
+      [503, 'overloaded', types[name]],
+    );
     assert.match(String(reply.headers['retry-after']), /^[123]$/);
   }
 }
