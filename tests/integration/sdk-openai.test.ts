@@ -317,7 +317,7 @@ test('402: an empty balance has its code and message', async () => {
   const error = await failing(client, OpenAI.APIError);
   assert.equal(error.status, 402);
   assert.equal(error.code, 'insufficient_balance');
-  assert.equal(error.type, 'insufficient_balance');
+  assert.equal(error.type, 'insufficient_quota');
 });
 
 test('403: a model that the key does not allow is a PermissionDeniedError', async () => {
