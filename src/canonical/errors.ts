@@ -115,6 +115,12 @@ export const errorKinds = {
     meaning: 'The path exists, but does not support this method.',
     remedy: 'Use a method from the `Allow` header.',
   },
+  request_timeout: {
+    status: 408,
+    retry: true,
+    meaning: 'The request did not arrive within `server.arrival_timeout_ms`. It did not run.',
+    remedy: 'Send it again, in one piece.',
+  },
   conflict: {
     status: 409,
     retry: false,
@@ -185,6 +191,12 @@ export const errorKinds = {
     meaning:
       'The key or its account exceeds its requests a minute, tokens a minute, requests at once or free images a day, or the address sent too many wrong keys.',
     remedy: 'Wait for the time in `Retry-After`.',
+  },
+  headers_too_large: {
+    status: 431,
+    retry: false,
+    meaning: "The request's headers are larger than 16 KB.",
+    remedy: 'Send fewer or shorter headers.',
   },
   internal_error: {
     status: 500,

@@ -31,7 +31,7 @@ const publicDescription = `One API key and one prepaid balance for models of man
 
 Send the key as \`Authorization: Bearer <key>\` or \`x-api-key\`. A body is JSON of at most \`x-limits.body_bytes\` bytes. Unknown fields of a request are described in docs/formats.md.
 
-Every error has a code, a message that says what to do, and the id of its request. An error is never charged. \`x-errors\` lists all codes. Every path can also answer 404 \`not_found\` and 405 \`method_not_allowed\` to other methods, or 426 \`upgrade_required\` to a WebSocket.`;
+Every error has a code, a message that says what to do, and the id of its request. An error is never charged. \`x-errors\` lists all codes. Every path can also answer 404 \`not_found\`, 405 \`method_not_allowed\` to other methods, 426 \`upgrade_required\` to a WebSocket, 408 \`request_timeout\` to a request that comes too slowly, or 431 \`headers_too_large\`.`;
 
 /** Describes the API of the dashboard, which is for browsers. */
 export function dashboardDocument(settings: Settings): JsonObject {

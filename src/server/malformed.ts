@@ -19,22 +19,26 @@ export function answerMalformed(
 ): void {
   if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
   else if (error.code === 'HPE_HEADER_OVERFLOW')
-    answerAndClose(socket, publicUrl, [431, 'The headers are too large.']);
-  else answerAndClose(socket, publicUrl, [400, 'This is not an HTTP request.']);
+    answerAndClose(socket, publicUrl, new ApiError('headers_too_large', tooLarge));
+  else
+    answerAndClose(
+      socket,
+      publicUrl,
+      new ApiError('invalid_request', 'This is not an HTTP request.'),
+    );
 }
 
 export function answerLate(socket: Socket, publicUrl: PublicUrl): void {
   if (!socket.writable) socket.destroy();
-  else answerAndClose(socket, publicUrl, [408, 'The request did not arrive in time.']);
+  else answerAndClose(socket, publicUrl, new ApiError('request_timeout', late));
 }
 
-function answerAndClose(
-  socket: Socket,
-  publicUrl: PublicUrl,
-  [status, message]: readonly [status: number, message: string],
-): void {
+const tooLarge = 'The headers are too large: send fewer or shorter ones.';
+const late = 'The request did not arrive in time. Send it again.';
+
+function answerAndClose(socket: Socket, publicUrl: PublicUrl, error: ApiError): void {
+  const { status } = error;
   const requestId = newIdWithPrefix('req');
-  const error = new ApiError('invalid_request', message);
   // Its path is unknown, so it gets the format of most endpoints.
   const body = JSON.stringify(clientFormats.responses.writeError(error, { requestId, publicUrl }));
   socket.end(
