@@ -215,7 +215,7 @@ describe('requests that no provider answers', () => {
     assert.equal(request.attributes['error.type'], 'upstream_unavailable');
     assert.deepEqual(
       calls.map(({ attributes }) => attributes['error.type']),
-      ['500', '500', '529', '529'],
+      ['500', '529', '500', '529'],
     );
     assert.deepEqual(
       settlements.map(({ attributes }) => [
