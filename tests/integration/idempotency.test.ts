@@ -407,7 +407,8 @@ for (const at of endpoints) {
     const frames = [...start, ...deltas, ...end];
     const { key } = await newKey();
     const texts = new Set<string>();
-    for (let events = 0; events < frames.length - 1; events++) {
+    // Frames that only open a stream wait for the first word, and the last of Chat for the end.
+    for (let events = start.length; events < start.length + deltas.length - 1; events++) {
       const gate = Promise.withResolvers<void>();
       gateway.upstream.on(at.upstreamPath, async (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
