@@ -57,8 +57,6 @@ const forgetful: Readonly<Record<string, readonly string[]>> = {
   // On Messages the second step runs without thinking, because the first step's thinking is
   // missing.
   'openai responses, thinking': ['on-responses', 'on-chat', 'on-gemini'],
-  // The package sends back only signed reasoning.
-  'openai responses, thinking, store: false': ['on-chat'],
   'openai chat': ['on-gemini'],
 };
 

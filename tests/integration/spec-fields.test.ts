@@ -330,6 +330,7 @@ test("model info has the fields of the specification, at list prices without a k
     display_name: 'GPT-5 Mini',
     context_window: 400_000,
     max_input_tokens: 400_000,
+    max_prompt_tokens: 400_000,
     max_output_tokens: 128_000,
     supports_thinking: true,
     supports_streaming: true,

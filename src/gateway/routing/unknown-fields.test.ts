@@ -30,3 +30,9 @@ test('clients that invent names fill the log only up to a limit a day', async ()
   note('new');
   assert.equal(logged.at(-1), 'new');
 });
+
+test('a name that could be a client’s words is not logged', () => {
+  const { logged, note } = notices();
+  note('messages.my secret', 'messages.content.x-y_1', 'b'.repeat(65));
+  assert.deepEqual(logged, ['an unusual name', 'messages.content.x-y_1']);
+});

@@ -6,6 +6,9 @@ import { dayOf } from '../../lib/utc-time.ts';
 /** Logs each field once a day. */
 export type NoteUnknown = (fields: ReadonlySet<string>) => void;
 
+/** Anything else could be a client's words, which are kept nowhere. */
+const isName = (part: string): boolean => /^[\w$-]{1,64}$/.test(part);
+
 /** Clients choose the names, so only so many are logged, and remembered, in a day. */
 const namesMax = 200;
 
@@ -20,7 +23,8 @@ export function createUnknownNotices(
     const day = dayOf(clock.nowMs());
     if (day !== today) logged.clear();
     today = day;
-    for (const field of fields) {
+    for (const path of fields) {
+      const field = path.split('.').every(isName) ? path : 'an unusual name';
       if (logged.has(field) || logged.size >= namesMax) continue;
       logged.add(field);
       log.warn(
