@@ -7,8 +7,6 @@ import { turnFrames, type ToolCall, type Turn, type Wire } from './turns.ts';
 export type Task = {
   readonly call: ToolCall;
   readonly marker: string;
-  /** False for a program that does not send this reasoning back. Default: true. */
-  readonly returnsReasoning?: boolean;
 };
 
 /** Ends even if the program never sends the result. */
@@ -18,14 +16,14 @@ const callsMax = 3;
  * The reasoning must come back with the result, its signature byte for byte: without it, providers
  * refuse the turn or lose context.
  */
-export function playTask(wire: Wire, { call, marker, returnsReasoning = true }: Task): Script {
+export function playTask(wire: Wire, { call, marker }: Task): Script {
   const signature = Buffer.from(`signature of ${call.name} for this task`).toString('base64');
   const proof = JSON.stringify(wire === 'chat' ? 'I need the note.' : signature);
   let calls = 0;
   const answer = (body: string): Turn => {
     if (body.includes(marker)) {
-      const isWrong = body.includes(proof) !== returnsReasoning;
-      return { text: isWrong ? 'My reasoning is lost.' : `The note says: ${marker}` };
+      const isBack = body.includes(proof);
+      return { text: isBack ? `The note says: ${marker}` : 'My reasoning is lost.' };
     }
     // Programs also send small side requests without tools.
     if (!body.includes(`"${call.name}"`) || calls === callsMax) return { text: 'Nothing to say.' };

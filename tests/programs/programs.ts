@@ -17,7 +17,6 @@ type Scenario = {
   /** The wire format of the model's provider. */
   readonly wire: Wire;
   readonly call: ToolCall;
-  readonly returnsReasoning?: boolean;
 };
 
 const paths: Readonly<Record<Wire, string>> = {
@@ -110,8 +109,7 @@ const readWithOpencode = { name: 'read', input: { filePath: 'note.txt' } };
 const opencodeScenarios: readonly Scenario[] = [
   { model: 'claude-haiku-4-5', wire: 'messages', call: readWithOpencode },
   { model: 'gpt-5-mini', wire: 'responses', call: readWithOpencode },
-  // opencode sends back only reasoning with a signature. Chat Completions has none.
-  { model: 'chat-model', wire: 'chat', call: readWithOpencode, returnsReasoning: false },
+  { model: 'chat-model', wire: 'chat', call: readWithOpencode },
   { model: 'gemini-model', wire: 'gemini', call: readWithOpencode },
 ];
 
@@ -125,12 +123,12 @@ type Run = (workspace: Workspace, model: string) => Promise<ProgramResult>;
 
 async function runScenario(
   t: TestContext,
-  { model: name, wire, call, returnsReasoning }: Scenario,
+  { model: name, wire, call }: Scenario,
   run: Run,
 ): Promise<void> {
   const marker = `note-${randomBytes(8).toString('hex')}`;
   const sent = gateway.upstream.requests.length;
-  gateway.upstream.on(paths[wire], playTask(wire, { call, marker, returnsReasoning }));
+  gateway.upstream.on(paths[wire], playTask(wire, { call, marker }));
   const result = await run(makeWorkspace(t, marker), name);
   const output = `${result.stdout}\n${result.stderr}`.slice(-4_000);
   assert.equal(result.code, 0, output);
