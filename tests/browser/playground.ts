@@ -48,7 +48,7 @@ async function say(page: Page, text: string): Promise<void> {
 
 for (const format of ['responses', 'chat', 'messages']) {
   test(`a chat of two turns in the ${format} format shows reasoning, tokens and cost`, async () => {
-    await visit(`/playground?mode=test&format=${format}&model=gpt-5-mini`, async (page) => {
+    await visit(`/playground?mode=test&format=${format}&model=claude-haiku-4-5`, async (page) => {
       await say(page, 'sandbox: think=They greet me.\nHello there!');
       const answer = page.getByRole('article', { name: 'Turn 1' });
       await answer.getByText('You said: Hello there!').waitFor();

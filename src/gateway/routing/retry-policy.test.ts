@@ -20,6 +20,11 @@ test('passing failures are retried, the route’s own go to another route, the r
   }
 });
 
+test('a billed answer is not asked for again', () => {
+  for (const spoilt of [failure(500), failure(null, 'unreadable'), failure(401)])
+    assert.equal(nextStepAfter({ ...spoilt, isBilled: true }), 'never');
+});
+
 test('waits double up to their cap, and half of each wait is random', () => {
   const waits = (random: number) =>
     [0, 1, 2, 3, 9].map((retries) =>

@@ -145,7 +145,7 @@ testMutations([], {
     file: 'gateway/routing/retry-policy.ts',
     guard: `if (isBilled) return 'never';`,
     without: '',
-    watchers: integration('billed-failures', 'a translated call without a name'),
+    watchers: ['src/gateway/routing/retry-policy.test.ts'],
   },
   'a bill without an answer is not booked as a loss': {
     file: 'gateway/charging/settle.ts',
