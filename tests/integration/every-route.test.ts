@@ -237,6 +237,16 @@ describe('retries', () => {
     }
   });
 
+  test('after a billed answer that cannot be passed on no other route is asked, whatever failed before', async () => {
+    const nameless = { id: 'call_1', type: 'function', function: { arguments: '{}' } };
+    const spoilt = answerJson({
+      choices: [{ message: { tool_calls: [nameless] }, finish_reason: 'tool_calls' }],
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+    });
+    const { reply, calls } = await ask('chat-3', [busy], [spoilt], [chat]);
+    assert.deepEqual([reply.status, reply.costMicros, calls], [503, null, [1, 1, 0]]);
+  });
+
   test('when all routes failed, those whose failure may pass are called again', async () => {
     const [again, refused] = [answerStatus(429), answerStatus(401)];
     assert.deepEqual((await ask('chat-3', [busy, chat], [refused], [again])).served, ['p0', '4']);

@@ -147,6 +147,12 @@ testMutations([], {
     without: '',
     watchers: ['src/gateway/routing/retry-policy.test.ts'],
   },
+  'after a billed answer another route is asked': {
+    file: 'gateway/answering/try-routes.ts',
+    guard: 'failure.isBilled || ',
+    without: '',
+    watchers: integration('every-route', 'after a billed answer'),
+  },
   'a bill without an answer is not booked as a loss': {
     file: 'gateway/charging/settle.ts',
     guard: 'const hasRun = hasWritten || failure.isBilled',
