@@ -96,7 +96,7 @@ for (const upstream of ['gemini', 'chat'] as const) {
     }
   });
 
-  test(`a Messages client is told of an image of a ${upstream} host, whole and streamed`, () => {
+  test(`a Messages client gets a note when a ${upstream} host answers with an image, whole and streamed`, () => {
     const context = answerContext('messages');
     const body = writeWhole(upstream, 'messages', answers[upstream].whole, context)!;
     const [, note] = body.content as Json[];

@@ -39,7 +39,7 @@ function play(client: ClientFormatName, events: readonly (Json | string)[]) {
   return { text, failure, events: sent.map(({ data }) => JSON.parse(data) as Json) };
 }
 
-/** What a Chat client gathers, and where its finish reasons stand. */
+/** Plays a stream to a Chat client. Returns its text and calls, and the places of finish reasons. */
 function playChat(events: readonly (Json | string)[]) {
   const played = play('chat', events);
   assert.equal(played.failure, null);

@@ -1,7 +1,7 @@
-// What a provider's refusal has beside its message.
+// The fields of a provider's error that a client of the same format gets besides the message.
 import type { JsonObject } from '../lib/json.ts';
 
-/** What the vendor's SDK builds its error classes from. */
+/** The vendor's SDK chooses its error class by these fields. */
 export type VendorError = {
   /** OpenAI's. */
   readonly param?: string;

@@ -81,9 +81,9 @@ export type PartKinds = Readonly<Record<string, string>>;
  */
 export type OpenedFields = ReadonlySet<string>;
 
-/** What happens to fields that the table lacks. */
+/** How to treat fields that the table lacks. */
 export type UnknownFields = {
-  /** These pass. Left out: none. */
+  /** The fields that pass. Default: none. */
   readonly opened?: OpenedFields;
   /** True with `limits.unknown_fields: refuse`: the others answer 400. */
   readonly areRefused?: boolean;

@@ -1,5 +1,5 @@
-// What models of OpenAI's two formats refuse, from their ids: the catalogue has no fields for it. The
-// straight path and translation both ask here, so that a request is treated alike on every path.
+// Fields that models behind OpenAI's two formats refuse. Known by the model's id, because the
+// catalogue has no fields for it. The straight path and translation both ask here.
 import { invalidRequest } from '../canonical/errors.ts';
 import type { Effort } from '../canonical/request.ts';
 import { isObject } from '../lib/json.ts';

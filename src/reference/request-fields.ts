@@ -1,5 +1,5 @@
-// What each field of a request means, for the reference. The compiler asks for a line for every field
-// of a schema. The descriptions are here and not in the schemas, which requests are checked against.
+// Descriptions of every request field, for the reference. The compiler demands a line for each field
+// of a schema. They are not in the schemas, which also check every request.
 import { Type, type TObject, type TProperties, type TSchema } from 'typebox';
 import { ImageRequestSchema } from '../domain/images/image-request.ts';
 import { SearchRequestSchema } from '../domain/search/search-request.ts';

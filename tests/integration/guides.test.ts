@@ -64,7 +64,7 @@ const ask = (path: string, body: object) => gateway.post(path, { key, body });
 const searching = { input: 'Hi', tools: [{ type: 'web_search' }] };
 const chatHello = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }] };
 
-/** What guides say in words, and the request that shows it. */
+/** Sentences of guides, each with the request that checks it. */
 const claims: readonly (readonly [guide: string, words: string, check: () => Promise<void>])[] = [
   [
     'costs.md',

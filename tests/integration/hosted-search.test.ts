@@ -298,7 +298,7 @@ for (const stream of [false, true]) {
       .where('id', 'like', `${reply.requestId}%`)
       .execute();
     const loss = entries.reduce((sum, entry) => sum + Number(entry.loss_micros), 0);
-    // What a broken stream has written is counted by us.
+    // A broken stream reports no usage, so its output is estimated.
     if (stream) assert.ok(loss >= costOf(1, 1) && loss < 2 * costOf(1, 1), String(loss));
     else assert.equal(loss, costOf(1, 1));
   });

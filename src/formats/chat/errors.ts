@@ -5,7 +5,10 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 
-/** `type`: OpenAI's type for the status, on which its clients act. `code`: the registry's, or OpenAI's own. */
+/**
+ * `type`: OpenAI's type for the status, on which its clients act. `code`: the registry's, or OpenAI's
+ * own.
+ */
 export function writeError(error: ApiError, context: ErrorContext): JsonObject {
   const { status } = error;
   return {

@@ -5,7 +5,7 @@ import type { Stop } from '../../canonical/event.ts';
 import { StreamedCalls } from './relay-calls.ts';
 import { isCutShort, readStop, writeFinishReason } from './stop.ts';
 
-/** What a choice contains, from all its messages or deltas. */
+/** Collects what a choice contains, from its message or from all its deltas. */
 export class ChoiceContent {
   /** The host's last finish reason; null while it has sent none. */
   reason: string | null = null;

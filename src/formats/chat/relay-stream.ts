@@ -50,7 +50,10 @@ class ChatStreamRelay {
   #usageChunk: JsonObject | null = null;
   /** The source of id and time for chunks of our own. */
   #lastChunk: JsonObject = {};
-  /** For chunks without an id or a time: the first chunk's. It never changes, because the text around a chunk's own is cached. */
+  /**
+   * Replaces a missing id or time: the first chunk's. It never changes, because the text around a
+   * chunk's content is cached.
+   */
   #head: JsonObject | null = null;
 
   constructor(context: AnswerContext) {

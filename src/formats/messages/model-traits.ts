@@ -44,8 +44,8 @@ export function modelTraits(upstreamModel: string): ModelTraits {
 }
 
 /**
- * Returns the sampling fields of a request. Adds to `ignored` what the model, or its thinking, does not accept. A temperature above Messages'
- * maximum becomes the maximum.
+ * Returns the sampling fields of a request. Adds to `ignored` what the model, or its thinking, does
+ * not accept. A temperature above Messages' maximum becomes the maximum.
  */
 export function fitSampling(
   { temperature, topP, topK }: Pick<CanonicalRequest, 'temperature' | 'topP' | 'topK'>,

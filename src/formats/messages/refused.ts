@@ -1,5 +1,5 @@
-// What Anthropic may refuse although the request is right: thinking that it signed for another
-// cloud or before a change of its keys. The request can run without it.
+// Removes thinking that Anthropic has refused, so that the request can run without it. Anthropic
+// refuses thinking that it signed for another cloud, or before a change of its keys.
 import { readErrorMessage } from '../error-message.ts';
 import type { Lightened } from '../format.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';

@@ -1,6 +1,6 @@
-// What a host may refuse although the request is right: reasoning that it encrypted for another
-// account, region or key, and summaries for an organisation that is not verified. The request can
-// run without them.
+// Removes what a host has refused, so that the request can run without it: reasoning that was
+// encrypted for another account, region or key, and summaries, which OpenAI refuses to
+// organisations that are not verified.
 import { readErrorMessage } from '../error-message.ts';
 import type { Lightened } from '../format.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';

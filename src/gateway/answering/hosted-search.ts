@@ -37,7 +37,7 @@ type Searched = { readonly item: JsonObject; readonly output: JsonObject };
 export class SearchTurns {
   /** The call of the current turn. */
   current: Called;
-  /** What the client has been shown of the turns that ended. */
+  /** The answer's items so far, as the client sees them. */
   readonly shown: JsonObject[] = [];
   searches = 0;
   readonly #first: Called;
@@ -45,7 +45,7 @@ export class SearchTurns {
   readonly #startedAtMs: number;
   #asked = 0;
   #turns = 0;
-  /** Of the turns that ended; null: none has. */
+  /** The usage of all turns that have ended; null: none has. */
   usage: Usage | null = null;
 
   constructor(called: Called, own: OwnSearch) {

@@ -25,7 +25,7 @@ export type AskedSearch = {
 /** The gateway's own search, for a model whose provider has none. */
 export type OwnSearch = {
   readonly searcher: WebSearcher;
-  /** What the operator pays for calls that found nothing. */
+  /** Returns the operator's cost of search calls that failed. */
   readonly lossOf: (lost: readonly LostCalls[]) => Micros;
 };
 
