@@ -2,7 +2,6 @@
 // their pages into one answer.
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { UpstreamFailure } from './event.ts';
-import type { RequestSpans } from './request-spans.ts';
 
 /** A page as its source describes it. Unchecked. */
 export type FoundPage = {
@@ -21,10 +20,13 @@ export type PageSearch = {
   readonly query: string;
   /** The maximum number of pages. */
   readonly num: number;
-  /** The trace that calls to providers continue; null or left out: none. */
-  readonly trace?: TraceContext | null;
-  /** Where calls to providers are recorded; null or left out: nowhere. */
-  readonly spans?: RequestSpans | null;
+};
+
+type Finding = {
+  /** An abort ends the search at once, with a failure. */
+  readonly signal: AbortSignal;
+  /** The trace that calls to providers continue; null: none. */
+  readonly trace: TraceContext | null;
 };
 
 /** `lostCalls`: calls that the provider may bill although they returned nothing; left out: none. */
@@ -38,8 +40,10 @@ export type Found =
     }
   | { readonly kind: 'failure'; readonly failure: UpstreamFailure; readonly lostCalls?: number };
 
-/** Finds pages, best first. An abort ends the search at once, with a failure. */
+/** Finds pages, best first. */
 export type SearchSource = {
   readonly name: string;
-  readonly find: (search: PageSearch, signal: AbortSignal) => Promise<Found>;
+  /** null: the sandbox. */
+  readonly baseUrl: string | null;
+  readonly find: (search: PageSearch, finding: Finding) => Promise<Found>;
 };

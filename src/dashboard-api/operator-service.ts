@@ -13,7 +13,7 @@ import type {
   ProviderRoute,
 } from '../dashboard-contract/operator-service.ts';
 import { isPostgresUrl } from '../db/database.ts';
-import type { RouteState } from '../gateway/routing/health.ts';
+import type { RouteState } from '../gateway/calling/health.ts';
 import type { DashboardContext } from './context.ts';
 import type { Handlers } from './handlers.ts';
 import { dayMs } from '../lib/utc-time.ts';

@@ -9,8 +9,8 @@ import { ReceiptQuery, StatementFileQuery } from '../dashboard-contract/billing.
 import { UsageExportQuery } from '../dashboard-contract/usage.ts';
 import { findAccount } from '../domain/accounts/search-accounts.ts';
 import { clientFormats } from '../formats/registry.ts';
-import { imageEndpoint } from '../gateway/images/image-work.ts';
-import { modelEndpoint } from '../gateway/models/model-work.ts';
+import { imageEndpoint } from '../gateway/sales/image-sale.ts';
+import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import { runEndpoint } from '../server/charged.ts';
 import { dashboardApiPath, type Handler } from '../server/context.ts';

@@ -1,5 +1,5 @@
 // Health checks for load balancers and supervisors: is the process alive, and should it get work.
-import type { RouteHealth } from '../gateway/routing/health.ts';
+import type { RouteHealth } from '../gateway/calling/health.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { hasMetricsToken } from './metrics/get-metrics.ts';
 

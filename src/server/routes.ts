@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyScope } from '../canonical/key-scope.ts';
 import { clientFormats } from '../formats/registry.ts';
-import { imageEditEndpoint, imageEndpoint } from '../gateway/images/image-work.ts';
-import { modelEndpoint } from '../gateway/models/model-work.ts';
+import { imageEditEndpoint, imageEndpoint } from '../gateway/sales/image-sale.ts';
+import { modelEndpoint } from '../gateway/sales/model-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
-import { searchEndpoint } from '../gateway/search/search-work.ts';
+import { searchEndpoint } from '../gateway/sales/search-sale.ts';
 import { imageFilesPath } from '../domain/images/image-links.ts';
 import type { PublicOperation } from '../reference/reference.ts';
 import { getDashboardDocument, getPublicDocument } from './api-documents.ts';

@@ -6,7 +6,7 @@ import type { LedgerId } from '../domain/ledger/commands.ts';
 import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { RateGrant, RateRequest } from '../domain/limits/shared-rates.ts';
 import type { SlotRequest } from '../domain/limits/shared-slots.ts';
-import type { SharedHealth } from '../gateway/routing/health.ts';
+import type { SharedHealth } from '../gateway/calling/health.ts';
 import type { Secrets } from '../lib/secrets.ts';
 
 /** The first message to an HTTP thread. It then listens. */

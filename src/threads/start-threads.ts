@@ -12,7 +12,7 @@ import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import { type AddressRates, addressRatesInMemory } from '../domain/limits/address-rates.ts';
 import { LimitsBook } from '../domain/limits/thread-limits.ts';
 import { prepareFirstStart } from '../first-start.ts';
-import { shareHealth } from '../gateway/routing/health.ts';
+import { shareHealth } from '../gateway/calling/health.ts';
 import { routeNamesOf } from '../gateway/routing/routing.ts';
 import { timeLimit } from '../lib/clock.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';

@@ -17,7 +17,7 @@ import { endpoints } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { whileTimePasses } from '../support/until.ts';
-import { answerStatus } from '../support/upstream.ts';
+import { answerStatus, startUpstream } from '../support/upstream.ts';
 
 const prices = { input: 1, output: 10 };
 const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000, prices };
@@ -100,6 +100,32 @@ test('the history has each call to a provider, and no words of a provider', asyn
   const rows = await read.selectFrom('request_log').selectAll().execute();
   assert.doesNotMatch(JSON.stringify(rows), /s3cret/);
 });
+
+const otherSales = [
+  [
+    'an image',
+    '/v1/images/generations',
+    { model: 'gpt-image-flare', prompt: 'a' },
+    '/v1/images/generations',
+  ],
+  ['a search', '/v1/web-search', { query: 'cats' }, '/brave/web/search'],
+] as const;
+for (const [what, path, body, upstreamPath] of otherSales)
+  test(`the history has the calls for ${what} too`, async (t) => {
+    const upstream = await startUpstream(t);
+    const brave = { base_url: `${upstream.url}/brave`, api_key: 'k' };
+    const { gateway } = await start(t, { providers: { brave } });
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    for (const host of [upstream, gateway.upstream]) host.on(upstreamPath, answerStatus(503));
+    const { requestId } = await gateway.post(path, { key, body });
+    await gateway.program.app.gateway.activity.flush();
+    const { read } = gateway.database;
+    const found = await findLogged(read, { accountId: account, requestIds: [requestId] });
+    assert.deepEqual(
+      found.get(requestId)!.notes.tries?.map(({ failure, status }) => [failure, status]),
+      [['status', 503]],
+    );
+  });
 
 test('hits, replays, errors and provider calls are counted, and stored at shutdown at the latest', async (t) => {
   const { clock, gateway } = await start(t);

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../../src/formats/registry.ts';
 import { translateStream } from '../../src/formats/translate.ts';
-import { toApiError } from '../../src/gateway/answering/failure-message.ts';
+import { toApiError } from '../../src/gateway/calling/failure-message.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../../src/lib/sse.ts';
 import { errorContext } from './error-context.ts';
 

@@ -12,7 +12,7 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import { answerWithSearches } from './hosted-search.ts';
 import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
 import { usdFromMicros } from '../../lib/money.ts';
-import { tryRoutes, type Tried } from './try-routes.ts';
+import { callModel, type Tried } from './model-calls.ts';
 import { callUpstream, failedCall, type CallReply } from '../calling/call.ts';
 import { retentionHeaders } from '../replaying/answer-storage.ts';
 import { endWithoutAnswer } from './failed.ts';
@@ -27,7 +27,7 @@ import { finalUse } from '../charging/used.ts';
 /** Returns the tokens used. Throws the ApiError to answer with. */
 export async function sendAnswer(held: Held): Promise<number> {
   const { client, gateway } = held;
-  const tried = await tryRoutes(held, async (called) => {
+  const tried = await callModel(held, async (called) => {
     const call = async (turn: Called, spentMs = 0) =>
       readReply(turn, await callUpstream(turn, spentMs));
     const own = called.attempt.search?.own;

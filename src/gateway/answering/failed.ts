@@ -4,9 +4,9 @@ import { endingOf } from '../audience.ts';
 import { isProvoked, spoiledAndCharged } from '../charging/provoked.ts';
 import { endSpoiled, lossOf, settle } from '../charging/settle.ts';
 import { useSoFar } from '../charging/used.ts';
-import type { LastFailed } from './try-routes.ts';
+import type { LastFailed } from './model-calls.ts';
 import { shuttingDown } from '../unavailable.ts';
-import { cleanVendorError, toApiError, withoutProvider } from './failure-message.ts';
+import { cleanVendorError, toApiError, withoutProvider } from '../calling/failure-message.ts';
 
 /**
  * Releases the hold, books what the provider bills as a loss, and returns the error. An answer that

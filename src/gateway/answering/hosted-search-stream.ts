@@ -16,7 +16,7 @@ import { SseParser } from '../../lib/sse.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { answerContextOf } from './head.ts';
 import { callUpstream, type CallReply } from '../calling/call.ts';
-import type { OwnSearch } from '../routing/provider-search.ts';
+import type { OwnSearch } from '../search/search-sources.ts';
 import type { Called } from '../stages.ts';
 import { SearchTurns, searchId } from './hosted-search.ts';
 

@@ -19,10 +19,10 @@ import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { CallFailed } from '../calling/call.ts';
 import { usageMaxOf } from '../charging/used.ts';
-import type { OwnSearch } from '../routing/provider-search.ts';
+import type { OwnSearch } from '../search/search-sources.ts';
 import { writeUpstreamRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
-import type { Tried } from './try-routes.ts';
+import type { Tried } from './model-calls.ts';
 
 /** A turn of the model that has ended. */
 type Turn = {
@@ -105,7 +105,7 @@ export class SearchTurns {
     if (this.#asked >= attempt.search!.searchesMax)
       return 'The request allows no more searches. Answer with what was found.';
     this.#asked += 1;
-    const asked = { query, num: resultsByDefault, trace, spans: log.spans };
+    const asked = { query, num: resultsByDefault, trace, record: log };
     const found = await this.#own.searcher.search(asked, run);
     // Beside the losses of calls, so under another number.
     const callNumber = 1_000 * number + this.#asked;

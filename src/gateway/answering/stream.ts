@@ -14,7 +14,7 @@ import { HoldGrowth } from '../charging/hold-growth.ts';
 import type { Charge } from '../charging/open-hold.ts';
 import { settle, type Ended } from '../charging/settle.ts';
 import { finalUse, useSoFar, type Used } from '../charging/used.ts';
-import { tryRoutes, type LastFailed, type Tried } from './try-routes.ts';
+import { callModel, type LastFailed, type Tried } from './model-calls.ts';
 import type { Called, Held } from '../stages.ts';
 import { takenOver, explainDatabaseOutage } from '../unavailable.ts';
 import { endWithoutAnswer } from './failed.ts';
@@ -32,7 +32,7 @@ export async function streamAnswer(held: Held): Promise<number> {
     held.gateway.config.limits.hold_slice_tokens,
   );
   try {
-    const tried = await tryRoutes(held, (called, noteAnswer) =>
+    const tried = await callModel(held, (called, noteAnswer) =>
       callAndRelay({ called, output, growth, noteAnswer }),
     );
     return tried.kind === 'answered' ? tried.answer : await fail(tried, output);

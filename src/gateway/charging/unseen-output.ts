@@ -6,7 +6,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import type { StreamProgress } from '../../formats/format.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
-import type { Writing } from '../routing/health.ts';
+import type { Writing } from '../calling/health.ts';
 
 /** Shorter silences of a stream are put down to the network. */
 const silenceMsMin = 1_000;

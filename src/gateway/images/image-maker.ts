@@ -15,14 +15,15 @@ import type {
 import { sandboxImages } from '../../providers/registry.ts';
 import type { Gateway } from '../gateway.ts';
 import type { RequestLog } from '../request-log.ts';
-import type { SaleSignals } from '../charging/piece-sale.ts';
+import type { Run } from '../active-runs.ts';
 import { imageHttpOver } from './image-http.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
-import { nextStepAfter } from '../routing/retry-policy.ts';
-import { logFailure, noteCallEnd } from '../routing/ended-call.ts';
-import type { CallEnding, RouteName } from '../routing/health.ts';
+import { nextStepAfter } from '../calling/retry-policy.ts';
+import { callRoute } from '../calling/call-route.ts';
+import type { RouteName } from '../calling/health.ts';
 import { modelNotFound } from '../routing/route.ts';
-import { withoutProvider } from '../answering/failure-message.ts';
+import { availableFirst, tryRoutes } from '../calling/try-routes.ts';
+import { withoutProvider } from '../calling/failure-message.ts';
 
 export type ImageRouteChosen = {
   /** As shown in headers, logs and books. */
@@ -54,7 +55,7 @@ type ImagesToMake = {
   readonly inputs: readonly ImageBytes[];
   readonly trace: TraceContext | null;
   readonly log: RequestLog;
-  readonly signals: SaleSignals;
+  readonly signals: Pick<Run, 'waiting' | 'running'>;
 };
 
 /**
@@ -90,49 +91,53 @@ export type ImagesMade =
  * provider refuses the request itself, no other is tried.
  */
 export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise<ImagesMade> {
-  const isAvailable = (route: ImageRouteChosen) =>
-    !route.connected || gateway.routing.health.isAvailable(nameOf(route, asked));
-  const ordered = [
-    ...asked.routes.filter(isAvailable),
-    ...asked.routes.filter((route) => !isAvailable(route)),
-  ];
-  let failed: (ImageJobFailed & { readonly provider: string }) | null = null;
+  const { routing } = gateway;
+  const { log, request, signals } = asked;
+  const [first, ...others] = availableFirst(
+    asked.routes,
+    (route) => !route.connected || routing.health.isAvailable(nameOf(route, asked)),
+  );
   let lost = 0;
   let spoiled = 0;
   let calls = 0;
-  for (const route of ordered) {
-    const counts = countsOf(route, asked);
-    calls += counts.length;
-    asked.log.note({ provider: route.provider, attempts: calls });
-    const results = await callRoute(gateway, { route, counts }, asked);
-    const made = results.filter((result) => result.kind === 'images');
-    const images = made.flatMap((result) => result.images);
-    const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
-    const lostCalls = failures.filter(mayHaveDrawn);
-    const imagesPerCall = asked.request.count / results.length;
-    lost += lostCalls.length * imagesPerCall;
-    spoiled += lostCalls.filter(({ failure }) => failure.isProvoked).length * imagesPerCall;
-    if (images.length > 0) {
-      return {
-        kind: 'made',
-        provider: route.provider,
-        images: images.slice(0, asked.request.count),
-        unread: made.reduce((sum, { unread }) => sum + unread, 0),
-        usage: usageOf(results),
-        lost,
-        spoiled,
-        calls,
-      };
-    }
-    // A failure that the client can act on is reported before one that may pass.
-    const reported = failures.find(({ failure }) => nextStepAfter(failure) === 'never');
-    failed = { ...(reported ?? failures[0]!), provider: route.provider };
-    if (asked.signals.waiting.aborted || nextStepAfter(failed.failure) === 'never') break;
-  }
-  if (!failed) throw new Error('an image model has no route');
-  const { failure, provider } = failed;
-  return { kind: 'failed', failure, provider, lost, spoiled, calls };
+  const tried = await tryRoutes<ImageRouteChosen, Tried>(first!, {
+    async call(route) {
+      const counts = countsOf(route, asked);
+      calls += counts.length;
+      log.note({ provider: route.provider, attempts: calls });
+      const results = await callRouteFor(gateway, { route, counts }, asked);
+      const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
+      const lostCalls = failures.filter(mayHaveDrawn);
+      const imagesPerCall = request.count / results.length;
+      lost += lostCalls.length * imagesPerCall;
+      spoiled += lostCalls.filter(({ failure }) => failure.isProvoked).length * imagesPerCall;
+      if (failures.length < results.length) return { kind: 'made', route, results };
+      // A failure that the client can act on is reported before one that may pass.
+      const reported = failures.find(({ failure }) => nextStepAfter(failure) === 'never');
+      return { kind: 'failure', route, failure: (reported ?? failures[0]!).failure };
+    },
+    nextAfter: ({ failure }) =>
+      signals.waiting.aborted || nextStepAfter(failure) === 'never'
+        ? null
+        : (others.shift() ?? null),
+  });
+  const { provider } = tried.route;
+  const totals = { provider, lost, spoiled, calls };
+  if (tried.kind === 'failure') return { kind: 'failed', failure: tried.failure, ...totals };
+  const made = tried.results.filter((result) => result.kind === 'images');
+  return {
+    kind: 'made',
+    images: made.flatMap(({ images }) => images).slice(0, request.count),
+    unread: made.reduce((sum, { unread }) => sum + unread, 0),
+    usage: usageOf(tried.results),
+    ...totals,
+  };
 }
+
+type Tried = { readonly route: ImageRouteChosen } & (
+  | { readonly kind: 'made'; readonly results: readonly ImageJobResult[] }
+  | { readonly kind: 'failure'; readonly failure: UpstreamFailure }
+);
 
 /** Returns the provider's usage. Providers that need several calls report none. */
 function usageOf([first, ...others]: readonly ImageJobResult[]): ImageUsage | null {
@@ -156,17 +161,19 @@ function countsOf(
   return imagesPerCall === 'many' ? [count] : Array.from({ length: count }, () => 1);
 }
 
-async function callRoute(
+/** Makes all calls of one route at once. */
+async function callRouteFor(
   gateway: Gateway,
   { route, counts }: { readonly route: ImageRouteChosen; readonly counts: readonly number[] },
   asked: ImagesToMake,
 ): Promise<readonly ImageJobResult[]> {
   const { mode, request, inputs, trace, log, signals } = asked;
+  const { connected } = route;
   const { size, quality, aspectRatio, resolution, outputFormat, prompt } = request;
-  const { upstreamModel } = nameOf(route, asked);
+  const name = nameOf(route, asked);
   const shape = { size, quality, aspectRatio, resolution, outputFormat };
   const job = {
-    upstreamModel,
+    upstreamModel: name.upstreamModel,
     mode,
     prompt,
     images: inputs,
@@ -174,29 +181,22 @@ async function callRoute(
     signal: signals.running,
     clock: gateway.clock,
   };
-  return Promise.all(
-    counts.map((count) => callOnce(gateway, { ...route, trace, log }, { ...job, count })),
-  );
-}
-
-type Caller = Pick<ImageRouteChosen, 'provider' | 'connected'> &
-  Pick<ImagesToMake, 'trace' | 'log'>;
-
-async function callOnce(gateway: Gateway, caller: Caller, job: ImageJob): Promise<ImageJobResult> {
-  const { provider, connected, log } = caller;
-  const span = log.spans?.beginCall({
-    provider,
-    upstreamModel: job.upstreamModel,
+  const call = {
+    route: name,
     baseUrl: connected?.baseUrl ?? null,
-    isStream: false,
-  });
-  if (!span) return generate(gateway, caller, job);
-  const result = await generate(gateway, { ...caller, trace: span.trace }, job).finally(() =>
-    span.end(),
-  );
-  if (result.kind === 'failure') span.fail(result.failure);
-  return result;
+    stream: false,
+    record: log,
+    logFields: () => ({}),
+    isStopped: () => signals.running.aborted,
+  };
+  const draw = (count: number) =>
+    callRoute(gateway, call, (span) =>
+      generate(gateway, { connected, trace: span?.trace ?? trace }, { ...job, count }),
+    );
+  return Promise.all(counts.map(draw));
 }
+
+type Caller = Pick<ImageRouteChosen, 'connected'> & Pick<ImagesToMake, 'trace'>;
 
 async function generate(
   gateway: Gateway,
@@ -204,34 +204,9 @@ async function generate(
   job: ImageJob,
 ): Promise<ImageJobResult> {
   if (!connected) return sandboxImages.generate(job, noConnection);
-  const { health } = gateway.routing;
-  const name = { provider: connected.name, upstreamModel: job.upstreamModel };
-  let ending: CallEnding = 'unknown';
-  let failure: UpstreamFailure | null = null;
-  const startedAtMs = gateway.clock.elapsedMs();
-  health.begin(name);
-  try {
-    const result = await connected.kind.generate(job, {
-      provider: connected,
-      http: imageHttpOver(gateway.upstreams, trace),
-    });
-    if (result.kind !== 'images') failure = result.failure;
-    if (result.kind === 'images') ending = 'good';
-    else if (!job.signal.aborted) ending = noteFailure(gateway, name, result.failure);
-    return result.kind === 'images' ? result : withoutNames(result, connected);
-  } finally {
-    const ms = gateway.clock.elapsedMs() - startedAtMs;
-    noteCallEnd(gateway, { route: name, kind: 'whole', ending, failure, ms });
-  }
-}
-
-function noteFailure(
-  { log }: Gateway,
-  { provider, upstreamModel }: RouteName,
-  failure: UpstreamFailure,
-): CallEnding {
-  const fields = { provider, model: upstreamModel };
-  return logFailure(log, { failure, fields, message: 'the provider of images failed' });
+  const http = imageHttpOver(gateway.upstreams, trace);
+  const result = await connected.kind.generate(job, { provider: connected, http });
+  return result.kind === 'images' ? result : withoutNames(result, connected);
 }
 
 function withoutNames(failed: ImageJobFailed, provider: ConnectedImageProvider): ImageJobFailed {

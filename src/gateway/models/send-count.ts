@@ -4,11 +4,11 @@ import type { Model } from '../../domain/catalog/model.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
-import { toApiError, withoutProvider } from '../answering/failure-message.ts';
+import { toApiError, withoutProvider } from '../calling/failure-message.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import type { Gateway } from '../gateway.ts';
 import type { RequestLog } from '../request-log.ts';
-import { isCredentialRefused } from '../routing/retry-policy.ts';
+import { isCredentialRefused } from '../calling/retry-policy.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
 /**

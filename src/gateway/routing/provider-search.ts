@@ -1,8 +1,7 @@
 // Web searches that a request's provider runs: their maximum, their price, and the input they add.
 import { searchPriceFor, type SearchPrice } from '../../domain/catalog/search-price.ts';
 import type { Config } from '../../config/schema.ts';
-import type { LostCalls, WebSearcher } from '../../domain/search/web-searcher.ts';
-import type { Micros } from '../../lib/money.ts';
+import type { OwnSearch } from '../search/search-sources.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
@@ -20,13 +19,6 @@ export type AskedSearch = {
   readonly limitField: string | null;
   /** Absent: the provider runs it. */
   readonly own?: OwnSearch;
-};
-
-/** The gateway's own search, for a model whose provider has none. */
-export type OwnSearch = {
-  readonly searcher: WebSearcher;
-  /** Returns the operator's cost of search calls that failed. */
-  readonly lossOf: (lost: readonly LostCalls[]) => Micros;
 };
 
 type SearchQuery = {

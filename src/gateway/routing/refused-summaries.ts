@@ -1,6 +1,6 @@
 // Remembers the routes whose hosts refuse summaries of reasoning.
 import type { Clock } from '../../lib/clock.ts';
-import type { RouteName } from './health.ts';
+import type { RouteName } from '../calling/health.ts';
 
 /** An organisation may be verified meanwhile. */
 const memoryMs = 60 * 60_000;

@@ -13,7 +13,7 @@ import { stopSequencesMax } from '../../formats/model-abilities.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { HttpProviderKind } from '../../providers/provider.ts';
 import type { ConnectedProvider, ConnectedProviders } from './providers.ts';
-import type { RouteName } from './health.ts';
+import type { RouteName } from '../calling/health.ts';
 
 export type ChosenRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks'> & {
   /** The sandbox answers instead of the host; nothing is sent. */

@@ -8,9 +8,14 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { createCountNotices, type NoteCounts } from './count-notices.ts';
 import { RefusedSummaries } from './refused-summaries.ts';
-import { RetryBudget } from './retry-budget.ts';
+import { RetryBudget } from '../calling/retry-budget.ts';
 import { createUnknownNotices, type NoteUnknown } from './unknown-fields.ts';
-import { RouteHealth, type RouteName, type RouteState, type SharedHealth } from './health.ts';
+import {
+  RouteHealth,
+  type RouteName,
+  type RouteState,
+  type SharedHealth,
+} from '../calling/health.ts';
 
 export type Routing = {
   readonly health: RouteHealth;

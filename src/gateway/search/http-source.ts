@@ -7,7 +7,8 @@ import type {
   SearchPage,
   SearchProviderKind,
 } from '../../providers/search-provider.ts';
-import { withoutProvider } from '../answering/failure-message.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
+import { withoutProvider } from '../calling/failure-message.ts';
 import { makeFailure } from '../calling/failure.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type {
@@ -32,16 +33,15 @@ export function createHttpSource(
 ): SearchSource {
   return {
     name: provider.name,
-    find: (search, signal) =>
-      findPages({ provider, upstreams, trace: search.trace, spans: search.spans, signal }, search),
+    baseUrl: provider.baseUrl,
+    find: (search, finding) => findPages({ provider, upstreams, ...finding }, search),
   };
 }
 
 type Finding = {
   readonly provider: SearchProvider;
   readonly upstreams: Pick<Upstreams, 'send'>;
-  readonly trace?: PageSearch['trace'];
-  readonly spans?: PageSearch['spans'];
+  readonly trace: TraceContext | null;
   readonly signal: AbortSignal;
 };
 
@@ -78,24 +78,20 @@ export function callsFor({ resultsPerCallMax, pagesMax }: SearchProviderKind, nu
 type FoundOnce = Exclude<ReadSearch, { kind: 'unreadable' }> | Extract<Found, { kind: 'failure' }>;
 
 async function callOnce(
-  { provider, upstreams, trace, spans, signal }: Finding,
+  { provider, upstreams, trace, signal }: Finding,
   search: SearchPage,
 ): Promise<FoundOnce> {
   const call = provider.kind.writeSearch(search, provider.apiKey);
-  const { name, baseUrl } = provider;
-  const span = spans?.beginCall({ provider: name, upstreamModel: '', baseUrl, isStream: false });
   const reply = await upstreams.send({
     ...call,
-    trace: span?.trace ?? trace,
+    trace,
     provider,
     timeouts: provider.timeouts,
     stream: false,
     signal,
     answerBytesMax,
   });
-  span?.end();
   if (reply.kind === 'failure') {
-    span?.fail(reply.failure);
     // A provider that refused bills nothing. When it broke off, or we left, we cannot know.
     const lostCalls = reply.requestSent && reply.failure.kind !== 'status' ? 1 : 0;
     return { kind: 'failure', failure: readFailure(provider, reply), lostCalls };

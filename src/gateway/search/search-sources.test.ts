@@ -7,9 +7,10 @@ import { test, type TestContext } from 'node:test';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import * as local from '../../../tests/support/upstream.ts';
 import { loadConfig } from '../../config/load.ts';
-import type { SearchAnswer } from '../../domain/search/web-searcher.ts';
+import type { SearchAnswer } from './web-searcher.ts';
 import { Meter } from '../meter.ts';
-import { RouteHealth } from '../routing/health.ts';
+import { RequestLog } from '../request-log.ts';
+import { RouteHealth } from '../calling/health.ts';
 import { connectSearch } from './search-sources.ts';
 import { createUpstreams } from '../calling/upstreams.ts';
 
@@ -24,6 +25,7 @@ type Started = {
 const never = new AbortController().signal;
 const signals = { running: never, waiting: never };
 
+const forRequest = () => ({ record: new RequestLog('req_1'), trace: null });
 const activity = { noteCall: () => {} };
 const meter = new Meter();
 
@@ -69,7 +71,8 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   return {
     upstream,
     logged,
-    search: (num = 10, query = 'cats & dogs') => live!.search({ query, num }, signals),
+    search: (num = 10, query = 'cats & dogs') =>
+      live!.search({ ...forRequest(), query, num }, signals),
     clock,
   };
 }
@@ -552,14 +555,16 @@ test('without a provider there is no live search, but the sandbox still works', 
 test('the sandbox returns a question unchanged, whatever it contains', async () => {
   const { test: sandbox } = connectOffline();
   const [result] = resultsOf(
-    await sandbox.search({ query: '<b>cats</b> &amp; dogs', num: 1 }, signals),
+    await sandbox.search({ ...forRequest(), query: '<b>cats</b> &amp; dogs', num: 1 }, signals),
   );
   assert.deepEqual(
     [result!.title, result!.date, result!.source, result!.score],
     ['Result 1 for “<b>cats</b> &amp; dogs”', '2026-01-01', 'example.com', 1],
   );
   assert.equal(
-    failureOf(await sandbox.search({ query: 'sandbox: status=503', num: 1 }, signals)).status,
+    failureOf(
+      await sandbox.search({ ...forRequest(), query: 'sandbox: status=503', num: 1 }, signals),
+    ).status,
     503,
   );
 });

@@ -1,28 +1,25 @@
 // Web search providers: their configuration joined with their kinds. Live keys search through
 // these, test keys through the sandbox.
-import { searchModelId } from '../../canonical/web-search.ts';
 import type { Config } from '../../config/schema.ts';
 import { isSearchKind } from '../../canonical/provider-kind.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
+import type { SearchSource } from '../../canonical/search-source.ts';
 import { searchProviderKinds, searchSandbox } from '../../providers/registry.ts';
-import {
-  createWebSearcher,
-  type SourceHealth,
-  type LostCalls,
-  type WebSearcher,
-} from '../../domain/search/web-searcher.ts';
 import type { Mode } from '../../canonical/mode.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { SearchPrice } from '../../domain/catalog/search-price.ts';
 import { resultsByDefault } from '../../domain/search/search-request.ts';
 import { roundUpToMicro, type Micros } from '../../lib/money.ts';
-import type { OwnSearch } from '../routing/provider-search.ts';
 import { searchPriceOf, shownSearchPrices } from './search-prices.ts';
 import { createHttpSource, type SearchProvider } from './http-source.ts';
-import { isCredentialRefused } from '../routing/retry-policy.ts';
-import { noteCallEnd, type CallCounters } from '../routing/ended-call.ts';
+import { createWebSearcher, type LostCalls, type WebSearcher } from './web-searcher.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
+
+/** The gateway's own search, for a model whose provider has none. */
+export type OwnSearch = {
+  readonly searcher: WebSearcher;
+  /** Returns the operator's cost of search calls that failed. */
+  readonly lossOf: (lost: readonly LostCalls[]) => Micros;
+};
 
 export type WebSearchers = {
   /** null: no provider is active. */
@@ -35,38 +32,21 @@ export type WebSearchers = {
   ) => (OwnSearch & { readonly price: SearchPrice }) | null;
 };
 
-type SearchParts = CallCounters & {
+type SearchParts = Omit<Parameters<typeof createWebSearcher>[0], 'sources' | 'timeoutMs'> & {
   readonly config: Config;
   readonly upstreams: Upstreams;
-  readonly log: Logger;
-  readonly clock: Clock;
 };
 
 export function connectSearch(parts: SearchParts): WebSearchers {
-  const { config, upstreams, log, clock } = parts;
-  const { timeout_ms: timeoutMs } = config.search;
-  const [first, ...others] = searchProvidersOf(config).map((provider) =>
+  const { config, upstreams, clock } = parts;
+  const sources = searchProvidersOf(config).map((provider) =>
     createHttpSource(provider, upstreams),
   );
-  const onFailure: Parameters<typeof createWebSearcher>[0]['onFailure'] = (provider, failure) => {
-    // The message of an error status may quote the query, which does not belong in a log.
-    const reason = failure.kind === 'status' ? undefined : failure.message;
-    const fields = { provider, kind: failure.kind, upstream_status: failure.status, reason };
-    if (isCredentialRefused(failure.status))
-      log.error(fields, 'the search provider refuses its credential or wants money');
-    else log.warn(fields, 'the search provider failed');
-  };
+  const searcherOf = (found: readonly SearchSource[]) =>
+    createWebSearcher({ ...parts, sources: found, timeoutMs: config.search.timeout_ms });
   const searchers = {
-    live: first
-      ? createWebSearcher({
-          sources: [first, ...others],
-          timeoutMs,
-          health: sourceHealth(parts),
-          onFailure,
-          clock,
-        })
-      : null,
-    test: createWebSearcher({ sources: [searchSandbox(clock)], timeoutMs, clock }),
+    live: sources.length > 0 ? searcherOf(sources) : null,
+    test: searcherOf([searchSandbox(clock)]),
   };
   return {
     ...searchers,
@@ -83,18 +63,6 @@ export function connectSearch(parts: SearchParts): WebSearchers {
       searchPriceOf(config, { ...calls, num: resultsByDefault }, factor)?.upstreamPicos ?? 0n;
     return roundUpToMicro(lost.reduce((sum, calls) => sum + pricesOf(calls), 0n));
   }
-}
-
-/** A provider's searches have a circuit breaker of their own, beside its models. */
-function sourceHealth(parts: SearchParts): SourceHealth {
-  const { health } = parts.routing;
-  const routeOf = (provider: string) => ({ provider, upstreamModel: searchModelId });
-  return {
-    isAvailable: (provider) => health.isAvailable(routeOf(provider)),
-    begin: (provider) => health.begin(routeOf(provider)),
-    end: (provider, ending, ms) =>
-      noteCallEnd(parts, { route: routeOf(provider), kind: 'whole', ending, failure: null, ms }),
-  };
 }
 
 function searchProvidersOf({ providers, search }: Config): SearchProvider[] {

@@ -8,7 +8,7 @@ import { searchSandbox } from './search.ts';
 const running = new AbortController().signal;
 const clock = new TestClock();
 const find = (query: string, num = 3, signal = running) =>
-  searchSandbox(clock).find({ query, num }, signal);
+  searchSandbox(clock).find({ query, num }, { signal, trace: null });
 
 function pagesOf(found: Found) {
   assert.equal(found.kind, 'found', JSON.stringify(found));

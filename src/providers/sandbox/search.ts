@@ -8,7 +8,11 @@ import { noDirectives, readDirectives, type Directives } from './directives.ts';
 
 /** The clock times the requested delays. */
 export function searchSandbox(clock: Clock): SearchSource {
-  return { name: 'sandbox', find: (asked, signal) => find(asked, signal, clock) };
+  return {
+    name: 'sandbox',
+    baseUrl: null,
+    find: (asked, { signal }) => find(asked, signal, clock),
+  };
 }
 
 async function find({ query, num }: PageSearch, signal: AbortSignal, clock: Clock): Promise<Found> {

@@ -1,7 +1,7 @@
 // Metrics of the providers: calls, their ends and times, connections and circuit breakers.
 import type { Upstreams } from '../../gateway/calling/upstreams.ts';
 import type { Meter } from '../../gateway/meter.ts';
-import type { RouteHealth, RouteState } from '../../gateway/routing/health.ts';
+import type { RouteHealth, RouteState } from '../../gateway/calling/health.ts';
 import { countsMetric, timingsMetric, type Metric, type Sample } from './metric.ts';
 
 type Sources = {

@@ -145,13 +145,13 @@ testMutations(watchers, {
     watchers: ['tests/integration/free-bytes.test.ts # cache hits'],
   },
   'any number of free images is stored': {
-    file: 'gateway/images/image-work.ts',
+    file: 'gateway/sales/image-sale.ts',
     guard: 'gateway.freeBytes.take(key.accountId, bytes)',
     without: 'gateway.freeBytes.take(key.accountId, 0)',
     watchers: ['tests/integration/free-bytes.test.ts # images of test keys'],
   },
   'images of live keys take the room of free ones': {
-    file: 'gateway/images/image-work.ts',
+    file: 'gateway/sales/image-sale.ts',
     guard: "key.mode !== 'test' || request.responseFormat",
     without: 'request.responseFormat',
     watchers: ['tests/integration/free-bytes.test.ts # images of live keys'],

@@ -142,10 +142,10 @@ testMutations([], {
     watchers: [answers],
   },
   'a billed answer is retried': {
-    file: 'gateway/routing/retry-policy.ts',
+    file: 'gateway/calling/retry-policy.ts',
     guard: `if (isBilled) return 'never';`,
     without: '',
-    watchers: ['src/gateway/routing/retry-policy.test.ts'],
+    watchers: ['src/gateway/calling/retry-policy.test.ts'],
   },
   'after a billed answer another route is asked': {
     file: 'gateway/answering/try-routes.ts',
@@ -489,16 +489,16 @@ testMutations([], {
     watchers: integration('hold-growth', '(a hold grows|when the hold cannot grow)'),
   },
   'a second of hidden thinking counts as 150 tokens': {
-    file: 'gateway/routing/health.ts',
+    file: 'gateway/calling/health.ts',
     guard: 'const usualTokensPerSecond = 100;',
     without: 'const usualTokensPerSecond = 150;',
     watchers: integration('hold-growth', 'a model that thinks silently'),
   },
   'a second of hidden thinking counts as 60 tokens': {
-    file: 'gateway/routing/health.ts',
+    file: 'gateway/calling/health.ts',
     guard: 'const usualTokensPerSecond = 100;',
     without: 'const usualTokensPerSecond = 60;',
-    watchers: ['src/gateway/routing/health.test.ts'],
+    watchers: ['src/gateway/calling/health.test.ts'],
   },
   'keep-alives come ten times later than configured': {
     file: 'serving.ts',
@@ -555,10 +555,10 @@ testMutations([], {
     watchers: ['src/gateway/calling/upstreams.test.ts # falls silent'],
   },
   'a route that fails stays in use': {
-    file: 'gateway/routing/health.ts',
+    file: 'gateway/calling/health.ts',
     guard: 'record.failuresInRow += 1;',
     without: '',
-    watchers: ['src/gateway/routing/health.test.ts'],
+    watchers: ['src/gateway/calling/health.test.ts'],
   },
   // Kept bodies
   'bodies are kept for a key that does not ask for it': {

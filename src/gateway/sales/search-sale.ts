@@ -1,6 +1,5 @@
 // A web search at one price, whatever it finds.
 import { ApiError } from '../../canonical/errors.ts';
-import type { PageSearch } from '../../canonical/search-source.ts';
 import { searchModelId, searchModelName } from '../../canonical/web-search.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { SearchPrice } from '../../domain/catalog/search-price.ts';
@@ -8,21 +7,21 @@ import type { JsonObject } from '../../lib/json.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { parseSearchRequest } from '../../domain/search/search-request.ts';
 import { writeSearchBody } from '../../domain/search/search-result.ts';
-import type { LostCalls, WebSearcher } from '../../domain/search/web-searcher.ts';
 import type { IncomingRequest, Work } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { workOfSale, type Delivery, type Sale, type SaleSignals } from '../charging/piece-sale.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
-import { mostSearchPrice, searchPriceOf } from './search-prices.ts';
+import { mostSearchPrice, searchPriceOf } from '../search/search-prices.ts';
+import type { LostCalls, WebSearch, WebSearcher } from '../search/web-searcher.ts';
 import { promptOnly } from '../models/read-conversation.ts';
-import { toApiError } from '../answering/failure-message.ts';
+import { toApiError } from '../calling/failure-message.ts';
 
 /**
  * Throws ApiError `upstream_unavailable` when no provider is configured or searches are not sold.
  */
 export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Work {
   const { trace, log } = incoming;
-  const asked = { ...parseSearchRequest(incoming.body), trace, spans: log.spans };
+  const asked = { ...parseSearchRequest(incoming.body), trace, record: log };
   const isTest = incoming.key.mode === 'test';
   const searcher = isTest ? gateway.searchers.test : gateway.searchers.live;
   if (!searcher) throw notConfigured();
@@ -47,7 +46,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Wor
 
 type Search = {
   readonly gateway: Gateway;
-  readonly asked: PageSearch;
+  readonly asked: WebSearch;
   readonly searcher: WebSearcher;
   readonly factor: PriceFactor;
   readonly provider: string;

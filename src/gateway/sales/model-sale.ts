@@ -12,14 +12,14 @@ import { placeHold } from '../charging/hold.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import { runHeld } from '../charging/run-held.ts';
 import type { Granted } from '../charging/worst-case.ts';
-import { answerKindOf } from '../routing/health.ts';
+import { answerKindOf } from '../calling/health.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
 import type { Asked } from '../routing/write-request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import type { Endpoint, Held } from '../stages.ts';
-import { estimateInput } from './input-estimate.ts';
-import { readConversation } from './read-conversation.ts';
+import { estimateInput } from '../models/input-estimate.ts';
+import { readConversation } from '../models/read-conversation.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
   return (gateway, { requestId, key, body, forwardable, log }) => {

@@ -25,7 +25,7 @@ import {
   makeImages,
   type ImageRouteChosen,
   type ImagesMade,
-} from './image-maker.ts';
+} from '../images/image-maker.ts';
 import {
   workOfSale,
   type Delivery,
@@ -37,7 +37,7 @@ import { priceFactorFor } from '../charging/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
 import { promptOnly } from '../models/read-conversation.ts';
 import { modelNotFound } from '../routing/route.ts';
-import { toApiError } from '../answering/failure-message.ts';
+import { toApiError } from '../calling/failure-message.ts';
 
 /** Throws ApiError 400 or 404. */
 export const imageEndpoint: Endpoint = (gateway, incoming) =>

@@ -5,14 +5,10 @@ import { isPending } from '../../../tests/support/is-pending.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Found, SearchSource } from '../../canonical/search-source.ts';
-import {
-  createWebSearcher,
-  type SearchAnswer,
-  type SourceEnding,
-  type WebSearcherOptions,
-} from './web-searcher.ts';
+import type { CallEnding, RouteName } from '../calling/health.ts';
+import { RequestLog } from '../request-log.ts';
+import { createWebSearcher, type SearchAnswer } from './web-searcher.ts';
 
-const asked = { query: 'cats', num: 10 };
 const running = new AbortController().signal;
 const status = (code: number, more: Partial<UpstreamFailure> = {}): UpstreamFailure => ({
   kind: 'status',
@@ -27,6 +23,8 @@ const broken = (kind: UpstreamFailure['kind']): UpstreamFailure => ({
   status: null,
 });
 
+type Listeners = Parameters<typeof createWebSearcher>[0];
+
 type Played = Found | UpstreamFailure | 'hang';
 type PlayedSource = SearchSource & { readonly calls: () => number };
 
@@ -35,8 +33,9 @@ function source(name: string, ...answers: Played[]): PlayedSource {
   let calls = 0;
   return {
     name,
+    baseUrl: 'http://127.0.0.1',
     calls: () => calls,
-    find: async (_search, signal) => {
+    find: async (_search, { signal }) => {
       calls++;
       const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
       if (answer !== 'hang')
@@ -57,18 +56,39 @@ const nothing: Found = { kind: 'found', pages: [] };
 
 const clock = new TestClock();
 
-function searcher(sources: PlayedSource[], options: Partial<WebSearcherOptions> = {}) {
+/** Every source works. */
+const health = {
+  isAvailable: (_route: unknown) => true,
+  begin: (_route: unknown) => {},
+  noteAnswer: () => {},
+  end: (_route: unknown, _ending: CallEnding) => {},
+};
+type Health = typeof health;
+
+type Options = { readonly timeoutMs?: number; readonly health?: Partial<Health> };
+
+function searcher(sources: PlayedSource[], { timeoutMs = 5_000, health: own }: Options = {}) {
   const failures: string[] = [];
+  const note = ({ provider, kind, upstream_status: code }: Record<string, unknown>) =>
+    void failures.push(`${String(provider)} ${String(code ?? kind)}`);
+  const listeners = {
+    routing: { health: { ...health, ...own } },
+    activity: { noteCall: () => {} },
+    meter: { noteCall: () => {} },
+    log: { warn: note, error: note },
+  };
   const { search } = createWebSearcher({
-    sources: sources as [PlayedSource, ...PlayedSource[]],
-    timeoutMs: 5_000,
+    ...(listeners as unknown as Pick<Listeners, keyof typeof listeners>),
+    sources,
+    timeoutMs,
     clock,
-    onFailure: (name, { kind, status: code }) => void failures.push(`${name} ${code ?? kind}`),
-    ...options,
   });
+  const record = new RequestLog('req_1');
+  const asked = { query: 'cats', num: 10, record, trace: null };
   return {
     search: (signal = running) => search(asked, { running: signal, waiting: signal }),
     failures,
+    record,
   };
 }
 
@@ -103,8 +123,7 @@ for (const failure of failures) {
       source('second', found('b')),
     ]);
     assert.equal(providerOf(await search()), 'second');
-    const isQuery = failure.status === 400 || failure.status === 422;
-    assert.deepEqual(noted, isQuery ? [] : [`first ${failure.status ?? failure.kind}`]);
+    assert.deepEqual(noted, [`first ${failure.status ?? failure.kind}`]);
   });
 }
 
@@ -173,18 +192,14 @@ test('an abort ends the search at once and is not counted as a failure', async (
 
 test('an unhealthy source is tried last', async () => {
   const [first, second] = [source('first', found('a')), source('second', found('b'), status(503))];
-  const health = {
-    isAvailable: (name: string) => name !== 'first',
-    begin: () => {},
-    end: () => {},
-  };
-  const { search } = searcher([first, second], { health });
+  const isAvailable = (route: unknown) => (route as RouteName).provider !== 'first';
+  const { search } = searcher([first, second], { health: { isAvailable } });
   assert.equal(providerOf(await search()), 'second');
   assert.equal(first.calls(), 0);
   assert.equal(providerOf(await search()), 'first');
 });
 
-const endings: [answer: Played, ending: SourceEnding][] = [
+const endings: [answer: Played, ending: CallEnding][] = [
   [found('a'), 'good'],
   [nothing, 'good'],
   [status(400), 'good'],
@@ -202,29 +217,30 @@ for (const [answer, ending] of endings) {
   const title = answer === 'hang' ? answer : answer.kind === 'status' ? answer.status : answer.kind;
   test(`${title} is reported once per call as ${ending}`, async () => {
     const events: string[] = [];
-    const health = {
-      isAvailable: () => true,
-      begin: (name: string) => void events.push(`${name} begins`),
-      end: (name: string, how: SourceEnding) => void events.push(`${name} ${how}`),
+    const told = {
+      begin: (route: unknown) => void events.push(`${(route as RouteName).provider} begins`),
+      end: (route: unknown, how: CallEnding) =>
+        void events.push(`${(route as RouteName).provider} ${how}`),
     };
-    const searching = searcher([source('first', answer)], { health, timeoutMs: 50 }).search();
+    const started = searcher([source('first', answer)], { health: told, timeoutMs: 50 });
+    const searching = started.search();
     await clock.advance(50);
     await searching;
     assert.deepEqual(events, ['first begins', `first ${ending}`]);
+    const [one, ...others] = started.record.fields.tries!;
+    assert.deepEqual(
+      [one!.provider, one!.ending, others],
+      ['first', ending === 'good' && !('status' in Object(answer)) ? 'answered' : 'failed', []],
+    );
   });
 }
 
 test('the ending is unknown when the caller left', async () => {
   const events: string[] = [];
-  const health = {
-    isAvailable: () => true,
-    begin: () => {},
-    end: (_name: string, how: SourceEnding) => void events.push(how),
-  };
+  const told = { end: (_route: unknown, how: CallEnding) => void events.push(how) };
   const controller = new AbortController();
-  const answer = searcher([source('first', 'hang'), source('second', 'hang')], { health }).search(
-    controller.signal,
-  );
+  const sources = [source('first', 'hang'), source('second', 'hang')];
+  const answer = searcher(sources, { health: told }).search(controller.signal);
   controller.abort();
   await answer;
   assert.deepEqual(events, ['unknown']);

@@ -1,0 +1,176 @@
+// Sends a model request upstream until an answer begins: to each route once, then again to those whose
+// failure may pass, all under one hold. Once anything of an answer has reached the client, nothing
+// is sent again.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { CallSpan } from '../../canonical/request-spans.ts';
+import type { CallFailed } from '../calling/call.ts';
+import { callRoute } from '../calling/call-route.ts';
+import { answerKindOf } from '../calling/health.ts';
+import { lighten } from '../routing/lighten.ts';
+import type { Attempt } from '../routing/plan.ts';
+import { Retries, type Retry } from '../calling/retries.ts';
+import { nextStepAfter } from '../calling/retry-policy.ts';
+import { tryRoutes } from '../calling/try-routes.ts';
+import { isAwaited, onAbandoned } from '../audience.ts';
+import type { Called, Held } from '../stages.ts';
+import { isProvoked } from '../charging/provoked.ts';
+import { lossOf } from '../charging/settle.ts';
+import { UnseenOutput, type Unseen } from '../charging/unseen-output.ts';
+
+/** A finished call. */
+export type Tried<Answer> = { readonly kind: 'answered'; readonly answer: Answer } | CallFailed;
+
+/** Makes one call. Call `noteAnswer` as soon as anything of an answer can be sent. */
+type Call<Answer> = (called: Called, noteAnswer: () => void) => Promise<Tried<Answer>>;
+
+/** `reported`: the failure that the client sees, perhaps that of an earlier call. */
+export type LastFailed = CallFailed & {
+  readonly called: Called;
+  readonly reported: UpstreamFailure;
+};
+
+type LastCall<Answer> =
+  | { readonly kind: 'answered'; readonly called: Called; readonly answer: Answer }
+  | LastFailed;
+
+/** Returns the first call that gives an answer, or the last call when all failed. */
+export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
+  const { gateway } = held;
+  const retries = new Retries<Attempt>({ ...gateway, limits: gateway.config.retries });
+  try {
+    return await tryRoutes<Attempt, LastCall<Answer>>(firstAttempt(held), {
+      async call(attempt, number) {
+        const [called, tried] = await callAttempt({ held, attempt, number }, call, retries);
+        if (tried.kind === 'answered') return { ...tried, called };
+        held.log.note({ upstreamStatus: tried.failure.status });
+        return { ...tried, called, reported: retries.noteFailure(tried.failure, attempt) };
+      },
+      nextAfter: (failed) => nextAttempt(failed, retries),
+    });
+  } finally {
+    retries.giveBack();
+  }
+}
+
+/**
+ * One request at a time tests a route that was out of use. Another may be testing it already.
+ */
+function firstAttempt(held: Held): Attempt {
+  const first = held.plan.begin(held.granted);
+  return isAvailable(held, first) ? first : (nextAvailable(held) ?? first);
+}
+
+function nextAvailable(held: Held): Attempt | null {
+  const { plan, granted } = held;
+  for (let next = plan.next(granted); next; next = plan.next(granted))
+    if (isAvailable(held, next)) return next;
+  return null;
+}
+
+function isAvailable({ gateway }: Held, { route }: Attempt): boolean {
+  return route.isPlayed || gateway.routing.health.isAvailable(route.name);
+}
+
+type ToCall = { readonly held: Held; readonly attempt: Attempt; readonly number: number };
+
+async function callAttempt<Answer>(
+  { held, attempt, number }: ToCall,
+  call: Call<Answer>,
+  retries: Retries<Attempt>,
+): Promise<[Called, Tried<Answer>]> {
+  const { gateway, request, log } = held;
+  const { route } = attempt;
+  const { health } = gateway.routing;
+  const kind = answerKindOf(request);
+  log.note({ attempts: number, provider: route.name.provider });
+  const unseen = new UnseenOutput(gateway.clock, {
+    choices: request.choices,
+    unseen: unseenBy(request, attempt),
+    tokensPerSecond: health.tokensPerSecond(route.name, kind),
+  });
+  held.run.follow(unseen);
+  const calledWith = (span: CallSpan | null): Called => ({
+    ...held,
+    attempt,
+    number,
+    unseen,
+    span,
+  });
+  let called = calledWith(null);
+  const facts = {
+    route: route.name,
+    baseUrl: route.isPlayed ? null : route.provider.baseUrl,
+    stream: request.stream,
+    record: log,
+    logFields: () => ({ request_id: held.requestId, model: held.model.id, attempt: number }),
+    isStopped: () => held.run.waiting.aborted,
+  };
+  try {
+    const tried = await callRoute(gateway, facts, (span, noteAnswer) => {
+      called = calledWith(span);
+      return call(called, () => {
+        noteAnswer();
+        retries.giveBack();
+      });
+    });
+    return [called, tried];
+  } finally {
+    const { written } = unseen;
+    if (written && !route.isPlayed) health.noteWriting(route.name, kind, written);
+    unseen.end();
+  }
+}
+
+/**
+ * Returns the output that the client cannot see. An answer without streaming shows nothing until
+ * its end. A thinking model may hide its thoughts, and a call may come whole.
+ */
+function unseenBy({ stream }: Held['request'], { written }: Attempt): Unseen {
+  if (!stream) return 'all';
+  return written.mayHide ? 'parts' : 'nothing';
+}
+
+/** Returns the next call after its wait; null when none is made and the failure is reported. */
+async function nextAttempt(failed: LastFailed, retries: Retries<Attempt>): Promise<Attempt | null> {
+  const { called } = failed;
+  const { attempt } = called;
+  if (failed.begun || isGivenUp(called) || attempt.route.isPlayed) return null;
+  // Not a retry: the host refused the request at once, and is asked for less.
+  const lighter = lighten(called, failed);
+  const next = lighter ? { route: lighter, waitMs: 0 } : chooseNext(failed, retries);
+  if (!next) return null;
+  if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
+  if (isGivenUp(called)) return null;
+  await called.hold.bookLossBeside(lossOf(called, failed), {
+    callNumber: called.number,
+    isProvoked: isProvoked(called, failed),
+  });
+  return next.route;
+}
+
+/**
+ * Returns the same route when its provider said how soon to come back, otherwise a route that was
+ * not called yet, otherwise a failed route once more. Returns null when none or no time is left, or
+ * when the failure to report cannot pass.
+ */
+function chooseNext(
+  { called, failure, reported }: LastFailed,
+  retries: Retries<Attempt>,
+): Retry<Attempt> | null {
+  if (retries.leftMs <= 0 || failure.isBilled || nextStepAfter(reported) === 'never') return null;
+  const invited = failure.retryAfterSeconds ? retries.take(called.attempt) : null;
+  if (invited) return invited;
+  const next = nextAvailable(called);
+  return next ? { route: next, waitMs: 0 } : retries.take(null);
+}
+
+/** True when nobody waits for the answer any more, or the program ends. */
+function isGivenUp(held: Held): boolean {
+  return held.run.waiting.aborted || !isAwaited(held);
+}
+
+async function waitUnlessGone(held: Held, waitMs: number): Promise<void> {
+  const abandoned = new AbortController();
+  onAbandoned(held, () => abandoned.abort());
+  await held.gateway.clock.sleep(waitMs, AbortSignal.any([held.run.waiting, abandoned.signal]));
+}
