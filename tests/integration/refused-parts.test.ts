@@ -113,22 +113,39 @@ test('a host that goes on refusing is asked no third time', async () => {
   assert.equal(sent.length, 2);
 });
 
-test('thinking whose signature Anthropic refuses is left out of a second call', async () => {
-  const refused = answerStatus(400, {
-    body: {
-      type: 'error',
-      error: {
-        type: 'invalid_request_error',
-        message: 'messages.1.content.0: Invalid `signature` in `thinking` block',
-      },
+const unsigned = answerStatus(400, {
+  body: {
+    type: 'error',
+    error: {
+      type: 'invalid_request_error',
+      message: 'messages.1.content.0: Invalid `signature` in `thinking` block',
     },
-  });
+  },
+});
+
+test('a host that refuses thinking where none is left is asked no more', async () => {
+  const thinking = { type: 'thinking', thinking: 'Hm', signature: 'c3RhbGU=' };
+  for (const [content, calls] of [
+    [[{ type: 'text', text: 'a' }], 1],
+    [[thinking, { type: 'text', text: 'a' }], 2],
+  ] as const) {
+    gateway.upstream.on('/v1/messages', unsigned, unsigned, unsigned, answerJson({}));
+    const messages = [text('x'), { role: 'assistant', content }, text('y')];
+    const sent = await sentBy(async () => {
+      const body = { model: 'claude', max_tokens: 99, messages };
+      assert.equal((await gateway.post('/v1/messages', { key, body })).status, 400);
+    });
+    assert.equal(sent.length, calls);
+  }
+});
+
+test('thinking whose signature Anthropic refuses is left out of a second call', async () => {
   const answer = {
     type: 'message',
     content: [{ type: 'text', text: 'ok' }],
     stop_reason: 'end_turn',
   };
-  gateway.upstream.on('/v1/messages', refused, answerJson({ ...answer, usage }));
+  gateway.upstream.on('/v1/messages', unsigned, answerJson({ ...answer, usage }));
   const thinking = { type: 'thinking', thinking: 'Hm', signature: 'c3RhbGU=' };
   const content = [thinking, { type: 'tool_use', id: 't1', name: 'f', input: {} }];
   const results = [{ type: 'tool_result', tool_use_id: 't1', content: '1' }];

@@ -9,8 +9,12 @@ import { mayThinkWithBudget } from './thinking-config.ts';
 export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | null {
   const message = readErrorMessage(refusal) ?? '';
   if (!/invalid .?signature.? in .?thinking.? block/i.test(message)) return null;
-  if (!Array.isArray(body.messages)) return null;
-  const messages = body.messages.map(withoutThinking).filter((turn) => turn !== null);
+  const given: unknown = body.messages;
+  if (!Array.isArray(given)) return null;
+  const messages = given.map(withoutThinking).filter((turn) => turn !== null);
+  // A host that refuses it all the same would be asked forever.
+  if (messages.length === given.length && messages.every((turn, at) => turn === given[at]))
+    return null;
   const { thinking, ...rest } = body;
   const thinks = isObject(thinking) && thinking.type === 'enabled';
   const kept = thinking !== undefined && (!thinks || mayThinkWithBudget(messages));
