@@ -89,10 +89,6 @@ class SearchStream {
         status === 'finished'
           ? this.#turns.end({ items: turn.items, usage, outputBytes: output.bytes })
           : [];
-      if (calls.length === 0) {
-        Object.assign(this.#progress, { status, stop, failure });
-        return;
-      }
       const searched = [];
       for (const call of calls) {
         yield this.#beginSearch(call);
@@ -102,7 +98,10 @@ class SearchStream {
         searched.push(done);
         yield this.#finishSearch(done.item);
       }
-      this.#turns.next(turn.items, searched);
+      if (calls.length === 0 || !this.#turns.next(turn.items, searched)) {
+        Object.assign(this.#progress, { status, stop, failure });
+        return;
+      }
       reply = await callUpstream(this.#turns.current, this.#turns.spentMs);
       unseen.noteOwnWait();
       if (reply.kind === 'failure') throw new UpstreamBroken(reply.failure);

@@ -1,6 +1,7 @@
 // Runs the web searches of a model whose provider has none, on Responses. The model calls a
 // function, the gateway searches and asks the model again with what was found, and the client sees
 // one answer. All calls are made under one hold, and their usage is charged as one.
+import { ApiError } from '../../canonical/errors.ts';
 import { countUsage, noUsage, type Usage } from '../../canonical/usage.ts';
 import { queryCharactersMax, resultsByDefault } from '../../domain/search/search-request.ts';
 import type { SearchResult } from '../../domain/search/search-result.ts';
@@ -19,6 +20,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { CallFailed } from '../calling/call.ts';
 import { usageMaxOf } from '../charging/used.ts';
+import { lighten } from '../routing/lighten.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import { writeUpstreamRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
@@ -115,8 +117,21 @@ export class SearchTurns {
     return found.results;
   }
 
-  /** Goes to the next turn. Its output limit is what the others have left. */
-  next(items: readonly JsonObject[], searched: readonly Searched[]): void {
+  /**
+   * Goes to the next turn. Its output limit is what the others have left. Returns false when its
+   * request is beyond a limit: then the answer is complete.
+   */
+  next(items: readonly JsonObject[], searched: readonly Searched[]): boolean {
+    try {
+      this.current = this.#write(items, searched);
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError) return false;
+      throw error;
+    }
+  }
+
+  #write(items: readonly JsonObject[], searched: readonly Searched[]): Called {
     this.#turns += 1;
     const { current } = this;
     const { route, search } = current.attempt;
@@ -124,13 +139,14 @@ export class SearchTurns {
     const request = continueWith(current.request, items, outputs);
     const outputTokens = this.#first.granted.maxOutputTokens - this.usage!.outputTokens;
     const written = writeUpstreamRequest({ ...current, request }, { route, search, outputTokens });
-    this.current = {
+    const attempt = { ...current.attempt, written };
+    return {
       ...current,
       // Items get their ids from it.
       requestId: `${this.#first.requestId}_${this.#turns}`,
       request,
       estimate: estimateInputTokens(request.body),
-      attempt: { ...current.attempt, written },
+      attempt: lighten({ ...current, attempt }, attempt) ?? attempt,
     };
   }
 }
@@ -152,15 +168,14 @@ export async function answerWithSearches(
     const calls = turns.end({ items, usage: answer.usage, outputBytes: answer.outputBytes });
     outputBytes += answer.outputBytes;
     turns.shown.push(...items.filter((item) => !isSearchCall(item)));
-    if (calls.length === 0)
-      return { kind: 'answered', answer: whole(turns, { ...answer, usage: all, outputBytes }) };
     const searched: Searched[] = [];
     for (const call of calls) {
       const done = await turns.search(call, searchId(called, turns.shown.length));
       turns.shown.push(done.item);
       searched.push(done);
     }
-    turns.next(items, searched);
+    if (calls.length === 0 || !turns.next(items, searched))
+      return { kind: 'answered', answer: whole(turns, { ...answer, usage: all, outputBytes }) };
   }
 
   function whole({ shown, searches }: SearchTurns, answer: RelayedAnswer): RelayedAnswer {

@@ -7,7 +7,10 @@ import type { Called } from '../stages.ts';
 import type { Attempt } from './plan.ts';
 
 /** Returns null when the refusal is about something else. */
-export function lighten({ attempt, gateway }: Called, { refusal }: CallFailed): Attempt | null {
+export function lighten(
+  { attempt, gateway }: Pick<Called, 'attempt' | 'gateway'>,
+  { refusal }: Pick<CallFailed, 'refusal'>,
+): Attempt | null {
   const { route, written } = attempt;
   const { withoutRefused } = upstreamFormats[route.format];
   if (refusal === undefined || !withoutRefused) return null;
@@ -15,5 +18,6 @@ export function lighten({ attempt, gateway }: Called, { refusal }: CallFailed): 
   if (!lighter) return null;
   if (lighter.isLasting) gateway.routing.refusedSummaries.note(route.name);
   const ignored = [...new Set([...written.ignored, ...lighter.ignored])];
-  return { ...attempt, written: { ...written, body: JSON.stringify(lighter.body), ignored } };
+  const body = JSON.stringify(lighter.body);
+  return { ...attempt, refusal, written: { ...written, body, ignored } };
 }

@@ -30,6 +30,8 @@ export type Attempt = {
   /** null: the provider runs none. */
   readonly search: AskedSearch | null;
   readonly written: WrittenRequest;
+  /** The body of the 400 whose subject `written` leaves out; left out: it has everything. */
+  readonly refusal?: unknown;
 };
 
 type PlanOptions = {
