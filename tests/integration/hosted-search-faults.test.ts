@@ -1,14 +1,23 @@
 // Faults between the turns of an answer whose web searches the gateway runs: each turn that the
 // provider bills is charged, or booked as a loss.
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { after, before, beforeEach, test } from 'node:test';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
-import { TestClock } from '../support/test-clock.ts';
+import { flushEventLoop, TestClock } from '../support/test-clock.ts';
 import type { Turn } from '../support/turn-format.ts';
 import { messagesTurns } from '../support/turns-messages.ts';
-import { answerJson, answerSse, answerStatus, type Script } from '../support/upstream.ts';
+import { until } from '../support/until.ts';
+import {
+  answerJson,
+  answerSse,
+  answerStatus,
+  framesText,
+  hang,
+  type Script,
+} from '../support/upstream.ts';
 
 const searchPath = '/brave/web/search';
 const searchMicros = 5_000;
@@ -32,6 +41,14 @@ before(async () => {
           max_input_tokens: 180_000,
           max_output_tokens: 8_000,
           supports: { thinking: true, streaming: true, vision: false },
+        },
+        slow: {
+          routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }],
+          prices: { input: 3, output: 15 },
+          context_tokens: 200_000,
+          max_input_tokens: 180_000,
+          max_output_tokens: 8_000,
+          timeouts: { total_ms: 60_000, first_byte_ms: 60_000 },
         },
       },
     }),
@@ -68,8 +85,7 @@ const played =
     return script(response, request);
   };
 
-const play = (...scripts: [Script, ...Script[]]) =>
-  gateway.upstream.on('/v1/messages', ...scripts);
+const play = (...scripts: [Script, ...Script[]]) => gateway.upstream.on('/v1/messages', ...scripts);
 
 const ask = (fields: object) =>
   gateway.recordUpstream(() =>
@@ -143,3 +159,83 @@ for (const stream of [false, true]) {
     assert.equal(await lossOf(reply), 0);
   });
 }
+
+/** The beginning of a stream, which the test goes on writing. */
+function begun(text: string): { readonly script: Script; readonly write: (text: string) => void } {
+  let answer: ServerResponse | null = null;
+  const writeText = (delta: string) =>
+    answer?.write(
+      framesText([
+        {
+          event: 'content_block_delta',
+          data: {
+            type: 'content_block_delta',
+            index: 0,
+            delta: { type: 'text_delta', text: delta },
+          },
+        },
+      ]),
+    );
+  return {
+    script: (response) => {
+      answer = response;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(framesText(messagesTurns.frames(answerTurn).slice(0, 2)));
+      writeText(text);
+    },
+    write: writeText,
+  };
+}
+
+test('a client that leaves in a later turn pays for what the earlier one thought unseen', async () => {
+  const text = 'word '.repeat(1_600);
+  const later = begun(text);
+  play(played(searchTurn, { output_tokens: 3_000 }), later.script);
+  const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  const { request, response } = gateway.open('/v1/responses', {
+    key: own.key,
+    body: { model: 'claude', input: 'x', tools: [{ type: 'web_search' }], stream: true },
+  });
+  let seen = '';
+  for await (const piece of await response) {
+    seen += String(piece);
+    if (seen.includes('word word')) break;
+  }
+  request.destroy();
+  let records: Json[] = [];
+  await until(async () => {
+    later.write(' and');
+    await flushEventLoop();
+    await clock.advance(500);
+    records = await gateway.usage<Json>(own.key);
+    return records.length > 0;
+  });
+  assert.ok(records[0]!['output_tokens'] >= 3_000 + 2_000, JSON.stringify(records[0]));
+});
+
+test('what a later call bills without a stream is a loss', async () => {
+  const whole: Script = (response, request) =>
+    answerJson(messagesTurns.whole(answerTurn))(response, request);
+  play(played(searchTurn), whole);
+  const { reply } = await ask({ stream: true });
+  assert.equal(reply.frames.at(-1)!.event, 'response.failed');
+  assert.equal(await lossOf(reply), 2 * turnMicros + searchMicros);
+});
+
+test('a later call that hangs is a loss as any call that hangs', async () => {
+  const lossOfCall = async () => {
+    let reply: Reply | null = null;
+    void ask({ stream: true, model: 'slow' }).then((asked) => (reply = asked.reply));
+    await until(async () => {
+      await clock.advance(1_000);
+      return reply !== null;
+    });
+    assert.equal(reply!.frames.at(-1)!.event, 'response.failed');
+    return lossOf(reply!);
+  };
+  play(hang);
+  const alone = await lossOfCall();
+  play(played(searchTurn), hang);
+  const later = await lossOfCall();
+  assert.ok(alone > 0 && later > alone + turnMicros + searchMicros, `${later} ${alone}`);
+});

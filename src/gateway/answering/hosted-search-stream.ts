@@ -17,6 +17,7 @@ import { openFrames, type OpenFrames } from './frames.ts';
 import { answerContextOf } from './head.ts';
 import { callUpstream, type CallReply } from '../calling/call.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
+import { bytesPerToken } from '../charging/used.ts';
 import type { Called } from '../stages.ts';
 import { SearchTurns, searchId } from './hosted-search.ts';
 
@@ -89,6 +90,7 @@ class SearchStream {
         status === 'finished'
           ? this.#turns.end({ items: turn.items, usage, outputBytes: output.bytes })
           : [];
+      this.#countUnseen();
       const searched = [];
       for (const call of calls) {
         yield this.#beginSearch(call);
@@ -103,8 +105,11 @@ class SearchStream {
         return;
       }
       reply = await callUpstream(this.#turns.current, this.#turns.spentMs);
+      if (reply.kind === 'failure') {
+        this.#progress.usage = this.#turns.usageAfter(reply);
+        throw new UpstreamBroken(reply.failure);
+      }
       unseen.noteOwnWait();
-      if (reply.kind === 'failure') throw new UpstreamBroken(reply.failure);
     }
   }
 
@@ -125,6 +130,13 @@ class SearchStream {
     this.#countedBytes = status === 'running' ? output.bytes : 0;
     const outputBytes = status === 'finished' ? output.bytes : 0;
     this.#progress.usage = this.#turns.usageWith(usage, outputBytes);
+  }
+
+  /** What earlier turns wrote unseen stays counted beside the output of the next. */
+  #countUnseen(): void {
+    const { output } = this.#progress;
+    const tokens = this.#turns.usage?.outputTokens ?? 0;
+    output.addBytes(Math.max(tokens * bytesPerToken - output.bytes, 0));
   }
 
   #showEvent(turn: Turn, type: string, payload: JsonObject): string {

@@ -68,6 +68,12 @@ export class SearchTurns {
     return add(this.usage, countUsage(reported, { estimatedInputTokens, outputBytes }));
   }
 
+  /** Returns the usage after a failed call, which counts when its host had probably begun. */
+  usageAfter({ failure: { kind }, progress }: CallFailed): Usage | null {
+    if (kind === 'status' || kind === 'connection') return this.usage;
+    return this.usageWith(progress.usage, progress.output.bytes);
+  }
+
   /**
    * Ends a turn. Returns the searches to run; none when the answer is complete: the model has not
    * searched, it has called functions of the client too, or it may not be asked again.
@@ -200,9 +206,8 @@ export function searchId({ requestId }: Called, index: number): string {
 /** Earlier turns were complete, so the provider bills them. */
 function failedAfter(failed: CallFailed, turns: SearchTurns, outputBytes: number): CallFailed {
   if (!turns.usage) return failed;
-  // A provider that refused by status has counted nothing more.
-  const isWhole = failed.failure.kind === 'status';
-  const usage = isWhole ? turns.usage : turns.usageWith(failed.progress.usage);
+  const isWhole = failed.isWhole || failed.failure.kind === 'status';
+  const usage = turns.usageAfter(failed);
   const output = new OutputMeter();
   output.addBytes(outputBytes + failed.progress.output.bytes);
   const { searches } = turns;

@@ -64,7 +64,7 @@ function withResults(
 }
 
 /** The ratio of our own count, as in `tokensFromBytes`. */
-const bytesPerToken = 4;
+export const bytesPerToken = 4;
 
 type Counting = Pick<Called, 'model' | 'request'> & {
   /** Absent before the hold. */
