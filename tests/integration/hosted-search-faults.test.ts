@@ -227,7 +227,7 @@ test('a later call that hangs is a loss as any call that hangs', async () => {
     let reply: Reply | null = null;
     void ask({ stream: true, model: 'slow' }).then((asked) => (reply = asked.reply));
     await until(async () => {
-      await clock.advance(1_000);
+      await clock.advance(200);
       return reply !== null;
     });
     assert.equal(reply!.frames.at(-1)!.event, 'response.failed');
@@ -237,5 +237,7 @@ test('a later call that hangs is a loss as any call that hangs', async () => {
   const alone = await lossOfCall();
   play(played(searchTurn), hang);
   const later = await lossOfCall();
-  assert.ok(alone > 0 && later > alone + turnMicros + searchMicros, `${later} ${alone}`);
+  const more = later - alone - turnMicros - searchMicros;
+  // The silence is measured while the clock moves.
+  assert.ok(alone > 50_000 && Math.abs(more) < 2_500, `${later} ${alone}`);
 });
