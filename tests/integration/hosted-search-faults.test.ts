@@ -241,3 +241,14 @@ test('a later call that hangs is a loss as any call that hangs', async () => {
   // The silence is measured while the clock moves.
   assert.ok(alone > 50_000 && Math.abs(more) < 2_500, `${later} ${alone}`);
 });
+
+for (const stream of [false, true]) {
+  test(`a host that counts far too much is paid for what its turns could read, ${stream ? 'streamed' : 'whole'}`, async () => {
+    play(played(answerTurn, { input_tokens: 9_000_000 }));
+    const { reply } = await ask({ stream, max_output_tokens: 1_000 });
+    responseOf(reply, stream);
+    // The question, and with each search its results and all output again.
+    assert.ok(reply.costMicros! < 6 * 60_000 * 3, `${reply.costMicros}`);
+    assert.equal(reply.costMicros! + (await lossOf(reply)), 9_000_000 * 3 + 10 * 15);
+  });
+}

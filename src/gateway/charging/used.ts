@@ -3,7 +3,7 @@
 import { countUsage, totalInputTokens, type Usage, type UsageMax } from '../../canonical/usage.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
 import type { CallFailed } from '../calling/call.ts';
-import { likelyInputTokensAfter } from '../routing/provider-search.ts';
+import { inputTokensWithSearches, likelyInputTokensAfter } from '../routing/provider-search.ts';
 import type { Called } from '../stages.ts';
 
 export type Used = {
@@ -82,19 +82,23 @@ const vendorPromptTokens = 3_000;
 
 /**
  * Returns the most that the request can cause: its output limit, and a token for each byte of its
- * input. A document or a search can fill the model's context.
+ * input. A document or a provider's search can fill the model's context; after a search of our own,
+ * the model reads what was found and its output again.
  */
 export function usageMaxOf({ model, request, granted, attempt }: Counting): UsageMax {
   const { contextTokens } = model;
-  const searches = attempt?.search?.searchesMax ?? 0;
+  const search = attempt?.search ?? null;
+  const again = search && granted ? granted.maxOutputTokens : 0;
   return {
     inputTokens:
-      granted && searches === 0
+      granted && (!search || search.own)
         ? // Some providers bill the input for each choice.
-          Math.min(granted.wanted.inputTokensMost + vendorPromptTokens, contextTokens) *
-          request.choices
+          inputTokensWithSearches(search, {
+            promptTokens: granted.wanted.inputTokensMost + vendorPromptTokens + again,
+            contextTokens,
+          }) * request.choices
         : // Every search is a round of its own, whose input counts again.
-          contextTokens * (1 + searches),
+          contextTokens * (1 + (search?.searchesMax ?? 0)),
     outputTokens: (granted?.maxOutputTokens ?? model.maxOutputTokens) * request.choices,
   };
 }
