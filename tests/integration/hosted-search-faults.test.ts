@@ -29,11 +29,22 @@ let key: string;
 const clock = new TestClock();
 
 before(async () => {
+  // Each with a route of its own, whose speed is not known yet.
+  const hidden = (model: string) => ({
+    routes: [{ provider: 'local', model }],
+    prices: { input: 3, output: 15 },
+    context_tokens: 200_000,
+    max_input_tokens: 180_000,
+    max_output_tokens: 8_000,
+    supports: { thinking: true, streaming: true, vision: false },
+  });
   gateway = await startGateway(
     (upstream) => ({
       providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
       search: { price_usd: 0.005 },
       models: {
+        'hidden-1': hidden('1'),
+        'hidden-2': hidden('2'),
         claude: {
           routes: [{ provider: 'anthropic', model: 'claude-sonnet-4-5' }],
           prices: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
@@ -252,3 +263,52 @@ for (const stream of [false, true]) {
     assert.equal(reply.costMicros! + (await lossOf(reply)), 9_000_000 * 3 + 10 * 15);
   });
 }
+
+test('thinking behind the first event of a stream is counted when its client leaves, with a search or without', async () => {
+  const chunk = (delta: object) =>
+    framesText([
+      {
+        data: {
+          id: 'c',
+          object: 'chat.completion.chunk',
+          created: 1,
+          choices: [{ index: 0, delta }],
+        },
+      },
+    ]);
+  const charged = async (model: string, tools: object[]) => {
+    let answer: ServerResponse | null = null;
+    gateway.upstream.on('/local/v1/chat/completions', (response) => {
+      answer = response;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(chunk({ role: 'assistant', content: '' }));
+    });
+    const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const { request, response } = gateway.open('/v1/responses', {
+      key: own.key,
+      body: { model, input: 'x', tools, stream: true, reasoning: { effort: 'high' } },
+    });
+    await until(() => answer !== null);
+    for (let seconds = 0; seconds < 20; seconds++) {
+      await flushEventLoop();
+      await clock.advance(1_000);
+    }
+    answer!.write(chunk({ content: 'word word' }));
+    for await (const piece of await response) if (String(piece).includes('word word')) break;
+    request.destroy();
+    let records: Json[] = [];
+    await until(async () => {
+      answer!.write(chunk({ content: ' and' }));
+      await flushEventLoop();
+      await clock.advance(500);
+      records = await gateway.usage<Json>(own.key);
+      return records.length > 0;
+    });
+    return records[0]!['output_tokens'] as number;
+  };
+  const without = await charged('hidden-1', []);
+  assert.ok(without > 1_500, `${without}`);
+  const withSearch = await charged('hidden-2', [{ type: 'web_search' }]);
+  const difference = Math.abs(withSearch - without);
+  assert.ok(difference < 200, `${difference} of ${without}`);
+});

@@ -125,7 +125,8 @@ class SearchStream {
 
   /** Counts what has come, over all turns. */
   #note({ pipe: { progress } }: Turn): void {
-    const { status, usage, output } = progress;
+    const { status, usage, output, isOpening } = progress;
+    this.#progress.isOpening = isOpening ?? false;
     this.#progress.output.addBytes(output.bytes - this.#countedBytes);
     this.#countedBytes = status === 'running' ? output.bytes : 0;
     const outputBytes = status === 'finished' ? output.bytes : 0;
