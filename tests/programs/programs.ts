@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 import { answerJson } from '../support/upstream.ts';
 import { makeWorkspace, runProgram, type ProgramResult, type Workspace } from './command.ts';
 import { playTask } from './play.ts';
@@ -84,6 +85,33 @@ for (const scenario of codexScenarios) {
   test(`Codex finishes a task with ${scenario.model}, whose provider speaks ${scenario.wire}`, async (t) => {
     await runScenario(t, scenario, runCodex);
   });
+}
+
+/** With these, Codex asks for a WebSocket first. */
+const codexSocketConfigs: Readonly<Record<string, () => string>> = {
+  'a provider that supports WebSockets': () =>
+    `${codexConfig('gpt-5-mini')}supports_websockets = true\n`,
+  'its own provider at another address': () =>
+    `model = "gpt-5-mini"\nopenai_base_url = "${gateway.url}/v1"\n`,
+};
+
+for (const [what, config] of Object.entries(codexSocketConfigs)) {
+  test(`Codex, set to ${what}, is refused a WebSocket once and goes on by HTTP`, async (t) => {
+    const logged = gateway.program.output.length;
+    await runScenario(t, codexScenarios[0]!, (workspace) => runCodexWith(workspace, config()));
+    // The log comes a moment after the answer.
+    await until(() => requestsSince(logged).length >= 3);
+    assert.deepEqual(requestsSince(logged), ['GET 426', 'POST 200', 'POST 200']);
+  });
+}
+
+/** Method and status of each request in the gateway's log. */
+function requestsSince(logged: number): readonly string[] {
+  const lines = gateway.program.output.slice(logged).split('\n').filter(Boolean);
+  return lines
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+    .filter(({ msg }) => msg === 'request')
+    .map(({ method, status }) => `${String(method)} ${String(status)}`);
 }
 
 const readWithClaude = {
@@ -174,10 +202,14 @@ for (const { model: name, shown, counts } of contexts) {
 
 const task = 'Read note.txt in this folder and tell me what it says.';
 
-async function runCodex(workspace: Workspace, name: string): Promise<ProgramResult> {
+function runCodex(workspace: Workspace, name: string): Promise<ProgramResult> {
+  return runCodexWith(workspace, codexConfig(name));
+}
+
+async function runCodexWith(workspace: Workspace, config: string): Promise<ProgramResult> {
   const codexHome = join(workspace.root, 'codex');
   mkdirSync(codexHome);
-  writeFileSync(join(codexHome, 'config.toml'), codexConfig(name));
+  writeFileSync(join(codexHome, 'config.toml'), config);
   // The program's own sandbox needs privileges that a container may not have.
   const args = [
     'exec',
@@ -188,7 +220,8 @@ async function runCodex(workspace: Workspace, name: string): Promise<ProgramResu
   return runProgram('codex', {
     workspace,
     args,
-    env: { CODEX_HOME: codexHome, TOLLGATE_KEY: key },
+    // Its own provider reads the key from the second variable.
+    env: { CODEX_HOME: codexHome, TOLLGATE_KEY: key, CODEX_API_KEY: key },
   });
 }
 
