@@ -8,7 +8,7 @@ import { ResponseCache } from './domain/cache/response-cache.ts';
 import type { Catalog } from './domain/catalog/catalog.ts';
 import type { Config } from './config/schema.ts';
 import type { Database } from './db/database.ts';
-import { AccountStandings } from './gateway/admission/account-standings.ts';
+import { AccountStandings } from './gateway/charging/account-standings.ts';
 import type { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { headerNamesOf } from './canonical/header-names.ts';

@@ -77,8 +77,8 @@ export class ActiveRuns {
 
 /** A running request and its stop signals. */
 export class Run {
-  readonly close: () => void;
   readonly #clock: Clock;
+  readonly #onClose: (() => void)[];
   readonly #running = new AbortController();
   readonly #waiting = new AbortController();
   /** Aborted when the run is stopped, at the latest when the program ends. */
@@ -89,9 +89,17 @@ export class Run {
   isAbandoned = false;
   #call: HidingCall | null = null;
 
-  constructor(clock: Clock, close: () => void) {
+  constructor(clock: Clock, onClose: () => void) {
     this.#clock = clock;
-    this.close = close;
+    this.#onClose = [onClose];
+  }
+
+  whenClosed(callback: () => void): void {
+    this.#onClose.push(callback);
+  }
+
+  close(): void {
+    for (const callback of this.#onClose) callback();
   }
 
   stop(): void {

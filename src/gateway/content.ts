@@ -8,11 +8,11 @@ import { type Answered, contentCharactersMax, writeContent } from '../domain/tel
 import type { StreamReader, UpstreamFormat } from '../formats/format.ts';
 import { SseParser } from '../lib/sse.ts';
 import { observeAnswer, type Client } from './client.ts';
-import type { Work } from './stages.ts';
+import type { Sale } from './stages.ts';
 
 /** Returns the client to answer. */
-export function recordContent(spans: RequestSpans, { said }: Work, client: Client): Client {
-  const { asked, answerFormat } = said;
+export function recordContent(spans: RequestSpans, { content }: Sale, client: Client): Client {
+  const { asked, answerFormat } = content;
   let readAnswered: () => Answered | null = () => null;
   spans.readContent = () => writeContent(asked(), readAnswered());
   if (!answerFormat) return client;

@@ -1,6 +1,6 @@
 // Everything that a charged request needs from the rest of the program. serving.ts assembles it.
 import type { Activity } from '../domain/activity/activity.ts';
-import type { AccountStandings } from './admission/account-standings.ts';
+import type { AccountStandings } from './charging/account-standings.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import type { KeptBodies } from '../domain/bodies/kept-bodies.ts';
 import type { ResponseCache } from '../domain/cache/response-cache.ts';

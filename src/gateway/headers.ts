@@ -34,7 +34,7 @@ export type Sender = {
   readonly gateway: { readonly headers: HeaderNames };
   readonly key: Pick<ApiKey, 'mode'>;
   readonly rateHeaders: Headers;
-  readonly work: { readonly headers: Headers };
+  readonly sale: { readonly headers: Headers };
 };
 
 /** Headers about the request and its key, whatever the answer is. */
@@ -42,11 +42,11 @@ export function requestHeaders({
   gateway,
   key,
   rateHeaders,
-  work,
+  sale,
 }: Sender): Record<string, string> {
   return {
     ...rateHeaders,
-    ...work.headers,
+    ...sale.headers,
     ...(key.mode === 'test' && { [gateway.headers.mode]: 'test' }),
   };
 }

@@ -1,17 +1,14 @@
-// The life of a charged request, step by step, whatever it asks for. Work has what is specific to
-// models, images and searches. Authentication comes earlier, before the body is read
+// The life of a charged request, step by step, whatever it asks for. A Sale has what is specific to
+// models, images and searches (sales/). Authentication comes earlier, before the body is read
 // (server/middleware/authenticate.ts). docs/lifecycle.md draws the whole.
-import { nameRequest } from '../domain/idempotency/request-name.ts';
-import { checkPermission } from './admission/permitted-model.ts';
-import { runWithinLimits } from './admission/within-limits.ts';
+import { admit, withinLimits } from './admission/admit.ts';
+import { placeHold, settle, whileHeld } from './charging/settle.ts';
 import type { Client } from './client.ts';
 import { recordContent } from './content.ts';
 import type { Gateway } from './gateway.ts';
-import { readHeaderFlag } from './headers.ts';
-import { nameForCache } from './replaying/cacheable.ts';
-import { readWork } from './replaying/gone-model.ts';
+import { readSale } from './replaying/gone-model.ts';
 import { runOnce } from './replaying/run-once.ts';
-import type { Accepted, Endpoint, IncomingRequest } from './stages.ts';
+import type { Endpoint, IncomingRequest } from './stages.ts';
 import { readTags } from './tags.ts';
 
 /** Answers the client, or throws the ApiError to answer with. Either way nothing stays held. */
@@ -21,33 +18,27 @@ export async function run(
   incoming: IncomingRequest,
   client: Client,
 ): Promise<void> {
-  const { requestId, arrivedAtMs, key, baseUrl, nextTurn, forwardable, trace, log } = incoming;
+  const { runs } = gateway;
+  // 1. Read.
   const tags = readTags(gateway, incoming.tagsHeader, incoming.body);
-  const work = await readWork(gateway, endpoint, incoming);
-  const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
-  log.note({ model: work.modelId, provider: work.provider, stream: work.stream });
-  checkPermission(key, work.modelId);
-  const cacheName = nameForCache(gateway, incoming, work);
-  const wantsComments =
-    readHeaderFlag(gateway.headers.streamComments, incoming.commentsHeader) ?? false;
-  const rateHeaders = await gateway.rateLimits.takeRequest(key);
-  // Not earlier: a request that no limit counts must not store what its client chose.
-  log.note({ tags });
-  const asSent = { requestId, arrivedAtMs, key, baseUrl, nextTurn, forwardable, trace, log };
-  const accepted: Accepted = {
-    ...asSent,
-    gateway,
-    tags,
-    name,
-    cacheName,
-    work,
-    wantsComments,
-    rateHeaders,
-  };
-  // By its Idempotency-Key, from the cache, or by a run: hold, call, answer, charge.
-  const { spans } = log;
-  const heard = spans?.account?.includesContent ? recordContent(spans, work, client) : client;
-  await runOnce(accepted, heard, (answered, storage) =>
-    runWithinLimits(accepted, answered, storage),
+  const sale = await readSale(gateway, endpoint, incoming);
+  // 2. Admit.
+  const accepted = await admit(gateway, incoming, { sale, tags });
+  const { spans } = incoming.log;
+  const observed = spans?.account?.includesContent ? recordContent(spans, sale, client) : client;
+  // 3. Replay, by its Idempotency-Key or from the cache, which is free; else run.
+  await runOnce(accepted, observed, (answered, storage) =>
+    withinLimits(accepted, async (offer) => {
+      // 4. Hold the most that it can cost.
+      const placed = await placeHold(gateway, accepted, offer);
+      return whileHeld(runs, { ...placed, client: answered, storage }, async (held) => {
+        // 5. Call a route, and others when it fails. Streams are passed on, but for their end.
+        const outcome = await placed.offer.call(held);
+        // 6. Charge, then answer: success is reported when its charge is durable.
+        const settled = await settle(held, outcome, runs);
+        settled?.deliver();
+        return settled?.tokens ?? 0;
+      });
+    }),
   );
 }

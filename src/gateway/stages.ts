@@ -1,6 +1,5 @@
 // The stages of a charged request: IncomingRequest → Accepted → Held → Called. Each adds to the one
-// before and changes nothing of it, so the type says what is known. Images and searches go from
-// Accepted straight to their sale (charging/piece-sale.ts).
+// before and changes nothing of it, so the type says what is known.
 import type { ApiError } from '../canonical/errors.ts';
 import type { CallSpan } from '../canonical/request-spans.ts';
 import type { CacheName } from '../domain/cache/cache-name.ts';
@@ -11,13 +10,11 @@ import type { UpstreamFormat } from '../formats/format.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
-import type { Run } from './active-runs.ts';
-import type { OpenHold } from './charging/open-hold.ts';
+import type { Held as HeldOffer, Offer } from './charging/offer.ts';
 import type { UnseenOutput } from './charging/unseen-output.ts';
 import type { Granted } from './charging/worst-case.ts';
-import type { Client, Headers } from './client.ts';
+import type { Headers } from './client.ts';
 import type { Gateway } from './gateway.ts';
-import type { AnswerStorage } from './replaying/answer-storage.ts';
 import type { RequestLog } from './request-log.ts';
 import type { Attempt, RoutePlan } from './routing/plan.ts';
 import type { Asked as AskedModel } from './routing/write-request.ts';
@@ -54,10 +51,10 @@ export type IncomingRequest = {
 };
 
 /** Reads and checks a request, and finds its routes. Throws ApiError 400 or 404. */
-export type Endpoint = (gateway: Gateway, incoming: IncomingRequest) => Work;
+export type Endpoint = (gateway: Gateway, incoming: IncomingRequest) => Sale;
 
-/** A request as its endpoint understands it. Nothing is held yet. */
-export type Work = {
+/** What a request asks to buy. Nothing is held yet. */
+export type Sale = {
   /** The model id that the key's list of models allows or refuses. */
   readonly modelId: string;
   /** The provider that will probably serve it, for the log. */
@@ -73,30 +70,27 @@ export type Work = {
   /** The body as it came, for the cache. */
   readonly body: JsonObject;
   /** For the traces of an account that wants prompts and answers in them. */
-  readonly said: Said;
+  readonly content: Content;
   /**
    * Estimates the request. An estimate costs time, so this is called only when the request needs a
    * run.
    */
-  readonly weigh: () => Weighed;
-  /** The frames that end a stream to which only keep-alives were sent. */
-  readonly writeFailure: (error: ApiError) => string;
+  readonly estimate: () => Estimate;
+  /** The frames that end a stream to which only keep-alives were sent; left out: it never streams. */
+  readonly writeFailure?: (error: ApiError) => string;
 };
 
-type Said = {
+type Content = {
   readonly asked: () => Asked;
   /** null: the answer has no text of a model. */
   readonly answerFormat: UpstreamFormat | null;
 };
 
-type Weighed = {
+type Estimate = {
   /** Tokens that it will probably use of its key's limit a minute. */
   readonly tokens: number;
-  /**
-   * Holds, runs, answers and charges. Returns the tokens used. Throws the ApiError to answer with;
-   * either way nothing stays held.
-   */
-  readonly execute: (accepted: Accepted, client: Client, storage: AnswerStorage) => Promise<number>;
+  /** Throws ApiError when no route accepts the request. */
+  readonly offer: (accepted: Accepted) => Offer;
 };
 
 /**
@@ -114,7 +108,7 @@ export type Accepted = Pick<
   readonly name: RequestName | null;
   /** null: it does not use the cache. */
   readonly cacheName: CacheName | null;
-  readonly work: Work;
+  readonly sale: Sale;
   /** The stream reports its cost in a comment as well. */
   readonly wantsComments: boolean;
   readonly rateHeaders: Headers;
@@ -122,16 +116,12 @@ export type Accepted = Pick<
 
 /** A model request whose worst case is held. */
 export type Held = Accepted &
-  AskedModel & {
-    readonly client: Client;
-    /** Where a success is stored. */
-    readonly storage: AnswerStorage;
+  AskedModel &
+  HeldOffer & {
     readonly plan: RoutePlan;
-    readonly hold: OpenHold;
     readonly granted: Granted;
-    /** True when only its end shows its cost, so it is not stopped when its client leaves. */
+    /** True when it is not stopped when its client leaves. */
     readonly runsToEnd: boolean;
-    readonly run: Run;
   };
 
 /** One call of a route. A request may need several. */

@@ -10,7 +10,7 @@ import * as responsesAnswer from '../formats/responses/answer-schema.ts';
 import * as responses from '../formats/responses/schema.ts';
 import * as answers from './answers.ts';
 import { rateHeaders } from './headers.ts';
-import type { HeaderName, Operation, Parameter } from './operation.ts';
+import type { Answer, HeaderName, Operation, Parameter } from './operation.ts';
 import { requests } from './request-fields.ts';
 
 /** Descriptions of the tags. */
@@ -118,6 +118,21 @@ const betas: Parameter = {
 const chargedWishes = [idempotencyKey, cacheWish, tags];
 const modelWishes = [...chargedWishes, commentsWish];
 
+type SaleOperation = Pick<Operation, 'id' | 'tag' | 'summary' | 'description' | 'body'> & {
+  readonly answer: Pick<Answer, 'description' | 'content'>;
+};
+
+/** Describes an endpoint that sells, with the headers and errors that all of them have. */
+export function describeSale({ answer, ...operation }: SaleOperation): Operation {
+  return {
+    ...operation,
+    access: 'key',
+    parameters: chargedWishes,
+    answers: { 200: { headers: chargedHeaders, ...answer } },
+    errors: charged,
+  };
+}
+
 const streamed =
   'With `stream: true`, the answer is an event stream. Its cost and balance come as HTTP trailers. ' +
   'Comments (`: keep-alive`) may come between events.';
@@ -207,33 +222,22 @@ export const publicOperations = {
     errors: modelErrors,
     errorShape: 'messages',
   },
-  'POST /v1/images/generations': {
+  'POST /v1/images/generations': describeSale({
     id: 'createImage',
     tag: 'Images',
     summary: 'Make images',
-    access: 'key',
-    parameters: chargedWishes,
     body: {
       content: json(requests.images),
       example: { model: 'flux-2', prompt: 'A lighthouse at night' },
     },
-    answers: {
-      200: {
-        description: 'The images.',
-        headers: chargedHeaders,
-        content: json(answers.GeneratedImages),
-      },
-    },
-    errors: charged,
-  },
-  'POST /v1/images/edits': {
+    answer: { description: 'The images.', content: json(answers.GeneratedImages) },
+  }),
+  'POST /v1/images/edits': describeSale({
     id: 'editImage',
     tag: 'Images',
     summary: 'Change images',
     description:
       'A form has the images as files, `image` or `image[]`, and the other fields as text.',
-    access: 'key',
-    parameters: chargedWishes,
     body: {
       content: {
         'application/json': requests.images,
@@ -245,31 +249,15 @@ export const publicOperations = {
         images: ['https://example.com/lighthouse.png'],
       },
     },
-    answers: {
-      200: {
-        description: 'The images.',
-        headers: chargedHeaders,
-        content: json(answers.GeneratedImages),
-      },
-    },
-    errors: charged,
-  },
-  'POST /v1/web-search': {
+    answer: { description: 'The images.', content: json(answers.GeneratedImages) },
+  }),
+  'POST /v1/web-search': describeSale({
     id: 'searchWeb',
     tag: 'Search',
     summary: 'Search the web',
-    access: 'key',
-    parameters: chargedWishes,
     body: { content: json(requests.search), example: { query: 'HTTP status 402' } },
-    answers: {
-      200: {
-        description: 'The pages found.',
-        headers: chargedHeaders,
-        content: json(answers.SearchResults),
-      },
-    },
-    errors: charged,
-  },
+    answer: { description: 'The pages found.', content: json(answers.SearchResults) },
+  }),
 
   'POST /v1/messages/count_tokens': {
     id: 'countMessageTokens',

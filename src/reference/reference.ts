@@ -5,6 +5,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { adminOperations, adminSchemas, adminTags } from './admin-operations.ts';
 import { dashboardOperations, dashboardSchemas, dashboardTags } from './dashboard-operations.ts';
 import { buildDocument, type Installation } from './document.ts';
+import type { Operation } from './operation.ts';
 import { publicOperations, publicSchemas, publicTags } from './public-operations.ts';
 
 /** The settings of an installation that the documents show. */
@@ -13,14 +14,17 @@ export type Settings = {
   readonly server: { readonly public_url: string | null; readonly body_limit_bytes: number };
 };
 
-/** Describes the public API and the admin API. */
-export function publicDocument(settings: Settings): JsonObject {
+/** Describes the public API and the admin API. `more`: operations that describe themselves. */
+export function publicDocument(
+  settings: Settings,
+  more: Readonly<Record<string, Operation>> = {},
+): JsonObject {
   return buildDocument(
     {
       title: 'Tollgate',
       description: publicDescription,
       tags: { ...publicTags, ...adminTags },
-      operations: { ...publicOperations, ...adminOperations() },
+      operations: { ...publicOperations, ...more, ...adminOperations() },
       schemas: { ...publicSchemas, ...adminSchemas },
     },
     installationOf(settings),

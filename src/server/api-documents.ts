@@ -5,12 +5,13 @@ import type { Config } from '../config/schema.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { Handler } from './context.ts';
 import { isKnown } from './etag.ts';
+import { ownDescriptions } from './sales.ts';
 
 // The schemas are loaded at the first request, so that a start does not wait for them.
 const loadReference = () => import('../reference/reference.ts');
 
 export function getPublicDocument(config: Config): Handler {
-  return serve(async () => (await loadReference()).publicDocument(config));
+  return serve(async () => (await loadReference()).publicDocument(config, ownDescriptions()));
 }
 
 export function getDashboardDocument(config: Config): Handler {

@@ -1,31 +1,29 @@
 // Counts the tokens of a request's input, free of charge: `POST /v1/messages/count_tokens`, and
 // `POST /v1/responses/input_tokens` for any model.
 import { writeInputCount } from '../formats/responses/count-tokens.ts';
-import { countInput } from '../gateway/models/count-input.ts';
 import {
-  countTokens,
-  type CountIncoming,
+  countInput,
+  messagesCount,
+  responsesCount,
+  type CountEndpoint,
   type TokenCount,
-} from '../gateway/models/count-tokens.ts';
-import type { Gateway } from '../gateway/gateway.ts';
+} from '../gateway/models/count-input.ts';
 import { keyOf, publicUrlOf, type Handler, type ServerContext } from './context.ts';
 import { readJsonBody } from './middleware/body.ts';
 import { idHeaderNames } from './middleware/trace.ts';
 
 export function getTokenCount(context: ServerContext): Handler {
-  return counting(context, countTokens, ({ inputTokens }) => ({ input_tokens: inputTokens }));
+  return counting(context, messagesCount, ({ inputTokens }) => ({ input_tokens: inputTokens }));
 }
 
 export function getInputCount(context: ServerContext): Handler {
-  return counting(context, countInput, writeInputCount);
+  return counting(context, responsesCount, writeInputCount);
 }
 
-type Count<Counted> = (gateway: Gateway, incoming: CountIncoming) => Promise<Counted>;
-
-function counting<Counted extends TokenCount>(
+function counting(
   { gateway, largeBodies }: ServerContext,
-  count: Count<Counted>,
-  write: (counted: Counted) => object,
+  endpoint: CountEndpoint,
+  write: (counted: TokenCount) => object,
 ): Handler {
   return async (request, reply) => {
     const nextTurn = largeBodies.turnsOf(request.body);
@@ -37,7 +35,7 @@ function counting<Counted extends TokenCount>(
     try {
       const body = readJsonBody(request);
       if (nextTurn) await nextTurn();
-      const counted = await count(gateway, {
+      const counted = await countInput(gateway, endpoint, {
         requestId: request.requestId,
         key: keyOf(request),
         body,

@@ -1,11 +1,7 @@
-// Every URL of the gateway's public API. `reference/public-operations.ts` describes each.
+// Every URL of the gateway's public API. `reference/public-operations.ts` describes each, or its line in
+// `sales.ts`.
 import type { FastifyInstance } from 'fastify';
 import type { KeyScope } from '../canonical/key-scope.ts';
-import { clientFormats } from '../formats/registry.ts';
-import { imageEditEndpoint, imageEndpoint } from '../gateway/sales/image-sale.ts';
-import { modelEndpoint } from '../gateway/sales/model-sale.ts';
-import type { Endpoint } from '../gateway/stages.ts';
-import { searchEndpoint } from '../gateway/sales/search-sale.ts';
 import { imageFilesPath } from '../domain/images/image-links.ts';
 import type { PublicOperation } from '../reference/reference.ts';
 import { getDashboardDocument, getPublicDocument } from './api-documents.ts';
@@ -24,6 +20,7 @@ import type { MemoryWait } from './middleware/wait-for-memory.ts';
 import { getMetrics } from './metrics/get-metrics.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { getModel, getModelInfo, getModels } from './models.ts';
+import { sales } from './sales.ts';
 import { stripeWebhookBytesMax, stripeWebhookPath, takeStripeEvent } from './stripe-webhook.ts';
 import { getUsage } from './usage.ts';
 
@@ -57,18 +54,15 @@ export function routesOf(
   { metrics, dashboard }: Sources,
 ): readonly Route[] {
   const { config } = context.gateway;
-  const sale = (url: Url<'POST'>, endpoint: Endpoint, options: Partial<Route> = {}) => {
-    const readBody = options.form ? readFormBody : readJsonBody;
-    return work(url, runEndpoint(context, endpoint, readBody), options);
-  };
   const docs = getDocs(builtFolder('docs'));
   return [
-    sale('/v1/responses', modelEndpoint(clientFormats.responses), { queryKey: true }),
-    sale('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
-    sale('/v1/messages', modelEndpoint(clientFormats.messages)),
-    sale('/v1/images/generations', imageEndpoint, { auth: 'images', heavy: true }),
-    sale('/v1/images/edits', imageEditEndpoint, { auth: 'images', heavy: true, form: true }),
-    sale('/v1/web-search', searchEndpoint),
+    ...sales.map(({ url, endpoint, operation: _described, ...options }) =>
+      work(
+        url as Url<'POST'>,
+        runEndpoint(context, endpoint, options.form ? readFormBody : readJsonBody),
+        options,
+      ),
+    ),
 
     work('/v1/messages/count_tokens', getTokenCount(context)),
     work('/v1/responses/input_tokens', getInputCount(context)),

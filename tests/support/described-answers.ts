@@ -4,6 +4,7 @@
 //   const answers = new DescribedAnswers({ serviceName: 'Service' });
 //   answers.watch(port);
 //   answers.problems   // `GET /v1/models 200: data/0/id must be string …`
+import { ownDescriptions } from '../../src/server/sales.ts';
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -82,7 +83,7 @@ const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1'
 let descriptions: { readonly api: Description; readonly dashboard: Description } | null = null;
 const load = () =>
   (descriptions ??= {
-    api: new Description(publicDocument(settings), { hasWildcards: true }),
+    api: new Description(publicDocument(settings, ownDescriptions()), { hasWildcards: true }),
     dashboard: new Description(dashboardDocument(settings)),
   });
 

@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { parseCountRequest, readCount, writeCountRequest } from './count-tokens.ts';
+import { asRunning, ignoredAnswerFields, inputCount, parseCountRequest } from './count-tokens.ts';
+import type { UpstreamTarget } from '../format.ts';
+import { relayRequest } from './relay-request.ts';
 import { upstreamTarget } from '../../../tests/support/formats/messages.ts';
 
 const body = { model: 'claude-test', messages: [{ role: 'user', content: 'Hello' }] };
+
+/** Writes a request as for a run, then as for a count. */
+function count(
+  request: ReturnType<typeof parseCountRequest>,
+  fields: Partial<UpstreamTarget> = {},
+) {
+  const target = upstreamTarget(fields);
+  const { body, ignored } = relayRequest(asRunning(request, target.maxOutputTokens), target);
+  return { body: inputCount.write(body, target.model), ignored };
+}
 
 test('fields that Anthropic counts are sent, and fields that only affect the answer are not', () => {
   const counted = {
@@ -26,9 +38,9 @@ test('fields that Anthropic counts are sent, and fields that only affect the ans
     metadata: { user_id: 'u' },
   };
   const request = parseCountRequest({ ...body, ...counted, ...answer, service_tier: 'auto' });
-  const written = writeCountRequest(request, upstreamTarget({ model: 'up' }));
+  const written = count(request, { model: 'up' });
   assert.deepEqual(written.body, { ...body, ...counted, model: 'up' });
-  assert.deepEqual(written.ignored, [...Object.keys(answer), 'service_tier']);
+  assert.deepEqual(ignoredAnswerFields(request), [...Object.keys(answer), 'service_tier']);
 });
 
 test('a thinking budget needs no max_tokens, and is dropped for a model that does not think', () => {
@@ -36,9 +48,9 @@ test('a thinking budget needs no max_tokens, and is dropped for a model that doe
     ...body,
     thinking: { type: 'enabled', budget_tokens: 60_000 },
   });
-  const thinks = writeCountRequest(request, upstreamTarget({ maxOutputTokens: 64_000 }));
+  const thinks = count(request, { maxOutputTokens: 64_000 });
   assert.deepEqual(thinks.body.thinking, { type: 'enabled', budget_tokens: 60_000 });
-  const not = writeCountRequest(request, upstreamTarget({ thinking: false }));
+  const not = count(request, { thinking: false });
   assert.equal(not.body.thinking, undefined);
   assert.deepEqual(not.ignored, ['thinking']);
 });
@@ -50,13 +62,13 @@ test('fields that the shared credential must not pass are refused, even if count
     { tools: [{ type: 'code_execution_20250825', name: 'x' }] },
   ]) {
     const request = parseCountRequest({ ...body, ...fields });
-    assert.throws(() => writeCountRequest(request, upstreamTarget()), ApiError);
+    assert.throws(() => count(request), ApiError);
   }
 });
 
 test('a count is a whole number that is not negative', () => {
-  assert.equal(readCount({ input_tokens: 0 }), 0);
-  assert.equal(readCount({ input_tokens: 7, context_management: {} }), 7);
+  assert.equal(inputCount.read({ input_tokens: 0 }), 0);
+  assert.equal(inputCount.read({ input_tokens: 7, context_management: {} }), 7);
   for (const value of [
     null,
     [],
@@ -67,6 +79,6 @@ test('a count is a whole number that is not negative', () => {
     { input_tokens: -1 },
     { input_tokens: 1e12 },
   ]) {
-    assert.equal(readCount(value), null);
+    assert.equal(inputCount.read(value), null);
   }
 });

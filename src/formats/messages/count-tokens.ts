@@ -6,10 +6,9 @@ import { readTokenCount } from '../../canonical/usage.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { isAskedFor } from '../field-verdicts.ts';
-import type { ClientRequest, InputCount, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import type { ClientRequest, InputCount } from '../format.ts';
 import { optional } from '../schema-parts.ts';
 import { refuseProblem } from './parse-request.ts';
-import { relayRequest } from './relay-request.ts';
 import { requestSchema, type MessagesRequest } from './schema.ts';
 
 export const countRequestSchema = Type.Object({
@@ -49,29 +48,14 @@ export function parseCountRequest(body: unknown): ClientRequest<MessagesRequest>
 }
 
 /**
- * The request as it would run, with the model's full output, so that the count is what would be
- * billed.
+ * Returns the request as it would run, with the model's full output, so that the count is what would
+ * be billed.
  */
-function asRunning(
-  request: ClientRequest<MessagesRequest>,
+export function asRunning<Request extends ClientRequest>(
+  request: Request,
   maxOutputTokens: number,
-): ClientRequest<MessagesRequest> {
+): Request {
   return { ...request, body: { ...request.body, max_tokens: maxOutputTokens } };
-}
-
-/**
- * Throws ApiError `invalid_request` on what the shared upstream credential must not pass, as when
- * the request runs.
- */
-export function writeCountRequest(
-  request: ClientRequest<MessagesRequest>,
-  target: UpstreamTarget,
-): UpstreamRequest {
-  const { body, ignored } = relayRequest(asRunning(request, target.maxOutputTokens), target);
-  return {
-    body: withoutAnswerFields(body),
-    ignored: [...new Set([...ignoredAnswerFields(request), ...ignored])],
-  };
 }
 
 function withoutAnswerFields(body: JsonObject): JsonObject {
@@ -84,7 +68,7 @@ export function ignoredAnswerFields({ body }: ClientRequest): readonly string[] 
 }
 
 /** Returns null when the body is no count. */
-export function readCount(body: unknown): number | null {
+function readCount(body: unknown): number | null {
   return isObject(body) ? readTokenCount(body.input_tokens) : null;
 }
 

@@ -1,5 +1,4 @@
-// Answers a request that does not stream: call, charge, answer.
-import { ApiError } from '../../canonical/errors.ts';
+// Calls a model for a whole answer.
 import type { Answer } from '../../canonical/answer.ts';
 import { makeCallsConsistent } from '../../formats/adapting/consistent-calls.ts';
 import { raiseCustomAnswer } from '../../formats/adapting/custom-tools.ts';
@@ -14,19 +13,22 @@ import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { callModel, type Tried } from './model-calls.ts';
 import { callUpstream, failedCall, type CallReply } from '../calling/call.ts';
-import { retentionHeaders } from '../replaying/answer-storage.ts';
-import { endWithoutAnswer } from './failed.ts';
-import { answerContextOf, headHeaders, responseToStore } from './head.ts';
+import { outcomeOfFailure } from './failed.ts';
+import {
+  answerContextOf,
+  answerHeaders,
+  responseToStore,
+  routeHeaders,
+  sendWhole,
+} from './head.ts';
 import { endingOf } from '../audience.ts';
 import type { Called, Held } from '../stages.ts';
-import { takenOver } from '../unavailable.ts';
-import { settle } from '../charging/settle.ts';
+import { billOf, isWhole } from '../charging/model-bill.ts';
+import type { Outcome } from '../charging/offer.ts';
 import { makeFailure } from '../calling/failure.ts';
 import { finalUse } from '../charging/used.ts';
 
-/** Returns the tokens used. Throws the ApiError to answer with. */
-export async function sendAnswer(held: Held): Promise<number> {
-  const { client, gateway } = held;
+export async function sendAnswer(held: Held): Promise<Outcome> {
   const tried = await callModel(held, async (called) => {
     const call = async (turn: Called, spentMs = 0) =>
       readReply(turn, await callUpstream(turn, spentMs));
@@ -35,11 +37,7 @@ export async function sendAnswer(held: Held): Promise<number> {
     if (read.kind === 'answered') called.unseen.noteWhole(read.answer.usage);
     return read;
   });
-  if (tried.kind === 'failure') {
-    const ended = await endWithoutAnswer(tried, null);
-    if (ended instanceof ApiError) throw ended;
-    return ended;
-  }
+  if (tried.kind === 'failure') return outcomeOfFailure(tried, null);
   const { called, answer } = tried;
   held.log.note({ finish: answer.stop?.reason });
   if (called.span) called.span.stop = answer.stop?.reason ?? null;
@@ -50,15 +48,17 @@ export async function sendAnswer(held: Held): Promise<number> {
     contentType: 'application/json; charset=utf-8',
   });
   const ended = { used: finalUse(called, answer), ending: endingOf(held), firstByteMs: null };
-  const charge = await settle(called, ended, response);
-  if (!charge) throw takenOver();
-  client.sendAnswer(`${upToCost}${usdFromMicros(charge.costMicros)}}}`, {
-    ...headHeaders(called),
-    ...retentionHeaders(called),
-    [gateway.headers.cost]: String(charge.costMicros),
-    [gateway.headers.balance]: String(charge.balanceCents),
-  });
-  return charge.tokens;
+  return {
+    kind: 'sold',
+    ...billOf(called, ended),
+    response,
+    isWhole: isWhole(called, ended),
+    deliver: (charge) =>
+      sendWhole(called, `${upToCost}${usdFromMicros(charge.costMicros)}}}`, {
+        charge,
+        headers: { ...answerHeaders(called), ...routeHeaders(called) },
+      }),
+  };
 }
 
 /**

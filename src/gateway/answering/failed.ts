@@ -1,35 +1,42 @@
-// Ends a request when no call gave an answer.
+// The outcome of a request when no call gave an answer.
 import type { ApiError } from '../../canonical/errors.ts';
 import { endingOf } from '../audience.ts';
-import { isProvoked, spoiledAndCharged } from '../charging/provoked.ts';
-import { endSpoiled, lossOf, settle } from '../charging/settle.ts';
+import { cleanVendorError, toApiError, withoutProvider } from '../calling/failure-message.ts';
+import { billOf, failedUse, lossOf } from '../charging/model-bill.ts';
+import type { Outcome } from '../charging/offer.ts';
+import { isProvoked } from '../charging/provoked.ts';
 import { useSoFar } from '../charging/used.ts';
 import type { LastFailed } from './model-calls.ts';
-import { shuttingDown } from '../unavailable.ts';
-import { cleanVendorError, toApiError, withoutProvider } from '../calling/failure-message.ts';
 
 /**
- * Releases the hold, books what the provider bills as a loss, and returns the error. An answer that
- * was stopped because nobody waited is charged up to that point; its tokens are returned. An answer
- * that the account could spoil is charged beyond its loss budget.
+ * What the provider bills is a loss. An answer that was stopped because nobody waited is sold up to
+ * that point. An answer that the account could spoil is sold beyond its loss budget.
  */
-export async function endWithoutAnswer(
-  failed: LastFailed,
-  firstByteMs: number | null,
-): Promise<ApiError | number> {
-  const { called, reported } = failed;
+export function outcomeOfFailure(failed: LastFailed, firstByteMs: number | null): Outcome {
+  const { called } = failed;
   if (wasAbandoned(failed)) {
     const used = useSoFar(called, failed.progress);
-    const charge = await settle(called, { used, ending: 'cut-off', firstByteMs }, null);
-    return charge?.tokens ?? 0;
+    const sold = billOf(called, { used, ending: 'cut-off', firstByteMs });
+    // Nobody is left to be told of anything.
+    const nobody = () => {};
+    return { kind: 'sold', ...sold, response: null, isWhole: false, deliver: nobody, fail: nobody };
   }
-  if (failed.failure.isProvoked) {
-    const charge = await endSpoiled(called, failed, { ending: endingOf(called), firstByteMs });
-    if (charge) return spoiledAndCharged(charge.costMicros);
-  } else {
-    await called.hold.release(lossOf(called, failed), { isProvoked: isProvoked(called, failed) });
-  }
-  if (called.gateway.runs.isEnding) return shuttingDown();
+  const error = errorOf(failed);
+  const lossMicros = lossOf(called, failed);
+  const ended = {
+    kind: 'failed',
+    error,
+    lossMicros,
+    isProvoked: isProvoked(called, failed),
+  } as const;
+  // It is free when nothing shows that the model ran.
+  if (!failed.failure.isProvoked || lossMicros === 0) return { ...ended, losses: [] };
+  const used = failedUse(called, failed);
+  const { bill, losses } = billOf(called, { used, ending: endingOf(called), firstByteMs });
+  return { ...ended, losses, spoiled: bill };
+}
+
+function errorOf({ called, reported }: LastFailed): ApiError {
   const { format, provider } = called.attempt.route;
   const { vendor, ...plain } = reported;
   return toApiError({

@@ -7,7 +7,11 @@ import type { PackedText } from '../../lib/packing.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
 import { usageMaxOf } from '../charging/used.ts';
-import { requestHeaders, writeNames } from '../headers.ts';
+import type { HeaderNames } from '../../canonical/header-names.ts';
+import type { Charge } from '../charging/open-hold.ts';
+import type { Client, Headers } from '../client.ts';
+import { requestHeaders, writeNames, type Sender } from '../headers.ts';
+import { type AnswerStorage, retentionHeaders } from '../replaying/answer-storage.ts';
 import type { Called, Held } from '../stages.ts';
 
 type Answering = Pick<Held, 'gateway' | 'requestId' | 'model' | 'request'> & {
@@ -36,6 +40,32 @@ export function errorContextOf({
   requestId,
 }: Pick<Held, 'gateway' | 'requestId'>): ErrorContext {
   return { requestId, publicUrl: gateway.config.server.public_url };
+}
+
+type Whole = { readonly charge: Charge; readonly headers: Headers };
+
+/** Sends a whole answer. `headers`: those about the answer and its route. */
+export function sendWhole(answered: Answered, body: string, { charge, headers }: Whole): void {
+  const { client, gateway } = answered;
+  client.sendAnswer(body, {
+    ...requestHeaders(answered),
+    ...headers,
+    ...retentionHeaders(answered),
+    ...chargeHeaders(gateway.headers, charge),
+  });
+}
+
+type Answered = Sender & {
+  readonly client: Client;
+  readonly gateway: { readonly headers: HeaderNames };
+  readonly storage: AnswerStorage;
+};
+
+export function chargeHeaders(
+  { cost, balance }: HeaderNames,
+  { costMicros, balanceCents }: Charge,
+): Headers {
+  return { [cost]: String(costMicros), [balance]: String(balanceCents) };
 }
 
 /** Headers that are known before the upstream has finished its answer. */

@@ -117,7 +117,7 @@ export class SearchTurns {
     const found = await this.#own.searcher.search(asked, run);
     // Beside the losses of calls, so under another number.
     const callNumber = 1_000 * number + this.#asked;
-    await hold.bookLossBeside(this.#own.lossOf(found.lost), { callNumber });
+    await hold.bookLossBeside({ lossMicros: this.#own.lossOf(found.lost), callNumber });
     if (found.kind === 'failure') return 'The search failed. Answer without it.';
     this.searches += 1;
     return found.results;

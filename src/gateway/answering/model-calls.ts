@@ -14,7 +14,7 @@ import { tryRoutes } from '../calling/try-routes.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
 import type { Called, Held } from '../stages.ts';
 import { isProvoked } from '../charging/provoked.ts';
-import { lossOf } from '../charging/settle.ts';
+import { lossOf } from '../charging/model-bill.ts';
 import { UnseenOutput, type Unseen } from '../charging/unseen-output.ts';
 
 /** A finished call. */
@@ -141,7 +141,8 @@ async function nextAttempt(failed: LastFailed, retries: Retries<Attempt>): Promi
   if (!next) return null;
   if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
   if (isGivenUp(called)) return null;
-  await called.hold.bookLossBeside(lossOf(called, failed), {
+  await called.hold.bookLossBeside({
+    lossMicros: lossOf(called, failed),
     callNumber: called.number,
     isProvoked: isProvoked(called, failed),
   });

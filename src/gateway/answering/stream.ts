@@ -1,7 +1,7 @@
-// Answers a request as a stream. The frame that reports success is held back until the charge is
-// durable.
+// Calls a model for a stream, and passes it on but for the frame that reports success: that one waits
+// until the charge is durable.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { ApiError } from '../../canonical/errors.ts';
+import type { ApiError } from '../../canonical/errors.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { StreamProgress } from '../../formats/format.ts';
 import type { CancelTimer } from '../../lib/clock.ts';
@@ -12,33 +12,34 @@ import { callUpstream, type CallFailed } from '../calling/call.ts';
 import { makeFailure, unaffordable } from '../calling/failure.ts';
 import { HoldGrowth } from '../charging/hold-growth.ts';
 import type { Charge } from '../charging/open-hold.ts';
-import { settle, type Ended } from '../charging/settle.ts';
+import { billOf, isWhole, type Ended } from '../charging/model-bill.ts';
+import type { Outcome } from '../charging/offer.ts';
 import { finalUse, useSoFar, type Used } from '../charging/used.ts';
-import { callModel, type LastFailed, type Tried } from './model-calls.ts';
+import { callModel, type Tried } from './model-calls.ts';
 import type { Called, Held } from '../stages.ts';
-import { takenOver, explainDatabaseOutage } from '../unavailable.ts';
-import { endWithoutAnswer } from './failed.ts';
+import { outcomeOfFailure } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
-import { answerContextOf, errorContextOf, responseToStore } from './head.ts';
+import { answerContextOf, chargeHeaders, errorContextOf, responseToStore } from './head.ts';
 import { openSearches } from './hosted-search-stream.ts';
 import { Output } from './output.ts';
 
-/** Returns the tokens used. Throws the ApiError to answer with. */
-export async function streamAnswer(held: Held): Promise<number> {
+export async function streamAnswer(held: Held): Promise<Outcome> {
   const output = new Output(held);
+  held.run.whenClosed(output.close);
   const growth = new HoldGrowth(
     held.hold,
     held.granted,
     held.gateway.config.limits.hold_slice_tokens,
   );
-  try {
-    const tried = await callModel(held, (called, noteAnswer) =>
-      callAndRelay({ called, output, growth, noteAnswer }),
-    );
-    return tried.kind === 'answered' ? tried.answer : await fail(tried, output);
-  } finally {
-    output.close();
-  }
+  const tried = await callModel(held, (called, noteAnswer) =>
+    callAndRelay({ called, output, growth, noteAnswer }),
+  );
+  if (tried.kind === 'answered') return tried.answer;
+  const { called, begun } = tried;
+  const failed = outcomeOfFailure(tried, output.firstByteMs);
+  if (failed.kind === 'sold') return failed;
+  const pipe = begun ?? called.format.writeStream(answerContextOf(called));
+  return { ...failed, fail: (error) => sendError({ called, output, pipe }, error) };
 }
 
 /** Relays the stream of one call to the client. */
@@ -53,7 +54,7 @@ type Relay = OpenFrames & {
  * Returns a failure that the client has not seen. While nothing of the answer went out,
  * another call may replace this one.
  */
-async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Tried<number>> {
+async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Tried<Outcome>> {
   const { called, output, growth } = calling;
   let pipe: OpenFrames['pipe'] | null = null;
   output.serve(called);
@@ -78,7 +79,7 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Tri
   }
 }
 
-async function relay(relayed: Relay): Promise<Tried<number>> {
+async function relay(relayed: Relay): Promise<Tried<Outcome>> {
   const { called, pipe, output, growth } = relayed;
   const copied = await copyFrames(relayed);
   const { failure } = copied;
@@ -196,10 +197,10 @@ function passOn(
 }
 
 /**
- * Stops the upstream when the answer may not go on, or a cut answer was read for long enough.
- * Charges the answer so far, which ends as at its length limit or stop sequence.
+ * Stops the upstream when the answer may not go on, or a cut answer was read for long enough. The
+ * answer so far is sold, and ends as at its length limit or stop sequence.
  */
-async function endEarly({ called, pipe, output }: Relay): Promise<number> {
+async function endEarly({ called, pipe, output }: Relay): Promise<Outcome> {
   called.run.stop();
   const used = useSoFar(called, pipe.progress);
   const isLimited = !pipe.progress.isCut;
@@ -214,46 +215,34 @@ async function endEarly({ called, pipe, output }: Relay): Promise<number> {
 
 type Finishing = Pick<Relay, 'called' | 'pipe' | 'output'>;
 
-/** Charges, then reports success. */
+/** Success is reported when the charge is durable. */
 async function finish(
   { called, pipe, output }: Finishing,
-  ended: Pick<Ended, 'used' | 'isLimited'>,
-): Promise<number> {
+  { used, isLimited = false }: Pick<Ended, 'used' | 'isLimited'>,
+): Promise<Outcome> {
   const { client, gateway, span } = called;
   span?.end();
-  if (span) span.stop = ended.isLimited ? 'length' : (pipe.progress.stop?.reason ?? null);
+  if (span) span.stop = isLimited ? 'length' : (pipe.progress.stop?.reason ?? null);
   // A replay of the stored answer costs nothing.
   const recorded = await output.recordedWith(pipe.close(0));
-  const response = responseToStore(called, {
-    recorded,
-    contentType: 'text/event-stream; charset=utf-8',
-  });
-  const { firstByteMs } = output;
-  const charge = await settle(
-    called,
-    { ...ended, ending: endingOf(called), firstByteMs },
+  const contentType = 'text/event-stream; charset=utf-8';
+  const response = responseToStore(called, { recorded, contentType });
+  const ended = { used, isLimited, ending: endingOf(called), firstByteMs: output.firstByteMs };
+  return {
+    kind: 'sold',
+    ...billOf(called, ended),
     response,
-  ).catch(unbooked);
-  if (!charge || charge instanceof ApiError) {
-    if (!client.isGone()) sendError({ called, pipe, output }, charge ?? takenOver());
-    return 0;
-  }
-  if (client.isGone()) return charge.tokens;
-  output.end(costComment(called, charge) + pipe.close(usdFromMicros(charge.costMicros)), {
-    [gateway.headers.cost]: String(charge.costMicros),
-    [gateway.headers.balance]: String(charge.balanceCents),
-  });
-  return charge.tokens;
-}
-
-/**
- * Returns the error for a charge that was not durable in time. The charge is given up: the stream
- * ends with an error and is free.
- */
-function unbooked(error: unknown): ApiError {
-  const explained = explainDatabaseOutage(error);
-  if (explained instanceof ApiError) return explained;
-  throw error;
+    isWhole: isWhole(called, ended),
+    deliver(charge) {
+      if (client.isGone()) return;
+      const frames = costComment(called, charge) + pipe.close(usdFromMicros(charge.costMicros));
+      output.end(frames, chargeHeaders(gateway.headers, charge));
+    },
+    // The charge was given up, because it was not durable in time: the answer is free.
+    fail(error) {
+      if (!client.isGone()) sendError({ called, pipe, output }, error);
+    },
+  };
 }
 
 function usedIn(called: Called, progress: StreamProgress): Used {
@@ -268,17 +257,6 @@ function usedIn(called: Called, progress: StreamProgress): Used {
 /** Sent only on request, because some readers of event streams fail on comments. */
 function costComment({ wantsComments }: Called, { costMicros, balanceCents }: Charge): string {
   return wantsComments ? `: cost_micros=${costMicros} balance_cents=${balanceCents}\n\n` : '';
-}
-
-async function fail(failed: LastFailed, output: Output): Promise<number> {
-  const { called, begun } = failed;
-  const ended = await endWithoutAnswer(failed, output.firstByteMs);
-  if (!(ended instanceof ApiError)) return ended;
-  sendError(
-    { called, output, pipe: begun ?? called.format.writeStream(answerContextOf(called)) },
-    ended,
-  );
-  return 0;
 }
 
 type ErrorTarget = Pick<Relay, 'called' | 'output'> & {

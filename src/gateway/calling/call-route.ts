@@ -6,8 +6,10 @@ import type { Activity } from '../../domain/activity/activity.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Meter } from '../meter.ts';
+import type { Run } from '../active-runs.ts';
 import type { RequestLog } from '../request-log.ts';
 import { answerKindOf, type CallEnding, type RouteHealth, type RouteName } from './health.ts';
+import { availableFirst, tryRoutes } from './try-routes.ts';
 import { isCredentialRefused, nextStepAfter } from './retry-policy.ts';
 
 /** Those who are told of calls. */
@@ -31,6 +33,43 @@ export type RouteCall = {
   /** True when the call was stopped, so that its failure says nothing about the route. */
   readonly isStopped: () => boolean;
 };
+
+type ToTry<Route> = Pick<RouteCall, 'record' | 'logFields'> & {
+  /** At least one, in the order of preference. */
+  readonly routes: readonly Route[];
+  readonly signals: Pick<Run, 'waiting' | 'running'>;
+  /** Returns true when another route may do better after this failure. Default: after any. */
+  readonly goesOn?: (failure: UpstreamFailure) => boolean;
+};
+
+export type Callable = Pick<RouteCall, 'route' | 'baseUrl'>;
+
+/**
+ * Calls each route once, those that are out of use last, until one answers. `left`: how many routes
+ * come after it.
+ */
+export function callInOrder<Route extends Callable, Result extends Called>(
+  listeners: CallListeners & {
+    readonly routing: { readonly health: Pick<RouteHealth, 'isAvailable'> };
+  },
+  { routes, record, logFields, signals, goesOn = () => true }: ToTry<Route>,
+  send: (route: Route, span: CallSpan | null, left: number) => Promise<Result>,
+): Promise<Result> {
+  const { health } = listeners.routing;
+  const waiting = availableFirst(
+    routes,
+    ({ route, baseUrl }) => baseUrl === null || health.isAvailable(route),
+  );
+  return tryRoutes<Route, Result>(waiting.shift()!, {
+    call(route) {
+      const isStopped = () => signals.running.aborted;
+      const call = { ...route, stream: false, record, logFields, isStopped };
+      return callRoute(listeners, call, (span) => send(route, span, waiting.length));
+    },
+    nextAfter: ({ failure }) =>
+      signals.waiting.aborted || !failure || !goesOn(failure) ? null : (waiting.shift() ?? null),
+  });
+}
 
 /** What a call returns: a failure, or anything else. */
 type Called = { readonly kind: string; readonly failure?: UpstreamFailure };

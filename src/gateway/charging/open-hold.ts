@@ -16,7 +16,7 @@ import {
 } from '../../domain/ledger/commands.ts';
 import type { Logger } from '../../lib/log.ts';
 import { floorToCents, micros, zeroMicros, type Micros } from '../../lib/money.ts';
-import type { AccountStandings } from '../admission/account-standings.ts';
+import type { AccountStandings } from './account-standings.ts';
 import type { AnswerStorage } from '../replaying/answer-storage.ts';
 import type { RequestLog } from '../request-log.ts';
 
@@ -37,15 +37,29 @@ export type Payer = {
   readonly log: RequestLog;
 };
 
-/** A charge that ends a hold, and the answer that is stored with it. */
-type ToCharge = {
+/** What is charged. */
+export type Bill = {
   readonly costMicros: Micros;
   readonly terms: PriceTerms;
   readonly record: ChargeRecord;
+};
+
+/** What a provider bills for a call that nobody pays. */
+export type Loss = {
+  readonly lossMicros: Micros;
+  /** Each call of a request has a number, under which it books one loss. */
+  readonly callNumber: number;
+  /** True when the account could cause it; left out: it could not. */
+  readonly isProvoked?: boolean;
+};
+
+/** The answer that is stored with a charge. */
+type ToStore = {
   /** null: nothing is stored. */
   readonly response: StoredResponse | null;
   /** True when the gateway did not cut the answer short. */
   readonly isWhole: boolean;
+  readonly storage: AnswerStorage;
 };
 
 /** `isProvoked`: the account could cause the loss; left out: it could not. */
@@ -53,10 +67,7 @@ type Blame = { readonly isProvoked?: boolean };
 
 export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
 
-type Amounts = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
-  /** True when the request's time may end before its answer does. Left out: it may not. */
-  readonly mayOutlast?: boolean;
-};
+type Amounts = Pick<Reserve, 'amountMicros' | 'likelyCost'>;
 
 /**
  * Reserves a hold under the request's id. Throws ApiError `loss_budget_exceeded` or
@@ -65,15 +76,12 @@ type Amounts = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
 export async function reserve(
   books: Books,
   payer: Payer,
-  { mayOutlast = false, ...amounts }: Amounts,
+  { mayOutlast, amountMicros, likelyCost }: Amounts & { readonly mayOutlast: boolean },
 ): Promise<OpenHold | RefusedOutcome> {
-  const endRisk = await books.standings.admit(
-    payer.key,
-    mayOutlast ? amounts.amountMicros : zeroMicros,
-  );
+  const endRisk = await books.standings.admit(payer.key, mayOutlast ? amountMicros : zeroMicros);
   let held: OpenHold | RefusedOutcome | null = null;
   try {
-    held = await submitReserve(books, payer, { amounts, endRisk });
+    held = await submitReserve(books, payer, { amounts: { amountMicros, likelyCost }, endRisk });
     return held;
   } finally {
     if (!(held instanceof OpenHold)) endRisk();
@@ -185,8 +193,10 @@ export class OpenHold {
    * took over the Idempotency-Key; then nothing is charged. Throws when the ledger cannot be
    * written. In both cases the client must not see a success.
    */
-  async charge(sold: ToCharge, storage: AnswerStorage): Promise<Charge | null> {
-    const { costMicros, terms, record, response, isWhole } = sold;
+  async charge(
+    { costMicros, terms, record }: Bill,
+    { response, isWhole, storage }: ToStore,
+  ): Promise<Charge | null> {
     const { upstreamCostMicros } = record;
     const { requestId, key, tags, log } = this.#payer;
     const isFree = key.mode === 'test' || costMicros === 0;
@@ -247,26 +257,15 @@ export class OpenHold {
   }
 
   /**
-   * Ends the hold of a request that failed by what its account asked for: free within the loss
-   * budget, beyond it charged as sold. Returns null when it is free.
+   * Runs an action that books a loss which the account could cause, one at a time. `isWithin`: the
+   * account's loss budget has room for it.
    */
-  async endSpoiled(
-    sold: Pick<ToCharge, 'costMicros' | 'terms' | 'record'>,
-    storage: AnswerStorage,
-  ): Promise<Charge | null> {
-    const { standings } = this.#books;
-    return standings.bookInTurn(this.#payer.key, async (isWithinBudget) => {
-      if (!isWithinBudget) return this.charge({ ...sold, response: null, isWhole: false }, storage);
-      await this.release(sold.record.upstreamCostMicros, { isProvoked: true });
-      return null;
-    });
+  withinLossBudget<T>(action: (isWithin: boolean) => Promise<T>): Promise<T> {
+    return this.#books.standings.bookInTurn(this.#payer.key, action);
   }
 
   /** Books a loss beside this hold, once for each call, under a hold of zero. */
-  async bookLossBeside(
-    lossMicros: Micros,
-    { callNumber, isProvoked = false }: Blame & { readonly callNumber: number },
-  ): Promise<void> {
+  async bookLossBeside({ lossMicros, callNumber, isProvoked = false }: Loss): Promise<void> {
     if (lossMicros === 0) return;
     const { ledger, owner, log } = this.#books;
     const { requestId, key } = this.#payer;

@@ -1,6 +1,4 @@
-// Tells which failures count against the account's loss budget, and what is said of those beyond it.
-import { ApiError } from '../../canonical/errors.ts';
-import { formatUsd, type Micros } from '../../lib/money.ts';
+// Tells which failures count against the account's loss budget.
 import type { CallFailed } from '../calling/call.ts';
 import type { Called } from '../stages.ts';
 import type { HoldRequest } from './worst-case.ts';
@@ -24,13 +22,4 @@ export function isProvoked({ granted }: Called, { failure }: Pick<CallFailed, 'f
  */
 export function mayOutlast({ request, totalMs }: HoldRequest, maxOutputTokens: number): boolean {
   return !request.stream && maxOutputTokens >= (totalMs / 1_000) * slowTokensPerSecond;
-}
-
-/** The error of an answer that is charged though it cannot be passed on. */
-export function spoiledAndCharged(costMicros: Micros): ApiError {
-  return new ApiError(
-    'upstream_error',
-    `The model gave an answer that cannot be read. It was charged ($${formatUsd(costMicros)}), because such answers have used up this account's loss budget.`,
-    { details: { charged_micros: costMicros } },
-  );
 }

@@ -1,150 +1,121 @@
-// Charges a model's call that gave an answer, and computes the operator's loss when it gave none.
+// Holds what a request may cost, runs it under its hold, and ends the hold as the run ended: with a
+// charge, or with what the failure costs the operator.
+import { ApiError } from '../../canonical/errors.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
-import type { StoredResponse } from '../../canonical/stored-response.ts';
-import { priceUsage } from '../../domain/catalog/price.ts';
-import type { ChargeRecord } from '../../domain/ledger/commands.ts';
-import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
-import type { CallFailed } from '../calling/call.ts';
-import { elapsedMs, type Called } from '../stages.ts';
-import type { Charge } from './open-hold.ts';
-import { finalUse, useSoFar, type Used } from './used.ts';
+import { formatUsd, zeroMicros, type Micros } from '../../lib/money.ts';
+import type { ActiveRuns } from '../active-runs.ts';
+import { explainDatabaseOutage, shuttingDown, takenOver } from '../unavailable.ts';
+import type { Held, Offer, Outcome } from './offer.ts';
+import { type Books, OpenHold, type Charge, type Payer, reserve } from './open-hold.ts';
 
-export type Ended = {
-  readonly used: Used;
-  readonly ending: 'complete' | 'cut-off';
-  /** The answer ends early because nothing more could be held. */
-  readonly isLimited?: boolean;
-  /**
-   * Milliseconds from the request's arrival to the first piece of a stream; null: none came, or the
-   * answer came whole.
-   */
-  readonly firstByteMs: number | null;
+type Placed = { readonly hold: OpenHold; readonly offer: Offer };
+
+/** Holds the offer, or the largest smaller one that fits. Throws ApiError 402, 403 or 429. */
+export async function placeHold(books: Books, payer: Payer, first: Offer): Promise<Placed> {
+  for (let offer = first; ;) {
+    const hold = await reserve(books, payer, offer);
+    if (hold instanceof OpenHold) return { hold, offer };
+    const smaller = offer.smaller(hold.affordableMicros);
+    if (!smaller) throw offer.refuse(hold);
+    offer = smaller;
+  }
+}
+
+type ToRun = Placed & Pick<Held, 'client' | 'storage'>;
+
+/**
+ * Runs an action under a hold. However it ends, the run is closed, and a hold that an unexpected
+ * error left open is released.
+ */
+export async function whileHeld<T>(
+  runs: ActiveRuns,
+  { hold, offer, client, storage }: ToRun,
+  action: (held: Held) => Promise<T>,
+): Promise<T> {
+  const run = runs.open();
+  if (!offer.runsToEnd) run.watch({ client, storage });
+  try {
+    return await action({ hold, run, client, storage });
+  } catch (error) {
+    // Every expected end has already ended the hold.
+    if (!hold.hasEnded) await hold.release(zeroMicros);
+    throw error;
+  } finally {
+    run.close();
+  }
+}
+
+/** An answer whose charge is durable. */
+type Settled = {
+  /** Those charged, for the limit of tokens a minute. */
+  readonly tokens: number;
+  /** Sends the answer, or its end. */
+  readonly deliver: () => void;
 };
 
 /**
- * Charges what was used and stores `response` with the charge. Returns null and throws as
- * `OpenHold.charge` does.
+ * Charges what was sold, and stores its answer with the charge. Throws the ApiError to answer with;
+ * returns null when it ended a stream that had begun.
  */
 export async function settle(
-  called: Called,
-  ended: Ended,
-  response: StoredResponse | null,
-): Promise<(Charge & { readonly tokens: number }) | null> {
-  const { hold, granted, storage, log, attempt, plan, span } = called;
-  const { usage, searches } = ended.used;
-  if (span) span.usage = usage;
-  const priced = priceUsage(attempt.price, usage, searches);
-  await bookClaim(called, ended.used, priced);
-  // The cache key names the primary route, and a fallback may have left out more of the request.
-  const isFallback = plan.beginsWithFallback || attempt.route !== plan.first.route;
-  const isWhole =
-    ended.ending === 'complete' && !ended.isLimited && !granted.isReduced && !isFallback;
-  const tokens = { inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens };
-  log.note(tokens);
-  const charge = await hold.charge(
-    { ...priced, record: recordOf(called, ended, priced), response, isWhole },
-    storage,
-  );
-  if (!charge) return null;
-  return { ...charge, tokens: tokens.inputTokens + tokens.outputTokens };
-}
-
-/** Books what the provider claims beyond what the request could cause: no account is to blame. */
-async function bookClaim(
-  { hold, attempt, number }: Called,
-  { claimed, searches }: Used,
-  { upstreamCostMicros }: Priced,
-): Promise<void> {
-  if (!claimed) return;
-  const claimedMicros = priceUsage(attempt.price, claimed, searches).upstreamCostMicros;
-  await hold.bookLossBeside(micros(claimedMicros - upstreamCostMicros), { callNumber: number });
-}
-
-/**
- * Ends the hold of a call whose answer cannot be passed on, as the account could cause. Returns the
- * charge; null: it is free, because the loss budget has room or nothing shows that the model ran.
- */
-export async function endSpoiled(
-  called: Called,
-  failed: Failed,
-  ending: Pick<Ended, 'ending' | 'firstByteMs'>,
-): Promise<Charge | null> {
-  const { hold, attempt, storage } = called;
-  if (lossOf(called, failed) === 0) {
-    await hold.release(zeroMicros);
+  held: Held,
+  outcome: Outcome,
+  runs: Pick<ActiveRuns, 'isEnding'>,
+): Promise<Settled | null> {
+  try {
+    for (const loss of outcome.losses) await held.hold.bookLossBeside(loss);
+    if (outcome.kind === 'failed') throw await endFailed(held, outcome, runs);
+    const { deliver, bill } = outcome;
+    const charge = await chargeSold(held, outcome);
+    const { usage } = bill.record;
+    const tokens = totalInputTokens(usage) + usage.outputTokens;
+    return { tokens, deliver: () => deliver(charge) };
+  } catch (thrown) {
+    const error = explainDatabaseOutage(thrown);
+    if (!outcome.fail || !(error instanceof ApiError)) throw thrown;
+    outcome.fail(error);
     return null;
   }
-  const used = failedUse(called, failed);
-  const priced = priceUsage(attempt.price, used.usage, used.searches);
-  const record = recordOf(called, { used, ...ending }, priced);
-  const charge = await hold.endSpoiled({ ...priced, record }, storage);
-  await bookClaim(called, used, priced);
+}
+
+async function chargeSold(
+  { hold, storage }: Held,
+  { bill, response, isWhole, spoiled }: Extract<Outcome, { kind: 'sold' }>,
+): Promise<Charge> {
+  const answer = { response, isWhole, storage };
+  const charge = spoiled
+    ? await hold.withinLossBudget(async (isWithin) => {
+        if (isWithin) await hold.bookLossBeside(spoiled.loss);
+        return hold.charge(isWithin ? bill : spoiled.bill, answer);
+      })
+    : await hold.charge(bill, answer);
+  if (!charge) throw takenOver();
   return charge;
 }
 
-/** A failed call, and what had arrived of its answer. */
-type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
-
-/**
- * Returns what the provider bills for a failed call: by its final count, else by the use so far.
- * Returns 0 when the call has probably not run.
- */
-export function lossOf(called: Called, failed: Failed): Micros {
-  const { failure, progress, hasStreamed = false } = failed;
-  const { usage: reported, output, searches: searchesSoFar = 0 } = progress;
-  const hasWritten =
-    reported !== null ||
-    output.bytes + searchesSoFar > 0 ||
-    (hasStreamed && called.unseen.tokens > 0);
-  const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
-  if (!hasRun) return zeroMicros;
-  const { usage, claimed, searches } = failedUse(called, failed);
-  return priceUsage(called.attempt.price, claimed ?? usage, searches).upstreamCostMicros;
+/** Returns the error to answer with. */
+async function endFailed(
+  { hold, storage }: Held,
+  { error, lossMicros, isProvoked, spoiled }: Extract<Outcome, { kind: 'failed' }>,
+  { isEnding }: Pick<ActiveRuns, 'isEnding'>,
+): Promise<ApiError> {
+  let charge: Charge | null = null;
+  if (!spoiled) await hold.release(lossMicros, { isProvoked });
+  else
+    charge = await hold.withinLossBudget(async (isWithin) => {
+      if (!isWithin) return hold.charge(spoiled, { response: null, isWhole: false, storage });
+      await hold.release(spoiled.record.upstreamCostMicros, { isProvoked: true });
+      return null;
+    });
+  if (charge) return spoiledAndCharged(charge.costMicros);
+  return isEnding ? shuttingDown() : error;
 }
 
-function failedUse(called: Called, { progress, isWhole = false }: Failed): Used {
-  return isWhole || progress.isComplete
-    ? finalUse(called, { ...progress, outputBytes: progress.output.bytes })
-    : useSoFar(called, progress);
-}
-
-/**
- * Returns true when the provider is likely to bill a call without a visible answer: it timed out,
- * its answer broke off, or we stopped it. It does not bill a refusal by status, a proxy's error
- * page, or a failed connection.
- */
-function isBilledWithoutAnswer(
-  { run, attempt }: Called,
-  { failure, requestSent }: Failed,
-): boolean {
-  if (!requestSent || attempt.route.isPlayed) return false;
-  if (failure.kind === 'connection') return run.waiting.aborted;
-  return failure.kind === 'timeout' || failure.kind === 'broken-stream';
-}
-
-type Priced = Pick<ChargeRecord, 'upstreamCostMicros' | 'priceVersion'>;
-
-function recordOf(
-  called: Called,
-  { used, ending, firstByteMs }: Ended,
-  priced: Priced,
-): ChargeRecord {
-  const { model, format, attempt, number, request } = called;
-  return {
-    modelId: model.id,
-    modelName: model.displayName,
-    endpoint: format.name,
-    provider: attempt.route.name.provider,
-    usage: used.usage,
-    webSearches: used.searches,
-    images: 0,
-    usageSource: used.source,
-    priceVersion: priced.priceVersion,
-    upstreamCostMicros: priced.upstreamCostMicros,
-    ending,
-    streamed: request.stream,
-    attempts: number,
-    durationMs: elapsedMs(called),
-    firstByteMs,
-  };
+/** The error of an answer that is charged though it cannot be passed on. */
+function spoiledAndCharged(costMicros: Micros): ApiError {
+  return new ApiError(
+    'upstream_error',
+    `The model gave an answer that cannot be read. It was charged ($${formatUsd(costMicros)}), because such answers have used up this account's loss budget.`,
+    { details: { charged_micros: costMicros } },
+  );
 }

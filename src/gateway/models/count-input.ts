@@ -1,65 +1,150 @@
-// Counts the input of a Responses request for any model, free of charge: by its first provider that
-// can count without running (the sandbox plays it for test keys). Otherwise the answer is our
-// estimate, marked as such.
+// Counts the input of a request, free of charge: by the first of its model's providers that can count
+// without running it (the sandbox plays it for test keys). When none can be asked or answers in time,
+// or an account without balance has asked too often, the answer is our estimate, marked as such.
+import { invalidRequest } from '../../canonical/errors.ts';
 import { formatsOfKind } from '../../canonical/provider-kind.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import type { ClientRequest } from '../../formats/format.ts';
+import type { Model } from '../../domain/catalog/model.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { ledgerIdOf } from '../../domain/ledger/commands.ts';
+import type { ClientFormat, ClientRequest, InputCount } from '../../formats/format.ts';
+import {
+  asRunning,
+  ignoredAnswerFields,
+  parseCountRequest,
+} from '../../formats/messages/count-tokens.ts';
 import { messages } from '../../formats/messages/index.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { responses } from '../../formats/responses/index.ts';
-import type { Model } from '../../domain/catalog/model.ts';
 import { abortAfter } from '../../lib/clock.ts';
-import { countHeaders, mayAsk, type CountIncoming, type TokenCount } from './count-tokens.ts';
-import { priceFactorFor } from '../charging/price-factor.ts';
-import type { Gateway } from '../gateway.ts';
-import { retirementHeaders } from '../retirement-headers.ts';
-import { withImagesInlined } from './inline-images.ts';
-import { estimateInput } from './input-estimate.ts';
-import { answerMsMax, sendCount } from './send-count.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
+import type { ForwardableHeaders } from '../../providers/provider.ts';
+import { playCount } from '../../providers/registry.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
-import { findRoutes, type ChosenRoute } from '../routing/route.ts';
+import { tryRoutes } from '../calling/try-routes.ts';
+import { priceFactorFor } from '../charging/price-factor.ts';
+import type { Headers } from '../client.ts';
+import type { Gateway } from '../gateway.ts';
+import { requestHeaders, writeNames } from '../headers.ts';
+import type { RequestLog } from '../request-log.ts';
+import { retirementHeaders } from '../retirement-headers.ts';
 import { readOwnSearch } from '../routing/own-search.ts';
 import { readSearch } from '../routing/provider-search.ts';
-import { playCount } from '../../providers/registry.ts';
+import { findRoutes, type ChosenRoute } from '../routing/route.ts';
 import { writeUpstreamRequest, type WrittenRequest } from '../routing/write-request.ts';
+import { withImagesInlined, type NamedUrl } from './inline-images.ts';
+import { estimateInput } from './input-estimate.ts';
+import { answerMsMax, sendCount } from './send-count.ts';
+
+/** An endpoint that counts. */
+export type CountEndpoint = {
+  readonly format: ClientFormat;
+  /** Throws ApiError `invalid_request` that names the field. */
+  readonly parse: (body: unknown) => ClientRequest;
+  /** Returns the request as it would run: the count is what would be billed. */
+  readonly asRunning: (request: ClientRequest, maxOutputTokens: number) => ClientRequest;
+  /** Returns the fields that only affect the answer. */
+  readonly ignored: (request: ClientRequest) => readonly string[];
+  /** Returns the routes that it counts by. Throws ApiError when it does not count for the model. */
+  readonly routesOf: (model: Model, routes: readonly ChosenRoute[]) => readonly ChosenRoute[];
+  /** Names the URL of an image in an error. */
+  readonly nameUrl: (path: string) => NamedUrl;
+};
+
+/** Like Anthropic's endpoint: for the models that run there. */
+export const messagesCount: CountEndpoint = {
+  format: messages,
+  parse: parseCountRequest,
+  asRunning,
+  ignored: ignoredAnswerFields,
+  routesOf(model, routes) {
+    const counting = routes.filter((route) => route.format === messages.name && counterOf(route));
+    if (counting.length > 0) return counting;
+    throw invalidRequest(
+      'model',
+      `Tokens are counted here for Anthropic's models only, and '${model.id}' is not one that runs there. POST /v1/responses/input_tokens counts for every model.`,
+    );
+  },
+  nameUrl: (path) => ({ param: `${path}.source.url`, subject: `${path}.source.url` }),
+};
+
+/** Like OpenAI's endpoint: for every model. */
+export const responsesCount: CountEndpoint = {
+  format: responses,
+  parse: (body) => responses.parseRequest(body, { chatMaxTokens: null }),
+  asRunning: (request) => request,
+  ignored: () => [],
+  routesOf: (_model, routes) => routes,
+  nameUrl: () => ({ param: 'input', subject: 'the URL of an image in `input`' }),
+};
+
+export type CountIncoming = {
+  readonly requestId: string;
+  readonly key: ApiKey;
+  /** The parsed JSON. */
+  readonly body: unknown;
+  readonly forwardable: ForwardableHeaders;
+  readonly trace: TraceContext | null;
+  readonly log: RequestLog;
+  /** The client has disconnected. */
+  readonly signal: AbortSignal;
+};
+
+export type TokenCount = {
+  readonly inputTokens: number;
+  readonly isEstimated: boolean;
+  readonly headers: Headers;
+};
 
 /** Throws the ApiError to answer with. Holds and charges nothing. */
 export async function countInput(
   gateway: Gateway,
+  endpoint: CountEndpoint,
   incoming: CountIncoming,
-): Promise<TokenCount & { readonly isEstimated: boolean }> {
+): Promise<TokenCount> {
   const { key, log } = incoming;
-  const request = responses.parseRequest(incoming.body, { chatMaxTokens: null });
+  const request = endpoint.parse(incoming.body);
   log.note({ askedModel: request.model });
   const model = findModel(gateway, key, request.model);
-  const routes = findRoutes(gateway, { model, mode: key.mode, clientFormat: responses.name });
+  const clientFormat = endpoint.format.name;
+  const routes = findRoutes(gateway, { model, mode: key.mode, clientFormat });
   log.note({ model: model.id });
   checkPermission(key, model.id);
-  const counting: Counting = { ...incoming, gateway, model, request };
-  const written = writeForRoutes(counting, routes);
+  const counting: Counting = { ...incoming, gateway, endpoint, model, request };
+  const written = writeForRoutes(counting, endpoint.routesOf(model, routes));
   const rateHeaders = await gateway.rateLimits.takeRequest(key);
   const counted = (await mayAsk(gateway, key)) ? await askRoutes(counting, written) : null;
-  const ignored = (written.find(({ route }) => route === counted?.route) ?? written[0]!).written
-    .ignored;
-  const isEstimated = counted === null;
-  const inputTokens = counted?.inputTokens ?? estimateInput(request.body, { model, routes }).likely;
+  const { ignored } = (counted ?? written[0]!).written;
+  const names = new Set([...endpoint.ignored(request), ...ignored]);
+  const sale = { headers: retirementHeaders(model.retirement) };
   return {
-    inputTokens,
-    isEstimated,
-    headers: countHeaders(
-      { gateway, key, rateHeaders, work: { headers: retirementHeaders(model.retirement) } },
-      { ignored, isEstimated },
-    ),
+    inputTokens: counted?.inputTokens ?? estimateInput(request.body, { model, routes }).likely,
+    isEstimated: counted === null,
+    headers: {
+      ...requestHeaders({ gateway, key, rateHeaders, sale }),
+      ...(names.size > 0 && { [gateway.headers.ignored]: writeNames([...names]) }),
+      ...(counted === null && { [gateway.headers.tokenCount]: 'estimate' }),
+    },
   };
+}
+
+/**
+ * Returns true when a provider may be asked. Counting is free, but accounts without a balance must
+ * not use up the operator's quota.
+ */
+async function mayAsk({ readBalance, rateLimits }: Gateway, key: ApiKey): Promise<boolean> {
+  if (key.mode === 'test') return true;
+  const balance = await readBalance(ledgerIdOf(key.accountId, key.mode));
+  return (balance !== null && balance.availableMicros > 0) || rateLimits.takeUnpaidCount(key);
 }
 
 type Counting = CountIncoming & {
   readonly gateway: Gateway;
+  readonly endpoint: CountEndpoint;
   readonly model: Model;
   readonly request: ClientRequest;
 };
 type WrittenRoute = { readonly route: ChosenRoute; readonly written: WrittenRequest };
-type CountedRoute = { readonly route: ChosenRoute; readonly inputTokens: number };
 
 /**
  * Writes the request as it would run, so that the count matches the bill. Throws ApiError
@@ -69,24 +154,22 @@ function writeForRoutes(
   counting: Counting,
   routes: readonly ChosenRoute[],
 ): readonly WrittenRoute[] {
-  const { gateway, key, model, request } = counting;
+  const { gateway, key, model, endpoint } = counting;
+  const outputTokens = model.maxOutputTokens;
+  const request = endpoint.asRunning(counting.request, outputTokens);
   const factor = priceFactorFor(gateway, key, model.id);
-  const asked = { ...counting, format: responses };
+  const asked = { ...counting, request, format: endpoint.format };
   const written: WrittenRoute[] = [];
   let refusal: unknown = null;
   for (const route of routes) {
     const estimate = estimateInput(request.body, { model, routes });
     const search =
-      readSearch(gateway, { model, route, format: responses, request }, factor) ??
+      readSearch(gateway, { ...asked, route }, factor) ??
       readOwnSearch({ ...asked, route, estimate });
     try {
       written.push({
         route,
-        written: writeUpstreamRequest(asked, {
-          route,
-          search,
-          outputTokens: model.maxOutputTokens,
-        }),
+        written: writeUpstreamRequest(asked, { route, search, outputTokens }),
       });
     } catch (error) {
       refusal ??= error;
@@ -96,30 +179,44 @@ function writeForRoutes(
   return written;
 }
 
+type Counted = WrittenRoute & { readonly kind: 'counted'; readonly inputTokens: number };
+
 /** Returns the first provider's count, or null when no provider can count. */
 async function askRoutes(
   counting: Counting,
-  written: readonly WrittenRoute[],
-): Promise<CountedRoute | null> {
-  const { gateway } = counting;
-  const signal = AbortSignal.any([counting.signal, abortAfter(gateway.clock, answerMsMax)]);
-  for (const { route, written: request } of written) {
-    if (signal.aborted) return null;
-    const inputTokens = await askRoute({ ...counting, signal }, route, request);
-    if (inputTokens !== null) return { route, inputTokens };
-  }
-  return null;
+  [first, ...others]: readonly WrittenRoute[],
+): Promise<Counted | null> {
+  const signal = AbortSignal.any([
+    counting.signal,
+    abortAfter(counting.gateway.clock, answerMsMax),
+  ]);
+  const tried = await tryRoutes<WrittenRoute, Counted | { readonly kind: 'failure' }>(first!, {
+    async call(asked) {
+      const inputTokens = await askRoute({ ...counting, signal }, asked);
+      return inputTokens === null
+        ? { kind: 'failure' }
+        : { kind: 'counted', ...asked, inputTokens };
+    },
+    nextAfter: () => (signal.aborted ? null : (others.shift() ?? null)),
+  });
+  return tried.kind === 'counted' ? tried : null;
+}
+
+/** Returns how a route's provider counts; null: it cannot. It only counts requests in its first format. */
+function counterOf({ kind, format }: ChosenRoute): InputCount | null {
+  const { inputCount } = upstreamFormats[format];
+  return kind.countTokensPath && format === formatsOfKind(kind.kind)[0]
+    ? (inputCount ?? null)
+    : null;
 }
 
 async function askRoute(
   counting: Counting,
-  route: ChosenRoute,
-  written: WrittenRequest,
+  { route, written }: WrittenRoute,
 ): Promise<number | null> {
   const { kind, format, upstreamModel } = route;
-  const { inputCount } = upstreamFormats[format];
-  // It only counts requests in its first format.
-  if (!inputCount || !kind.countTokensPath || format !== formatsOfKind(kind.kind)[0]) return null;
+  const counter = counterOf(route);
+  if (!counter) return null;
   counting.log.note({ provider: route.name.provider });
   if (route.isPlayed) return playCount({ format, body: written.body });
   const body = await withFetchedImages(counting, route, JSON.parse(written.body) as JsonObject);
@@ -127,10 +224,10 @@ async function askRoute(
   return sendCount({
     ...counting,
     route,
-    path: kind.countTokensPath(upstreamModel),
+    path: kind.countTokensPath!(upstreamModel),
     headers: written.headers,
-    body: inputCount.write(body, upstreamModel),
-    read: inputCount.read,
+    body: counter.write(body, upstreamModel),
+    read: counter.read,
   });
 }
 
@@ -139,11 +236,11 @@ async function askRoute(
  * request.
  */
 async function withFetchedImages(
-  { gateway, signal }: Counting,
+  { gateway, endpoint, signal }: Counting,
   { format }: ChosenRoute,
   body: JsonObject,
 ): Promise<JsonObject | null> {
   if (format !== messages.name) return body;
-  const nameUrl = () => ({ param: 'input', subject: 'the URL of an image in `input`' });
-  return (await withImagesInlined(gateway, { body }, { signal, nameUrl }))?.body ?? null;
+  const { nameUrl } = endpoint;
+  return (await withImagesInlined(gateway.images, { body }, { signal, nameUrl }))?.body ?? null;
 }

@@ -4,7 +4,7 @@ import { invalidRequest } from '../../canonical/errors.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import { hasUrlDocument, inlineImages, listUrlImages } from '../../formats/messages/url-images.ts';
 import type { ImageBytes } from '../../lib/image.ts';
-import type { Gateway } from '../gateway.ts';
+import type { ImageFiles } from '../images/image-files.ts';
 
 /**
  * Images by URL to fetch for one count: counting is free, so it must not make us fetch without
@@ -20,7 +20,7 @@ export type NamedUrl = { readonly param: string; readonly subject: string };
  * URL of a block's image in an error.
  */
 export async function withImagesInlined<Request extends Pick<ClientRequest, 'body'>>(
-  { images: files }: Gateway,
+  files: Pick<ImageFiles, 'readUrls'>,
   request: Request,
   {
     signal,

@@ -2,7 +2,7 @@
 // because such a request wants the same answer each time; other requests ask with a header. A
 // header of `false` always wins.
 import type { CacheName } from '../../domain/cache/cache-name.ts';
-import type { IncomingRequest, Work } from '../stages.ts';
+import type { IncomingRequest, Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { readHeaderFlag } from '../headers.ts';
 
@@ -13,7 +13,7 @@ import { readHeaderFlag } from '../headers.ts';
 export function nameForCache(
   gateway: Gateway,
   { key, method, path, cacheHeader, versionHeaders }: IncomingRequest,
-  { modelId, stream, route, body, isCachedUnasked }: Work,
+  { modelId, stream, route, body, isCachedUnasked }: Sale,
 ): CacheName | null {
   const wish = readHeaderFlag(gateway.headers.cache, cacheHeader) ?? isCachedUnasked;
   if (!wish || !gateway.config.cache.enabled || !key.retainResponses) return null;

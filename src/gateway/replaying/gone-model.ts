@@ -6,17 +6,17 @@ import { clientFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { Gateway } from '../gateway.ts';
-import type { Endpoint, IncomingRequest, Work } from '../stages.ts';
+import type { Endpoint, IncomingRequest, Sale } from '../stages.ts';
 
 /**
- * Returns the work of a request. When its model is gone and its Idempotency-Key was used, the work
+ * Returns what a request asks to buy. When its model is gone and its Idempotency-Key was used, it
  * can be replayed but not run. Throws ApiError 400, 404 or 503.
  */
-export async function readWork(
+export async function readSale(
   gateway: Gateway,
   endpoint: Endpoint,
   incoming: IncomingRequest,
-): Promise<Work> {
+): Promise<Sale> {
   try {
     return endpoint(gateway, incoming);
   } catch (error) {
@@ -35,8 +35,8 @@ export async function readWork(
       isCachedUnasked: false,
       headers: {},
       body,
-      said: { asked: () => ({ system: [], messages: [] }), answerFormat: null },
-      weigh: () => {
+      content: { asked: () => ({ system: [], messages: [] }), answerFormat: null },
+      estimate: () => {
         throw error;
       },
       // Clients of every format read it.

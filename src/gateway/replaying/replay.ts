@@ -36,7 +36,7 @@ export async function replay(
   };
   const about = { ...response.headers, ...costs };
   const headers = { ...requestHeaders(accepted), ...about };
-  if (!accepted.work.stream) return client.sendAnswer(body, headers);
+  if (!accepted.sale.stream) return client.sendAnswer(body, headers);
   const isOpen = client.openStream !== null;
   const stream = client.startStream(headers, []);
   await stream.write(body);

@@ -64,7 +64,7 @@ async function runClaimed(claim: Claim, run: () => Promise<void>): Promise<void>
 }
 
 /** A keep-alive has sent the head with status 200, so the error is the stream's only event. */
-function endWithError({ log, work }: Accepted, waiting: WaitingClient, error: ApiError): void {
+function endWithError({ log, sale }: Accepted, waiting: WaitingClient, error: ApiError): void {
   log.noteError(error);
-  waiting.openStream?.end(work.writeFailure(error), {});
+  waiting.openStream?.end(sale.writeFailure?.(error) ?? '', {});
 }

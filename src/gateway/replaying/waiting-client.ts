@@ -28,10 +28,10 @@ export class WaitingClient implements Client, KeptStream {
    * lets it finish while there is time.
    */
   async waitFor<T>(ask: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
-    const { gateway, work } = this.#accepted;
+    const { gateway, sale } = this.#accepted;
     const run = gateway.runs.open();
     this.onGone(() => run.stop());
-    const endKeepAlives = work.stream ? gateway.keepAlives.add(this) : null;
+    const endKeepAlives = sale.stream ? gateway.keepAlives.add(this) : null;
     try {
       return await ask(run.waiting);
     } finally {

@@ -16,7 +16,7 @@ import { checkImageRequest, parseImageRequest } from '../../domain/images/image-
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
-import type { Accepted, Endpoint, IncomingRequest, Work } from '../stages.ts';
+import type { Accepted, Endpoint, IncomingRequest, Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
@@ -27,12 +27,12 @@ import {
   type ImagesMade,
 } from '../images/image-maker.ts';
 import {
-  workOfSale,
+  saleOfPieces,
   type Delivery,
   type PiecePrice,
-  type Sale,
+  type Pieces,
   type SaleSignals,
-} from '../charging/piece-sale.ts';
+} from './pieces.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
 import { promptOnly } from '../models/read-conversation.ts';
@@ -41,22 +41,22 @@ import { toApiError } from '../calling/failure-message.ts';
 
 /** Throws ApiError 400 or 404. */
 export const imageEndpoint: Endpoint = (gateway, incoming) =>
-  readWork(gateway, incoming, (model) => model);
+  readSale(gateway, incoming, (model) => model);
 
 /**
  * Edits images. OpenAI's clients send the plain id of a model: one that only draws from text is
  * replaced by its sibling that edits.
  */
 export const imageEditEndpoint: Endpoint = (gateway, incoming) =>
-  readWork(gateway, incoming, (model, imageCount) =>
+  readSale(gateway, incoming, (model, imageCount) =>
     editSiblingOf(gateway.catalog.images, model, imageCount),
   );
 
-function readWork(
+function readSale(
   gateway: Gateway,
   incoming: IncomingRequest,
   choose: (named: ImageModel, imageCount: number) => ImageModel,
-): Work {
+): Sale {
   const raw = parseImageRequest(incoming.body);
   const { key, log } = incoming;
   log.note({ askedModel: raw.model });
@@ -71,12 +71,12 @@ function readWork(
   const request = checkImageRequest(raw, model);
   const route = `${provider} ${Object.values(upstreamModels).join(' ')}`;
   const headers = retirementHeaders(model.retirement);
-  const said = { asked: () => promptOnly(request.prompt), answerFormat: null };
-  const facts = { modelId: model.id, provider, route, headers, body: request.body, said };
-  return workOfSale(facts, (accepted) => {
+  const content = { asked: () => promptOnly(request.prompt), answerFormat: null };
+  const facts = { modelId: model.id, provider, route, headers, body: request.body, content };
+  return saleOfPieces(facts, (accepted) => {
     const factor = priceFactorFor(gateway, key, model.id);
     const drawing = { ...accepted, model, routes, request, factor };
-    return { sale: saleOf(drawing), deliver: (signals) => deliver(drawing, signals) };
+    return { pieces: piecesOf(drawing), deliver: (signals) => deliver(drawing, signals) };
   });
 }
 
@@ -87,7 +87,7 @@ type Drawing = Accepted & {
   readonly factor: PriceFactor;
 };
 
-function saleOf({ model, request, factor }: Drawing): Sale {
+function piecesOf({ model, request, factor }: Drawing): Pieces {
   const image = { ...request, inputs: request.images.map(() => null) };
   const most = maximumPrice(model, image, { prompt: promptTokensOf(request), factor });
   const likely = unitPrice(model, image, factor);
@@ -98,7 +98,7 @@ function saleOf({ model, request, factor }: Drawing): Sale {
     endpoint: 'images',
     modelId: model.id,
     modelName: model.displayName,
-    piece: 'image',
+    unit: { one: 'image', many: 'images', counted: 'image' },
     count: request.count,
     priceVersion: '0',
     countField: 'n',

@@ -1,4 +1,4 @@
-// A request for a model's answer in one of the three wire formats, from its hold to its charge.
+// Sells a model's answer in one of the three wire formats.
 import { priceFor } from '../../domain/catalog/price.ts';
 import type { ClientFormat } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
@@ -8,16 +8,16 @@ import { sendAnswer } from '../answering/answer.ts';
 import { answerContextOf, errorContextOf } from '../answering/head.ts';
 import { streamAnswer } from '../answering/stream.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import { placeHold } from '../charging/hold.ts';
+import { offerModel } from '../charging/model-offer.ts';
+import type { Held as HeldOffer, Offer } from '../charging/offer.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
-import { runHeld } from '../charging/run-held.ts';
 import type { Granted } from '../charging/worst-case.ts';
 import { answerKindOf } from '../calling/health.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
 import type { Asked } from '../routing/write-request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
-import type { Endpoint, Held } from '../stages.ts';
+import type { Accepted, Endpoint } from '../stages.ts';
 import { estimateInput } from '../models/input-estimate.ts';
 import { readConversation } from '../models/read-conversation.ts';
 
@@ -44,17 +44,16 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       headers: retirementHeaders(model.retirement),
       isCachedUnasked: request.body['temperature'] === 0,
       body: request.body,
-      said: {
+      content: {
         asked: () => readConversation(format, request),
         answerFormat: upstreamFormats[format.name],
       },
-      weigh() {
+      estimate() {
         const estimate = estimateInput(request.body, { model, routes });
         const asked = { gateway, key, model, format, request, estimate, forwardable };
         return {
           tokens: estimate.likely + outputTokensToTake(asked),
-          execute: (accepted, client, storage) =>
-            holdAndAnswer({ ...accepted, ...asked, client, storage }, routes),
+          offer: (accepted) => offerAnswer({ ...accepted, ...asked }, routes),
         };
       },
       writeFailure(error) {
@@ -81,18 +80,16 @@ function outputTokensToTake({ gateway: { config }, request, model }: Asked): num
   return Math.min(named, model.maxOutputTokens, config.limits.hold_slice_tokens) * request.choices;
 }
 
-type ToHold = Omit<Held, 'plan' | 'hold' | 'granted' | 'runsToEnd' | 'run'>;
-
-/** Returns the tokens used. */
-async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Promise<number> {
+/** Refuses what no route accepts, before anything is held. */
+function offerAnswer(asked: Accepted & Asked, routes: readonly ChosenRoute[]): Offer {
   const { gateway, key, model, format, request, estimate } = asked;
+  const { clock, config, routing } = gateway;
   const factor = priceFactorFor(gateway, key, model.id);
-  const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.clock.nowMs() });
+  const tokenPrice = priceFor(model, { ...factor, nowMs: clock.nowMs() });
   if (!tokenPrice) throw modelNotFound(model.id);
-  // Refuses what no route accepts, before anything is held.
   const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
   const { route } = plan.first;
-  const { hold, granted } = await placeHold(gateway, asked, {
+  const wanted = {
     model,
     request,
     inputTokensUpper: Math.min(estimate.upper, model.contextTokens),
@@ -100,23 +97,25 @@ async function holdAndAnswer(asked: ToHold, routes: readonly ChosenRoute[]): Pro
     inputTokensMost: estimate.most,
     isInputUnknown: estimate.upper >= beyondAnyContext,
     limitField: format.outputLimitField(request.body),
-    tokensPerSecond: gateway.routing.health.tokensPerSecond(route.name, answerKindOf(request)),
+    tokensPerSecond: routing.health.tokensPerSecond(route.name, answerKindOf(request)),
     totalMs: timeoutsFor(route.provider.timeouts, { model, stream: request.stream }).total_ms,
     ...plan.dearest,
-  });
-  const { client, storage } = asked;
-  const runsToEnd = showsCostAtEnd(granted);
-  return runHeld({ gateway, hold, client, storage, runsToEnd }, (run) => {
-    const held = { ...asked, plan, hold, granted, runsToEnd, run };
-    return request.stream ? streamAnswer(held) : sendAnswer(held);
-  });
-}
-
-/**
- * Returns true when only the provider's final count shows the cost: of a whole answer, and of a
- * document by address, or what `pass_fields` opens, which can have any length. A client that left
- * shortly before the end would pay a small part.
- */
-function showsCostAtEnd({ wanted }: Granted): boolean {
-  return wanted.isInputUnknown || !wanted.request.stream;
+  };
+  const selling = {
+    mode: key.mode,
+    sliceTokens: config.limits.hold_slice_tokens,
+    nowMs: clock.nowMs,
+    call(held: HeldOffer, granted: Granted) {
+      const { isInputUnknown } = granted.wanted;
+      const running = {
+        ...asked,
+        ...held,
+        plan,
+        granted,
+        runsToEnd: isInputUnknown || !request.stream,
+      };
+      return request.stream ? streamAnswer(running) : sendAnswer(running);
+    },
+  };
+  return offerModel(selling, wanted);
 }

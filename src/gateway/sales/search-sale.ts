@@ -7,9 +7,9 @@ import type { JsonObject } from '../../lib/json.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { parseSearchRequest } from '../../domain/search/search-request.ts';
 import { writeSearchBody } from '../../domain/search/search-result.ts';
-import type { IncomingRequest, Work } from '../stages.ts';
+import type { IncomingRequest, Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
-import { workOfSale, type Delivery, type Sale, type SaleSignals } from '../charging/piece-sale.ts';
+import { saleOfPieces, type Delivery, type Pieces, type SaleSignals } from './pieces.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import { mostSearchPrice, searchPriceOf } from '../search/search-prices.ts';
 import type { LostCalls, WebSearch, WebSearcher } from '../search/web-searcher.ts';
@@ -19,7 +19,7 @@ import { toApiError } from '../calling/failure-message.ts';
 /**
  * Throws ApiError `upstream_unavailable` when no provider is configured or searches are not sold.
  */
-export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Work {
+export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sale {
   const { trace, log } = incoming;
   const asked = { ...parseSearchRequest(incoming.body), trace, record: log };
   const isTest = incoming.key.mode === 'test';
@@ -27,19 +27,19 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Wor
   if (!searcher) throw notConfigured();
   const provider = isTest ? 'sandbox' : 'search';
   const route = gateway.config.search.providers.join(' ');
-  return workOfSale(
+  return saleOfPieces(
     {
       modelId: searchModelId,
       provider,
       route,
       headers: {},
       body: incoming.body as JsonObject,
-      said: { asked: () => promptOnly(asked.query), answerFormat: null },
+      content: { asked: () => promptOnly(asked.query), answerFormat: null },
     },
     ({ key }) => {
       const factor = priceFactorFor(gateway, key, searchModelId);
       const search = { gateway, asked, searcher, factor, provider };
-      return { sale: saleOf(search), deliver: (signals) => deliver(search, signals) };
+      return { pieces: piecesOf(search), deliver: (signals) => deliver(search, signals) };
     },
   );
 }
@@ -52,14 +52,14 @@ type Search = {
   readonly provider: string;
 };
 
-function saleOf(search: Search): Sale {
+function piecesOf(search: Search): Pieces {
   const most = mostOf(search);
   if (!most) throw notConfigured();
   return {
     endpoint: 'web-search',
     modelId: searchModelId,
     modelName: searchModelName,
-    piece: 'search',
+    unit: { one: 'search', many: 'searches', counted: 'search' },
     count: 1,
     most,
     likelyPicos: most.upstreamPicos,

@@ -8,8 +8,7 @@ import { abortAfter, type Clock } from '../../lib/clock.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { RouteHealth } from '../calling/health.ts';
-import { callRoute, type CallListeners } from '../calling/call-route.ts';
-import { availableFirst, tryRoutes } from '../calling/try-routes.ts';
+import { callInOrder, type CallListeners } from '../calling/call-route.ts';
 
 /** `lost`: calls without a result that providers may bill nevertheless. */
 export type SearchAnswer = { readonly lost: readonly LostCalls[] } & (
@@ -50,79 +49,55 @@ type WebSearcherOptions = CallListeners & {
   readonly clock: Clock;
 };
 
-type Tried = Found & { readonly source: SearchSource };
-
 /** A provider's searches have a circuit breaker of their own, beside its models. */
-const routeOf = ({ name }: SearchSource) => ({ provider: name, upstreamModel: searchModelId });
+const callableOf = (source: SearchSource) => ({
+  source,
+  route: { provider: source.name, upstreamModel: searchModelId },
+  baseUrl: source.baseUrl,
+});
+type Callable = ReturnType<typeof callableOf>;
+type Tried = Found & Pick<Callable, 'source'>;
 
 export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
-  const { sources, timeoutMs, routing, clock } = options;
+  const { sources, timeoutMs, clock } = options;
+  const routes = sources.map(callableOf);
   return {
-    async search(asked, signals) {
+    async search({ query, num, record, trace }, signals) {
       const deadlineMs = clock.elapsedMs() + timeoutMs;
       const failures: UpstreamFailure[] = [];
       const lost: LostCalls[] = [];
-      const waiting = availableFirst(sources, (source) =>
-        routing.health.isAvailable(routeOf(source)),
-      );
-      const tried = await tryRoutes<SearchSource, Tried>(waiting.shift()!, {
-        async call(source) {
-          const leftMs = (deadlineMs - clock.elapsedMs()) / (waiting.length + 1);
-          const found = await find(options, { source, asked, leftMs, signal: signals.running });
+      const order = { routes, record, logFields, signals };
+      const tried = await callInOrder<Callable, Tried>(
+        options,
+        order,
+        async ({ source }, span, left) => {
+          const leftMs = (deadlineMs - clock.elapsedMs()) / (left + 1);
+          const timeout = abortAfter(clock, Math.max(Math.ceil(leftMs), 1));
+          const signal = AbortSignal.any([signals.running, timeout]);
+          const answer = await source.find({ query, num }, { signal, trace: span?.trace ?? trace });
+          const isTimeout = timeout.aborted && !signals.running.aborted;
+          const found = isTimeout ? asTimeout(answer) : answer;
           if (found.lostCalls) lost.push({ provider: source.name, calls: found.lostCalls });
           if (found.kind === 'failure') failures.push(found.failure);
           return { ...found, source };
         },
-        nextAfter: () => (signals.waiting.aborted ? null : (waiting.shift() ?? null)),
-      });
+      );
       if (tried.kind === 'failure') {
         const failure = signals.waiting.aborted
           ? tried.failure
           : (failures.find((one) => !isQueryRefused(one)) ?? failures[0]!);
         return { kind: 'failure', lost, failure };
       }
-      return {
-        kind: 'results',
-        lost,
-        provider: tried.source.name,
-        calls: tried.calls ?? 1,
-        results: toSearchResults(tried.pages, { num: asked.num, nowMs: clock.nowMs() }),
-      };
+      const { pages, calls = 1, source } = tried;
+      const results = toSearchResults(pages, { num, nowMs: clock.nowMs() });
+      return { kind: 'results', lost, provider: source.name, calls, results };
     },
   };
 }
 
-type Finding = {
-  readonly source: SearchSource;
-  readonly asked: WebSearch;
-  readonly leftMs: number;
-  readonly signal: AbortSignal;
-};
-
-function find(
-  options: WebSearcherOptions,
-  { source, asked, leftMs, signal }: Finding,
-): Promise<Found> {
-  const { record, trace, query, num } = asked;
-  const call = {
-    route: routeOf(source),
-    baseUrl: source.baseUrl,
-    stream: false,
-    record,
-    // The message of an error status may quote the query, which does not belong in a log.
-    logFields: ({ kind, message }: UpstreamFailure) =>
-      kind === 'status' ? {} : { reason: message },
-    isStopped: () => signal.aborted,
-  };
-  return callRoute(options, call, async (span) => {
-    const timeout = abortAfter(options.clock, Math.max(Math.ceil(leftMs), 1));
-    const found = await source.find(
-      { query, num },
-      { signal: AbortSignal.any([signal, timeout]), trace: span?.trace ?? trace },
-    );
-    const isTimeout = timeout.aborted && !signal.aborted;
-    return isTimeout ? asTimeout(found) : found;
-  });
+/** The message of an error status may quote the query, which does not belong in a log. */
+function logFields({ kind, message }: UpstreamFailure): object {
+  return kind === 'status' ? {} : { reason: message };
 }
 
 function asTimeout(found: Found): Found {

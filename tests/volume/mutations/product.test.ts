@@ -106,7 +106,7 @@ testMutations([], {
     watchers: integration('image-failures', 'an account pays for what it spoils'),
   },
   'a burst of spoiled answers is free': {
-    file: 'gateway/admission/account-standings.ts',
+    file: 'gateway/charging/account-standings.ts',
     guard: 'await earlier?.catch(() => {});',
     without: '',
     watchers: integration('loss-budget', 'a burst of answers'),

@@ -1,0 +1,51 @@
+// Admits a request: its key may use what it asks for, and has requests left this minute.
+import { nameRequest } from '../../domain/idempotency/request-name.ts';
+import type { Offer } from '../charging/offer.ts';
+import type { Gateway } from '../gateway.ts';
+import { readHeaderFlag } from '../headers.ts';
+import { nameForCache } from '../replaying/cacheable.ts';
+import type { Accepted, IncomingRequest, Sale } from '../stages.ts';
+import { checkPermission } from './permitted-model.ts';
+
+type Asked = { readonly sale: Sale; readonly tags: Accepted['tags'] };
+
+/** Throws ApiError 400, 403 or 429. */
+export async function admit(
+  gateway: Gateway,
+  incoming: IncomingRequest,
+  { sale, tags }: Asked,
+): Promise<Accepted> {
+  const { requestId, arrivedAtMs, key, baseUrl, nextTurn, forwardable, trace, log } = incoming;
+  const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
+  log.note({ model: sale.modelId, provider: sale.provider, stream: sale.stream });
+  checkPermission(key, sale.modelId);
+  const cacheName = nameForCache(gateway, incoming, sale);
+  const wantsComments =
+    readHeaderFlag(gateway.headers.streamComments, incoming.commentsHeader) ?? false;
+  const rateHeaders = await gateway.rateLimits.takeRequest(key);
+  // Not earlier: a request that no limit counts must not store what its client chose.
+  log.note({ tags });
+  const asSent = { requestId, arrivedAtMs, key, baseUrl, nextTurn, forwardable, trace, log };
+  return { ...asSent, gateway, tags, name, cacheName, sale, wantsComments, rateHeaders };
+}
+
+/**
+ * Runs a request within its limits of concurrent requests and tokens a minute. However it ends, its
+ * slot is freed, and its estimated tokens are corrected to those that `action` returns: none for a
+ * failure or a free answer. Throws ApiError `rate_limit_exceeded`.
+ */
+export async function withinLimits(
+  accepted: Accepted,
+  action: (offer: Offer) => Promise<number>,
+): Promise<void> {
+  const { gateway, key, sale, rateHeaders, nextTurn } = accepted;
+  const { tokens, offer } = sale.estimate();
+  if (nextTurn) await nextTurn();
+  const place = await gateway.rateLimits.begin(key, tokens, rateHeaders);
+  let tokensUsed = 0;
+  try {
+    tokensUsed = await action(offer({ ...accepted, rateHeaders: place.headers }));
+  } finally {
+    place.end(tokensUsed);
+  }
+}

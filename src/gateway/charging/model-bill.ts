@@ -1,0 +1,119 @@
+// What a model's call costs: the account, when it gave an answer, and the operator, when it gave none.
+import { totalInputTokens } from '../../canonical/usage.ts';
+import { priceUsage } from '../../domain/catalog/price.ts';
+import type { ChargeRecord } from '../../domain/ledger/commands.ts';
+import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
+import type { CallFailed } from '../calling/call.ts';
+import { elapsedMs, type Called } from '../stages.ts';
+import type { Bill, Loss } from './open-hold.ts';
+import { finalUse, useSoFar, type Used } from './used.ts';
+
+export type Ended = {
+  readonly used: Used;
+  readonly ending: 'complete' | 'cut-off';
+  /** The answer ends early because nothing more could be held. */
+  readonly isLimited?: boolean;
+  /**
+   * Milliseconds from the request's arrival to the first piece of a stream; null: none came, or the
+   * answer came whole.
+   */
+  readonly firstByteMs: number | null;
+};
+
+/**
+ * Returns the bill for what was used. `losses`: what the provider claims beyond what the request could
+ * cause; no account is to blame.
+ */
+export function billOf(
+  called: Called,
+  ended: Ended,
+): { readonly bill: Bill; readonly losses: readonly Loss[] } {
+  const { log, attempt, span, number } = called;
+  const { usage, searches, claimed } = ended.used;
+  if (span) span.usage = usage;
+  log.note({ inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens });
+  const priced = priceUsage(attempt.price, usage, searches);
+  const { upstreamCostMicros } = priced;
+  const bill = { ...priced, record: recordOf(called, ended, priced) };
+  if (!claimed) return { bill, losses: [] };
+  const claimedMicros = priceUsage(attempt.price, claimed, searches).upstreamCostMicros;
+  const lossMicros = micros(claimedMicros - upstreamCostMicros);
+  return { bill, losses: [{ lossMicros, callNumber: number }] };
+}
+
+/**
+ * Returns true when the answer may be cached. The cache key names the primary route, and a fallback
+ * may have left out more of the request.
+ */
+export function isWhole({ plan, attempt, granted }: Called, { ending, isLimited }: Ended): boolean {
+  const isFallback = plan.beginsWithFallback || attempt.route !== plan.first.route;
+  return ending === 'complete' && !isLimited && !granted.isReduced && !isFallback;
+}
+
+/** A failed call, and what had arrived of its answer. */
+type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
+
+/**
+ * Returns what the provider bills for a failed call: by its final count, else by the use so far.
+ * Returns 0 when the call has probably not run.
+ */
+export function lossOf(called: Called, failed: Failed): Micros {
+  const { failure, progress, hasStreamed = false } = failed;
+  const { usage: reported, output, searches: searchesSoFar = 0 } = progress;
+  const hasWritten =
+    reported !== null ||
+    output.bytes + searchesSoFar > 0 ||
+    (hasStreamed && called.unseen.tokens > 0);
+  const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
+  if (!hasRun) return zeroMicros;
+  const { usage, claimed, searches } = failedUse(called, failed);
+  return priceUsage(called.attempt.price, claimed ?? usage, searches).upstreamCostMicros;
+}
+
+/** Returns the use of a failed call. */
+export function failedUse(called: Called, { progress, isWhole = false }: Failed): Used {
+  return isWhole || progress.isComplete
+    ? finalUse(called, { ...progress, outputBytes: progress.output.bytes })
+    : useSoFar(called, progress);
+}
+
+/**
+ * Returns true when the provider is likely to bill a call without a visible answer: it timed out,
+ * its answer broke off, or we stopped it. It does not bill a refusal by status, a proxy's error
+ * page, or a failed connection.
+ */
+function isBilledWithoutAnswer(
+  { run, attempt }: Called,
+  { failure, requestSent }: Failed,
+): boolean {
+  if (!requestSent || attempt.route.isPlayed) return false;
+  if (failure.kind === 'connection') return run.waiting.aborted;
+  return failure.kind === 'timeout' || failure.kind === 'broken-stream';
+}
+
+type Priced = Pick<ChargeRecord, 'upstreamCostMicros' | 'priceVersion'>;
+
+function recordOf(
+  called: Called,
+  { used, ending, firstByteMs }: Ended,
+  priced: Priced,
+): ChargeRecord {
+  const { model, format, attempt, number, request } = called;
+  return {
+    modelId: model.id,
+    modelName: model.displayName,
+    endpoint: format.name,
+    provider: attempt.route.name.provider,
+    usage: used.usage,
+    webSearches: used.searches,
+    images: 0,
+    usageSource: used.source,
+    priceVersion: priced.priceVersion,
+    upstreamCostMicros: priced.upstreamCostMicros,
+    ending,
+    streamed: request.stream,
+    attempts: number,
+    durationMs: elapsedMs(called),
+    firstByteMs,
+  };
+}

@@ -1,0 +1,103 @@
+// The offer of a model's answer: its price with the output that the account can pay for.
+import type { ApiKey } from '../../domain/keys/api-key.ts';
+import type { ClientRequest } from '../../formats/format.ts';
+import { estimateInputTokens } from '../../lib/tokens.ts';
+import { refusal } from './hold-refusal.ts';
+import type { Held, Offer, Outcome } from './offer.ts';
+import { mayOutlast } from './provoked.ts';
+import {
+  affordableTokens,
+  likelyCostOf,
+  worstCaseOf,
+  type Granted,
+  type HoldRequest,
+} from './worst-case.ts';
+
+/** A request without a maximum gets at least this much output, or an error. */
+const reducedOutputTokensMin = 1_024;
+/** Offers to try: other requests may reserve between a refusal and the next try. */
+const offersMax = 4;
+
+type Selling = {
+  readonly mode: ApiKey['mode'];
+  /** A stream is held for so much at a time. */
+  readonly sliceTokens: number;
+  readonly nowMs: () => number;
+  readonly call: (held: Held, granted: Granted) => Promise<Outcome>;
+};
+
+type Terms = {
+  readonly wanted: HoldRequest;
+  readonly maxOutputTokens: number;
+  /** How many offers were refused before. */
+  readonly refused: number;
+};
+
+export function offerModel(selling: Selling, wanted: HoldRequest): Offer {
+  return offerOn(selling, { wanted, maxOutputTokens: wanted.outputTokens, refused: 0 });
+}
+
+function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms): Offer {
+  const coveredTokens = firstSliceOf(selling, wanted, maxOutputTokens);
+  const amountMicros = worstCaseOf(wanted, coveredTokens);
+  const { search, request } = wanted;
+  const isReduced = maxOutputTokens < wanted.outputTokens;
+  const granted = { amountMicros, maxOutputTokens, coveredTokens, wanted, isReduced, search };
+  const next = (terms: Partial<Terms>) =>
+    offerOn(selling, { wanted, maxOutputTokens, refused: refused + 1, ...terms });
+  return {
+    amountMicros,
+    likelyCost: likelyCostOf(wanted, selling.mode),
+    mayOutlast: mayOutlast(wanted, maxOutputTokens),
+    smaller(affordableMicros) {
+      if (search?.mayBeFewer)
+        return next({
+          wanted: { ...wanted, search: { ...search, searchesMax: 1, mayBeFewer: false } },
+        });
+      const affordable = Math.min(affordableTokens(wanted, affordableMicros), coveredTokens);
+      const mayReduce =
+        request.maxOutputTokens === null &&
+        affordable >= reducedFloor(request) &&
+        refused + 1 < offersMax;
+      return mayReduce ? next({ maxOutputTokens: Math.min(affordable, coveredTokens - 1) }) : null;
+    },
+    refuse(outcome) {
+      const affordable = Math.min(
+        affordableTokens(withLimit(wanted), outcome.affordableMicros),
+        affordableTokens(wanted, outcome.affordableMicros),
+        coveredTokens,
+      );
+      return refusal(wanted, outcome, { amountMicros, affordable, nowMs: selling.nowMs() });
+    },
+    // Of a whole answer, and of a document by address, or what `pass_fields` opens, only the
+    // provider's final count shows the cost. A client that left shortly before the end would pay
+    // a small part.
+    runsToEnd: wanted.isInputUnknown || !request.stream,
+    call: (held) => selling.call(held, granted),
+  };
+}
+
+/** The request with an output limit, which counts as input: the error proposes to send one. */
+function withLimit(wanted: HoldRequest): HoldRequest {
+  if (wanted.request.maxOutputTokens !== null) return wanted;
+  const { upper } = estimateInputTokens({ [wanted.limitField]: wanted.outputTokens });
+  return { ...wanted, inputTokensUpper: wanted.inputTokensUpper + upper };
+}
+
+/**
+ * Returns the output tokens to hold at first: for a stream a slice, but never less than the minimum
+ * worth starting for; else all. A stream whose input only its end shows must not end early, because
+ * its hold cannot grow.
+ */
+function firstSliceOf(
+  { sliceTokens }: Selling,
+  { request, isInputUnknown }: HoldRequest,
+  maxOutputTokens: number,
+): number {
+  if (!request.stream || isInputUnknown) return maxOutputTokens;
+  return Math.min(maxOutputTokens, Math.max(sliceTokens, reducedFloor(request)));
+}
+
+function reducedFloor(request: ClientRequest): number {
+  return reducedOutputTokensMin + request.thinkingBudgetTokens;
+}

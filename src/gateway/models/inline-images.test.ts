@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImageFiles } from '../images/image-files.ts';
+import { withImagesInlined } from './inline-images.ts';
+
+const image = (url: string) => ({ type: 'image', source: { type: 'url', url } });
+const nameUrl = (path: string) => ({ param: path, subject: path });
+
+test('no image is fetched when they are too many, and none is inlined when fetching takes too long', async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const inline = (content: readonly object[], readUrls: ImageFiles['readUrls']) => {
+    const files = { readUrls } as ImageFiles;
+    const body = { messages: [{ role: 'user', content }] };
+    return withImagesInlined(files, { body }, { signal, nameUrl });
+  };
+  const many = Array.from({ length: 21 }, (_, index) => image(`http://host.example/${index}`));
+  assert.equal(await inline(many, () => assert.fail('fetched')), null);
+  const slow: ImageFiles['readUrls'] = async (_urls, abort) => {
+    controller.abort();
+    abort.throwIfAborted();
+    return new Map();
+  };
+  assert.equal(await inline([image('http://host.example/1')], slow), null);
+});

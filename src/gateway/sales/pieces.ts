@@ -1,0 +1,261 @@
+// Sells images, searches and whatever else is sold by the piece. The most that all pieces can cost is held, delivered
+// pieces are charged at their actual price, and failures are free.
+import type { ApiError } from '../../canonical/errors.ts';
+import { costOf, noPrices, type UnitPrices } from '../../canonical/price-terms.ts';
+import { noUsage } from '../../canonical/usage.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { roundUpToMicro, zeroMicros, type Micros, type Picos } from '../../lib/money.ts';
+import type { Run } from '../active-runs.ts';
+import { sendWhole } from '../answering/head.ts';
+import { endingOf } from '../audience.ts';
+import { refuseHold } from '../charging/hold-refusal.ts';
+import type { Held, Offer, Outcome } from '../charging/offer.ts';
+import type { Bill } from '../charging/open-hold.ts';
+import type { Headers } from '../client.ts';
+import { elapsedMs, type Accepted, type Sale } from '../stages.ts';
+
+type Unit = {
+  readonly one: string;
+  readonly many: string;
+  /** The quantity that the books count; null: they have the price only. */
+  readonly counted: 'image' | 'search' | null;
+};
+
+export type Pieces = {
+  /** Its name in usage records. */
+  readonly endpoint: string;
+  readonly modelId: string;
+  readonly modelName: string;
+  readonly unit: Unit;
+  readonly count: number;
+  /** The highest price that may be charged; it is held. */
+  readonly most: PiecePrice;
+  /** What the operator probably pays in total: the loss if the process is killed. */
+  readonly likelyPicos: Picos;
+  readonly priceVersion: string;
+  /** The field with which the client can ask for fewer; null: only one piece can be asked for. */
+  readonly countField: string | null;
+};
+
+/** `list`: the account pays it. `upstream`: the operator pays it. */
+type Price = { readonly listPicos: Picos; readonly upstreamPicos: Picos };
+
+/** The price of a piece, and of the request in addition to its pieces. */
+export type PiecePrice = Price & { readonly request?: Price };
+
+/** Pieces that the account could spoil, at the operator's cost. `calls`: of the whole request. */
+type Spoiled = {
+  readonly picos: Picos;
+  readonly provider: string;
+  readonly calls: number;
+};
+
+/**
+ * `lostPicos`: what the operator pays for pieces that may have been made and that nobody gets.
+ * `spoiled`: the account could cause those too, and beyond its loss budget pays for them; left out:
+ * none.
+ */
+export type Delivery =
+  | {
+      readonly kind: 'delivered';
+      readonly count: number;
+      readonly price: PiecePrice;
+      readonly provider: string;
+      /** Number of calls to providers. */
+      readonly calls: number;
+      /** Cacheable: complete and from the primary route. */
+      readonly isWhole: boolean;
+      readonly body: JsonObject;
+      /** Headers that are part of the answer and stored with it. */
+      readonly headers: Headers;
+      /** null: for ever. */
+      readonly usableForMs: number | null;
+      readonly lostPicos: Picos;
+      readonly spoiled?: Spoiled;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly error: ApiError;
+      readonly lostPicos: Picos;
+      readonly spoiled?: Spoiled;
+    };
+
+/**
+ * Once `waiting` is aborted, nothing new is started. A provider completes and bills what it was
+ * asked for, even when the client has left; that is waited for and charged, unless `running` is
+ * aborted.
+ */
+export type SaleSignals = Pick<Run, 'waiting' | 'running'>;
+
+type PiecesOffer = {
+  readonly pieces: Pieces;
+  readonly deliver: (signals: SaleSignals) => Promise<Delivery>;
+};
+
+/**
+ * Returns the sale of an endpoint that sells pieces. `offerTo` returns what is sold and the function
+ * that delivers it.
+ */
+export function saleOfPieces(
+  facts: Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body' | 'content'>,
+  offerTo: (accepted: Accepted) => PiecesOffer,
+): Sale {
+  return {
+    ...facts,
+    stream: false,
+    isCachedUnasked: false,
+    estimate: () => ({ tokens: 0, offer: (accepted) => offerPieces(accepted, offerTo(accepted)) }),
+  };
+}
+
+function offerPieces(accepted: Accepted, { pieces, deliver }: PiecesOffer): Offer {
+  const { costMicros: amountMicros } = priceOf(pieces, pieces.most, pieces.count);
+  const atOnceMicros = roundUpToMicro(pieces.likelyPicos);
+  return {
+    amountMicros,
+    likelyCost: { atOnceMicros, perSecondMicros: zeroMicros },
+    mayOutlast: false,
+    smaller: () => null,
+    refuse(refused) {
+      const affordable = affordablePieces(pieces, refused.affordableMicros);
+      const { one, many } = pieces.unit;
+      return refuseHold(refused, {
+        amountMicros,
+        nowMs: accepted.gateway.clock.nowMs(),
+        costPart: '',
+        fitsPart:
+          affordable > 0 && pieces.countField !== null
+            ? ` Up to ${affordable} ${many} would fit: send \`${pieces.countField}\` of at most that.`
+            : ` Not even one ${one} would fit.`,
+        details: { [`affordable_${many}`]: affordable },
+      });
+    },
+    runsToEnd: false,
+    call: async (held) => outcomeOf({ ...accepted, ...held, pieces }, await deliver(held.run)),
+  };
+}
+
+type Sold = Accepted & Held & { readonly pieces: Pieces };
+type Delivered = Extract<Delivery, { kind: 'delivered' }>;
+
+function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
+  const { pieces, gateway, storage } = sold;
+  const lostMicros = roundUpToMicro(delivery.lostPicos);
+  const spoiled = delivery.spoiled?.picos ? delivery.spoiled : null;
+  if (delivery.kind === 'failed') {
+    const { error } = delivery;
+    if (!spoiled)
+      return { kind: 'failed', error, lossMicros: lostMicros, isProvoked: false, losses: [] };
+    return {
+      kind: 'failed',
+      error,
+      lossMicros: zeroMicros,
+      isProvoked: true,
+      losses: [{ lossMicros: lostMicros, callNumber: spoiled.calls }],
+      spoiled: billOf(sold, { ...spoiled, count: 0, price: withSpoiled(noPrice, spoiled) }),
+    };
+  }
+  const { calls, price, provider } = delivery;
+  const body = JSON.stringify(delivery.body);
+  const bill = billOf(sold, delivery);
+  const response = storage.bodyBytesMax !== null && {
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    headers: delivery.headers,
+    body: Buffer.from(body),
+    ...(delivery.usableForMs !== null && { usableForMs: delivery.usableForMs }),
+  };
+  const { headers } = gateway;
+  return {
+    kind: 'sold',
+    bill,
+    losses: [{ lossMicros: lostMicros, callNumber: calls }],
+    response: response || null,
+    isWhole: bill.record.ending === 'complete' && delivery.isWhole,
+    ...(spoiled && {
+      spoiled: {
+        bill: billOf(sold, { ...delivery, price: withSpoiled(price, spoiled) }),
+        // Beside the other loss, so under another number.
+        loss: {
+          lossMicros: roundUpToMicro(spoiled.picos),
+          callNumber: calls + 1,
+          isProvoked: true,
+        },
+      },
+    }),
+    deliver: (charge) =>
+      sendWhole(sold, body, {
+        charge,
+        headers: {
+          ...delivery.headers,
+          [headers.route]: provider,
+          [headers.attempts]: String(calls),
+        },
+      }),
+  };
+}
+
+const noPrice: PiecePrice = { listPicos: 0n, upstreamPicos: 0n };
+
+function withSpoiled(price: PiecePrice, { picos }: Spoiled): PiecePrice {
+  const { listPicos = 0n, upstreamPicos = 0n } = price.request ?? {};
+  return {
+    ...price,
+    request: { listPicos: listPicos + picos, upstreamPicos: upstreamPicos + picos },
+  };
+}
+
+function billOf(
+  sold: Sold,
+  { count, price, provider, calls }: Pick<Delivered, 'count' | 'price' | 'provider' | 'calls'>,
+): Bill {
+  const { pieces } = sold;
+  const { endpoint, modelId, modelName, unit, priceVersion } = pieces;
+  const { terms, costMicros, upstreamCostMicros } = priceOf(pieces, price, count);
+  const record = {
+    modelId,
+    modelName,
+    endpoint,
+    provider,
+    usage: noUsage,
+    webSearches: unit.counted === 'search' ? count : 0,
+    images: unit.counted === 'image' ? count : 0,
+    usageSource: 'upstream',
+    priceVersion,
+    streamed: false,
+    attempts: calls,
+    firstByteMs: null,
+    ending: endingOf(sold),
+    upstreamCostMicros,
+    durationMs: elapsedMs(sold),
+  } as const;
+  return { terms, costMicros, record };
+}
+
+function priceOf({ unit: { counted } }: Pieces, price: PiecePrice, count: number) {
+  const termsOf = (side: keyof Price) => {
+    const request = price.request?.[side] ?? 0n;
+    return counted
+      ? { ...noPrices, [counted]: price[side], request }
+      : { ...noPrices, request: request + price[side] * BigInt(count) };
+  };
+  const terms = { list: termsOf('listPicos'), upstream: termsOf('upstreamPicos') };
+  const quantities = {
+    usage: noUsage,
+    searches: counted === 'search' ? count : 0,
+    images: counted === 'image' ? count : 0,
+  };
+  const cost = (prices: UnitPrices) => costOf(prices, quantities);
+  return { terms, costMicros: cost(terms.list), upstreamCostMicros: cost(terms.upstream) };
+}
+
+const picosPerMicro = 1_000_000n;
+
+function affordablePieces(
+  { most: { listPicos, request }, count }: Pieces,
+  availableMicros: Micros,
+): number {
+  const leftPicos = BigInt(availableMicros) * picosPerMicro - (request?.listPicos ?? 0n);
+  if (leftPicos < 0n) return 0;
+  return listPicos === 0n ? count : Math.min(Number(leftPicos / listPicos), count);
+}

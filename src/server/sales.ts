@@ -1,0 +1,45 @@
+// Everything that is sold, a line each.
+import type { KeyScope } from '../canonical/key-scope.ts';
+import { clientFormats } from '../formats/registry.ts';
+import { imageEditEndpoint, imageEndpoint } from '../gateway/sales/image-sale.ts';
+import { modelEndpoint } from '../gateway/sales/model-sale.ts';
+import { searchEndpoint } from '../gateway/sales/search-sale.ts';
+import type { Endpoint } from '../gateway/stages.ts';
+import type { Operation } from '../reference/operation.ts';
+import type { PublicOperation } from '../reference/reference.ts';
+
+type Options = {
+  readonly endpoint: Endpoint;
+  /** The scope that the key needs. Default: `run`. */
+  readonly auth?: KeyScope;
+  /** The key may be in the query. */
+  readonly queryKey?: boolean;
+  /** Accepts a form as body. */
+  readonly form?: boolean;
+  /** Keeps its body in memory while it runs: large bodies wait for room before they are read. */
+  readonly heavy?: boolean;
+};
+
+/** Described in the table of the reference, or by its own line. */
+type Url =
+  | {
+      readonly url: PublicOperation extends `${infer _} ${infer Path}` ? Path : never;
+      readonly operation?: never;
+    }
+  | { readonly url: string; readonly operation: Operation };
+
+export const sales: (Options & Url)[] = [
+  { url: '/v1/responses', endpoint: modelEndpoint(clientFormats.responses), queryKey: true },
+  { url: '/v1/chat/completions', endpoint: modelEndpoint(clientFormats.chat) },
+  { url: '/v1/messages', endpoint: modelEndpoint(clientFormats.messages) },
+  { url: '/v1/images/generations', endpoint: imageEndpoint, auth: 'images', heavy: true },
+  { url: '/v1/images/edits', endpoint: imageEditEndpoint, auth: 'images', heavy: true, form: true },
+  { url: '/v1/web-search', endpoint: searchEndpoint },
+];
+
+/** The operations that the lines describe themselves. */
+export function ownDescriptions(): Readonly<Record<string, Operation>> {
+  return Object.fromEntries(
+    sales.flatMap(({ url, operation }) => (operation ? [[`POST ${url}`, operation]] : [])),
+  );
+}

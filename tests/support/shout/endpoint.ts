@@ -1,0 +1,82 @@
+// A made-up endpoint that sells capitals by the character, with two hosts. It shows what a new sale
+// needs: what it asks for, its price, and one call.
+import { scaleByFactor } from '../../../src/domain/catalog/price.ts';
+import { toApiError } from '../../../src/gateway/calling/failure-message.ts';
+import { callInOrder, type Callable } from '../../../src/gateway/calling/call-route.ts';
+import { priceFactorFor } from '../../../src/gateway/charging/price-factor.ts';
+import { promptOnly } from '../../../src/gateway/models/read-conversation.ts';
+import { saleOfPieces } from '../../../src/gateway/sales/pieces.ts';
+import type { Endpoint } from '../../../src/gateway/stages.ts';
+import type { JsonObject } from '../../../src/lib/json.ts';
+import { hosts, shout, type Shouted } from './host.ts';
+import { parseShoutRequest } from './operation.ts';
+
+/** Two microdollars a character. */
+const upstreamPicos = 2_000_000n;
+const modelId = 'shout';
+
+export const shoutEndpoint: Endpoint = (gateway, { body, key, trace, log }) => {
+  const { text } = parseShoutRequest(body);
+  const routes = hosts[key.mode];
+  const [{ route: first }] = routes as [Callable];
+  const content = { asked: () => promptOnly(text), answerFormat: null };
+  const { provider } = first;
+  const facts = {
+    modelId,
+    provider,
+    route: provider,
+    headers: {},
+    body: body as JsonObject,
+    content,
+  };
+  return saleOfPieces(facts, () => {
+    const factor = priceFactorFor(gateway, key, modelId);
+    const price = {
+      upstreamPicos,
+      listPicos: scaleByFactor(upstreamPicos, factor, { isListPrice: false }),
+    };
+    const pieces = {
+      endpoint: 'shout',
+      modelId,
+      modelName: 'Shout',
+      unit: { one: 'character', many: 'characters', counted: null },
+      count: text.length,
+      most: price,
+      likelyPicos: upstreamPicos * BigInt(text.length),
+      priceVersion: '0',
+      countField: null,
+    };
+    return {
+      pieces,
+      async deliver(signals) {
+        let calls = 0;
+        const order = { routes, record: log, logFields: () => ({}), signals };
+        const tried = await callInOrder<Callable, Shouted & { provider: string }>(
+          gateway,
+          order,
+          async (host, span) => {
+            calls += 1;
+            const { upstreams } = gateway;
+            const call = { upstreams, trace: span?.trace ?? trace, signal: signals.running };
+            return { ...(await shout(host, text, call)), provider: host.route.provider };
+          },
+        );
+        const lostPicos = 0n;
+        if (tried.kind === 'failure')
+          return { kind: 'failed', error: toApiError(tried.failure), lostPicos };
+        return {
+          kind: 'delivered',
+          count: text.length,
+          price,
+          provider: tried.provider,
+          calls,
+          isWhole: tried.provider === provider,
+          body: { text: tried.text },
+          headers: {},
+          usableForMs: null,
+          lostPicos,
+        };
+      },
+    };
+  });
+};
