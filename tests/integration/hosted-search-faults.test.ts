@@ -42,6 +42,7 @@ before(async () => {
     (upstream) => ({
       providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
       search: { price_usd: 0.005 },
+      limits: { loss_budget_usd: 0.012 },
       models: {
         'hidden-1': hidden('1'),
         'hidden-2': hidden('2'),
@@ -312,3 +313,22 @@ test('thinking behind the first event of a stream is counted when its client lea
   const difference = Math.abs(withSearch - without);
   assert.ok(difference < 200, `${difference} of ${without}`);
 });
+
+for (const stream of [false, true]) {
+  test(`a later call that its host refuses counts against the loss budget, ${stream ? 'streamed' : 'whole'}`, async () => {
+    const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const refused = answerStatus(400, { body: { error: { message: 'no such page' } } });
+    const statuses: number[] = [];
+    for (let asked = 0; asked < 4; asked++) {
+      play(played(searchTurn), refused);
+      const { status } = await gateway.post('/v1/responses', {
+        key: own.key,
+        body: { model: 'claude', input: 'x', tools: [{ type: 'web_search' }], stream },
+      });
+      statuses.push(status);
+    }
+    const failed = stream ? 200 : 400;
+    assert.deepEqual(statuses, [failed, failed, failed, 403]);
+    assert.equal((await gateway.balance(own.account)).postedMicros, 1_000_000);
+  });
+}

@@ -107,7 +107,7 @@ class SearchStream {
       reply = await callUpstream(this.#turns.current, this.#turns.spentMs);
       if (reply.kind === 'failure') {
         this.#progress.usage = this.#turns.usageAfter(reply);
-        throw new UpstreamBroken(reply.failure);
+        throw new UpstreamBroken(this.#turns.failureOf(reply));
       }
       unseen.noteOwnWait();
     }

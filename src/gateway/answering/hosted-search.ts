@@ -1,6 +1,7 @@
 // Runs the web searches of a model whose provider has none, on Responses. The model calls a
 // function, the gateway searches and asks the model again with what was found, and the client sees
 // one answer. All calls are made under one hold, and their usage is charged as one.
+import type { UpstreamFailure } from '../../canonical/event.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { countUsage, noUsage, type Usage } from '../../canonical/usage.ts';
 import { queryCharactersMax, resultsByDefault } from '../../domain/search/search-request.ts';
@@ -21,6 +22,7 @@ import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { CallFailed } from '../calling/call.ts';
 import { usageMaxOf } from '../charging/used.ts';
 import { lighten } from '../routing/lighten.ts';
+import { nextStepAfter } from '../calling/retry-policy.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import { writeUpstreamRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
@@ -66,6 +68,15 @@ export class SearchTurns {
     if (!this.usage) return reported;
     const estimatedInputTokens = this.current.estimate.likely;
     return add(this.usage, countUsage(reported, { estimatedInputTokens, outputBytes }));
+  }
+
+  /**
+   * Returns the failure of a call. A refusal behind turns that are billed counts against the
+   * account: what its request made the model find, or call, may be refused again and again.
+   */
+  failureOf({ failure }: CallFailed): UpstreamFailure {
+    const isRefusal = failure.kind === 'status' && nextStepAfter(failure) === 'never';
+    return this.usage && isRefusal ? { ...failure, isProvoked: true } : failure;
   }
 
   /** Returns the usage after a failed call, which counts when its host had probably begun. */
@@ -211,7 +222,8 @@ function failedAfter(failed: CallFailed, turns: SearchTurns, outputBytes: number
   const output = new OutputMeter();
   output.addBytes(outputBytes + failed.progress.output.bytes);
   const { searches } = turns;
-  return { ...failed, isWhole, progress: { ...failed.progress, usage, output, searches } };
+  const failure = turns.failureOf(failed);
+  return { ...failed, failure, isWhole, progress: { ...failed.progress, usage, output, searches } };
 }
 
 /** A hold has room for 10,000 a search. */
