@@ -16,6 +16,7 @@ import {
   answerStatus,
   framesText,
   hang,
+  holdBack,
   type Script,
 } from '../support/upstream.ts';
 
@@ -330,5 +331,33 @@ for (const stream of [false, true]) {
     const failed = stream ? 200 : 400;
     assert.deepEqual(statuses, [failed, failed, failed, 403]);
     assert.equal((await gateway.balance(own.account)).postedMicros, 1_000_000);
+  });
+}
+
+for (const stream of [false, true]) {
+  test(`when a client leaves during a search, nothing more is asked for it, ${stream ? 'streamed' : 'whole'}`, async () => {
+    const search = holdBack(answerJson({ web: { results: [] } }));
+    gateway.upstream.on(searchPath, search.script);
+    const [call] = searchTurn.calls;
+    play(played({ ...searchTurn, calls: [call!, { ...call!, id: 'call_2' }] }));
+    const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const earlier = gateway.upstream.requests.length;
+    const { request, response } = gateway.open('/v1/responses', {
+      key: own.key,
+      body: { model: 'claude', input: 'x', tools: [{ type: 'web_search' }], stream },
+    });
+    response.catch(() => {});
+    await gateway.upstream.request(earlier + 1);
+    request.destroy();
+    for (let turns = 0; turns < 20; turns++) await flushEventLoop();
+    search.release();
+    let records: Json[] = [];
+    await until(async () => {
+      await flushEventLoop();
+      records = await gateway.usage<Json>(own.key);
+      return records.length > 0;
+    });
+    assert.equal(gateway.upstream.requests.length, earlier + 2);
+    assert.deepEqual([records[0]!['output_tokens'], records[0]!['web_searches']], [10, 1]);
   });
 }

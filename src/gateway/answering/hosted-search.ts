@@ -100,12 +100,19 @@ export class SearchTurns {
     const isLast =
       calls.length === 0 ||
       items.some(isClientCall) ||
+      this.#isLeft ||
       this.#turns >= searchesMax ||
       total.outputTokens >= granted.maxOutputTokens ||
       this.current.estimate.upper + found * resultTokensMax > model.contextTokens;
     if (isLast) return [];
     this.usage = total;
     return calls;
+  }
+
+  /** True when nobody will read the rest; never where it may be stored. */
+  get #isLeft(): boolean {
+    const { client, name, cacheName } = this.#first;
+    return client.isGone() && !name && !cacheName;
   }
 
   /** Searches, whatever the outcome: the model reads why it failed. Never charged then. */
@@ -121,7 +128,7 @@ export class SearchTurns {
 
   async #find(query: string): Promise<readonly SearchResult[] | string> {
     const { attempt, run, trace, log, hold, number } = this.#first;
-    if (this.#asked >= attempt.search!.searchesMax)
+    if (this.#asked >= attempt.search!.searchesMax || this.#isLeft)
       return 'The request allows no more searches. Answer with what was found.';
     this.#asked += 1;
     const asked = { query, num: resultsByDefault, trace, record: log };
@@ -136,9 +143,10 @@ export class SearchTurns {
 
   /**
    * Goes to the next turn. Its output limit is what the others have left. Returns false when its
-   * request is beyond a limit: then the answer is complete.
+   * request is beyond a limit, or its client has left: then the answer is complete.
    */
   next(items: readonly JsonObject[], searched: readonly Searched[]): boolean {
+    if (this.#isLeft) return false;
     try {
       this.current = this.#write(items, searched);
       return true;
