@@ -436,6 +436,17 @@ test('a Chat stream that breaks off is a loss by the usage in its last chunk', a
     }
 });
 
+test('a whole Chat answer that broke off without a word is a loss by its usage, and asked for again', async () => {
+  const usage = { prompt_tokens: 100, completion_tokens: 5_000, total_tokens: 5_100 };
+  const message = { role: 'assistant', content: '' };
+  const choices = [{ index: 0, message, finish_reason: 'error' }];
+  for (const pair of pairs.filter(({ upstream }) => upstream.name === 'chat')) {
+    const { calls, lossMicros } = await ask({ ...pair, script: answerJson({ choices, usage }) });
+    assert.ok(calls > 1, nameOf(pair));
+    assert.equal(lossMicros, calls * 50_100, nameOf(pair));
+  }
+});
+
 test('JSON instead of a stream, without output usage, is a loss by the length of its text', async () => {
   const text = JSON.stringify({ text: 'x'.repeat(4_000) });
   for (const pair of pairs) {

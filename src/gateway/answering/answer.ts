@@ -92,9 +92,12 @@ function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
     return { kind: 'answered', answer: format.relay.relayAnswer(body, answerContextOf(called)) };
   } catch (error) {
     if (!(error instanceof UnreadableAnswer)) throw error;
-    if (error instanceof BrokenOffAnswer)
-      return failedCall(makeFailure('broken-stream', error.message));
     const billed = upstreamFormats[route.format].readBilledAnswer(body);
+    if (error instanceof BrokenOffAnswer) {
+      const failure = makeFailure('broken-stream', error.message);
+      // What it has used is a loss, but the next answer may be whole.
+      return { ...failedCall(failure, { billed }), failure };
+    }
     return failedCall(
       { ...makeFailure('unreadable', error.message), isProvoked: true },
       { billed },
