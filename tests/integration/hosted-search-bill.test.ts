@@ -1,0 +1,167 @@
+// The turns of answers whose web searches the gateway runs, at random: what the provider and the
+// search bill is charged or booked as a loss, to the microdollar where all usage arrived.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Json } from '../support/plain/reading.ts';
+import { Random } from '../support/random.ts';
+import type { Turn, TurnFormat } from '../support/turn-format.ts';
+import { chatTurns } from '../support/turns-chat.ts';
+import { geminiTurns } from '../support/turns-gemini.ts';
+import { messagesTurns } from '../support/turns-messages.ts';
+import {
+  answerJson,
+  answerSse,
+  answerStatus,
+  framesText,
+  type Script,
+} from '../support/upstream.ts';
+import { scaled } from '../support/volume.ts';
+
+const searchMicros = 5_000;
+/** The most that is estimated too much for a turn whose usage did not arrive. */
+const estimateMax = 40_000;
+const wires: Readonly<Record<string, { readonly paths: string[]; readonly format: TurnFormat }>> = {
+  anthropic: { paths: ['/v1/messages'], format: messagesTurns },
+  local: { paths: ['/local/v1/chat/completions'], format: chatTurns },
+  google: {
+    paths: ['/v1beta/models/m:generateContent', '/v1beta/models/m:streamGenerateContent'],
+    format: geminiTurns,
+  },
+};
+const exact = ['answers', 'refuses', 'breaks down', 'sends JSON'];
+const outcomes = [...exact, 'resets', 'breaks off', 'ends at once', 'counts nothing'];
+
+type PlannedTurn = {
+  outcome: string;
+  readonly input: number;
+  readonly output: number;
+  readonly searches: number;
+};
+
+let gateway: TestGateway;
+before(async () => {
+  const model = (provider: string) => ({
+    routes: [{ provider, model: 'm' }],
+    prices: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
+    context_tokens: 200_000,
+    max_input_tokens: 180_000,
+    max_output_tokens: 8_000,
+    supports: { thinking: true },
+  });
+  gateway = await startGateway((upstream) => ({
+    providers: { brave: { base_url: `${upstream.url}/brave`, api_key: 'none' } },
+    search: { price_usd: searchMicros / 1e6 },
+    models: Object.fromEntries(Object.keys(wires).map((name) => [name, model(name)])),
+    log: { level: 'fatal' },
+  }));
+});
+after(() => gateway.stop());
+
+/** Gives an answer or its frames this usage. */
+function counted<T>(answer: T, { outcome, input, output }: PlannedTurn): T {
+  const usageOf: Record<string, number> = {
+    input_tokens: input,
+    output_tokens: output,
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    promptTokenCount: input,
+    candidatesTokenCount: output,
+    thoughtsTokenCount: 0,
+    totalTokenCount: input + output,
+  };
+  const change = (name: string, part: unknown) => {
+    if (outcome === 'counts nothing' && /^usage/.test(name)) return undefined;
+    return usageOf[name] ?? part;
+  };
+  return JSON.parse(JSON.stringify(answer, change)) as T;
+}
+
+function turnWith(searches: number): Turn {
+  const calls = Array.from({ length: searches }, (_, index) => ({
+    id: `call_${index}`,
+    name: 'web_search',
+    arguments: { query: `query ${index}` },
+  }));
+  return { thought: null, text: 'Some words.', calls };
+}
+
+/** Plays the turns in order. Returns what those that were counted bill. */
+function play(wire: string, turns: readonly PlannedTurn[]): () => number {
+  const { paths, format } = wires[wire]!;
+  const waiting = [...turns];
+  let billed = 0;
+  const script: Script = (response, request) => {
+    const turn = waiting.shift()!;
+    const isStream = (request.body as Json)['stream'] === true || request.path.includes(':stream');
+    const said = turnWith(turn.searches);
+    const frames = counted(format.frames(said), turn);
+    const whole = answerJson(counted(format.whole(said), turn));
+    if (turn.outcome === 'refuses') return answerStatus(400)(response, request);
+    if (turn.outcome === 'breaks down') return answerStatus(500)(response, request);
+    if (turn.outcome === 'resets') return void response.destroy();
+    if (turn.outcome === 'ends at once') return void response.writeHead(200).end();
+    if (turn.outcome === 'breaks off') {
+      const half = isStream ? framesText(frames.slice(0, Math.ceil(frames.length / 2))) : '{';
+      const type = isStream ? 'text/event-stream' : 'application/json';
+      return void response
+        .writeHead(200, { 'content-type': type })
+        .write(half, () => response.destroy());
+    }
+    if (turn.outcome !== 'counts nothing') billed += turn.input * 3 + turn.output * 15;
+    const sendsJson = !isStream || turn.outcome === 'sends JSON';
+    return (sendsJson ? whole : answerSse(frames))(response, request);
+  };
+  for (const path of paths) gateway.upstream.on(path, script);
+  return () => billed;
+}
+
+test('what random turns and searches bill is charged or booked as a loss', async () => {
+  const random = new Random('hosted-search-bill');
+  for (let episode = 0; episode < scaled(80, 1_000); episode++) {
+    const wire = random.pick(Object.keys(wires));
+    const stream = random.chance(0.5);
+    const count = 1 + random.below(4);
+    const turns = Array.from({ length: count }, (_, index): PlannedTurn => {
+      const searches = index === count - 1 ? 0 : 1 + random.below(3);
+      return {
+        outcome: 'answers',
+        input: 20 + random.below(500),
+        output: 1 + random.below(900),
+        searches,
+      };
+    });
+    const odd = random.pick(turns);
+    odd.outcome = random.pick(outcomes);
+    const billed = play(wire, turns);
+    const fails = random.chance(0.2);
+    let searches = 0;
+    gateway.upstream.on('/brave/web/search', (response, request) => {
+      if (!fails) searches += 1;
+      const script = fails ? answerStatus(500) : answerJson({ web: { results: [] } });
+      return script(response, request);
+    });
+    const own = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+    const reply = await gateway.post('/v1/responses', {
+      key: own.key,
+      body: { model: wire, input: 'x', tools: [{ type: 'web_search' }], stream },
+    });
+    const isAnswered = reply.status === 200 && !reply.text.includes('event: response.failed');
+    const { postedMicros, heldMicros } = await gateway.balance(own.account);
+    const charged = 50_000_000 - postedMicros;
+    const entries = await gateway.database.read
+      .selectFrom('entries')
+      .select('loss_micros')
+      .where('id', 'like', `${reply.requestId}%`)
+      .execute();
+    const lost = entries.reduce((sum, entry) => sum + Number(entry.loss_micros), 0);
+    const where = JSON.stringify({ wire, stream, turns, charged, lost, billed: billed() });
+    assert.equal(heldMicros, 0, where);
+    assert.equal(charged > 0, isAnswered, where);
+    if (isAnswered) assert.equal(lost, 0, where);
+    const excess = charged + lost - billed() - searches * searchMicros;
+    if (exact.includes(odd.outcome)) assert.equal(excess, 0, where);
+    else assert.ok(Math.abs(excess) < estimateMax, where);
+  }
+});
