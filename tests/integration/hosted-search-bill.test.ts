@@ -72,7 +72,7 @@ function counted<T>(answer: T, { outcome, input, output }: PlannedTurn): T {
     totalTokenCount: input + output,
   };
   const change = (name: string, part: unknown) => {
-    if (outcome === 'counts nothing' && /^usage/.test(name)) return undefined;
+    if (outcome === 'counts nothing' && name.startsWith('usage')) return undefined;
     return usageOf[name] ?? part;
   };
   return JSON.parse(JSON.stringify(answer, change)) as T;
