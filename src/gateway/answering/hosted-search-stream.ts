@@ -90,7 +90,9 @@ class SearchStream {
         status === 'finished'
           ? this.#turns.end({ items: turn.items, usage, outputBytes: output.bytes })
           : [];
-      this.#countUnseen();
+      // What earlier turns wrote unseen stays counted beside the output of the next.
+      const writtenBytes = (this.#turns.usage?.outputTokens ?? 0) * bytesPerToken;
+      this.#progress.output.addBytes(Math.max(writtenBytes - this.#progress.output.bytes, 0));
       const searched = [];
       for (const call of calls) {
         yield this.#beginSearch(call);
@@ -131,13 +133,6 @@ class SearchStream {
     this.#countedBytes = status === 'running' ? output.bytes : 0;
     const outputBytes = status === 'finished' ? output.bytes : 0;
     this.#progress.usage = this.#turns.usageWith(usage, outputBytes);
-  }
-
-  /** What earlier turns wrote unseen stays counted beside the output of the next. */
-  #countUnseen(): void {
-    const { output } = this.#progress;
-    const tokens = this.#turns.usage?.outputTokens ?? 0;
-    output.addBytes(Math.max(tokens * bytesPerToken - output.bytes, 0));
   }
 
   #showEvent(turn: Turn, type: string, payload: JsonObject): string {

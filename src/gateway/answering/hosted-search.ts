@@ -70,10 +70,7 @@ export class SearchTurns {
     return add(this.usage, countUsage(reported, { estimatedInputTokens, outputBytes }));
   }
 
-  /**
-   * Returns the failure of a call. A refusal behind turns that are billed counts against the
-   * account: what its request made the model find, or call, may be refused again and again.
-   */
+  /** A refusal behind billed turns counts against the account, which may be able to repeat it. */
   failureOf({ failure }: CallFailed): UpstreamFailure {
     const isRefusal = failure.kind === 'status' && nextStepAfter(failure) === 'never';
     return this.usage && isRefusal ? { ...failure, isProvoked: true } : failure;

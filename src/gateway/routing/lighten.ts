@@ -6,11 +6,10 @@ import type { CallFailed } from '../calling/call.ts';
 import type { Called } from '../stages.ts';
 import type { Attempt } from './plan.ts';
 
+type Refused = Pick<CallFailed, 'refusal'>;
+
 /** Returns null when the refusal is about something else. */
-export function lighten(
-  { attempt, gateway }: Pick<Called, 'attempt' | 'gateway'>,
-  { refusal }: Pick<CallFailed, 'refusal'>,
-): Attempt | null {
+export function lighten({ attempt, gateway }: Called, { refusal }: Refused): Attempt | null {
   const { route, written } = attempt;
   const { withoutRefused } = upstreamFormats[route.format];
   if (refusal === undefined || !withoutRefused) return null;
