@@ -60,6 +60,7 @@ const groups = {
     ]),
   ],
   // These need Python, and install its packages; `guides` and `chart` also Go.
+  agents: [test(['tests/volume/agents/*.test.ts'])],
   reference: [test(['tests/volume/reference/*.test.ts'])],
   guides: [test(['tests/volume/guides/*.test.ts'])],
   chart: [test(['tests/volume/chart/*.test.ts'])],
