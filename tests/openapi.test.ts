@@ -8,8 +8,9 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { errorKinds } from '../src/canonical/errors.ts';
 import { loadConfig } from '../src/config/load.ts';
-import type { JsonObject } from '../src/lib/json.ts';
+import { isObject, type JsonObject } from '../src/lib/json.ts';
 import { declaredChanges, findBreakingChanges } from '../src/reference/breaking-changes.ts';
+import fieldDescriptions from '../src/reference/field-descriptions.json' with { type: 'json' };
 import { dashboardDocument, publicDocument } from '../src/reference/reference.ts';
 import type { Json } from './support/plain/reading.ts';
 
@@ -23,6 +24,7 @@ const offline = { REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', REDOCLY_TELEMETRY: 'of
 
 const settings = loadConfig({ env: {}, cwd: import.meta.dirname });
 const current = publicDocument(settings) as Json;
+const documents = [current, dashboardDocument(settings)];
 const published = JSON.parse(read('openapi.json')) as Json;
 
 for (const [name, document] of Object.entries({
@@ -82,25 +84,52 @@ test('every error code is in the document, with its status and remedy', () => {
   }
 });
 
-test('every field of a request is described, and required where a request without it is refused', () => {
+test('every field and parameter of both documents is described, however deep', () => {
   const undescribed: string[] = [];
+  const described = new Set<string>();
   let fields = 0;
-  for (const [path, { post }] of Object.entries(current['paths'] as Json)) {
-    const described: string | undefined =
-      post?.requestBody?.content['application/json']?.schema.$ref;
-    if (!described || !path.startsWith('/v1/')) continue;
-    const { properties } = current['components'].schemas[described.split('/').at(-1)!];
-    for (const [name, field] of Object.entries(properties as Json)) {
-      fields++;
-      if (!field.description?.endsWith('.')) undescribed.push(`${path} ${name}`);
+  const note = (path: string, { description }: Json) => {
+    fields++;
+    if (typeof description === 'string' && description.length > 3) described.add(description);
+    else undescribed.push(path);
+  };
+  const walk = (value: unknown, path: string): void => {
+    if (Array.isArray(value)) for (const one of value) walk(one, path);
+    if (!isObject(value)) return;
+    for (const [name, inner] of Object.entries(value)) {
+      const here = `${path}/${name}`;
+      if (name === 'example' || name === 'x-errors') continue;
+      if (name === 'properties')
+        for (const [field, schema] of Object.entries(inner as Json))
+          note(`${here}/${field}`, schema);
+      if (name === 'parameters' && Array.isArray(inner))
+        for (const parameter of inner as Json[]) note(`${here}/${parameter['name']}`, parameter);
+      walk(inner, here);
     }
-  }
+  };
+  for (const document of documents) walk(document, '');
   assert.deepEqual(undescribed, []);
-  assert.ok(fields > 100, `only ${fields} fields`);
+  assert.ok(fields > 4_000, `only ${fields} fields`);
+  assert.deepEqual(
+    Object.values(fieldDescriptions).filter((description) => !described.has(description)),
+    [],
+    'no field has these descriptions',
+  );
+});
+
+test('a field of a request is required where a request without it is refused', () => {
   const { ResponsesRequest, ChatRequest } = current['components'].schemas;
   assert.deepEqual(ResponsesRequest.required, ['model', 'input']);
   assert.ok(!JSON.stringify(ResponsesRequest.properties.input).includes('"null"'));
   assert.match(ChatRequest.properties.max_tokens.description, /at most 2,048/);
+});
+
+test('a name that means two things has two descriptions', () => {
+  const { ResponsesRequest, AdminModel } = current['components'].schemas;
+  const { input, tool_choice: choice } = ResponsesRequest.properties;
+  assert.match(input.description, /whole conversation/);
+  assert.match(JSON.stringify(choice), /`auto`: the model may call one of these tools/);
+  assert.match(AdminModel.anyOf[1].properties.mode.description, /draws from text/);
 });
 
 /** A copy of the document that a change was made to. */

@@ -5,6 +5,7 @@ import { errorKinds, type ErrorCode } from '../canonical/errors.ts';
 import type { HeaderNames } from '../canonical/header-names.ts';
 import { errorWith, messagesErrorWith, problemWith } from '../formats/error-schema.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { describeField } from './describe-field.ts';
 import { headerOf, rateHeaders, wireNameOf } from './headers.ts';
 import type {
   Access,
@@ -122,7 +123,7 @@ class DocumentWriter {
   }
 
   #body({ content, example, isOptional = false }: NonNullable<Operation['body']>): JsonObject {
-    const written = this.#content(content);
+    const written = this.#content(content, 'body');
     if (example) Object.assign(written['application/json'] as JsonObject, { example });
     return { required: !isOptional, content: written };
   }
@@ -140,12 +141,13 @@ class DocumentWriter {
 
   #parameter({ name, in: place, description, isRequired = false, schema }: Parameter): JsonObject {
     const own = (this.#names as Readonly<Record<string, string>>)[name];
+    const written = this.#schemas.use(schema, name);
     return {
       name: place === 'header' ? (own ?? name) : name,
       in: place,
-      ...(description !== undefined && { description }),
+      description: description ?? written.description ?? describeField('parameter', name),
       required: isRequired || place === 'path',
-      schema: this.#schemas.use(schema),
+      schema: written,
     };
   }
 
@@ -153,7 +155,7 @@ class DocumentWriter {
     const write = ({ description, headers = [], content }: Answer) => ({
       description,
       headers: this.#headersOf(errorShape, headers),
-      ...(content && { content: this.#content(content) }),
+      ...(content && { content: this.#content(content, 'answer') }),
     });
     return Object.fromEntries(
       Object.entries(answers).map(([status, answer]) => [status, write(answer)]),
@@ -175,7 +177,7 @@ class DocumentWriter {
       this.#responses.set(name, {
         description: codes.map(wordsOf).join('\n\n'),
         headers: this.#headersOf(shape, errorHeaders(codes)),
-        content: { [mediaType]: { schema: this.#schemas.use(schemaWith(codes)) } },
+        content: { [mediaType]: { schema: this.#schemas.use(schemaWith(codes), 'answer') } },
       });
     }
     return { $ref: `#/components/responses/${name}` };
@@ -188,20 +190,20 @@ class DocumentWriter {
       [...ids, ...names].map((name) => {
         const wireName = wireNameOf(name, this.#names);
         const { description, schema } = headerOf(name);
-        this.#headers.set(wireName, { description, schema: this.#schemas.use(schema) });
+        this.#headers.set(wireName, { description, schema: this.#schemas.use(schema, wireName) });
         return [wireName, { $ref: `#/components/headers/${wireName}` }];
       }),
     );
   }
 
-  #content(content: Readonly<Record<string, Content>>): JsonObject {
+  #content(content: Readonly<Record<string, Content>>, holder: string): JsonObject {
     return Object.fromEntries(
-      Object.entries(content).map(([mediaType, one]) => [mediaType, this.#mediaType(one)]),
+      Object.entries(content).map(([mediaType, one]) => [mediaType, this.#mediaType(one, holder)]),
     );
   }
 
-  #mediaType(content: Content): JsonObject {
-    if (!('events' in content)) return { schema: this.#schemas.use(content) };
+  #mediaType(content: Content, holder: string): JsonObject {
+    if (!('events' in content)) return { schema: this.#schemas.use(content, holder) };
     const { events, hasName, terminator } = content;
     return {
       schema: { type: 'string', description: 'Server-sent events; `x-itemSchema` describes each.' },
@@ -213,8 +215,9 @@ class DocumentWriter {
           ...(hasName && { event: { type: 'string', description: 'The `type` in the data.' } }),
           data: {
             type: 'string',
+            description: 'An event as JSON.',
             contentMediaType: 'application/json',
-            contentSchema: this.#schemas.use(events),
+            contentSchema: this.#schemas.use(events, holder),
           },
         },
       },

@@ -11,7 +11,7 @@ import * as responses from '../formats/responses/schema.ts';
 import * as answers from './answers.ts';
 import { rateHeaders } from './headers.ts';
 import type { Answer, HeaderName, Operation, Parameter } from './operation.ts';
-import { requests } from './request-fields.ts';
+import { requests } from './requests.ts';
 
 /** Descriptions of the tags. */
 export const publicTags = {

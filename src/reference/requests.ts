@@ -1,0 +1,23 @@
+// The schemas of requests, as the reference shows them.
+import { Type } from 'typebox';
+import { ImageRequestSchema } from '../domain/images/image-request.ts';
+import { SearchRequestSchema } from '../domain/search/search-request.ts';
+import * as chat from '../formats/chat/schema.ts';
+import { countRequestSchema } from '../formats/messages/count-tokens.ts';
+import * as messages from '../formats/messages/schema.ts';
+import * as responses from '../formats/responses/schema.ts';
+
+/** As `RequestSchema`, but `input` is required: `parseRequest` refuses a request without it. */
+const responseRequest = Type.Object({
+  ...responses.RequestSchema.properties,
+  input: Type.Union([Type.String(), Type.Array(responses.inputItem, { minItems: 1 })]),
+});
+
+export const requests = {
+  responses: responseRequest,
+  chat: chat.RequestSchema,
+  messages: messages.requestSchema,
+  count: countRequestSchema,
+  images: ImageRequestSchema,
+  search: SearchRequestSchema,
+};
