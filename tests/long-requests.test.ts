@@ -254,7 +254,13 @@ for (const [name, shape] of Object.entries(shapes)) {
         const short = Math.min(
           ...times(2, () => cpuMsOf(() => translate(client, upstream, few[client]))),
         );
-        const long = cpuMsOf(() => translate(client, upstream, many[client]));
+        let long = Infinity;
+        // Other programs slow some of the tries.
+        for (let tried = 0; tried < 3 && long >= boundMs && long >= short * 40; tried++)
+          long = Math.min(
+            long,
+            cpuMsOf(() => translate(client, upstream, many[client])),
+          );
         // Code with quadratic time took six to seventeen seconds for 30,000.
         assert.ok(
           long < boundMs || long < short * 40,
