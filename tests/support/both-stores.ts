@@ -2,7 +2,7 @@
 // SQLite, then on PostgreSQL. Import them instead of `node:test`.
 import * as runner from 'node:test';
 import type { TestContext } from 'node:test';
-import { useStore, type StoreName } from './test-store.ts';
+import { currentStore, useStore, type StoreName } from './test-store.ts';
 
 type Body = (t: TestContext) => void | Promise<void>;
 type Hook = () => void | Promise<void>;
@@ -12,27 +12,31 @@ const stores: readonly (readonly [StoreName, string])[] = [
   ['postgres', 'on PostgreSQL'],
 ];
 /** The file's top-level registrations, replayed for each store. */
-const steps: (() => void)[] = [];
-let isRead = false;
+let steps: (() => void)[] = [];
 /** The store whose tests are being registered. */
 let current: StoreName | null = null;
 
-// Runs after the whole file is loaded.
-setImmediate(() => {
-  isRead = true;
+/** Runs after a whole file is loaded. */
+function replay(): void {
+  const own = steps;
+  steps = [];
   for (const [store, title] of stores) {
     void runner.describe(title, () => {
+      const usual = currentStore();
       runner.before(() => useStore(store));
+      runner.after(() => useStore(usual));
       current = store;
-      for (const step of steps) step();
+      for (const step of own) step();
+      current = null;
     });
   }
-});
+}
 
 /** The content of a `describe` is registered when it runs. */
 function register(step: () => void): void {
-  if (isRead) step();
-  else steps.push(step);
+  if (current !== null) return step();
+  if (steps.length === 0) setImmediate(replay);
+  steps.push(step);
 }
 
 export function before(hook: Hook): void {
