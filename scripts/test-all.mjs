@@ -5,10 +5,12 @@ import { setUp } from './setup.mjs';
 
 const node = setUp({ dev: true });
 const full = { TOLLGATE_TEST_VOLUME: 'full' };
+/** Among all groups, a random half of the mutations runs. */
+const mutationsEnv = process.argv.length > 2 ? {} : { TOLLGATE_TEST_MUTATIONS: 'half' };
 /** Each group's commands. The longest groups come first. */
 const groups = {
   // Each file runs two mutations at a time.
-  mutations: [test(['tests/volume/mutations/*.test.ts'], {}, 1)],
+  mutations: [test(['tests/volume/mutations/*.test.ts'], mutationsEnv, 1)],
   crashes: [
     test([
       'src/domain/ledger/sqlite/store.test.ts',

@@ -21,7 +21,7 @@ import { checkStream } from './support/stream-rules.ts';
 import { scaled } from './support/volume.ts';
 import { makeMalformedStream, splitEvents, type WireEvent } from './support/malformed-streams.ts';
 
-const streams = Number(process.env.FUZZ_STREAMS ?? scaled(10_000, 100_000));
+const streams = Number(process.env.FUZZ_STREAMS ?? scaled(10_000, 50_000));
 
 const answers = loadRecordings().filter(({ status, stream }) => stream && status === 200);
 const upstreamNames = Object.keys(upstreamFormats) as UpstreamFormatName[];

@@ -240,7 +240,7 @@ function cpuMsOf(run: () => unknown): number {
  * Items of a long list. The time above which runs are compared grows with its square, like the
  * defect that is searched for.
  */
-const manyCount = scaled(8_000, 30_000);
+const manyCount = scaled(8_000, 20_000);
 const boundMs = 3_000 * (manyCount / 30_000) ** 2;
 
 const clients = Object.keys(clientFormats) as ClientFormatName[];

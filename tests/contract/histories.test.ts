@@ -41,7 +41,7 @@ import { onEachStore } from './stores.ts';
  * charged.
  */
 const settings = {
-  numRuns: Number(process.env['TOLLGATE_HISTORIES'] ?? scaled(100, 1_000)),
+  numRuns: Number(process.env['TOLLGATE_HISTORIES'] ?? scaled(100, 400)),
   noBias: true,
 };
 const lastHourOf2026Ms = Date.UTC(2026, 11, 31, 23);

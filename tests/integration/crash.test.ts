@@ -21,7 +21,7 @@ import { startUpstream, type LocalUpstream, type Script } from '../support/upstr
 
 /** Two installations: while one restarts, the other serves. */
 const installations = 2;
-const killsEach = Math.ceil(Number(process.env['TOLLGATE_KILLS'] ?? scaled(2, 50)) / installations);
+const killsEach = Math.ceil(Number(process.env['TOLLGATE_KILLS'] ?? scaled(2, 24)) / installations);
 const isOnPostgres = process.env['TOLLGATE_TEST_DATABASE'] === 'postgres';
 /** A limit for hangs only: longer than a killed process's lease. */
 const hangMs = 180_000;

@@ -11,7 +11,7 @@ import { Random } from '../support/random.ts';
 import type { Program } from '../support/program.ts';
 import { scaled } from '../support/volume.ts';
 
-const bodiesCount = Number(process.env['FUZZ_BODIES'] ?? scaled(1_000, 10_000));
+const bodiesCount = Number(process.env['FUZZ_BODIES'] ?? scaled(1_000, 5_000));
 const connections = 32;
 /** Warm-up, until memory is stable. */
 const warmUpCount = bodiesCount / 10;

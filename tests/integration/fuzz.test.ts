@@ -132,7 +132,7 @@ type Attempt = typeof anyAttempt extends fc.Arbitrary<infer Value> ? Value : nev
 const requestsAtOnce = 8;
 /** A limit for hangs only. */
 const hangMs = 120_000;
-const rounds = scaled(46, 460);
+const rounds = scaled(46, 230);
 
 test(`${rounds} rounds of malformed requests cause no internal error, no hang and no charge for an error`, async (t) => {
   const together = fc.array(anyAttempt, { minLength: 1, maxLength: requestsAtOnce, size: 'max' });

@@ -24,7 +24,7 @@ import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
 
-const episodes = scaled(120, 2_000);
+const episodes = scaled(120, 1_000);
 const atOnce = 40;
 /**
  * Random noise on the provider's speeds and counts; less in a small run, where chance would look

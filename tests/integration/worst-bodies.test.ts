@@ -17,7 +17,8 @@ import {
 } from '../support/worst-bodies.ts';
 
 const isFull = scaled(false, true);
-const bytes = scaled(1_000_000, bodyBytesMax);
+const smallBytes = 1_000_000;
+const bytes = scaled(smallBytes, bodyBytesMax);
 
 let loop: LoopGateway;
 let testKey: string;
@@ -76,15 +77,22 @@ for (const { name: wire, path } of endpoints) {
   });
 }
 
+const otherBodies = (size: number) => [
+  ...countBodies(size),
+  ...imageBodies('/v1/images/generations', size),
+  ...imageBodies('/v1/images/edits', size),
+  ...searchBodies(size),
+];
+
 test('no body of the other endpoints holds a thread', async (t) => {
-  const others = [
-    ...countBodies(bytes),
-    ...imageBodies('/v1/images/generations', bytes),
-    ...imageBodies('/v1/images/edits', bytes),
-    ...searchBodies(bytes),
-  ];
+  const lengths = otherBodies(smallBytes).map(({ body }) => JSON.stringify(body).length);
+  const others = otherBodies(bytes);
+  // `npm test` sends the bodies that have many values instead of long texts.
+  const sent = isFull
+    ? others.filter(({ body }, index) => JSON.stringify(body).length !== lengths[index])
+    : others;
   await assertQuick(
     t,
-    others.map(({ name, path, body }) => [`${path}: ${name}`, { path, key: testKey, body }]),
+    sent.map(({ name, path, body }) => [`${path}: ${name}`, { path, key: testKey, body }]),
   );
 });

@@ -19,7 +19,7 @@ import {
 import { scaled } from '../../../tests/support/volume.ts';
 
 const ledgerId = 'acc:live';
-const settings = { numRuns: Number(process.env['TOLLGATE_RACES'] ?? scaled(50, 500)) };
+const settings = { numRuns: Number(process.env['TOLLGATE_RACES'] ?? scaled(50, 250)) };
 const balance = 100;
 const dailyCap = 80;
 

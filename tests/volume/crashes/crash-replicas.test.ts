@@ -22,7 +22,7 @@ import { startReplicaPrograms } from '../../support/replicas.ts';
 import { until } from '../../support/until.ts';
 import type { Script } from '../../support/upstream.ts';
 
-const killsWanted = Number(process.env['TOLLGATE_KILLS'] ?? 20);
+const killsWanted = Number(process.env['TOLLGATE_KILLS'] ?? 10);
 const dollar = 1_000_000;
 const topUpMicros = micros(2 * dollar);
 /** A limit for hangs only: longer than a killed process's lease plus a sweep. */

@@ -17,7 +17,7 @@ import { answerAtSomeTime, pricedModel, startLoad } from '../../support/replica-
 import { mountSmallDisk, noSmallDisk } from '../../support/small-disk.ts';
 import { until } from '../../support/until.ts';
 
-const outagesWanted = Number(process.env['TOLLGATE_OUTAGES'] ?? 12);
+const outagesWanted = Number(process.env['TOLLGATE_OUTAGES'] ?? 8);
 /** A limit for hangs only: longer than a killed process's lease plus a sweep. */
 const hangMs = 180_000;
 /**

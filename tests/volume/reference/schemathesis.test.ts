@@ -9,7 +9,7 @@ import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { installPython, skipWithoutPython as skip } from '../../support/python.ts';
 
 const folder = import.meta.dirname;
-const examples = 30;
+const examples = 15;
 const checks = [
   'not_a_server_error',
   'status_code_conformance',

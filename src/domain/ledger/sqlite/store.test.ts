@@ -122,7 +122,7 @@ test('the estimated cost of killed processes equals their real cost on average',
   const random = new Random('killed processes');
   const likelyCost = { atOnceMicros: micros(1_000), perSecondMicros: micros(800) };
   open().store.run([creditOf(ledgerId, 1_000_000_000)]);
-  const kills = scaled(200, 2_000);
+  const kills = scaled(200, 1_000);
   let costMicros = 0;
   for (let kill = 1; kill <= kills; kill++) {
     const owner = `run_killed_${kill}`;
