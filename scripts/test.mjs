@@ -11,8 +11,8 @@ const alone = [
   'tests/browser/pages.test.ts',
   'tests/contract/retention.test.ts',
   'tests/integration/{audited-changes,budget-commands,cache}.test.ts',
-  'tests/integration/{threads,worst-bodies}.test.ts',
-  'tests/similar-streams.test.ts',
+  'tests/integration/{fuzz-bodies,threads,upgrades,worst-bodies}.test.ts',
+  'tests/{regular-expressions,similar-streams}.test.ts',
   'src/lib/roster.test.ts',
 ].flatMap((pattern) => globSync(pattern));
 /** The gateway's files come in small batches, because each leaves memory behind. */
