@@ -4,10 +4,10 @@
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { FinishedRequest } from '../src/domain/telemetry/finished-request.ts';
-import type { ExportParts } from '../src/domain/telemetry/accounts/exports.ts';
 import type { Telemetry } from '../src/domain/telemetry/telemetry.ts';
 import type { TelemetryConfig } from '../src/config/schema.ts';
 import { type Clock, systemClock } from '../src/lib/clock.ts';
+import { Registry } from '../src/lib/metrics/registry.ts';
 import { startChild } from './child.ts';
 import { median, quantile } from './statistics.ts';
 import { formatTable } from './table.ts';
@@ -18,6 +18,7 @@ const requests = 1_000;
 /** Waiting costs no CPU. */
 const turnMs = 15;
 
+type Parts = ConstructorParameters<typeof Telemetry>[1];
 type Code = { readonly Telemetry: typeof Telemetry };
 type Contestant = {
   readonly name: string;
@@ -105,7 +106,8 @@ function contestantOf(name: string, code: Code, config: TelemetryConfig): Contes
     telemetry: new code.Telemetry({ operator: config, allowed_hosts: [] }, {
       log: silent,
       clock,
-    } as ExportParts),
+      registry: new Registry(),
+    } as Parts),
     async flush() {
       for (let turn = 0; turn < 4; turn++) {
         for (const action of timers) action();
@@ -128,7 +130,7 @@ async function cpuOf({ telemetry, flush }: Contestant, calls: number): Promise<n
   return (user + system) / requests;
 }
 
-const silent = { warn() {} } as unknown as ExportParts['log'];
+const silent = { warn() {} } as unknown as Parts['log'];
 
 const usage = {
   inputTokens: 812,

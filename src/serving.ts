@@ -31,11 +31,11 @@ import { standingReads } from './domain/ledger/reports/standing-reads.ts';
 import { Telemetry } from './domain/telemetry/telemetry.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
+import { Registry } from './lib/metrics/registry.ts';
 import type { Secrets } from './lib/secrets.ts';
 import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
-import { createMetrics, type Metrics } from './server/metrics/metrics.ts';
 import { memoryShareBytes, Overload } from './server/overload.ts';
 import { addAdminApi } from './admin-api/dispatch.ts';
 import { addDashboardApi } from './dashboard-api/dispatch.ts';
@@ -49,7 +49,7 @@ export type Serving = {
   /** The address as a client on this machine reaches it. */
   readonly url: string;
   readonly gateway: Gateway;
-  readonly metrics: Metrics;
+  readonly metrics: Registry;
   /**
    * Refuses new work, drains within the configured time, aborts the rest free of charge.
    * `readinessAskedMs`: how long ago a load balancer asked another thread.
@@ -80,7 +80,8 @@ export async function startServing(
   const { config, secrets, log, clock } = options;
   const { database, shared } = stores;
   const { threads, addressRates } = shared;
-  const gateway = createGateway(options, stores);
+  const metrics = new Registry();
+  const gateway = createGateway(options, { ...stores, metrics });
   const keys = openKeyStore({
     database,
     secrets,
@@ -110,13 +111,13 @@ export async function startServing(
     lifecycle,
     overload,
     largeBodies: new LargeBodies(),
-    telemetry: new Telemetry(config.telemetry, { ...office, secrets }),
+    telemetry: new Telemetry(config.telemetry, { ...office, secrets, registry: metrics }),
     database,
     secrets,
     billing,
+    metrics,
   };
-  const metrics = createMetrics(parts);
-  const server = createServer(parts, metrics, (app, memoryWait) => {
+  const server = createServer(parts, (app, memoryWait) => {
     addDashboardApi(app, { ...parts, users }, memoryWait);
     addAdminApi(app, { ...parts, users });
   });
@@ -141,11 +142,11 @@ export async function startServing(
 
 function createGateway(
   { config, secrets, log, clock }: ServingOptions,
-  { catalog, database, runs, shared }: Stores,
+  { catalog, database, runs, shared, metrics }: Stores & { readonly metrics: Registry },
 ): Gateway {
   const { owner, ledger, limits, threads, health } = shared;
   const report = reporter(log);
-  const meter = new Meter();
+  const meter = new Meter(metrics);
   const balances = new RecentBalances({
     ledger: meter.measure(ledger, clock),
     read: (ledgerId) => readBalance(database.read, ledgerId),

@@ -1,62 +1,56 @@
 // Counts what the gateway books, sends and waits for, in memory. The metrics read it. Money is
-// counted when the ledger has booked it, which may be after the client has left.
+// counted when the ledger has booked it, which may be after the client has left: whole microdollars,
+// so that sums agree with the books to the microdollar.
 import type { Command, Ledger, Outcome } from '../domain/ledger/commands.ts';
 import type { Clock } from '../lib/clock.ts';
-import { Counts } from '../lib/counts.ts';
-import { Timings } from '../lib/timings.ts';
+import type { Registry } from '../lib/metrics/registry.ts';
 import type { BookingListener, Charged, RequestFields } from './request-log.ts';
 
 /** A finished call to a provider. */
 type MeteredCall = {
   readonly provider: string;
   readonly kind: 'stream' | 'whole';
-  /** Named in `routing/ended-call.ts`. */
+  /** Named in `calling/call-route.ts`. */
   readonly outcome: string;
   /** Streams are measured to their first piece, whole answers to their end. */
   readonly ms: number;
 };
 
-const callBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-const commandBuckets = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+const callBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const commandBounds = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
 export class Meter implements BookingListener {
-  /** By mode, model and provider; losses also by reason. */
-  readonly charged = new Counts();
-  readonly upstreamCost = new Counts();
-  readonly losses = new Counts();
-  /** By mode, model and direction. */
-  readonly tokens = new Counts();
-  /** By provider and outcome. */
-  readonly calls = new Counts();
-  /** By provider and kind. */
-  readonly callTimes = new Timings(callBuckets);
-  /** By the type of the command. */
-  readonly commandTimes = new Timings(commandBuckets);
+  readonly #of: ReturnType<typeof instrumentsIn>;
   #commandsWaiting = 0;
 
-  /** Commands that the ledger has not yet answered. */
-  get commandsWaiting(): number {
-    return this.#commandsWaiting;
+  constructor(registry: Registry) {
+    this.#of = instrumentsIn(registry);
+    registry.addGauges({
+      tollgate_ledger_waiting_commands: [
+        'Commands that are not durable yet: those of the batch being written, and the queue behind it.',
+        () => this.#commandsWaiting,
+      ],
+    });
   }
 
   noteCharge(
     { mode = 'live', model = '', provider = '', inputTokens = 0, outputTokens = 0 }: RequestFields,
     { costMicros, upstreamCostMicros, lossMicros }: Charged,
   ): void {
-    this.charged.add(costMicros, mode, model, provider);
-    this.upstreamCost.add(upstreamCostMicros, mode, model, provider);
-    this.losses.add(lossMicros, mode, model, provider, 'uncollected');
-    this.tokens.add(inputTokens, mode, model, 'input');
-    this.tokens.add(outputTokens, mode, model, 'output');
+    this.#of.charged.add(costMicros, mode, model, provider);
+    this.#of.upstreamCost.add(upstreamCostMicros, mode, model, provider);
+    this.#of.losses.add(lossMicros, mode, model, provider, 'uncollected');
+    this.#of.tokens.add(inputTokens, mode, model, 'input');
+    this.#of.tokens.add(outputTokens, mode, model, 'output');
   }
 
   noteLoss({ mode = 'live', model = '', provider = '' }: RequestFields, lossMicros: number): void {
-    this.losses.add(lossMicros, mode, model, provider, 'failed');
+    this.#of.losses.add(lossMicros, mode, model, provider, 'failed');
   }
 
   noteCall({ provider, kind, outcome, ms }: MeteredCall): void {
-    this.calls.add(1, provider, outcome);
-    this.callTimes.note(ms, provider, kind);
+    this.#of.calls.add(1, provider, outcome);
+    this.#of.callTimes.note(ms / 1_000, provider, kind);
   }
 
   /** Returns a ledger whose commands are measured from their submission until they are durable. */
@@ -68,9 +62,67 @@ export class Meter implements BookingListener {
         return await ledger.submit(command);
       } finally {
         this.#commandsWaiting -= 1;
-        this.commandTimes.note(clock.elapsedMs() - startedAtMs, command.type);
+        this.#of.commandTimes.note((clock.elapsedMs() - startedAtMs) / 1_000, command.type);
       }
     };
     return { ...ledger, submit };
   }
+}
+
+function instrumentsIn(registry: Registry) {
+  const labels = ['mode', 'model', 'provider'];
+  const otlp = {
+    unit: '{microdollar}',
+    attributes: ['tollgate.mode', 'tollgate.model', 'tollgate.provider'],
+  };
+  return {
+    charged: registry.counter(
+      {
+        name: 'tollgate_charged_micros_total',
+        help: 'Microdollars charged to accounts; with mode live, the revenue.',
+        labels,
+      },
+      { ...otlp, name: 'tollgate.charged', description: 'Charged to accounts.' },
+    ),
+    upstreamCost: registry.counter(
+      {
+        name: 'tollgate_upstream_cost_micros_total',
+        help: 'Microdollars that the charged requests cost the operator.',
+        labels,
+      },
+      {
+        ...otlp,
+        name: 'tollgate.upstream_cost',
+        description: 'What the charged requests cost the operator.',
+      },
+    ),
+    losses: registry.counter(
+      {
+        name: 'tollgate_loss_micros_total',
+        help: 'Microdollars that nobody paid: calls that failed, and cost beyond what balance and caps had room for.',
+        labels: [...labels, 'reason'],
+      },
+      { ...otlp, name: 'tollgate.loss', description: 'What nobody paid.' },
+    ),
+    tokens: registry.counter({
+      name: 'tollgate_tokens_total',
+      help: 'Tokens of charged requests.',
+      labels: ['mode', 'model', 'direction'],
+    }),
+    calls: registry.counter({
+      name: 'tollgate_upstream_attempts_total',
+      help: 'Calls of a provider that have ended, by outcome, retries included.',
+      labels: ['provider', 'outcome'],
+    }),
+    callTimes: registry.histogram(callBounds, {
+      name: 'tollgate_upstream_answer_seconds',
+      help: 'From the call of a provider to the first piece of its stream, or to the end of a whole answer.',
+      labels: ['provider', 'kind'],
+    }),
+    commandTimes: registry.histogram(commandBounds, {
+      name: 'tollgate_ledger_commit_seconds',
+      help: 'From the submission of a command, such as settle, until it is durable.',
+      labels: ['command'],
+    }),
+  };
 }

@@ -1,6 +1,5 @@
 // What the HTTP side needs from the program, and what it attaches to each request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Registry } from 'prom-client';
 import type { KeptExchange } from '../domain/bodies/kept-exchange.ts';
 import type { Billing } from '../domain/billing/billing.ts';
 import type { Database } from '../db/database.ts';
@@ -13,6 +12,7 @@ import type { LedgerId } from '../domain/ledger/commands.ts';
 import type { Sealing } from '../domain/ledger/seals/sealing.ts';
 import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { Telemetry } from '../domain/telemetry/telemetry.ts';
+import type { Registry } from '../lib/metrics/registry.ts';
 import type { Secrets } from '../lib/secrets.ts';
 import type { TraceContext } from '../lib/trace-context.ts';
 import type { Place } from './body-room.ts';
@@ -31,6 +31,7 @@ export type ServerContext = {
   readonly largeBodies: LargeBodies;
   readonly billing: Billing;
   readonly telemetry: Telemetry;
+  readonly metrics: Registry;
   readonly sealing: Pick<Sealing, 'sealedUntilMs' | 'lookedAtMs' | 'hasProblem'>;
 };
 

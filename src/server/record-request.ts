@@ -1,5 +1,6 @@
 // Records a finished request: one line in the log, metrics, and the account's activity.
 import type { Activity } from '../domain/activity/activity.ts';
+import type { Telemetry } from '../domain/telemetry/telemetry.ts';
 import type { RequestFields } from '../gateway/request-log.ts';
 import type { Logger } from '../lib/log.ts';
 
@@ -20,15 +21,15 @@ export type RecordRequest = (request: FinishedRequest) => void;
 
 type Recorders = {
   readonly log: Logger;
-  readonly meter: RecordRequest;
+  readonly telemetry: Telemetry;
   readonly activity: Activity;
 };
 
-export function createRecorder({ log, meter, activity }: Recorders): RecordRequest {
+export function createRecorder({ log, telemetry, activity }: Recorders): RecordRequest {
   return (request) => {
     const { fields, route, publicUrl, status, tookMs, isClientGone } = request;
     log[status >= 500 ? 'warn' : 'info'](logFieldsOf(request), 'request');
-    meter(request);
+    telemetry.metrics.noteAnswered(request);
     activity.noteRequest(fields, { path: publicUrl ?? route ?? '', status, tookMs, isClientGone });
   };
 }

@@ -18,7 +18,6 @@ import { getImageFile } from './image-files.ts';
 import { checkContentType, readJsonBody } from './middleware/body.ts';
 import type { MemoryWait } from './middleware/wait-for-memory.ts';
 import { getMetrics } from './metrics/get-metrics.ts';
-import type { Metrics } from './metrics/metrics.ts';
 import { getModel, getModelInfo, getModels } from './models.ts';
 import { sales } from './sales.ts';
 import { stripeWebhookBytesMax, stripeWebhookPath, takeStripeEvent } from './stripe-webhook.ts';
@@ -47,12 +46,7 @@ export type Route = {
   readonly bodyBytesMax?: number;
 };
 
-type Sources = { readonly metrics: Metrics; readonly dashboard: DashboardFiles };
-
-export function routesOf(
-  context: ServerContext,
-  { metrics, dashboard }: Sources,
-): readonly Route[] {
+export function routesOf(context: ServerContext, dashboard: DashboardFiles): readonly Route[] {
   const { config } = context.gateway;
   const docs = getDocs(builtFolder('docs'));
   return [
@@ -94,14 +88,7 @@ export function routesOf(
 
     read('/healthz', 'none', getHealth()),
     read('/readyz', 'none', getReadiness(context)),
-    read(
-      '/metrics',
-      'none',
-      getMetrics(metrics, {
-        threads: context.threads,
-        token: config.metrics.token,
-      }),
-    ),
+    read('/metrics', 'none', getMetrics(context)),
   ];
 }
 

@@ -19,9 +19,7 @@ import { errorHandler, fromFastify, sendError } from './middleware/errors.ts';
 import { refuseNul } from './middleware/refuse-nul.ts';
 import { trace } from './middleware/trace.ts';
 import { type MemoryWait, waitForMemory } from './middleware/wait-for-memory.ts';
-import { bodyMetrics } from './metrics/body-metrics.ts';
-import { register } from './metrics/metric.ts';
-import type { Metrics } from './metrics/metrics.ts';
+import { addGauges } from './metrics/gauges.ts';
 import { memoryShareBytes } from './overload.ts';
 import { addRoutes, routesOf } from './routes.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -40,11 +38,7 @@ const keepAliveTimeoutMs = 75_000;
 /** Adds the routes of another part of the program, such as the dashboard's API. */
 type AddRoutes = (app: FastifyInstance, memoryWait: MemoryWait) => void;
 
-export function createServer(
-  context: ServerContext,
-  metrics: Metrics,
-  addOtherRoutes: AddRoutes,
-): FastifyInstance {
+export function createServer(context: ServerContext, addOtherRoutes: AddRoutes): FastifyInstance {
   const { config, log, headers, clock } = context.gateway;
   const { count: threads } = context.threads;
   const bodiesMax = arrivingBytesMax(config, threads);
@@ -52,12 +46,16 @@ export function createServer(
     bytesMax: config.server.body_limit_bytes,
     arriving: new BodyRoom(bodiesMax, clock),
   };
-  const record = createRecorder({ log, meter: metrics.meter, activity: context.gateway.activity });
+  const record = createRecorder({
+    log,
+    telemetry: context.telemetry,
+    activity: context.gateway.activity,
+  });
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
   const roomBytes = Math.min(config.images.memory_bytes / threads, bodiesMax);
   const room = new BodyRoom(roomBytes, clock);
-  register(metrics.registry, bodyMetrics({ room, arriving: limits.arriving }));
+  addGauges(context, { room, arriving: limits.arriving });
   const memoryWait = waitForMemory(context, room);
   const { lifecycle, telemetry } = context;
   const startTrace = trace({
@@ -114,7 +112,7 @@ export function createServer(
     dropUnread(response, config.limits.stream_stall_ms),
   );
   const dashboard = new DashboardFiles(builtFolder('dashboard'), config.server.public_url);
-  const routes = routesOf(context, { metrics, dashboard });
+  const routes = routesOf(context, dashboard);
   acceptBytes(app, limits);
   app.decorate('publicUrl', config.server.public_url);
   app.decorateRequest('requestId', '');

@@ -1,12 +1,12 @@
 // The functions that the main thread and the HTTP threads offer each other (lib/thread-calls.ts).
 import type { MessagePort } from 'node:worker_threads';
-import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 import type { Config } from '../config/schema.ts';
 import type { LedgerId } from '../domain/ledger/commands.ts';
 import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { RateGrant, RateRequest } from '../domain/limits/shared-rates.ts';
 import type { SlotRequest } from '../domain/limits/shared-slots.ts';
 import type { SharedHealth } from '../gateway/calling/health.ts';
+import type { ReadMetric } from '../lib/metrics/prometheus.ts';
 import type { Secrets } from '../lib/secrets.ts';
 
 /** The first message to an HTTP thread. It then listens. */
@@ -47,7 +47,7 @@ export type ThreadCalls = {
   /** Notes that another thread booked a loss. */
   readonly noteLoss: (ledgerId: LedgerId) => Promise<void>;
   readonly flushLog: () => void;
-  readonly ownMetrics: () => Promise<MetricObjectWithValues<MetricValue<string>>[]>;
+  readonly ownMetrics: () => Promise<readonly ReadMetric[]>;
   readonly countRunning: () => number;
   /** `readinessAskedMs`: how long ago a load balancer asked any thread. */
   readonly stop: (readinessAskedMs: number) => Promise<void>;

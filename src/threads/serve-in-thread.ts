@@ -14,6 +14,7 @@ import { systemClock } from '../lib/clock.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { openLogOn } from '../lib/json-log.ts';
 import type { Logger } from '../lib/log.ts';
+import { readMetrics } from '../lib/metrics/prometheus.ts';
 import { ConnectedNameLocks, type NameLocks } from '../lib/name-locks.ts';
 import { connectThread, type Remote } from '../lib/thread-calls.ts';
 import type { MainCalls, ThreadCalls, ThreadSettings } from './calls.ts';
@@ -30,7 +31,7 @@ export async function serveInThread(): Promise<void> {
     noteNameAwaited: (ticket, isAwaited) => nameLocks.noteAwaited(ticket, isAwaited),
     noteLoss: async (ledgerId) => (await started).gateway.standings.forget(ledgerId),
     flushLog: () => flush(),
-    ownMetrics: async () => (await started).metrics.registry.getMetricsAsJSON(),
+    ownMetrics: async () => readMetrics((await started).metrics),
     countRunning: () => runs.count,
     stop: async (readinessAskedMs) => {
       await (await started).stop(readinessAskedMs);

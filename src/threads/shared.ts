@@ -10,6 +10,7 @@ import { type SharedHealth, shareHealth } from '../gateway/calling/health.ts';
 import type { Clock, SharedTime } from '../lib/clock.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
+import { readMetrics, writeMetrics } from '../lib/metrics/prometheus.ts';
 import { type NameLocks, noOtherThreads } from '../lib/name-locks.ts';
 import type { ThreadsView } from '../server/context.ts';
 
@@ -68,7 +69,7 @@ export async function openShared(options: SharedOptions): Promise<Shared> {
       count: 1,
       isFirst: true,
       sumMemory: (ownBytes) => ownBytes,
-      readMetrics: (own) => own.metrics(),
+      readMetrics: async (own) => writeMetrics([await readMetrics(own)]),
       noteReadinessAsked: () => {},
       noteLoss: () => {},
     },

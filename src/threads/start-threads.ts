@@ -3,7 +3,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { AggregatorRegistry } from 'prom-client';
 import { type App, type AppOptions, prepareDatabase } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import { isPostgresUrl } from '../db/database.ts';
@@ -17,6 +16,7 @@ import { routeNamesOf } from '../gateway/routing/routing.ts';
 import { timeLimit } from '../lib/clock.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { LogOutput } from '../lib/log-output.ts';
+import { writeMetrics } from '../lib/metrics/prometheus.ts';
 import { NameLockBook } from '../lib/name-locks.ts';
 import { connectThread, type Remote } from '../lib/thread-calls.ts';
 import type { MainCalls, ThreadCalls, ThreadSettings } from './calls.ts';
@@ -203,10 +203,9 @@ class Hub {
   }
 
   async #readMetrics(): Promise<string> {
-    const all = await Promise.all(this.#threads.map(({ remote }) => remote.call('ownMetrics')));
-    // Left out where processes are added up; here one thread reports for the process.
-    for (const metric of all.flat()) if (metric.aggregator === 'omit') metric.aggregator = 'first';
-    return AggregatorRegistry.aggregate(all).metrics();
+    return writeMetrics(
+      await Promise.all(this.#threads.map(({ remote }) => remote.call('ownMetrics'))),
+    );
   }
 
   #noteEnd(index: number, error: Error): void {

@@ -10,10 +10,11 @@ import type { FinishedRequest } from './finished-request.ts';
 import { JsonBytes } from './json-bytes.ts';
 import { postTo } from './post.ts';
 import { SendQueue } from './queue.ts';
-import { createRequestMetrics } from './request-metrics.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import { Room } from '../../lib/room.ts';
 import { createSampler, type Sampler } from './sampler.ts';
 import { schema, scope, wrapSpans, writeResource } from './wrap-spans.ts';
+import { writeMetrics } from './write-metrics.ts';
 import { writeSpans } from './write-spans.ts';
 
 export type OperatorExport = {
@@ -23,8 +24,8 @@ export type OperatorExport = {
   readonly close: () => Promise<void>;
 };
 
-type OperatorOptions = {
-  readonly config: TelemetryConfig;
+type OperatorParts = {
+  readonly metrics: RequestMetrics;
   readonly log: Logger;
   readonly clock: Clock;
 };
@@ -34,15 +35,18 @@ const waitingBytesMax = 16 * 1024 * 1024;
 /** A failing receiver is logged once in this time. */
 const logEveryMs = 60_000;
 
-export function openOperatorExport({ config, log, clock }: OperatorOptions): OperatorExport {
-  const parts = { resource: resourceOf(config), log, clock };
+export function openOperatorExport(
+  config: TelemetryConfig,
+  operatorParts: OperatorParts,
+): OperatorExport {
+  const parts = { ...operatorParts, resource: resourceOf(config) };
   const traces = config.traces && openTraces(config.traces, parts);
   const metrics = config.metrics && openMetrics(config.metrics, config, parts);
   return {
     isSampled: traces ? createSampler(config) : () => false,
     record(request, originMs) {
       if (request.spans.isSampled) traces?.add(request, originMs);
-      metrics?.record(request);
+      if (metrics) parts.metrics.noteOver(request);
     },
     async close() {
       await Promise.all([traces?.close(), metrics?.close()]);
@@ -51,7 +55,7 @@ export function openOperatorExport({ config, log, clock }: OperatorOptions): Ope
 }
 
 type Target = NonNullable<TelemetryConfig['traces']>;
-type Parts = { readonly resource: TextAttributes; readonly log: Logger; readonly clock: Clock };
+type Parts = OperatorParts & { readonly resource: TextAttributes };
 
 /** Each thread is an instance of the service, so that cumulative sums add up. */
 function resourceOf({ service_name, resource_attributes }: TelemetryConfig): TextAttributes {
@@ -90,15 +94,12 @@ function openMetrics(target: Target, { metric_interval_ms }: TelemetryConfig, pa
   const { resource, log, clock } = parts;
   const { post, close } = postTo({ url: new URL(target.url), headers: target.headers }, clock);
   const report = reporter('metrics', { log, clock });
-  const requests = createRequestMetrics();
   const head = writeResource(resource);
   const startNanos = `${clock.nowMs()}000000`;
   let sending: Promise<void> | null = null;
   const sendNow = async () => {
     const times = { startNanos, nowNanos: `${clock.nowMs()}000000` };
-    const metrics = requests.all
-      .map((instrument) => instrument.write(times))
-      .filter((text) => text !== '');
+    const metrics = writeMetrics(parts.metrics.registry, times);
     if (metrics.length === 0) return;
     // Sums are cumulative, so a failed export needs no repetition: the next one has everything.
     const posted = await post(
@@ -112,7 +113,6 @@ function openMetrics(target: Target, { metric_interval_ms }: TelemetryConfig, pa
     });
   });
   return {
-    record: (request: FinishedRequest) => requests.record(request),
     async close() {
       stopTimer();
       await sending;

@@ -1,11 +1,16 @@
-// The metrics of finished requests: those of the conventions, and money as the ledger booked it.
+// The metrics of finished requests: those of the semantic conventions for OTLP, and Tollgate's own. A
+// client cannot make label values: a path without a route is `none`, and models are those of the
+// catalogue.
 import type { CallSpan } from '../../canonical/request-spans.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
+import type { Registry } from '../../lib/metrics/registry.ts';
 import { operationOf, providerNameOf } from './conventions.ts';
 import type { FinishedRequest } from './finished-request.ts';
-import { Counter, Histogram, labelsOf } from './instruments.ts';
 import { errorTypeOf } from './span-attributes.ts';
 
+/** Bucket bounds in seconds, from a millisecond to the longest answers. */
+const routeBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
+const modelBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 /** Bucket bounds that the conventions ask for. */
 const durationBounds = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
@@ -16,133 +21,175 @@ const firstTokenBounds = [
 const perTokenBounds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
-const histogram = (name: string, unit: string, description: string, bounds: readonly number[]) =>
-  new Histogram({ name: `gen_ai.${name}`, description, unit }, bounds);
-const counter = (name: string, unit: string, description: string) =>
-  new Counter({ name: `tollgate.${name}`, description, unit });
-
-export function createRequestMetrics() {
-  const instruments = {
-    call: histogram('client.operation.duration', 's', 'GenAI operation duration.', durationBounds),
-    tokens: histogram(
-      'client.token.usage',
-      '{token}',
-      'Number of input and output tokens used.',
-      tokenBounds,
-    ),
-    firstChunk: histogram(
-      'client.operation.time_to_first_chunk',
-      's',
-      'Time to receive the first chunk of a stream.',
-      durationBounds,
-    ),
-    request: histogram(
-      'server.request.duration',
-      's',
-      'Generative AI server request duration such as time-to-last byte or last output token.',
-      durationBounds,
-    ),
-    firstToken: histogram(
-      'server.time_to_first_token',
-      's',
-      'Time to generate first token for successful responses.',
-      firstTokenBounds,
-    ),
-    perToken: histogram(
-      'server.time_per_output_token',
-      's',
-      'Time per output token generated after the first token for successful responses.',
-      perTokenBounds,
-    ),
-    charged: counter('charged', '{microdollar}', 'Charged to accounts.'),
-    upstreamCost: counter(
-      'upstream_cost',
-      '{microdollar}',
-      'What the charged requests cost the operator.',
-    ),
-    loss: counter('loss', '{microdollar}', 'What nobody paid.'),
-    replayed: counter(
-      'replayed',
-      '{request}',
-      'Requests answered with a stored answer, free of charge.',
-    ),
+/** A request whose answer has ended, or whose client has left. */
+type AnsweredRequest = {
+  readonly fields: FinishedRequest['fields'] & {
+    readonly rateLimit?: string;
+    readonly rateLimitScope?: string;
   };
+  /** null: no route matched. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly tookMs: number;
+};
+
+export class RequestMetrics {
+  readonly registry: Registry;
+  readonly #of: ReturnType<typeof instrumentsIn>;
+
+  constructor(registry: Registry) {
+    this.registry = registry;
+    this.#of = instrumentsIn(registry);
+  }
+
+  /** Called when an answer has been sent or its client has left, for Prometheus. */
+  noteAnswered({ route, status, tookMs, fields }: AnsweredRequest): void {
+    const { mode, model, provider, errorCode = '', cache, firstByteMs, costMicros } = fields;
+    const seconds = tookMs / 1_000;
+    this.#of.routeDuration.note(seconds, route ?? 'none');
+    this.#of.requests.add(1, route ?? 'none', String(status), errorCode);
+    if (errorCode === 'rate_limit_exceeded') {
+      const { rateLimit = 'other', rateLimitScope = 'other' } = fields;
+      this.#of.rateLimited.add(1, rateLimit, rateLimitScope);
+    }
+    if (mode === undefined || model === undefined) return;
+    if (cache) this.#of.replayed.add(1, mode, model, cache, provider ?? 'none');
+    if (provider === undefined) return;
+    if (firstByteMs !== undefined) this.#of.firstByte.note(firstByteMs / 1_000, model, provider);
+    if (costMicros !== undefined) this.#of.answer.note(seconds, model, provider);
+  }
+
+  /** Called when nothing of a request runs any more, for OTLP. */
+  noteOver(request: FinishedRequest): void {
+    const operation = operationOf(request.route);
+    if (operation === null) return;
+    this.#noteOver(operation, request);
+    for (const step of request.spans.steps)
+      if (step.kind === 'call') this.#noteCall(operation, step, step.endMs ?? request.endMs);
+  }
+
+  #noteOver(operation: string, { fields, startMs, endMs, spans, status }: FinishedRequest): void {
+    const error = fields.errorCode ?? (status >= 500 ? String(status) : '');
+    // The resolved model: a name that a client makes up would be a series of its own.
+    const labels = [
+      operation,
+      providerNameOf(fields.provider ?? 'none'),
+      fields.model ?? 'none',
+      error,
+    ];
+    this.#of.request.note((endMs - startMs) / 1_000, ...labels);
+    const served = spans.steps.findLast((step) => step.kind === 'call');
+    if (!served || served.firstPieceMs === null || error !== '') return;
+    this.#of.firstToken.note((served.firstPieceMs - startMs) / 1_000, ...labels);
+    const later = (served.usage?.outputTokens ?? 0) - 1;
+    const lastMs = served.endMs ?? endMs;
+    if (later > 0)
+      this.#of.perToken.note((lastMs - served.firstPieceMs) / 1_000 / later, ...labels);
+  }
+
+  #noteCall(
+    operation: string,
+    { facts, failure, usage, startMs, firstPieceMs }: CallSpan,
+    endMs: number,
+  ): void {
+    const labels = [operation, providerNameOf(facts.provider), facts.upstreamModel];
+    const error = failure ? errorTypeOf(failure) : '';
+    this.#of.call.note((endMs - startMs) / 1_000, ...labels, error);
+    if (firstPieceMs !== null)
+      this.#of.firstChunk.note((firstPieceMs - startMs) / 1_000, ...labels);
+    if (!usage) return;
+    this.#of.tokens.note(totalInputTokens(usage), ...labels, 'input');
+    this.#of.tokens.note(usage.outputTokens, ...labels, 'output');
+  }
+}
+
+function instrumentsIn(registry: Registry) {
+  const ofModels = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'];
+  const seconds = (
+    bounds: readonly number[],
+    { name, description, attributes = [] }: GenAiMetric,
+  ) =>
+    registry.histogram(bounds, null, {
+      name: `gen_ai.${name}`,
+      description,
+      unit: 's',
+      attributes: [...ofModels, ...attributes],
+    });
   return {
-    all: Object.values(instruments),
-    record(request: FinishedRequest): void {
-      const operation = operationOf(request.route);
-      if (operation === null) return;
-      recordRequest(instruments, operation, request);
-      for (const step of request.spans.steps)
-        if (step.kind === 'call') recordCall(instruments, { operation, request }, step);
-      recordMoney(instruments, request);
-    },
+    requests: registry.counter({
+      name: 'tollgate_requests_total',
+      help: 'Requests that were answered, by route, status and the code of the error.',
+      labels: ['route', 'status', 'error_code'],
+    }),
+    routeDuration: registry.histogram(routeBounds, {
+      name: 'tollgate_request_duration_seconds',
+      help: 'From the first byte of the request to the last of the answer.',
+      labels: ['route'],
+    }),
+    firstByte: registry.histogram(modelBounds, {
+      name: 'tollgate_first_token_seconds',
+      help: 'From the arrival of a request to the first piece of its streamed answer.',
+      labels: ['model', 'provider'],
+    }),
+    answer: registry.histogram(modelBounds, {
+      name: 'tollgate_answer_duration_seconds',
+      help: 'From the arrival of a charged request to the end of its answer.',
+      labels: ['model', 'provider'],
+    }),
+    replayed: registry.counter(
+      {
+        name: 'tollgate_replayed_total',
+        help: 'Requests answered with the stored answer of an earlier one, free of charge.',
+        labels: ['mode', 'model', 'cache'],
+      },
+      {
+        name: 'tollgate.replayed',
+        description: 'Requests answered with a stored answer, free of charge.',
+        unit: '{request}',
+        attributes: ['tollgate.mode', 'tollgate.model', 'tollgate.cache', 'tollgate.provider'],
+      },
+    ),
+    rateLimited: registry.counter({
+      name: 'tollgate_rate_limited_total',
+      help: 'Requests refused by a rate limit of a key, an account or an address.',
+      labels: ['limit', 'scope'],
+    }),
+    call: seconds(durationBounds, {
+      name: 'client.operation.duration',
+      description: 'GenAI operation duration.',
+      attributes: ['error.type'],
+    }),
+    firstChunk: seconds(durationBounds, {
+      name: 'client.operation.time_to_first_chunk',
+      description: 'Time to receive the first chunk of a stream.',
+    }),
+    tokens: registry.histogram(tokenBounds, null, {
+      name: 'gen_ai.client.token.usage',
+      description: 'Number of input and output tokens used.',
+      unit: '{token}',
+      attributes: [...ofModels, 'gen_ai.token.type'],
+    }),
+    request: seconds(durationBounds, {
+      name: 'server.request.duration',
+      description:
+        'Generative AI server request duration such as time-to-last byte or last output token.',
+      attributes: ['error.type'],
+    }),
+    firstToken: seconds(firstTokenBounds, {
+      name: 'server.time_to_first_token',
+      description: 'Time to generate first token for successful responses.',
+    }),
+    perToken: seconds(perTokenBounds, {
+      name: 'server.time_per_output_token',
+      description:
+        'Time per output token generated after the first token for successful responses.',
+    }),
   };
 }
 
-type Instruments = Readonly<
-  Record<'call' | 'tokens' | 'firstChunk' | 'request' | 'firstToken' | 'perToken', Histogram> &
-    Record<'charged' | 'upstreamCost' | 'loss' | 'replayed', Counter>
->;
-
-function recordRequest(
-  { request: duration, firstToken, perToken }: Instruments,
-  operation: string,
-  { fields, startMs, endMs, spans, status }: FinishedRequest,
-): void {
-  const served = spans.steps.findLast((step) => step.kind === 'call');
-  // The resolved model: a name that a client makes up would be a series of its own.
-  const attributes = {
-    'gen_ai.operation.name': operation,
-    'gen_ai.provider.name': providerNameOf(fields.provider ?? 'none'),
-    'gen_ai.request.model': fields.model ?? 'none',
-  };
-  const error = fields.errorCode ?? (status >= 500 ? String(status) : null);
-  const labels = labelsOf(error === null ? attributes : { ...attributes, 'error.type': error });
-  duration.record((endMs - startMs) / 1_000, labels);
-  if (!served || served.firstPieceMs === null || error !== null) return;
-  firstToken.record((served.firstPieceMs - startMs) / 1_000, labels);
-  const later = (served.usage?.outputTokens ?? 0) - 1;
-  const lastMs = served.endMs ?? endMs;
-  if (later > 0) perToken.record((lastMs - served.firstPieceMs) / 1_000 / later, labels);
-}
-
-function recordCall(
-  { call: duration, tokens, firstChunk }: Instruments,
-  { operation, request }: { readonly operation: string; readonly request: FinishedRequest },
-  { facts, failure, usage, startMs, endMs, firstPieceMs }: CallSpan,
-): void {
-  const attributes = {
-    'gen_ai.operation.name': operation,
-    'gen_ai.provider.name': providerNameOf(facts.provider),
-    'gen_ai.request.model': facts.upstreamModel,
-  };
-  const labels = labelsOf(attributes);
-  duration.record(
-    ((endMs ?? request.endMs) - startMs) / 1_000,
-    failure ? labelsOf({ ...attributes, 'error.type': errorTypeOf(failure) }) : labels,
-  );
-  if (firstPieceMs !== null) firstChunk.record((firstPieceMs - startMs) / 1_000, labels);
-  if (!usage) return;
-  const ofTokens = (type: string) => labelsOf({ ...attributes, 'gen_ai.token.type': type });
-  tokens.record(totalInputTokens(usage), ofTokens('input'));
-  tokens.record(usage.outputTokens, ofTokens('output'));
-}
-
-function recordMoney(
-  { charged, upstreamCost, loss, replayed }: Instruments,
-  { fields }: FinishedRequest,
-): void {
-  const { mode, model, provider = 'none', cache } = fields;
-  if (!mode || !model) return;
-  const attributes = {
-    'tollgate.mode': mode,
-    'tollgate.model': model,
-    'tollgate.provider': provider,
-  };
-  const labels = labelsOf(attributes);
-  charged.add(fields.costMicros ?? 0, labels);
-  upstreamCost.add(fields.upstreamCostMicros ?? 0, labels);
-  loss.add(fields.lossMicros ?? 0, labels);
-  if (cache) replayed.add(1, labelsOf({ ...attributes, 'tollgate.cache': cache }));
-}
+type GenAiMetric = {
+  readonly name: string;
+  readonly description: string;
+  /** Beside those of all. */
+  readonly attributes?: readonly string[];
+};

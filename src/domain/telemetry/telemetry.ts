@@ -6,21 +6,26 @@ import type { Clock } from '../../lib/clock.ts';
 import { newTraceId, type ClientTrace } from '../../lib/trace-context.ts';
 import { receiverHosts } from './accounts/address.ts';
 import { AccountExports, type ExportParts } from './accounts/exports.ts';
+import type { Registry } from '../../lib/metrics/registry.ts';
 import type { FinishedRequest } from './finished-request.ts';
 import { openOperatorExport, type OperatorExport } from './operator-export.ts';
+import { RequestMetrics } from './request-metrics.ts';
 import { isSampledByAccount } from './sampler.ts';
 
 export class Telemetry {
   readonly accounts: AccountExports;
+  readonly metrics: RequestMetrics;
   readonly #operator: OperatorExport | null;
   readonly #clock: Clock;
 
   constructor(
     { operator, allowed_hosts: allowedHosts }: Config['telemetry'],
-    parts: Omit<ExportParts, 'hosts'>,
+    { registry, ...parts }: Omit<ExportParts, 'hosts'> & { readonly registry: Registry },
   ) {
     const { log, clock } = parts;
-    this.#operator = operator && openOperatorExport({ config: operator, log, clock });
+    this.metrics = new RequestMetrics(registry);
+    this.#operator =
+      operator && openOperatorExport(operator, { metrics: this.metrics, log, clock });
     this.accounts = new AccountExports({ ...parts, hosts: receiverHosts(allowedHosts) });
     this.#clock = clock;
   }

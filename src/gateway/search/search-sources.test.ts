@@ -8,6 +8,7 @@ import { TestClock } from '../../../tests/support/test-clock.ts';
 import * as local from '../../../tests/support/upstream.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { SearchAnswer } from './web-searcher.ts';
+import { Registry } from '../../lib/metrics/registry.ts';
 import { Meter } from '../meter.ts';
 import { RequestLog } from '../request-log.ts';
 import { RouteHealth } from '../calling/health.ts';
@@ -27,7 +28,7 @@ const signals = { running: never, waiting: never };
 
 const forRequest = () => ({ record: new RequestLog('req_1'), trace: null });
 const activity = { noteCall: () => {} };
-const meter = new Meter();
+const meter = new Meter(new Registry());
 
 /** Takes a provider out of use after two failures in a row, for ten seconds. */
 function healthAt(nowMs: () => number): RouteHealth {

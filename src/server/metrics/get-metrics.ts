@@ -2,14 +2,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
-import type { Handler, ThreadsView } from '../context.ts';
-import type { Metrics } from './metrics.ts';
+import { contentType } from '../../lib/metrics/prometheus.ts';
+import type { Handler, ServerContext } from '../context.ts';
 
 /** Returns the handler of `GET /metrics`, which is a 404 unless the operator has set a token. */
-export function getMetrics(
-  { registry }: Metrics,
-  { threads, token }: { readonly threads: ThreadsView; readonly token: string | undefined },
-): Handler {
+export function getMetrics({ gateway, metrics, threads }: ServerContext): Handler {
+  const { token } = gateway.config.metrics;
   return async (request, reply) => {
     if (token === undefined)
       throw new ApiError(
@@ -22,7 +20,7 @@ export function getMetrics(
         'GET /metrics needs `Authorization: Bearer <metrics.token>`.',
       );
     }
-    return reply.type(registry.contentType).send(await threads.readMetrics(registry));
+    return reply.type(contentType).send(await threads.readMetrics(metrics));
   };
 }
 
