@@ -30,6 +30,8 @@ export type FinishedRequest = {
     readonly holdMicros?: number;
     readonly ending?: string;
     readonly errorCode?: string;
+    readonly rateLimit?: string;
+    readonly rateLimitScope?: string;
     readonly firstByteMs?: number;
   };
 };

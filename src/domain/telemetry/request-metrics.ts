@@ -22,14 +22,9 @@ const perTokenBounds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5,
 const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
 /** A request whose answer has ended, or whose client has left. */
-type AnsweredRequest = {
-  readonly fields: FinishedRequest['fields'] & {
-    readonly rateLimit?: string;
-    readonly rateLimitScope?: string;
-  };
+type AnsweredRequest = Pick<FinishedRequest, 'fields' | 'status'> & {
   /** null: no route matched. */
   readonly route: string | null;
-  readonly status: number;
   readonly tookMs: number;
 };
 
@@ -70,21 +65,16 @@ export class RequestMetrics {
 
   #noteOver(operation: string, { fields, startMs, endMs, spans, status }: FinishedRequest): void {
     const error = fields.errorCode ?? (status >= 500 ? String(status) : '');
+    const { provider = 'none', model = 'none' } = fields;
     // The resolved model: a name that a client makes up would be a series of its own.
-    const labels = [
-      operation,
-      providerNameOf(fields.provider ?? 'none'),
-      fields.model ?? 'none',
-      error,
-    ];
+    const labels = [operation, providerNameOf(provider), model, error];
     this.#of.request.note((endMs - startMs) / 1_000, ...labels);
     const served = spans.steps.findLast((step) => step.kind === 'call');
     if (!served || served.firstPieceMs === null || error !== '') return;
     this.#of.firstToken.note((served.firstPieceMs - startMs) / 1_000, ...labels);
     const later = (served.usage?.outputTokens ?? 0) - 1;
-    const lastMs = served.endMs ?? endMs;
-    if (later > 0)
-      this.#of.perToken.note((lastMs - served.firstPieceMs) / 1_000 / later, ...labels);
+    const tookMs = (served.endMs ?? endMs) - served.firstPieceMs;
+    if (later > 0) this.#of.perToken.note(tookMs / 1_000 / later, ...labels);
   }
 
   #noteCall(

@@ -6,22 +6,24 @@ export const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** A metric as it was read in one thread. It can be sent to another. */
 export type ReadMetric = {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** Its lines `# HELP` and `# TYPE`. */
+  readonly head: string;
   readonly merge: Merge;
   readonly samples: readonly Sample[];
 };
 type Sample = readonly [series: string, value: number];
 
 export async function readMetrics(registry: Registry): Promise<readonly ReadMetric[]> {
-  const gauges = registry.gauges.map(async ({ read, ...gauge }): Promise<ReadMetric> => {
+  const gauges = registry.gauges.map(async ({ name, help, merge, read }): Promise<ReadMetric> => {
     const reading = await read();
     const samples = typeof reading === 'number' ? [{ labels: {}, value: reading }] : reading;
-    const type = gauge.name.endsWith('_total') ? 'counter' : 'gauge';
-    const sampleOf = ({ labels, value }: (typeof samples)[number]) =>
-      sample(gauge.name, Object.keys(labels), Object.values(labels), value);
-    return { ...gauge, type, samples: samples.map(sampleOf) };
+    return {
+      head: headOf(name, help, name.endsWith('_total') ? 'counter' : 'gauge'),
+      merge,
+      samples: samples.map(({ labels, value }) =>
+        sample(name, Object.keys(labels), Object.values(labels), value),
+      ),
+    };
   });
   return [...registry.instruments.flatMap(readInstrument), ...(await Promise.all(gauges))];
 }
@@ -30,14 +32,18 @@ function readInstrument(instrument: Counter | Histogram): readonly ReadMetric[] 
   const { prometheus } = instrument.names;
   if (!prometheus) return [];
   const { name, help, labels } = prometheus;
-  if (instrument instanceof Histogram) {
-    const samples = readHistogram(instrument, name, labels);
-    return [{ name, help, type: 'histogram', merge: 'sum', samples }];
-  }
-  const samples = instrument
-    .seriesBy(labels.length)
-    .map(({ values, point }) => sample(name, labels, values, point.sum));
-  return [{ name, help, type: 'counter', merge: 'sum', samples }];
+  const isHistogram = instrument instanceof Histogram;
+  const samples = isHistogram
+    ? readHistogram(instrument, name, labels)
+    : instrument
+        .seriesBy(labels.length)
+        .map(({ values, point }) => sample(name, labels, values, point.sum));
+  const head = headOf(name, help, isHistogram ? 'histogram' : 'counter');
+  return [{ head, merge: 'sum', samples }];
+}
+
+function headOf(name: string, help: string, type: string): string {
+  return `# HELP ${name} ${escape(help)}\n# TYPE ${name} ${type}`;
 }
 
 function readHistogram(histogram: Histogram, name: string, labels: readonly string[]) {
@@ -80,16 +86,16 @@ const merges: Readonly<Record<Merge, (values: readonly number[]) => number>> = {
 
 /** `threads`: what was read in each. */
 export function writeMetrics(threads: readonly (readonly ReadMetric[])[]): string {
-  const metrics = Map.groupBy(threads.flat(), ({ name }) => name).values();
+  const metrics = Map.groupBy(threads.flat(), ({ head }) => head).values();
   return `${Array.from(metrics, writeMetric).join('\n\n')}\n`;
 }
 
 function writeMetric(reads: readonly ReadMetric[]): string {
-  const { name, help, type, merge } = reads[0]!;
+  const { head, merge } = reads[0]!;
   const all = reads.flatMap(({ samples }) => samples);
   const lines = Array.from(
     Map.groupBy(all, ([series]) => series),
     ([series, same]) => `${series} ${merges[merge](same.map(([, value]) => value))}`,
   );
-  return [`# HELP ${name} ${escape(help)}`, `# TYPE ${name} ${type}`, ...lines].join('\n');
+  return [head, ...lines].join('\n');
 }

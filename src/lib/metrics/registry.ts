@@ -3,17 +3,10 @@
 // domain/telemetry/write-metrics.ts write them.
 
 /** How Prometheus sees a counter or a histogram. `labels`: the names of its first label values. */
-type PrometheusNames = {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-};
+type PrometheusNames = Readonly<{ name: string; help: string; labels: readonly string[] }>;
 
 /** How a receiver of OTLP sees it. `attributes`: the names of its first label values. */
-type OtlpNames = {
-  readonly name: string;
-  readonly description: string;
-  readonly unit: string;
+type OtlpNames = Readonly<Record<'name' | 'description' | 'unit', string>> & {
   readonly attributes: readonly string[];
 };
 

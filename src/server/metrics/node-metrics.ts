@@ -6,16 +6,6 @@ import { getHeapSpaceStatistics, type HeapSpaceInfo } from 'node:v8';
 import type { Clock } from '../../lib/clock.ts';
 import type { Gauges, Merge, Registry } from '../../lib/metrics/registry.ts';
 
-declare global {
-  namespace NodeJS {
-    interface Process {
-      /** Node.js has them for debugging, without a type. */
-      readonly _getActiveHandles: () => readonly object[];
-      readonly _getActiveRequests: () => readonly object[];
-    }
-  }
-}
-
 type Row = readonly [name: string, help: string, read: Gauges[string][1]];
 
 function addRows(registry: Registry, prefix: string, rows: readonly Row[], merge?: Merge): void {
@@ -73,10 +63,12 @@ function readSystem(file: string, pattern: RegExp, unit = 1_024): number | [] {
 export function addThreadMetrics(registry: Registry, clock: Clock): void {
   addEventLoopGauges(registry, clock);
   watchGarbageCollection(registry);
-  const { _getActiveHandles: handles, _getActiveRequests: requests } = process;
   const memory = () => process.memoryUsage();
-  const typesOf = (objects: readonly object[]) =>
-    countTypes(objects.map(({ constructor }) => constructor.name));
+  const active = (what: 'Handles' | 'Requests') => {
+    // Node.js has these functions for debugging, without a type.
+    const list = Reflect.get(process, `_getActive${what}`) as () => readonly object[];
+    return countTypes(list().map(({ constructor }) => constructor.name));
+  };
   addRows(registry, 'nodejs', [
     [
       'active_resources',
@@ -86,12 +78,12 @@ export function addThreadMetrics(registry: Registry, clock: Clock): void {
     [
       'active_handles',
       'Number of active libuv handles grouped by handle type. Every handle type is C++ class name.',
-      () => typesOf(handles()),
+      () => active('Handles'),
     ],
     [
       'active_requests',
       'Number of active libuv requests grouped by request type. Every request type is C++ class name.',
-      () => typesOf(requests()),
+      () => active('Requests'),
     ],
     ['heap_size_total_bytes', 'Process heap size from Node.js in bytes.', () => memory().heapTotal],
     [
