@@ -1,23 +1,20 @@
-// Records a finished request: one line in the log, metrics, and the account's activity.
+// Records a finished request: one line in the log, metrics, the account's activity, and its spans.
 import type { Activity } from '../domain/activity/activity.ts';
+import type { FinishedRequest } from '../domain/telemetry/finished-request.ts';
 import type { Telemetry } from '../domain/telemetry/telemetry.ts';
-import type { RequestFields } from '../gateway/request-log.ts';
+import type { RequestFields, RequestLog } from '../gateway/request-log.ts';
 import type { Logger } from '../lib/log.ts';
 
-type FinishedRequest = {
-  readonly fields: RequestFields;
-  readonly method: string;
+type AnsweredRequest = Omit<FinishedRequest, 'fields' | 'route' | 'spans'> & {
+  readonly log: RequestLog;
   /** The pattern that matched, as `/v1/models/*`; null: none did. */
   readonly route: string | null;
   /** The public URL that `route` is an alias of; left out when it is none. */
   readonly publicUrl?: string;
-  readonly status: number;
-  readonly tookMs: number;
-  /** The client disconnected before it had the whole answer. */
-  readonly isClientGone: boolean;
 };
 
-export type RecordRequest = (request: FinishedRequest) => void;
+/** Called when an answer has been sent or its client has gone. */
+export type RecordRequest = (request: AnsweredRequest) => void;
 
 type Recorders = {
   readonly log: Logger;
@@ -27,10 +24,15 @@ type Recorders = {
 
 export function createRecorder({ log, telemetry, activity }: Recorders): RecordRequest {
   return (request) => {
-    const { fields, route, publicUrl, status, tookMs, isClientGone } = request;
-    log[status >= 500 ? 'warn' : 'info'](logFieldsOf(request), 'request');
-    telemetry.metrics.noteAnswered(request);
-    activity.noteRequest(fields, { path: publicUrl ?? route ?? '', status, tookMs, isClientGone });
+    const { route, publicUrl, status, startMs, endMs, isClientGone } = request;
+    const { fields, spans } = request.log;
+    const tookMs = endMs - startMs;
+    const path = publicUrl ?? route ?? '';
+    log[status >= 500 ? 'warn' : 'info'](logFieldsOf(request, fields, tookMs), 'request');
+    telemetry.metrics.noteAnswered({ fields, route, status, tookMs });
+    activity.noteRequest(fields, { path, status, tookMs, isClientGone });
+    // A run that outlives its client is charged later.
+    spans?.whenOver(() => telemetry.record({ ...request, fields, spans, route: path }));
   };
 }
 
@@ -38,14 +40,11 @@ export function createRecorder({ log, telemetry, activity }: Recorders): RecordR
  * Returns the fields of the log line. They are an allow-list: nothing of a header, a query or a
  * body can slip into the log.
  */
-function logFieldsOf({
-  fields,
-  method,
-  route,
-  status,
-  tookMs,
-  isClientGone,
-}: FinishedRequest): object {
+function logFieldsOf(
+  { method, route, status, isClientGone }: AnsweredRequest,
+  fields: RequestFields,
+  tookMs: number,
+): object {
   return {
     request_id: fields.requestId,
     trace_id: fields.traceId,

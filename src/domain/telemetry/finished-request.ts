@@ -11,6 +11,7 @@ export type FinishedRequest = {
   /** The pattern of its route. */
   readonly route: string;
   readonly status: number;
+  /** The client disconnected before it had the whole answer. */
   readonly isClientGone: boolean;
   readonly fields: {
     readonly requestId: string;

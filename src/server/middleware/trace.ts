@@ -46,28 +46,23 @@ export function trace({ record, listener, clock, lifecycle, telemetry, headers }
     request.place = null;
     const client = traceOf(request);
     const { requestLog, arrivedAtMs } = request;
-    const path = config.publicUrl ?? route;
     request.trace = client;
-    if (isTraced(path)) useSpans(request, telemetry.begin(client));
+    if (isTraced(config.publicUrl ?? route)) useSpans(request, telemetry.begin(client));
     if (client) requestLog.note({ traceId: client.traceId });
     reply.raw.on('close', () => {
-      const endMs = clock.elapsedMs();
-      const { fields, spans } = requestLog;
       const status = reply.raw.headersSent ? reply.raw.statusCode : clientGoneStatus;
       const isClientGone = !reply.raw.writableFinished;
       request.bodies?.end({ isClientGone });
       record({
-        fields,
+        log: requestLog,
         method,
         route,
         publicUrl: config.publicUrl,
         status,
-        tookMs: endMs - arrivedAtMs,
+        startMs: arrivedAtMs,
+        endMs: clock.elapsedMs(),
         isClientGone,
       });
-      const ended = { startMs: arrivedAtMs, endMs, method, route: path!, status, isClientGone };
-      // A run that outlives its client is charged later.
-      spans?.whenOver(() => telemetry.record({ spans, fields, ...ended }));
     });
     reply.header('x-request-id', request.requestId).headers(headers);
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
