@@ -62,6 +62,19 @@ test('label values that a receiver does not name are added up', async () => {
   assert.match(await scrape(registry), /^losses_total\{mode="live"\} 7$/m);
 });
 
+test('a gauge that cannot be read has no value, and the others arrive', async () => {
+  const registry = new Registry();
+  const fail = () => {
+    throw new Error('there are too many open files');
+  };
+  registry.addGauges({
+    files: ['Open files.', fail],
+    rows: ['Rows.', () => Promise.resolve().then(fail)],
+    up: ['Is up.', () => 1],
+  });
+  assert.equal((await scrape(registry)).replaceAll(/^#.*\n/gm, '').trim(), 'up 1');
+});
+
 test('metrics of several threads are written as one, also those that one thread alone has', async () => {
   const threads = [2, 6].map((value, index) => {
     const registry = new Registry();

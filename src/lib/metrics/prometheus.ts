@@ -1,6 +1,13 @@
 // Writes metrics in Prometheus's text format, those of several HTTP threads as one.
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
-import { type Counter, Histogram, type Merge, type Registry } from './registry.ts';
+import {
+  type Counter,
+  type Gauge,
+  Histogram,
+  type Merge,
+  type Registry,
+  type Sample as GaugeSample,
+} from './registry.ts';
 
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -15,8 +22,7 @@ type Sample = readonly [series: string, value: number];
 
 export async function readMetrics(registry: Registry): Promise<readonly ReadMetric[]> {
   const gauges = registry.gauges.map(async ({ name, help, merge, read }): Promise<ReadMetric> => {
-    const reading = await read();
-    const samples = typeof reading === 'number' ? [{ labels: {}, value: reading }] : reading;
+    const samples = await readGauge(read);
     return {
       head: headOf(name, help, name.endsWith('_total') ? 'counter' : 'gauge'),
       merge,
@@ -26,6 +32,16 @@ export async function readMetrics(registry: Registry): Promise<readonly ReadMetr
     };
   });
   return [...registry.instruments.flatMap(readInstrument), ...(await Promise.all(gauges))];
+}
+
+/** Returns no samples when the value cannot be read, so that the other metrics arrive. */
+async function readGauge(read: Gauge['read']): Promise<readonly GaugeSample[]> {
+  try {
+    const reading = await read();
+    return typeof reading === 'number' ? [{ labels: {}, value: reading }] : reading;
+  } catch {
+    return [];
+  }
 }
 
 function readInstrument(instrument: Counter | Histogram): readonly ReadMetric[] {

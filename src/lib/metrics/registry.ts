@@ -95,7 +95,7 @@ type Reading = number | readonly Sample[];
 export type Merge = 'sum' | 'max' | 'min' | 'average';
 
 /** A metric that is read when Prometheus asks. Names of counters, and only they, end in `_total`. */
-type Gauge = {
+export type Gauge = {
   readonly name: string;
   readonly help: string;
   readonly merge: Merge;

@@ -20,7 +20,7 @@ export function addProcessGauges(registry: Registry, clock: Clock): void {
   const cpuSum = () => (cpu().user + cpu().system) / 1e6;
   const status = (name: string) => readSystem('status', new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'));
   // One of the descriptors reads the others.
-  const openFiles = () => (isLinux ? readdirSync('/proc/self/fd').length - 1 : []);
+  const openFiles = () => readdirSync('/proc/self/fd').length - 1;
   const filesMax = () => readSystem('limits', /^Max open files\s+(\d+)/m, 1);
   const { version } = process;
   const [major, minor, patch] = version.slice(1).split('.') as [string, string, string];
@@ -51,12 +51,9 @@ export function addProcessGauges(registry: Registry, clock: Clock): void {
   });
 }
 
-const isLinux = process.platform === 'linux';
-
-/** Returns no value where the system does not tell it. */
-function readSystem(file: string, pattern: RegExp, unit = 1_024): number | [] {
-  const found = isLinux ? pattern.exec(readFileSync(`/proc/self/${file}`, 'utf8')) : null;
-  return found ? Number(found[1]) * unit : [];
+/** Throws where the system does not tell it, so that the metric has no value. */
+function readSystem(file: string, pattern: RegExp, unit = 1_024): number {
+  return Number(pattern.exec(readFileSync(`/proc/self/${file}`, 'utf8'))![1]) * unit;
 }
 
 /** What each thread has for itself. */
