@@ -67,8 +67,8 @@ export class RequestMetrics {
     const error = fields.errorCode ?? (status >= 500 ? String(status) : '');
     const { provider = 'none', model = 'none' } = fields;
     // The resolved model: a name that a client makes up would be a series of its own.
-    const labels = [operation, providerNameOf(provider), model, error];
-    this.#of.request.note((endMs - startMs) / 1_000, ...labels);
+    const labels = [operation, providerNameOf(provider), model];
+    this.#of.request.note((endMs - startMs) / 1_000, ...labels, error);
     const served = spans.steps.findLast((step) => step.kind === 'call');
     if (!served || served.firstPieceMs === null || error !== '') return;
     this.#of.firstToken.note((served.firstPieceMs - startMs) / 1_000, ...labels);
