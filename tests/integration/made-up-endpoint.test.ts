@@ -62,10 +62,10 @@ test('it holds the whole price, charges it, and gives a failure back', async () 
   const reply = await ask(key);
   assert.deepEqual([reply.status, reply.json()], [200, { text: 'HELLO' }]);
   assert.equal(reply.costMicros, costMicros);
-  const before = await leftMicros(account);
+  const leftBefore = await leftMicros(account);
   for (const host of [first, second]) host.on('/shout', answerStatus(503));
   assert.equal((await ask(key)).status, 503);
-  assert.equal(await leftMicros(account), before);
+  assert.equal(await leftMicros(account), leftBefore);
   const poor = await gateway.makeKey({ mode: 'live', creditUsd: 0.000_01 });
   const refused = await ask(poor.key);
   assert.deepEqual(

@@ -14,8 +14,8 @@ function count(
   fields: Partial<UpstreamTarget> = {},
 ) {
   const target = upstreamTarget(fields);
-  const { body, ignored } = relayRequest(asRunning(request, target.maxOutputTokens), target);
-  return { body: inputCount.write(body, target.model), ignored };
+  const written = relayRequest(asRunning(request, target.maxOutputTokens), target);
+  return { ...written, body: inputCount.write(written.body, target.model) };
 }
 
 test('fields that Anthropic counts are sent, and fields that only affect the answer are not', () => {

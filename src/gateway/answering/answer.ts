@@ -23,7 +23,7 @@ import {
 } from './head.ts';
 import { endingOf } from '../audience.ts';
 import type { Called, Held } from '../stages.ts';
-import { billOf, isWhole } from '../charging/model-bill.ts';
+import { billOf, isCacheable } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { makeFailure } from '../calling/failure.ts';
 import { finalUse } from '../charging/used.ts';
@@ -52,7 +52,7 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
     kind: 'sold',
     ...billOf(called, ended),
     response,
-    isWhole: isWhole(called, ended),
+    isWhole: isCacheable(called, ended),
     deliver: (charge) =>
       sendWhole(called, `${upToCost}${usdFromMicros(charge.costMicros)}}}`, {
         charge,

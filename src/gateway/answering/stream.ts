@@ -12,7 +12,7 @@ import { callUpstream, type CallFailed } from '../calling/call.ts';
 import { makeFailure, unaffordable } from '../calling/failure.ts';
 import { HoldGrowth } from '../charging/hold-growth.ts';
 import type { Charge } from '../charging/open-hold.ts';
-import { billOf, isWhole, type Ended } from '../charging/model-bill.ts';
+import { billOf, isCacheable, type Ended } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { finalUse, useSoFar, type Used } from '../charging/used.ts';
 import { callModel, type Tried } from './model-calls.ts';
@@ -232,7 +232,7 @@ async function finish(
     kind: 'sold',
     ...billOf(called, ended),
     response,
-    isWhole: isWhole(called, ended),
+    isWhole: isCacheable(called, ended),
     deliver(charge) {
       if (client.isGone()) return;
       const frames = costComment(called, charge) + pipe.close(usdFromMicros(charge.costMicros));

@@ -121,7 +121,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
 }
 
 /** `unknown.leftOut` gets the fields that writing for this target leaves out. */
-export function targetOf(
+function targetOf(
   { gateway, model, request }: Pick<Asked, 'gateway' | 'model' | 'request'>,
   { route, search, outputTokens }: RouteLimits,
 ) {

@@ -139,7 +139,7 @@ type Sold = Accepted & Held & { readonly pieces: Pieces };
 type Delivered = Extract<Delivery, { kind: 'delivered' }>;
 
 function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
-  const { pieces, gateway, storage } = sold;
+  const { gateway, storage } = sold;
   const lostMicros = roundUpToMicro(delivery.lostPicos);
   const spoiled = delivery.spoiled?.picos ? delivery.spoiled : null;
   if (delivery.kind === 'failed') {
