@@ -45,7 +45,10 @@ export function billOf(
  * Returns true when the answer may be cached. The cache key names the primary route, and a fallback
  * may have left out more of the request.
  */
-export function isCacheable({ plan, attempt, granted }: Called, { ending, isLimited }: Ended): boolean {
+export function isCacheable(
+  { plan, attempt, granted }: Called,
+  { ending, isLimited }: Ended,
+): boolean {
   const isFallback = plan.beginsWithFallback || attempt.route !== plan.first.route;
   return ending === 'complete' && !isLimited && !granted.isReduced && !isFallback;
 }
