@@ -18,7 +18,7 @@ import { KeepAlives } from './gateway/keep-alives.ts';
 import { Meter } from './gateway/meter.ts';
 import { connectProviders } from './gateway/routing/providers.ts';
 import { RecentBalances } from './gateway/recent-balances.ts';
-import { RateLimits } from './gateway/admission/rate-limits.ts';
+import { RateLimits } from './gateway/limits/rate-limits.ts';
 import { createRouting } from './gateway/routing/routing.ts';
 import { connectSearch } from './gateway/search/search-sources.ts';
 import { createUpstreams } from './gateway/calling/upstreams.ts';

@@ -1,6 +1,5 @@
 // Tracks who waits for an answer: the client, and requests that will read it where it is stored.
 import type { Client } from './client.ts';
-import type { AnswerStorage } from './replaying/answer-storage.ts';
 
 export type Audience = {
   readonly client: Pick<Client, 'isGone' | 'onGone'>;
@@ -8,7 +7,10 @@ export type Audience = {
    * Where a success is stored. While somebody may read it there, the request runs on without its
    * client.
    */
-  readonly storage: Pick<AnswerStorage, 'isAwaited' | 'onUnawaited'>;
+  readonly storage: {
+    readonly isAwaited: boolean;
+    readonly onUnawaited: (callback: () => void) => void;
+  };
 };
 
 export function isAwaited({ client, storage }: Audience): boolean {

@@ -17,7 +17,7 @@ import type { HoldGrowths } from './charging/hold-growth.ts';
 import type { ImageFiles } from './images/image-files.ts';
 import type { KeepAlives } from './keep-alives.ts';
 import type { Meter } from './meter.ts';
-import type { RateLimits } from './admission/rate-limits.ts';
+import type { RateLimits } from './limits/rate-limits.ts';
 import type { Routing } from './routing/routing.ts';
 import type { ConnectedProviders } from './routing/providers.ts';
 import type { WebSearchers } from './search/search-sources.ts';

@@ -32,7 +32,7 @@ function encodeName(name: string): string {
 
 export type Sender = {
   readonly gateway: { readonly headers: HeaderNames };
-  readonly key: Pick<ApiKey, 'mode'>;
+  readonly caller: { readonly key: Pick<ApiKey, 'mode'> };
   readonly rateHeaders: Headers;
   readonly sale: { readonly headers: Headers };
 };
@@ -40,14 +40,14 @@ export type Sender = {
 /** Headers about the request and its key, whatever the answer is. */
 export function requestHeaders({
   gateway,
-  key,
+  caller,
   rateHeaders,
   sale,
 }: Sender): Record<string, string> {
   return {
     ...rateHeaders,
     ...sale.headers,
-    ...(key.mode === 'test' && { [gateway.headers.mode]: 'test' }),
+    ...(caller.key.mode === 'test' && { [gateway.headers.mode]: 'test' }),
   };
 }
 

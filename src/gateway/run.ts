@@ -6,9 +6,10 @@ import { placeHold, settle, whileHeld } from './charging/settle.ts';
 import type { Client } from './client.ts';
 import { recordContent } from './content.ts';
 import type { Gateway } from './gateway.ts';
-import { readSale } from './replaying/gone-model.ts';
+import { readSale } from './sales/gone-model.ts';
 import { runOnce } from './replaying/run-once.ts';
-import type { Endpoint, IncomingRequest } from './stages.ts';
+import type { IncomingRequest } from './request.ts';
+import type { Endpoint } from './stages.ts';
 import { readTags } from './tags.ts';
 
 /** Answers the client, or throws the ApiError to answer with. Either way nothing stays held. */
@@ -20,11 +21,11 @@ export async function run(
 ): Promise<void> {
   const { runs } = gateway;
   // 1. Read.
-  const tags = readTags(gateway, incoming.tagsHeader, incoming.body);
+  const tags = readTags(gateway, incoming.wishes.tags, incoming.body);
   const sale = await readSale(gateway, endpoint, incoming);
   // 2. Admit.
   const accepted = await admit(gateway, incoming, { sale, tags });
-  const { spans } = incoming.log;
+  const { spans } = incoming.caller.log;
   const observed = spans?.account?.includesContent ? recordContent(spans, sale, client) : client;
   // 3. Replay, by its Idempotency-Key or from the cache, which is free; else run.
   await runOnce(accepted, observed, (answered, storage) =>

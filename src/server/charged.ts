@@ -20,7 +20,7 @@ export function runEndpoint(
   endpoint: Endpoint,
   readBody: (request: FastifyRequest) => unknown = readJsonBody,
 ): Handler {
-  const { cacheHeader, commentsHeader, tagsHeader } = wishHeaderNames(gateway.headers);
+  const wishNames = wishHeaderNames(gateway.headers);
   return async (request, reply) => {
     const nextTurn = largeBodies.turnsOf(request.body);
     if (nextTurn) await nextTurn();
@@ -43,22 +43,26 @@ export function runEndpoint(
       gateway,
       endpoint,
       {
-        requestId: request.requestId,
-        arrivedAtMs: request.arrivedAtMs,
-        key: keyOf(request),
+        caller: {
+          requestId: request.requestId,
+          arrivedAtMs: request.arrivedAtMs,
+          key: keyOf(request),
+          baseUrl: baseUrlOf(gateway.config.server.public_url, request),
+          nextTurn,
+          trace: request.trace,
+          log: request.requestLog,
+        },
         method: request.method,
         path,
-        idempotencyKey: headerOf(request, 'idempotency-key'),
-        cacheHeader: headerOf(request, cacheHeader),
-        commentsHeader: headerOf(request, commentsHeader),
-        tagsHeader: headerOf(request, tagsHeader),
+        wishes: {
+          idempotencyKey: headerOf(request, 'idempotency-key'),
+          cache: headerOf(request, wishNames.cache),
+          streamComments: headerOf(request, wishNames.streamComments),
+          tags: headerOf(request, wishNames.tags),
+        },
         versionHeaders: headersOf(request, versionHeaders),
-        baseUrl: baseUrlOf(gateway.config.server.public_url, request),
-        body,
-        nextTurn,
         forwardable: headersOf(request, forwardedHeaders),
-        trace: request.trace,
-        log: request.requestLog,
+        body,
       },
       bodies ? noteAnswer(client, bodies) : client,
     );
@@ -83,9 +87,9 @@ const versionHeaders = ['anthropic-version', 'anthropic-beta'];
 /** The request headers that carry the service's name, in lower case. */
 function wishHeaderNames({ cache, streamComments, tags }: HeaderNames) {
   return {
-    cacheHeader: cache.toLowerCase(),
-    commentsHeader: streamComments.toLowerCase(),
-    tagsHeader: tags.toLowerCase(),
+    cache: cache.toLowerCase(),
+    streamComments: streamComments.toLowerCase(),
+    tags: tags.toLowerCase(),
   };
 }
 

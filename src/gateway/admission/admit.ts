@@ -4,7 +4,8 @@ import type { Offer } from '../charging/offer.ts';
 import type { Gateway } from '../gateway.ts';
 import { readHeaderFlag } from '../headers.ts';
 import { nameForCache } from '../replaying/cacheable.ts';
-import type { Accepted, IncomingRequest, Sale } from '../stages.ts';
+import type { IncomingRequest } from '../request.ts';
+import type { Accepted, Sale } from '../stages.ts';
 import { checkPermission } from './permitted-model.ts';
 
 type Asked = { readonly sale: Sale; readonly tags: Accepted['tags'] };
@@ -15,18 +16,21 @@ export async function admit(
   incoming: IncomingRequest,
   { sale, tags }: Asked,
 ): Promise<Accepted> {
-  const { requestId, arrivedAtMs, key, baseUrl, nextTurn, forwardable, trace, log } = incoming;
-  const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
+  const { caller, wishes } = incoming;
+  const { key, log } = caller;
+  const generation = key.cacheGeneration;
+  const { idempotencyKey } = wishes;
+  const request = nameRequest({ ...incoming, idempotencyKey, keyId: key.id, generation });
   log.note({ model: sale.modelId, provider: sale.provider, stream: sale.stream });
   checkPermission(key, sale.modelId);
-  const cacheName = nameForCache(gateway, incoming, sale);
+  const cache = nameForCache(gateway, incoming, sale);
   const wantsComments =
-    readHeaderFlag(gateway.headers.streamComments, incoming.commentsHeader) ?? false;
+    readHeaderFlag(gateway.headers.streamComments, wishes.streamComments) ?? false;
   const rateHeaders = await gateway.rateLimits.takeRequest(key);
   // Not earlier: a request that no limit counts must not store what its client chose.
   log.note({ tags });
-  const asSent = { requestId, arrivedAtMs, key, baseUrl, nextTurn, forwardable, trace, log };
-  return { ...asSent, gateway, tags, name, cacheName, sale, wantsComments, rateHeaders };
+  const names = { request, cache };
+  return { gateway, caller, tags, names, sale, wantsComments, rateHeaders };
 }
 
 /**
@@ -38,7 +42,8 @@ export async function withinLimits(
   accepted: Accepted,
   action: (offer: Offer) => Promise<number>,
 ): Promise<void> {
-  const { gateway, key, sale, rateHeaders, nextTurn } = accepted;
+  const { gateway, caller, sale, rateHeaders } = accepted;
+  const { key, nextTurn } = caller;
   const { tokens, offer } = sale.estimate();
   if (nextTurn) await nextTurn();
   const place = await gateway.rateLimits.begin(key, tokens, rateHeaders);

@@ -12,7 +12,8 @@ import { answerWithSearches } from './hosted-search.ts';
 import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { callModel, type Tried } from './model-calls.ts';
-import { callUpstream, failedCall, type CallReply } from '../calling/call.ts';
+import { failedCall } from '../calling/call-failed.ts';
+import { callUpstream, type CallReply } from './call-upstream.ts';
 import { outcomeOfFailure } from './failed.ts';
 import {
   answerContextOf,
@@ -23,7 +24,7 @@ import {
 } from './head.ts';
 import { endingOf } from '../audience.ts';
 import type { Called, Held } from '../stages.ts';
-import { billOf, isCacheable } from '../charging/model-bill.ts';
+import { soldBy } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { makeFailure } from '../calling/failure.ts';
 import { finalUse } from '../charging/used.ts';
@@ -32,27 +33,30 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
   const tried = await callModel(held, async (called) => {
     const call = async (turn: Called, spentMs = 0) =>
       readReply(turn, await callUpstream(turn, spentMs));
-    const own = called.attempt.search?.own;
+    const own = called.call.attempt.search?.own;
     const read = await (own ? answerWithSearches(called, own, call) : call(called));
-    if (read.kind === 'answered') called.unseen.noteWhole(read.answer.usage);
+    if (read.kind === 'answered') called.call.unseen.noteWhole(read.answer.usage);
     return read;
   });
   if (tried.kind === 'failure') return outcomeOfFailure(tried, null);
   const { called, answer } = tried;
-  held.log.note({ finish: answer.stop?.reason });
-  if (called.span) called.span.stop = answer.stop?.reason ?? null;
+  held.caller.log.note({ finish: answer.stop?.reason });
+  const { span } = called.call;
+  if (span) span.stop = answer.stop?.reason ?? null;
   const upToCost = writeUpToCost(answer.body);
   // A replay of the stored answer costs nothing.
   const response = responseToStore(called, {
     recorded: { body: Buffer.from(`${upToCost}0}}`) },
     contentType: 'application/json; charset=utf-8',
   });
-  const ended = { used: finalUse(called, answer), ending: endingOf(held), firstByteMs: null };
+  const ended = {
+    used: finalUse(called, answer),
+    ending: endingOf(held.running),
+    firstByteMs: null,
+  };
   return {
-    kind: 'sold',
-    ...billOf(called, ended),
+    ...soldBy(called, ended),
     response,
-    isWhole: isCacheable(called, ended),
     deliver: (charge) =>
       sendWhole(called, `${upToCost}${usdFromMicros(charge.costMicros)}}}`, {
         charge,
@@ -84,7 +88,8 @@ function readReply(called: Called, reply: CallReply): Tried<RelayedAnswer> {
 }
 
 function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
-  const { format, attempt } = called;
+  const { format } = called.asked;
+  const { attempt } = called.call;
   const { route } = attempt;
   try {
     if (attempt.written.isTranslated)
@@ -106,7 +111,7 @@ function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
 }
 
 function translate(called: Called, answer: Answer): Tried<RelayedAnswer> {
-  const { loweredTools, toolNames, emulated } = called.attempt.written;
+  const { loweredTools, toolNames, emulated } = called.call.attempt.written;
   const raised = raiseCustomAnswer(restoreAnswerNames(answer, toolNames), loweredTools);
   const shown = makeCallsConsistent(emulateAnswer(raised, emulated));
   // Everything that was generated; the answer may show less.
@@ -114,7 +119,7 @@ function translate(called: Called, answer: Answer): Tried<RelayedAnswer> {
   const context = answerContextOf(called);
   // The client sees the usage that it is charged for.
   const usage = countUsage(shown.usage, { ...context, outputBytes });
-  const body = called.format.writeAnswer({ ...shown, usage }, context);
+  const body = called.asked.format.writeAnswer({ ...shown, usage }, context);
   return {
     kind: 'answered',
     answer: { body, usage: shown.usage, stop: shown.stop, outputBytes },

@@ -2,7 +2,7 @@
 import type { ApiError } from '../../canonical/errors.ts';
 import { endingOf } from '../audience.ts';
 import { cleanVendorError, toApiError, withoutProvider } from '../calling/failure-message.ts';
-import { billOf, failedUse, lossOf } from '../charging/model-bill.ts';
+import { billOf, failedUse, lossOf, soldBy } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { isProvoked } from '../charging/provoked.ts';
 import { useSoFar } from '../charging/used.ts';
@@ -16,10 +16,10 @@ export function outcomeOfFailure(failed: LastFailed, firstByteMs: number | null)
   const { called } = failed;
   if (wasAbandoned(failed)) {
     const used = useSoFar(called, failed.progress);
-    const sold = billOf(called, { used, ending: 'cut-off', firstByteMs });
+    const sold = soldBy(called, { used, ending: 'cut-off', firstByteMs });
     // Nobody is left to be told of anything.
     const nobody = () => {};
-    return { kind: 'sold', ...sold, response: null, isWhole: false, deliver: nobody, fail: nobody };
+    return { ...sold, response: null, deliver: nobody, fail: nobody };
   }
   const error = errorOf(failed);
   const lossMicros = lossOf(called, failed);
@@ -27,22 +27,23 @@ export function outcomeOfFailure(failed: LastFailed, firstByteMs: number | null)
     kind: 'failed',
     error,
     lossMicros,
-    isProvoked: isProvoked(called, failed),
+    isProvoked: isProvoked(called.terms, failed),
   } as const;
   // It is free when nothing shows that the model ran.
   if (!failed.failure.isProvoked || lossMicros === 0) return { ...ended, losses: [] };
   const used = failedUse(called, failed);
-  const { bill, losses } = billOf(called, { used, ending: endingOf(called), firstByteMs });
+  const { bill, losses } = billOf(called, { used, ending: endingOf(called.running), firstByteMs });
   return { ...ended, losses, spoiled: bill };
 }
 
 function errorOf({ called, reported }: LastFailed): ApiError {
-  const { format, provider } = called.attempt.route;
+  const { format, provider } = called.call.attempt.route;
   const { vendor, ...plain } = reported;
   return toApiError({
     ...plain,
     message: withoutProvider(reported.message, provider),
-    ...(vendor && format === called.format.name && { vendor: cleanVendorError(vendor, provider) }),
+    ...(vendor &&
+      format === called.asked.format.name && { vendor: cleanVendorError(vendor, provider) }),
   });
 }
 
@@ -50,7 +51,9 @@ function errorOf({ called, reported }: LastFailed): ApiError {
  * Returns true when the call was stopped because nobody waited any more, after its answer had begun:
  * not by its own failure or the end of the program.
  */
-function wasAbandoned({ called: { run, gateway, unseen }, failure }: LastFailed): boolean {
+function wasAbandoned({ called, failure }: LastFailed): boolean {
+  const { gateway, running, call } = called;
+  const { run } = running;
   const wasStopped = run.isAbandoned && !gateway.runs.isEnding && failure.kind === 'connection';
-  return wasStopped && unseen.hasBegun;
+  return wasStopped && call.unseen.hasBegun;
 }

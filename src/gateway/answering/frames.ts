@@ -4,7 +4,7 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import { translateStream } from '../../formats/translate.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../../lib/sse.ts';
-import type { CallReply } from '../calling/call.ts';
+import type { CallReply } from './call-upstream.ts';
 import type { Called } from '../stages.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { makeFailure } from '../calling/failure.ts';
@@ -19,7 +19,8 @@ export type OpenFrames = {
 };
 
 export function openFrames(called: Called, reply: CallReply, context: AnswerContext): OpenFrames {
-  const { format, attempt } = called;
+  const { format } = called.asked;
+  const { attempt } = called.call;
   const { route, written } = attempt;
   if (reply.kind !== 'stream') throw new Error(`no stream in a reply of kind ${reply.kind}`);
   const pipe = written.isTranslated

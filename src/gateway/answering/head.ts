@@ -8,57 +8,68 @@ import type { AnswerContext } from '../../formats/format.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
 import { usageMaxOf } from '../charging/used.ts';
 import type { HeaderNames } from '../../canonical/header-names.ts';
+import type { ModelCall, ModelTerms } from '../charging/model-call.ts';
+import type { Held as Running } from '../charging/offer.ts';
 import type { Charge } from '../charging/open-hold.ts';
-import type { Client, Headers } from '../client.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Headers } from '../client.ts';
 import { requestHeaders, writeNames, type Sender } from '../headers.ts';
-import { type AnswerStorage, retentionHeaders } from '../replaying/answer-storage.ts';
-import type { Called, Held } from '../stages.ts';
+import { retentionHeaders } from '../replaying/answer-storage.ts';
+import type { Caller } from '../request.ts';
+import type { Asked } from '../routing/write-request.ts';
+import type { Called } from '../stages.ts';
 
-type Answering = Pick<Held, 'gateway' | 'requestId' | 'model' | 'request'> & {
-  readonly estimate: Pick<InputEstimate, 'likely'>;
+type Answering = Failing & {
+  readonly asked: Pick<Asked, 'model' | 'request'> & {
+    readonly estimate: Pick<InputEstimate, 'likely'>;
+  };
+  /** Absent before the hold. */
+  readonly terms?: Pick<ModelTerms, 'granted'>;
   /** Absent before the first call. */
-  readonly attempt?: Called['attempt'];
+  readonly call?: Pick<ModelCall, 'attempt'>;
 };
 
 export function answerContextOf(answering: Answering): AnswerContext {
-  const { gateway, requestId, model, request, estimate, attempt } = answering;
+  const { gateway, caller, asked, terms, call } = answering;
+  const { model, request, estimate } = asked;
   const nowSeconds = () => Math.floor(gateway.clock.nowMs() / 1_000);
   return {
-    requestId: requestId.slice('req_'.length),
+    requestId: caller.requestId.slice('req_'.length),
     model: model.id,
     createdAtSeconds: nowSeconds(),
     nowSeconds,
     request,
-    ...(attempt && { leftOut: attempt.written.leftOut }),
+    ...(call && { leftOut: call.attempt.written.leftOut }),
     estimatedInputTokens: estimate.likely,
-    usageMax: usageMaxOf(answering),
+    usageMax: usageMaxOf({ model, request, ...terms, ...call }),
   };
 }
 
-export function errorContextOf({
-  gateway,
-  requestId,
-}: Pick<Held, 'gateway' | 'requestId'>): ErrorContext {
-  return { requestId, publicUrl: gateway.config.server.public_url };
+type Failing = {
+  readonly gateway: Pick<Gateway, 'clock' | 'config'>;
+  readonly caller: Pick<Caller, 'requestId'>;
+};
+
+export function errorContextOf({ gateway, caller }: Failing): ErrorContext {
+  return { requestId: caller.requestId, publicUrl: gateway.config.server.public_url };
 }
 
 type Whole = { readonly charge: Charge; readonly headers: Headers };
 
 /** Sends a whole answer. `headers`: those about the answer and its route. */
 export function sendWhole(answered: Answered, body: string, { charge, headers }: Whole): void {
-  const { client, gateway } = answered;
-  client.sendAnswer(body, {
+  const { running, gateway } = answered;
+  running.client.sendAnswer(body, {
     ...requestHeaders(answered),
     ...headers,
-    ...retentionHeaders(answered),
+    ...retentionHeaders(gateway.headers, running.storage),
     ...chargeHeaders(gateway.headers, charge),
   });
 }
 
 type Answered = Sender & {
-  readonly client: Client;
   readonly gateway: { readonly headers: HeaderNames };
-  readonly storage: AnswerStorage;
+  readonly running: Pick<Running, 'client' | 'storage'>;
 };
 
 export function chargeHeaders(
@@ -74,20 +85,18 @@ export function headHeaders(called: Called): Record<string, string> {
 }
 
 /** Headers that name the route and count the calls: they change with each call. */
-export function routeHeaders({ gateway, attempt, number }: Called): Record<string, string> {
+export function routeHeaders({ gateway, call }: Called): Record<string, string> {
   return {
-    [gateway.headers.route]: attempt.route.name.provider,
-    [gateway.headers.attempts]: String(number),
+    [gateway.headers.route]: call.attempt.route.name.provider,
+    [gateway.headers.attempts]: String(call.number),
   };
 }
 
 /** Headers about the answer. They are stored with it. */
-export function answerHeaders({
-  gateway,
-  granted,
-  attempt: { written },
-  format,
-}: Called): Record<string, string> {
+export function answerHeaders({ gateway, asked, terms, call }: Called): Record<string, string> {
+  const { format } = asked;
+  const { granted } = terms;
+  const { written } = call.attempt;
   const headers: Record<string, string> = {};
   const emulated = emulatedFields(written.emulated).map(
     (name) => format.fieldNames?.[name] ?? name,
@@ -106,7 +115,7 @@ export function responseToStore(
   called: Called,
   { recorded, contentType }: { readonly recorded: PackedText | null; readonly contentType: string },
 ): StoredResponse | null {
-  if (called.storage.bodyBytesMax === null) return null;
+  if (called.running.storage.bodyBytesMax === null) return null;
   const head = { status: 200, contentType, headers: answerHeaders(called) };
   return { ...head, ...(recorded ?? { body: null }) };
 }

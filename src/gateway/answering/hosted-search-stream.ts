@@ -15,7 +15,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { answerContextOf } from './head.ts';
-import { callUpstream, type CallReply } from '../calling/call.ts';
+import { callUpstream, type CallReply } from './call-upstream.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import { bytesPerToken } from '../charging/used.ts';
 import type { Called } from '../stages.ts';
@@ -74,7 +74,7 @@ class SearchStream {
   }
 
   async *run(first: CallReply): AsyncGenerator<string> {
-    const { unseen } = this.#called;
+    const { unseen } = this.#called.call;
     for (let reply = first; ;) {
       const { current } = this.#turns;
       const opened = openFrames(current, reply, answerContextOf(current));

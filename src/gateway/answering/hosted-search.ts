@@ -19,7 +19,7 @@ import type { RelayedAnswer } from '../../formats/format.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
-import type { CallFailed } from '../calling/call.ts';
+import type { CallFailed } from '../calling/call-failed.ts';
 import { usageMaxOf } from '../charging/used.ts';
 import { lighten } from '../routing/lighten.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
@@ -66,7 +66,7 @@ export class SearchTurns {
   /** Returns the usage of all turns. `reported`: the provider's count of the current one. */
   usageWith(reported: Usage | null, outputBytes = 0): Usage | null {
     if (!this.usage) return reported;
-    const estimatedInputTokens = this.current.estimate.likely;
+    const estimatedInputTokens = this.current.asked.estimate.likely;
     return add(this.usage, countUsage(reported, { estimatedInputTokens, outputBytes }));
   }
 
@@ -87,8 +87,11 @@ export class SearchTurns {
    * searched, it has called functions of the client too, or it may not be asked again.
    */
   end({ items, usage, outputBytes }: Turn): readonly JsonObject[] {
-    const { granted, attempt, model } = this.#first;
-    const estimatedInputTokens = this.current.estimate.likely;
+    const { asked, terms, call } = this.#first;
+    const { model } = asked;
+    const { granted } = terms;
+    const { attempt } = call;
+    const estimatedInputTokens = this.current.asked.estimate.likely;
     const counted = countUsage(usage, { estimatedInputTokens, outputBytes });
     const calls = items.filter(isSearchCall);
     const total = this.usage ? add(this.usage, counted) : counted;
@@ -100,7 +103,7 @@ export class SearchTurns {
       this.#isLeft ||
       this.#turns >= searchesMax ||
       total.outputTokens >= granted.maxOutputTokens ||
-      this.current.estimate.upper + found * resultTokensMax > model.contextTokens;
+      this.current.asked.estimate.upper + found * resultTokensMax > model.contextTokens;
     if (isLast) return [];
     this.usage = total;
     return calls;
@@ -108,8 +111,8 @@ export class SearchTurns {
 
   /** True when nobody will read the rest; never where it may be stored. */
   get #isLeft(): boolean {
-    const { client, name, cacheName } = this.#first;
-    return client.isGone() && !name && !cacheName;
+    const { running, names } = this.#first;
+    return running.client.isGone() && !names.request && !names.cache;
   }
 
   /** Searches, whatever the outcome: the model reads why it failed. Never charged then. */
@@ -124,7 +127,10 @@ export class SearchTurns {
   }
 
   async #find(query: string): Promise<readonly SearchResult[] | string> {
-    const { attempt, run, trace, log, hold, number } = this.#first;
+    const { caller, running, call } = this.#first;
+    const { trace, log } = caller;
+    const { run, hold } = running;
+    const { attempt, number } = call;
     if (this.#asked >= attempt.search!.searchesMax || this.#isLeft)
       return 'The request allows no more searches. Answer with what was found.';
     this.#asked += 1;
@@ -156,19 +162,20 @@ export class SearchTurns {
   #write(items: readonly JsonObject[], searched: readonly Searched[]): Called {
     this.#turns += 1;
     const { current } = this;
-    const { route, search } = current.attempt;
+    const { route, search } = current.call.attempt;
     const outputs = searched.map(({ output }) => output);
-    const request = continueWith(current.request, items, outputs);
-    const outputTokens = this.#first.granted.maxOutputTokens - this.usage!.outputTokens;
-    const written = writeUpstreamRequest({ ...current, request }, { route, search, outputTokens });
-    const attempt = { ...current.attempt, written };
+    const request = continueWith(current.asked.request, items, outputs);
+    const outputTokens = this.#first.terms.granted.maxOutputTokens - this.usage!.outputTokens;
+    const asked = { ...current.asked, request, estimate: estimateInputTokens(request.body) };
+    const written = writeUpstreamRequest(asked, { route, search, outputTokens });
+    const attempt = { ...current.call.attempt, written };
+    const lighter = lighten(current.gateway.routing, attempt, attempt);
     return {
       ...current,
       // Items get their ids from it.
-      requestId: `${this.#first.requestId}_${this.#turns}`,
-      request,
-      estimate: estimateInputTokens(request.body),
-      attempt: lighten({ ...current, attempt }, attempt) ?? attempt,
+      caller: { ...current.caller, requestId: `${this.#first.caller.requestId}_${this.#turns}` },
+      asked,
+      call: { ...current.call, attempt: lighter ?? attempt },
     };
   }
 }
@@ -202,11 +209,11 @@ export async function answerWithSearches(
 
   function whole({ shown, searches }: SearchTurns, answer: RelayedAnswer): RelayedAnswer {
     const usage = countUsage(answer.usage, {
-      estimatedInputTokens: called.estimate.likely,
+      estimatedInputTokens: called.asked.estimate.likely,
       outputBytes: answer.outputBytes,
-      usageMax: usageMaxOf(called),
+      usageMax: usageMaxOf({ ...called.asked, ...called.terms, ...called.call }),
     });
-    const id = `resp_${called.requestId.slice('req_'.length)}`;
+    const id = `resp_${called.caller.requestId.slice('req_'.length)}`;
     return {
       ...answer,
       body: { ...answer.body, id, output: shown, usage: writeUsage(usage) },
@@ -215,8 +222,8 @@ export async function answerWithSearches(
   }
 }
 
-export function searchId({ requestId }: Called, index: number): string {
-  return `ws_${requestId.slice('req_'.length)}_${index}`;
+export function searchId({ caller }: Called, index: number): string {
+  return `ws_${caller.requestId.slice('req_'.length)}_${index}`;
 }
 
 /** Earlier turns were complete, so the provider bills them. */

@@ -3,7 +3,7 @@
 // is sent again.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { CallSpan } from '../../canonical/request-spans.ts';
-import type { CallFailed } from '../calling/call.ts';
+import type { CallFailed } from '../calling/call-failed.ts';
 import { callRoute } from '../calling/call-route.ts';
 import { answerKindOf } from '../calling/health.ts';
 import { lighten } from '../routing/lighten.ts';
@@ -12,6 +12,7 @@ import { Retries, type Retry } from '../calling/retries.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import { tryRoutes } from '../calling/try-routes.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
+import type { ClientRequest } from '../../formats/format.ts';
 import type { Called, Held } from '../stages.ts';
 import { isProvoked } from '../charging/provoked.ts';
 import { lossOf } from '../charging/model-bill.ts';
@@ -42,7 +43,7 @@ export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise
       async call(attempt, number) {
         const [called, tried] = await callAttempt({ held, attempt, number }, call, retries);
         if (tried.kind === 'answered') return { ...tried, called };
-        held.log.note({ upstreamStatus: tried.failure.status });
+        held.caller.log.note({ upstreamStatus: tried.failure.status });
         return { ...tried, called, reported: retries.noteFailure(tried.failure, attempt) };
       },
       nextAfter: (failed) => nextAttempt(failed, retries),
@@ -56,12 +57,13 @@ export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise
  * One request at a time tests a route that was out of use. Another may be testing it already.
  */
 function firstAttempt(held: Held): Attempt {
-  const first = held.plan.begin(held.granted);
+  const { plan, granted } = held.terms;
+  const first = plan.begin(granted);
   return isAvailable(held, first) ? first : (nextAvailable(held) ?? first);
 }
 
 function nextAvailable(held: Held): Attempt | null {
-  const { plan, granted } = held;
+  const { plan, granted } = held.terms;
   for (let next = plan.next(granted); next; next = plan.next(granted))
     if (isAvailable(held, next)) return next;
   return null;
@@ -78,7 +80,9 @@ async function callAttempt<Answer>(
   call: Call<Answer>,
   retries: Retries<Attempt>,
 ): Promise<[Called, Tried<Answer>]> {
-  const { gateway, request, log } = held;
+  const { gateway, caller, asked, running } = held;
+  const { request, model } = asked;
+  const { requestId, log } = caller;
   const { route } = attempt;
   const { health } = gateway.routing;
   const kind = answerKindOf(request);
@@ -88,13 +92,10 @@ async function callAttempt<Answer>(
     unseen: unseenBy(request, attempt),
     tokensPerSecond: health.tokensPerSecond(route.name, kind),
   });
-  held.run.follow(unseen);
+  running.run.follow(unseen);
   const calledWith = (span: CallSpan | null): Called => ({
     ...held,
-    attempt,
-    number,
-    unseen,
-    span,
+    call: { attempt, number, unseen, span },
   });
   let called = calledWith(null);
   const facts = {
@@ -102,8 +103,8 @@ async function callAttempt<Answer>(
     baseUrl: route.isPlayed ? null : route.provider.baseUrl,
     stream: request.stream,
     record: log,
-    logFields: () => ({ request_id: held.requestId, model: held.model.id, attempt: number }),
-    isStopped: () => held.run.waiting.aborted,
+    logFields: () => ({ request_id: requestId, model: model.id, attempt: number }),
+    isStopped: () => running.run.waiting.aborted,
   };
   try {
     const tried = await callRoute(gateway, facts, (span, noteAnswer) => {
@@ -125,7 +126,7 @@ async function callAttempt<Answer>(
  * Returns the output that the client cannot see. An answer without streaming shows nothing until
  * its end. A thinking model may hide its thoughts, and a call may come whole.
  */
-function unseenBy({ stream }: Held['request'], { written }: Attempt): Unseen {
+function unseenBy({ stream }: ClientRequest, { written }: Attempt): Unseen {
   if (!stream) return 'all';
   return written.mayHide ? 'parts' : 'nothing';
 }
@@ -133,18 +134,19 @@ function unseenBy({ stream }: Held['request'], { written }: Attempt): Unseen {
 /** Returns the next call after its wait; null when none is made and the failure is reported. */
 async function nextAttempt(failed: LastFailed, retries: Retries<Attempt>): Promise<Attempt | null> {
   const { called } = failed;
-  const { attempt } = called;
+  const { gateway, running, terms } = called;
+  const { attempt, number } = called.call;
   if (failed.begun || isGivenUp(called) || attempt.route.isPlayed) return null;
   // Not a retry: the host refused the request at once, and is asked for less.
-  const lighter = lighten(called, failed);
+  const lighter = lighten(gateway.routing, attempt, failed);
   const next = lighter ? { route: lighter, waitMs: 0 } : chooseNext(failed, retries);
   if (!next) return null;
   if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);
   if (isGivenUp(called)) return null;
-  await called.hold.bookLossBeside({
+  await running.hold.bookLossBeside({
     lossMicros: lossOf(called, failed),
-    callNumber: called.number,
-    isProvoked: isProvoked(called, failed),
+    callNumber: number,
+    isProvoked: isProvoked(terms, failed),
   });
   return next.route;
 }
@@ -159,19 +161,20 @@ function chooseNext(
   retries: Retries<Attempt>,
 ): Retry<Attempt> | null {
   if (retries.leftMs <= 0 || failure.isBilled || nextStepAfter(reported) === 'never') return null;
-  const invited = failure.retryAfterSeconds ? retries.take(called.attempt) : null;
+  const invited = failure.retryAfterSeconds ? retries.take(called.call.attempt) : null;
   if (invited) return invited;
   const next = nextAvailable(called);
   return next ? { route: next, waitMs: 0 } : retries.take(null);
 }
 
 /** True when nobody waits for the answer any more, or the program ends. */
-function isGivenUp(held: Held): boolean {
-  return held.run.waiting.aborted || !isAwaited(held);
+function isGivenUp({ running }: Held): boolean {
+  return running.run.waiting.aborted || !isAwaited(running);
 }
 
-async function waitUnlessGone(held: Held, waitMs: number): Promise<void> {
+async function waitUnlessGone({ gateway, running }: Held, waitMs: number): Promise<void> {
   const abandoned = new AbortController();
-  onAbandoned(held, () => abandoned.abort());
-  await held.gateway.clock.sleep(waitMs, AbortSignal.any([held.run.waiting, abandoned.signal]));
+  onAbandoned(running, () => abandoned.abort());
+  const { waiting } = running.run;
+  await gateway.clock.sleep(waitMs, AbortSignal.any([waiting, abandoned.signal]));
 }

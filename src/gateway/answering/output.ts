@@ -4,7 +4,8 @@ import { TextPacker, type PackedText } from '../../lib/packing.ts';
 import type { ClientStream, Headers } from '../client.ts';
 import { emptyComment, type KeptStream } from '../keep-alives.ts';
 import { requestHeaders } from '../headers.ts';
-import { elapsedMs, type Called, type Held } from '../stages.ts';
+import { elapsedMs } from '../request.ts';
+import type { Called, Held } from '../stages.ts';
 import { retentionHeaders } from '../replaying/answer-storage.ts';
 import { answerHeaders, headHeaders, routeHeaders } from './head.ts';
 
@@ -26,7 +27,7 @@ export class Output implements KeptStream {
 
   constructor(held: Held) {
     this.#held = held;
-    const { bodyBytesMax } = held.storage;
+    const { bodyBytesMax } = held.running.storage;
     this.#recording = bodyBytesMax === null ? null : new TextPacker(bodyBytesMax);
     this.lastWriteMs = held.gateway.keepAlives.nowMs();
     this.close = held.gateway.keepAlives.add(this);
@@ -48,8 +49,8 @@ export class Output implements KeptStream {
 
   /** Called when the first piece of an answer has come. */
   noteFirstByte(): void {
-    this.firstByteMs = elapsedMs(this.#held);
-    this.#held.log.note({ firstByteMs: this.firstByteMs });
+    this.firstByteMs = elapsedMs(this.#held.gateway.clock, this.#held.caller);
+    this.#held.caller.log.note({ firstByteMs: this.firstByteMs });
   }
 
   /** Returns all frames written so far and these, to be stored; null when they are not stored. */
@@ -62,7 +63,7 @@ export class Output implements KeptStream {
   write(frames: string): Promise<void> | void {
     this.#hasFrames = true;
     this.#recording?.add(frames);
-    if (this.#held.client.isGone()) return;
+    if (this.#held.running.client.isGone()) return;
     this.#touch();
     return this.#open().write(frames);
   }
@@ -72,11 +73,12 @@ export class Output implements KeptStream {
    * it.
    */
   keepAlive(): void {
-    const { client, format } = this.#held;
+    const { running, asked } = this.#held;
+    const { client } = running;
     if (client.isGone()) return;
     this.#touch();
     this.#isEarly ||= !this.#stream;
-    this.#open().keepAlive(this.#hasFrames ? format.keepAlive : emptyComment);
+    this.#open().keepAlive(this.#hasFrames ? asked.format.keepAlive : emptyComment);
   }
 
   /** Sends the last frames. */
@@ -87,7 +89,8 @@ export class Output implements KeptStream {
       ...answerHeaders(this.#serving),
       ...routeHeaders(this.#serving),
     };
-    const retention = retentionHeaders(this.#held);
+    const { gateway, running } = this.#held;
+    const retention = retentionHeaders(gateway.headers, running.storage);
     stream.end(frames, { ...trailers, ...late, ...retention });
     this.close();
   }
@@ -104,18 +107,19 @@ export class Output implements KeptStream {
 
   #open(): ClientStream {
     if (this.#stream) return this.#stream;
-    const { gateway, client, granted } = this.#held;
+    const { gateway, running, names, terms } = this.#held;
+    const { client, storage } = running;
     this.#isEarly ||= client.hasHead?.() ?? false;
     const { cost, balance, reserved, route, attempts, ignored, emulated, idempotency } =
       gateway.headers;
     const late = this.#isEarly ? [route, attempts, ignored, emulated] : [];
-    const retention = retentionHeaders(this.#held);
-    if (this.#held.name) late.push(idempotency);
+    const retention = retentionHeaders(gateway.headers, storage);
+    if (names.request) late.push(idempotency);
     const head = this.#isEarly
       ? { ...requestHeaders(this.#held), ...answerHeaders(this.#serving) }
       : headHeaders(this.#serving);
     this.#stream = client.startStream(
-      { ...head, ...retention, [reserved]: String(granted.amountMicros) },
+      { ...head, ...retention, [reserved]: String(terms.granted.amountMicros) },
       [cost, balance, ...late],
     );
     return this.#stream;

@@ -8,11 +8,12 @@ import type { CancelTimer } from '../../lib/clock.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { readOnMs } from '../active-runs.ts';
 import { endingOf } from '../audience.ts';
-import { callUpstream, type CallFailed } from '../calling/call.ts';
+import type { CallFailed } from '../calling/call-failed.ts';
+import { callUpstream } from './call-upstream.ts';
 import { makeFailure, unaffordable } from '../calling/failure.ts';
 import { HoldGrowth } from '../charging/hold-growth.ts';
 import type { Charge } from '../charging/open-hold.ts';
-import { billOf, isCacheable, type Ended } from '../charging/model-bill.ts';
+import { soldBy, type Ended } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { finalUse, useSoFar, type Used } from '../charging/used.ts';
 import { callModel, type Tried } from './model-calls.ts';
@@ -25,10 +26,10 @@ import { Output } from './output.ts';
 
 export async function streamAnswer(held: Held): Promise<Outcome> {
   const output = new Output(held);
-  held.run.whenClosed(output.close);
+  held.running.run.whenClosed(output.close);
   const growth = new HoldGrowth(
-    held.hold,
-    held.granted,
+    held.running.hold,
+    held.terms.granted,
     held.gateway.config.limits.hold_slice_tokens,
   );
   const tried = await callModel(held, (called, noteAnswer) =>
@@ -38,7 +39,7 @@ export async function streamAnswer(held: Held): Promise<Outcome> {
   const { called, begun } = tried;
   const failed = outcomeOfFailure(tried, output.firstByteMs);
   if (failed.kind === 'sold') return failed;
-  const pipe = begun ?? called.format.writeStream(answerContextOf(called));
+  const pipe = begun ?? called.asked.format.writeStream(answerContextOf(called));
   return { ...failed, fail: (error) => sendError({ called, output, pipe }, error) };
 }
 
@@ -60,14 +61,14 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Tri
   output.serve(called);
   const stopWatching = called.gateway.growths.watch(growth, {
     outputBytes: () => pipe?.progress.output.bytes ?? 0,
-    unseen: called.unseen,
-    onRefused: () => called.run.stop(),
+    unseen: called.call.unseen,
+    onRefused: () => called.running.run.stop(),
   });
   try {
     const reply = await callUpstream(called);
     if (reply.kind === 'failure')
       return growth.isRefused ? { ...reply, failure: unaffordable } : reply;
-    const own = called.attempt.search?.own;
+    const own = called.call.attempt.search?.own;
     const context = answerContextOf(called);
     const opened = own
       ? openSearches(called, own, reply, context)
@@ -84,8 +85,8 @@ async function relay(relayed: Relay): Promise<Tried<Outcome>> {
   const copied = await copyFrames(relayed);
   const { failure } = copied;
   const { status, stop, isCut = false } = pipe.progress;
-  called.log.note({ finish: stop?.reason });
-  if (status === 'running' && growth.isRefused && !called.unseen.hasBegun)
+  called.caller.log.note({ finish: stop?.reason });
+  if (status === 'running' && growth.isRefused && !called.call.unseen.hasBegun)
     return brokenOff(pipe, unaffordable, { hasBegun: false });
   if (status === 'running' && (growth.isRefused || isCut || isOwnEnd(relayed, copied)))
     return { kind: 'answered', answer: await endEarly(relayed) };
@@ -119,7 +120,8 @@ const writingMs = 2_000;
  * of each answer for nothing.
  */
 function isOwnEnd({ called, pipe }: Relay, { failure, clientWaitMs }: Copied): boolean {
-  const { unseen, gateway } = called;
+  const { gateway } = called;
+  const { unseen } = called.call;
   if (pipe.progress.output.bytes === 0 || gateway.runs.isEnding) return false;
   return (failure?.isOverdue && unseen.silentMs < writingMs) || clientWaitMs >= slowReadMs;
 }
@@ -151,13 +153,15 @@ async function copyFrames({
   growth,
   noteAnswer,
 }: Relay): Promise<Copied> {
-  const { unseen, run, gateway } = called;
+  const { gateway, running, terms } = called;
+  const { unseen } = called.call;
+  const { run } = running;
   const { clock } = gateway;
   let stopReading: CancelTimer | null = null;
   let clientWaitMs = 0;
   try {
     for await (const text of frames) {
-      if (pipe.progress.isCut && !called.runsToEnd)
+      if (pipe.progress.isCut && !terms.runsToEnd)
         stopReading ??= clock.after(readOnMs, () => run.stop());
       const outputBytes = pipe.progress.output.bytes;
       if (text !== '' || outputBytes > 0 || pipe.progress.isOpening) unseen.begin();
@@ -201,12 +205,14 @@ function passOn(
  * answer so far is sold, and ends as at its length limit or stop sequence.
  */
 async function endEarly({ called, pipe, output }: Relay): Promise<Outcome> {
-  called.run.stop();
+  called.running.run.stop();
   const used = useSoFar(called, pipe.progress);
   const isLimited = !pipe.progress.isCut;
   // When nothing was sent yet, a new writer begins the stream as usual.
   const ending =
-    output.hasFrames || !isLimited ? pipe : called.format.writeStream(answerContextOf(called));
+    output.hasFrames || !isLimited
+      ? pipe
+      : called.asked.format.writeStream(answerContextOf(called));
   // The client is shown what it is charged.
   ending.progress.usage = used.usage;
   await output.write(ending.limit());
@@ -220,19 +226,24 @@ async function finish(
   { called, pipe, output }: Finishing,
   { used, isLimited = false }: Pick<Ended, 'used' | 'isLimited'>,
 ): Promise<Outcome> {
-  const { client, gateway, span } = called;
+  const { gateway, running } = called;
+  const { client } = running;
+  const { span } = called.call;
   span?.end();
   if (span) span.stop = isLimited ? 'length' : (pipe.progress.stop?.reason ?? null);
   // A replay of the stored answer costs nothing.
   const recorded = await output.recordedWith(pipe.close(0));
   const contentType = 'text/event-stream; charset=utf-8';
   const response = responseToStore(called, { recorded, contentType });
-  const ended = { used, isLimited, ending: endingOf(called), firstByteMs: output.firstByteMs };
+  const ended = {
+    used,
+    isLimited,
+    ending: endingOf(called.running),
+    firstByteMs: output.firstByteMs,
+  };
   return {
-    kind: 'sold',
-    ...billOf(called, ended),
+    ...soldBy(called, ended),
     response,
-    isWhole: isCacheable(called, ended),
     deliver(charge) {
       if (client.isGone()) return;
       const frames = costComment(called, charge) + pipe.close(usdFromMicros(charge.costMicros));
@@ -269,7 +280,7 @@ type ErrorTarget = Pick<Relay, 'called' | 'output'> & {
  */
 function sendError({ called, output, pipe }: ErrorTarget, error: ApiError): void {
   if (!output.hasBegun) throw error;
-  called.log.noteError(error);
+  called.caller.log.noteError(error);
   output.end(pipe.fail(error, errorContextOf(called)), {});
 }
 

@@ -64,11 +64,9 @@ function openStream({
       },
     },
   } as unknown as Books;
-  const payer = {
-    requestId: 'h',
-    key: { id: 'k', accountId: 'a', mode: 'live' },
-    log: new RequestLog('h'),
-  } as Payer;
+  const key = { id: 'k', accountId: 'a', mode: 'live' };
+  const caller = { requestId: 'h', key, log: new RequestLog('h') };
+  const payer = { caller, tags: undefined } as unknown as Payer;
   const hold = new OpenHold(books, payer, { amountMicros: slice, endRisk: () => {} });
   const granted = { coveredTokens: slice, maxOutputTokens, wanted: asked } as unknown as Granted;
   const growth = new HoldGrowth(hold, granted, slice);

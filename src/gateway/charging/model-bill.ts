@@ -3,8 +3,9 @@ import { totalInputTokens } from '../../canonical/usage.ts';
 import { priceUsage } from '../../domain/catalog/price.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';
 import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
-import type { CallFailed } from '../calling/call.ts';
-import { elapsedMs, type Called } from '../stages.ts';
+import type { CallFailed } from '../calling/call-failed.ts';
+import { elapsedMs } from '../request.ts';
+import type { CalledModel as Called } from './model-call.ts';
 import type { Bill, Loss } from './open-hold.ts';
 import { finalUse, useSoFar, type Used } from './used.ts';
 
@@ -28,10 +29,8 @@ export function billOf(
   called: Called,
   ended: Ended,
 ): { readonly bill: Bill; readonly losses: readonly Loss[] } {
-  const { log, attempt, span, number } = called;
+  const { attempt, number } = called.call;
   const { usage, searches, claimed } = ended.used;
-  if (span) span.usage = usage;
-  log.note({ inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens });
   const priced = priceUsage(attempt.price, usage, searches);
   const { upstreamCostMicros } = priced;
   const bill = { ...priced, record: recordOf(called, ended, priced) };
@@ -41,16 +40,18 @@ export function billOf(
   return { bill, losses: [{ lossMicros, callNumber: number }] };
 }
 
-/**
- * Returns true when the answer may be cached. The cache key names the primary route, and a fallback
- * may have left out more of the request.
- */
-export function isCacheable(
-  { plan, attempt, granted }: Called,
-  { ending, isLimited }: Ended,
-): boolean {
-  const isFallback = plan.beginsWithFallback || attempt.route !== plan.first.route;
-  return ending === 'complete' && !isLimited && !granted.isReduced && !isFallback;
+/** Returns what is sold, and notes what was used. */
+export function soldBy(called: Called, ended: Ended) {
+  const { caller, terms, call } = called;
+  const { usage } = ended.used;
+  if (call.span) call.span.usage = usage;
+  caller.log.note({ inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens });
+  const { plan, granted } = terms;
+  // The cache key names the primary route, and a fallback may have left out more of the request.
+  const isFallback = plan.beginsWithFallback || call.attempt.route !== plan.first.route;
+  const isWhole =
+    ended.ending === 'complete' && !ended.isLimited && !granted.isReduced && !isFallback;
+  return { kind: 'sold', ...billOf(called, ended), isWhole } as const;
 }
 
 /** A failed call, and what had arrived of its answer. */
@@ -66,11 +67,11 @@ export function lossOf(called: Called, failed: Failed): Micros {
   const hasWritten =
     reported !== null ||
     output.bytes + searchesSoFar > 0 ||
-    (hasStreamed && called.unseen.tokens > 0);
+    (hasStreamed && called.call.unseen.tokens > 0);
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
   if (!hasRun) return zeroMicros;
   const { usage, claimed, searches } = failedUse(called, failed);
-  return priceUsage(called.attempt.price, claimed ?? usage, searches).upstreamCostMicros;
+  return priceUsage(called.call.attempt.price, claimed ?? usage, searches).upstreamCostMicros;
 }
 
 /** Returns the use of a failed call. */
@@ -86,7 +87,7 @@ export function failedUse(called: Called, { progress, isWhole = false }: Failed)
  * page, or a failed connection.
  */
 function isBilledWithoutAnswer(
-  { run, attempt }: Called,
+  { running: { run }, call: { attempt } }: Called,
   { failure, requestSent }: Failed,
 ): boolean {
   if (!requestSent || attempt.route.isPlayed) return false;
@@ -101,7 +102,8 @@ function recordOf(
   { used, ending, firstByteMs }: Ended,
   priced: Priced,
 ): ChargeRecord {
-  const { model, format, attempt, number, request } = called;
+  const { model, format, request } = called.asked;
+  const { attempt, number } = called.call;
   return {
     modelId: model.id,
     modelName: model.displayName,
@@ -116,7 +118,7 @@ function recordOf(
     ending,
     streamed: request.stream,
     attempts: number,
-    durationMs: elapsedMs(called),
+    durationMs: elapsedMs(called.gateway.clock, called.caller),
     firstByteMs,
   };
 }

@@ -18,7 +18,7 @@ import type { Logger } from '../../lib/log.ts';
 import { floorToCents, micros, zeroMicros, type Micros } from '../../lib/money.ts';
 import type { AccountStandings } from './account-standings.ts';
 import type { AnswerStorage } from '../replaying/answer-storage.ts';
-import type { RequestLog } from '../request-log.ts';
+import type { Caller } from '../request.ts';
 
 /** The ledger that holds are written to, and who is informed of losses. */
 export type Books = {
@@ -31,10 +31,8 @@ export type Books = {
 
 /** The paying account and key. */
 export type Payer = {
-  readonly requestId: string;
-  readonly key: ApiKey;
+  readonly caller: Pick<Caller, 'requestId' | 'key' | 'log'>;
   readonly tags: readonly string[] | undefined;
-  readonly log: RequestLog;
 };
 
 /** What is charged. */
@@ -78,7 +76,10 @@ export async function reserve(
   payer: Payer,
   { mayOutlast, amountMicros, likelyCost }: Amounts & { readonly mayOutlast: boolean },
 ): Promise<OpenHold | RefusedOutcome> {
-  const endRisk = await books.standings.admit(payer.key, mayOutlast ? amountMicros : zeroMicros);
+  const endRisk = await books.standings.admit(
+    payer.caller.key,
+    mayOutlast ? amountMicros : zeroMicros,
+  );
   let held: OpenHold | RefusedOutcome | null = null;
   try {
     held = await submitReserve(books, payer, { amounts: { amountMicros, likelyCost }, endRisk });
@@ -95,8 +96,8 @@ async function submitReserve(
   payer: Payer,
   { amounts, endRisk }: ToReserve,
 ): Promise<OpenHold | RefusedOutcome> {
-  const { requestId, key } = payer;
-  const span = payer.log.spans?.beginHold(amounts.amountMicros);
+  const { requestId, key } = payer.caller;
+  const span = payer.caller.log.spans?.beginHold(amounts.amountMicros);
   const submitted = books.ledger.submit({
     type: 'reserve',
     holdId: requestId,
@@ -147,9 +148,9 @@ export class OpenHold {
     this.#books = books;
     this.#payer = payer;
     this.#endRisk = endRisk;
-    this.#ledgerId = ledgerIdOf(payer.key.accountId, payer.key.mode);
+    this.#ledgerId = ledgerIdOf(payer.caller.key.accountId, payer.caller.key.mode);
     this.#amountMicros = amountMicros;
-    payer.log.note({ holdMicros: amountMicros });
+    payer.caller.log.note({ holdMicros: amountMicros });
   }
 
   /** True when it was charged or released, or the ledger will do so by itself. */
@@ -162,7 +163,7 @@ export class OpenHold {
    * written.
    */
   async extendTo(amountMicros: Micros): Promise<'held' | 'refused' | 'failed'> {
-    const { requestId, key, log } = this.#payer;
+    const { requestId, key, log } = this.#payer.caller;
     // One that failed may have been booked all the same, so the next is another part.
     this.#extensions += 1;
     try {
@@ -198,7 +199,8 @@ export class OpenHold {
     { response, isWhole, storage }: ToStore,
   ): Promise<Charge | null> {
     const { upstreamCostMicros } = record;
-    const { requestId, key, tags, log } = this.#payer;
+    const { caller, tags } = this.#payer;
+    const { requestId, key, log } = caller;
     const isFree = key.mode === 'test' || costMicros === 0;
     const sealed = response && (await storage.seal(response, { isWhole, isFree }));
     const span = log.spans?.beginSettlement();
@@ -238,7 +240,7 @@ export class OpenHold {
    * Ends the hold without a charge. The loss is what the provider bills anyway.
    */
   async release(lossMicros: Micros, { isProvoked = false }: Blame = {}): Promise<void> {
-    const { requestId, key, log } = this.#payer;
+    const { requestId, key, log } = this.#payer.caller;
     log.note({ ending: 'failed' });
     const release = {
       type: 'release',
@@ -261,14 +263,14 @@ export class OpenHold {
    * account's loss budget has room for it.
    */
   withinLossBudget<T>(action: (isWithin: boolean) => Promise<T>): Promise<T> {
-    return this.#books.standings.bookInTurn(this.#payer.key, action);
+    return this.#books.standings.bookInTurn(this.#payer.caller.key, action);
   }
 
   /** Books a loss beside this hold, once for each call, under a hold of zero. */
   async bookLossBeside({ lossMicros, callNumber, isProvoked = false }: Loss): Promise<void> {
     if (lossMicros === 0) return;
     const { ledger, owner, log } = this.#books;
-    const { requestId, key } = this.#payer;
+    const { requestId, key } = this.#payer.caller;
     const holdId = `${requestId}/attempt-${callNumber}`;
     try {
       const held = await ledger.submit({
@@ -291,7 +293,7 @@ export class OpenHold {
       const outcome = held.type === 'held' ? await ledger.submit(release) : held;
       if (outcome.type === 'released') {
         if (isProvoked) this.#books.standings.noteLoss(key);
-        return this.#payer.log.addLoss(lossMicros);
+        return this.#payer.caller.log.addLoss(lossMicros);
       }
       throw new Error(`the ledger answered with ${outcome.type}`);
     } catch (err) {
@@ -327,8 +329,8 @@ export class OpenHold {
   }
 
   #noteFree(lossMicros: Micros): null {
-    this.#payer.log.note({ ending: 'failed' });
-    this.#payer.log.addLoss(lossMicros);
+    this.#payer.caller.log.note({ ending: 'failed' });
+    this.#payer.caller.log.addLoss(lossMicros);
     return null;
   }
 }

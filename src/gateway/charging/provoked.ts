@@ -1,6 +1,6 @@
 // Tells which failures count against the account's loss budget.
-import type { CallFailed } from '../calling/call.ts';
-import type { Called } from '../stages.ts';
+import type { CallFailed } from '../calling/call-failed.ts';
+import type { ModelTerms } from './model-call.ts';
 import type { HoldRequest } from './worst-case.ts';
 
 /** The speed of a slow model, in tokens a second. */
@@ -10,7 +10,10 @@ const slowTokensPerSecond = 25;
  * Returns true when the account could cause the failure: by the model's own output, or by asking
  * for so much of it that writing it takes longer than the answer may take, or costs more than it has.
  */
-export function isProvoked({ granted }: Called, { failure }: Pick<CallFailed, 'failure'>): boolean {
+export function isProvoked(
+  { granted }: ModelTerms,
+  { failure }: Pick<CallFailed, 'failure'>,
+): boolean {
   if (failure.isUnaffordable) return true;
   if (!failure.isOverdue) return failure.isProvoked ?? false;
   return mayOutlast(granted.wanted, granted.maxOutputTokens);

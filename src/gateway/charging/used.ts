@@ -2,9 +2,12 @@
 // ours. A provider's count is untrusted.
 import { countUsage, totalInputTokens, type Usage, type UsageMax } from '../../canonical/usage.ts';
 import { tokensFromBytes } from '../../lib/tokens-from-bytes.ts';
-import type { CallFailed } from '../calling/call.ts';
+import type { CallFailed } from '../calling/call-failed.ts';
 import { inputTokensWithSearches, likelyInputTokensAfter } from '../routing/provider-search.ts';
-import type { Called } from '../stages.ts';
+import type { Attempt } from '../routing/plan.ts';
+import type { Asked } from '../routing/write-request.ts';
+import type { CalledModel as Called } from './model-call.ts';
+import type { Granted } from './worst-case.ts';
 
 export type Used = {
   readonly usage: Usage;
@@ -35,7 +38,10 @@ export function useSoFar(
   called: Called,
   { usage: reported, searches, output }: CallFailed['progress'],
 ): Used {
-  const { unseen, granted, request } = called;
+  const { asked, terms, call } = called;
+  const { request } = asked;
+  const { granted } = terms;
+  const { unseen } = call;
   const unseenBytes = unseen.tokens * request.choices * bytesPerToken;
   const own = Math.min(
     tokensFromBytes(output.bytesWithUnseen(unseenBytes)),
@@ -50,12 +56,10 @@ export function useSoFar(
  * Adds the results that the provider's searches made the model read. A count from mid-stream is
  * older than they are.
  */
-function withResults(
-  { model: { contextTokens }, estimate, attempt }: Called,
-  counted: Usage,
-  searches = 0,
-): Usage {
-  const { search } = attempt;
+function withResults({ asked, call }: Called, counted: Usage, searches = 0): Usage {
+  const { estimate, model } = asked;
+  const { contextTokens } = model;
+  const { search } = call.attempt;
   const done = search?.billsResults ? Math.min(searches, search.searchesMax) : 0;
   if (done === 0) return counted;
   const read = likelyInputTokensAfter(done, { promptTokens: estimate.likely, contextTokens });
@@ -66,11 +70,11 @@ function withResults(
 /** The ratio of our own count, as in `tokensFromBytes`. */
 export const bytesPerToken = 4;
 
-type Counting = Pick<Called, 'model' | 'request'> & {
+type Counting = Pick<Asked, 'model' | 'request'> & {
   /** Absent before the hold. */
-  readonly granted?: Called['granted'];
+  readonly granted?: Granted;
   /** Absent before the first call. */
-  readonly attempt?: Pick<Called['attempt'], 'search'>;
+  readonly attempt?: Pick<Attempt, 'search'>;
 };
 
 /**
@@ -104,12 +108,14 @@ export function usageMaxOf({ model, request, granted, attempt }: Counting): Usag
 }
 
 function countReported(called: Called, reported: Usage | null, outputBytes: number): Usage {
-  const { estimate, gateway, attempt } = called;
+  const { gateway, asked, terms, call } = called;
+  const { attempt } = call;
+  const { estimate } = asked;
   if (reported) gateway.routing.noteCounts(attempt.route.name, reported);
   return countUsage(reported, {
     estimatedInputTokens: estimate.likely,
     outputBytes,
-    usageMax: usageMaxOf(called),
+    usageMax: usageMaxOf({ ...asked, ...terms, attempt }),
   });
 }
 
@@ -118,14 +124,15 @@ function countReported(called: Called, reported: Usage | null, outputBytes: numb
  * else null.
  */
 function claimOf(called: Called, reported: Usage | null, counted: Usage): Usage | null {
-  const { gateway, requestId, attempt } = called;
-  const max = usageMaxOf(called);
+  const { gateway, caller, asked, terms, call } = called;
+  const { attempt } = call;
+  const max = usageMaxOf({ ...asked, ...terms, attempt });
   const isTooLarge =
     reported !== null &&
     (totalInputTokens(reported) > max.inputTokens || reported.outputTokens > max.outputTokens);
   if (!isTooLarge) return null;
   gateway.log.warn(
-    { request_id: requestId, provider: attempt.route.name.provider, usage: reported, max },
+    { request_id: caller.requestId, provider: attempt.route.name.provider, usage: reported, max },
     'the upstream reported more tokens than the request could cause: the rest is booked as a loss',
   );
   return {
@@ -150,10 +157,8 @@ function usedOf(called: Called, { reported, counted, searches = 0 }: Counted): U
 }
 
 /** Limits searches to the maximum sent to the provider: the client asked for no more. */
-function clampSearches(
-  { attempt: { search }, gateway, requestId }: Called,
-  searches: number,
-): number {
+function clampSearches({ call, gateway, caller: { requestId } }: Called, searches: number): number {
+  const { search } = call.attempt;
   const searchesMax = search?.searchesMax ?? 0;
   if (searches <= searchesMax) return searches;
   gateway.log.warn(

@@ -13,7 +13,12 @@ import type {
   ImageJobResult,
 } from '../../providers/image-provider.ts';
 import { sandboxImages } from '../../providers/registry.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CallListeners } from '../calling/call-route.ts';
+import type { RouteHealth } from '../calling/health.ts';
+import type { Upstreams } from '../calling/upstreams.ts';
+import type { ConnectedProviders } from '../routing/providers.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { Run } from '../active-runs.ts';
 import { imageHttpOver } from './image-http.ts';
@@ -25,6 +30,15 @@ import { modelNotFound } from '../routing/route.ts';
 import { availableFirst, tryRoutes } from '../calling/try-routes.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 
+/** What making images needs of the program. */
+type Maker = CallListeners & {
+  readonly catalog: Catalog;
+  readonly providers: Pick<ConnectedProviders, 'images'>;
+  readonly upstreams: Upstreams;
+  readonly routing: { readonly health: Pick<RouteHealth, 'isAvailable'> };
+  readonly clock: Clock;
+};
+
 export type ImageRouteChosen = {
   /** As shown in headers, logs and books. */
   readonly provider: string;
@@ -35,7 +49,7 @@ export type ImageRouteChosen = {
 
 /** Returns the active routes in order. Throws ApiError `model_not_found` when there is none. */
 export function findImageRoutes(
-  { catalog, providers }: Gateway,
+  { catalog, providers }: Pick<Maker, 'catalog' | 'providers'>,
   { model, mode }: { readonly model: ImageModel; readonly mode: Mode },
 ): readonly [ImageRouteChosen, ...ImageRouteChosen[]] {
   if (mode === 'test') return [{ provider: 'sandbox', upstreamModels: {}, connected: null }];
@@ -90,7 +104,7 @@ export type ImagesMade =
  * Makes images on the first route that delivers any. Routes that are out of use come last. When a
  * provider refuses the request itself, no other is tried.
  */
-export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise<ImagesMade> {
+export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<ImagesMade> {
   const { routing } = gateway;
   const { log, request, signals } = asked;
   const [first, ...others] = availableFirst(
@@ -163,7 +177,7 @@ function countsOf(
 
 /** Makes all calls of one route at once. */
 async function callRouteFor(
-  gateway: Gateway,
+  gateway: Maker,
   { route, counts }: { readonly route: ImageRouteChosen; readonly counts: readonly number[] },
   asked: ImagesToMake,
 ): Promise<readonly ImageJobResult[]> {
@@ -199,7 +213,7 @@ async function callRouteFor(
 type Caller = Pick<ImageRouteChosen, 'connected'> & Pick<ImagesToMake, 'trace'>;
 
 async function generate(
-  gateway: Gateway,
+  gateway: Maker,
   { connected, trace }: Caller,
   job: ImageJob,
 ): Promise<ImageJobResult> {

@@ -121,7 +121,7 @@ export async function countInput(
     inputTokens: counted?.inputTokens ?? estimateInput(request.body, { model, routes }).likely,
     isEstimated: counted === null,
     headers: {
-      ...requestHeaders({ gateway, key, rateHeaders, sale }),
+      ...requestHeaders({ gateway, caller: incoming, rateHeaders, sale }),
       ...(names.size > 0 && { [gateway.headers.ignored]: writeNames([...names]) }),
       ...(counted === null && { [gateway.headers.tokenCount]: 'estimate' }),
     },

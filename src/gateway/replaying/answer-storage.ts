@@ -104,10 +104,9 @@ export const noAnswerStorage = new AnswerStorage({
 });
 
 /** Tells the client of a first answer that a repeat with its Idempotency-Key will not get it. */
-export function retentionHeaders(answered: {
-  readonly gateway: { readonly headers: HeaderNames };
-  readonly storage: AnswerStorage;
-}): Headers {
-  const { gateway, storage } = answered;
-  return storage.isNotKept ? { [gateway.headers.idempotency]: 'not-retained' } : {};
+export function retentionHeaders(
+  { idempotency }: Pick<HeaderNames, 'idempotency'>,
+  storage: Pick<AnswerStorage, 'isNotKept'>,
+): Headers {
+  return storage.isNotKept ? { [idempotency]: 'not-retained' } : {};
 }

@@ -5,9 +5,9 @@ import type { StoredResponse } from '../../canonical/stored-response.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { floorToCents } from '../../lib/money.ts';
 import type { Headers } from '../client.ts';
-import type { Accepted } from '../stages.ts';
 import type { ReplaySource } from '../request-log.ts';
 import { requestHeaders } from '../headers.ts';
+import type { Replayable } from './replayable.ts';
 import type { WaitingClient } from './waiting-client.ts';
 
 type Replayed = {
@@ -19,14 +19,15 @@ type Replayed = {
 
 /** Throws ApiError when the body was not stored. */
 export async function replay(
-  accepted: Accepted,
+  asked: Replayable,
   client: WaitingClient,
   { response, source, isKept = true }: Replayed,
 ): Promise<void> {
   const { body } = response;
   if (body === null) throw bodyNotRetained();
-  accepted.log.note({ cache: source, saved: response.worth });
-  const { gateway, key } = accepted;
+  asked.caller.log.note({ cache: source, saved: response.worth });
+  const { gateway, caller, sale } = asked;
+  const { key } = caller;
   const balance = await gateway.readBalance(ledgerIdOf(key.accountId, key.mode));
   const costs: Headers = {
     [gateway.headers.cost]: '0',
@@ -35,8 +36,8 @@ export async function replay(
     ...(balance && { [gateway.headers.balance]: String(floorToCents(balance.availableMicros)) }),
   };
   const about = { ...response.headers, ...costs };
-  const headers = { ...requestHeaders(accepted), ...about };
-  if (!accepted.sale.stream) return client.sendAnswer(body, headers);
+  const headers = { ...requestHeaders(asked), ...about };
+  if (!sale.stream) return client.sendAnswer(body, headers);
   const isOpen = client.openStream !== null;
   const stream = client.startStream(headers, []);
   await stream.write(body);

@@ -5,7 +5,7 @@ import { shuttingDown } from '../unavailable.ts';
 import type { Client } from '../client.ts';
 import { AnswerStorage } from './answer-storage.ts';
 import { replay } from './replay.ts';
-import type { Accepted } from '../stages.ts';
+import type { Replayable } from './replayable.ts';
 import type { WaitingClient } from './waiting-client.ts';
 
 /** Runs the request and stores its answer in `storage`. */
@@ -19,13 +19,14 @@ type CachedRun = {
 };
 
 export async function runCached(
-  accepted: Accepted,
+  asked: Replayable,
   { waiting, claim, execute }: CachedRun,
 ): Promise<void> {
-  const { gateway, cacheName, key } = accepted;
+  const { gateway, caller, names } = asked;
+  const { key } = caller;
   const mayStore = (packedBytes: number, { isFree }: { readonly isFree: boolean }) =>
     (!isFree || gateway.freeBytes.take(key.accountId, packedBytes)) &&
-    mayStoreAsLong(accepted, claim, packedBytes);
+    mayStoreAsLong(asked, claim, packedBytes);
   const storageIn = (run: CacheRun | null) =>
     new AnswerStorage({
       claim,
@@ -33,17 +34,17 @@ export async function runCached(
       isRetained: key.retainResponses,
       mayStore,
     });
-  if (!cacheName) return execute(waiting, storageIn(null));
+  if (!names.cache) return execute(waiting, storageIn(null));
   const begun =
-    gateway.cache.recall(cacheName) ??
-    (await waiting.waitFor((signal) => gateway.cache.begin(cacheName, { signal })));
+    gateway.cache.recall(names.cache) ??
+    (await waiting.waitFor((signal) => gateway.cache.begin(names.cache!, { signal })));
   switch (begun.kind) {
     case 'hit': {
       // A hit is a success too, so the Idempotency-Key keeps it.
       const { response } = begun;
       const isKept =
         !claim || (await claim.store(response, (bytes) => mayStore(bytes, { isFree: true })));
-      return replay(accepted, waiting, { response, source: 'hit', isKept });
+      return replay(asked, waiting, { response, source: 'hit', isKept });
     }
     case 'run':
       try {
@@ -58,7 +59,7 @@ export async function runCached(
 
 /** A body that is too long for the database takes from what the account may store in files today. */
 function mayStoreAsLong(
-  { gateway, key }: Accepted,
+  { gateway, caller: { key } }: Replayable,
   claim: Claim | null,
   packedBytes: number,
 ): boolean {

@@ -7,43 +7,44 @@ import type { Client } from '../client.ts';
 import { shuttingDown, explainDatabaseOutage } from '../unavailable.ts';
 import { noAnswerStorage } from './answer-storage.ts';
 import { replay } from './replay.ts';
+import type { Replayable } from './replayable.ts';
 import { runCached, type Execute } from './run-cached.ts';
-import type { Accepted } from '../stages.ts';
 import { WaitingClient } from './waiting-client.ts';
 
 /** Throws ApiError `idempotency_conflict` when the key was used with another request. */
-export async function runOnce(accepted: Accepted, client: Client, execute: Execute): Promise<void> {
-  const { name, cacheName } = accepted;
-  if (!name && !cacheName) return execute(client, noAnswerStorage);
-  const waiting = new WaitingClient(client, accepted);
+export async function runOnce(asked: Replayable, client: Client, execute: Execute): Promise<void> {
+  const { request: name, cache } = asked.names;
+  if (!name && !cache) return execute(client, noAnswerStorage);
+  const waiting = new WaitingClient(client, asked);
   try {
-    if (name) await runUnderKey(accepted, name, { waiting, execute });
-    else await runCached(accepted, { waiting, claim: null, execute });
+    if (name) await runUnderKey(asked, name, { waiting, execute });
+    else await runCached(asked, { waiting, claim: null, execute });
   } catch (thrown) {
     const error = explainDatabaseOutage(thrown);
     if (!waiting.openStream || !(error instanceof ApiError)) throw error;
-    endWithError(accepted, waiting, error);
+    endWithError(asked, waiting, error);
   }
 }
 
 type Asker = { readonly waiting: WaitingClient; readonly execute: Execute };
 
 async function runUnderKey(
-  accepted: Accepted,
+  asked: Replayable,
   name: RequestName,
   { waiting, execute }: Asker,
 ): Promise<void> {
-  const { gateway, requestId } = accepted;
+  const { gateway, caller } = asked;
+  const { requestId } = caller;
   const begun =
     gateway.idempotency.recall(name) ??
     (await waiting.waitFor((signal) => gateway.idempotency.begin(name, { requestId, signal })));
   switch (begun.kind) {
     case 'claimed':
       return runClaimed(begun.claim, () =>
-        runCached(accepted, { waiting, claim: begun.claim, execute }),
+        runCached(asked, { waiting, claim: begun.claim, execute }),
       );
     case 'stored':
-      return replay(accepted, waiting, { response: begun.response, source: 'idempotent-replay' });
+      return replay(asked, waiting, { response: begun.response, source: 'idempotent-replay' });
     case 'conflict':
       throw idempotencyConflict();
     case 'abandoned':
@@ -64,7 +65,11 @@ async function runClaimed(claim: Claim, run: () => Promise<void>): Promise<void>
 }
 
 /** A keep-alive has sent the head with status 200, so the error is the stream's only event. */
-function endWithError({ log, sale }: Accepted, waiting: WaitingClient, error: ApiError): void {
+function endWithError(
+  { caller: { log }, sale }: Replayable,
+  waiting: WaitingClient,
+  error: ApiError,
+): void {
   log.noteError(error);
   waiting.openStream?.end(sale.writeFailure?.(error) ?? '', {});
 }

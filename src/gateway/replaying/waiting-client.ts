@@ -4,18 +4,18 @@
 import type { Client, ClientStream, Headers } from '../client.ts';
 import { requestHeaders } from '../headers.ts';
 import { emptyComment, type KeptStream } from '../keep-alives.ts';
-import type { Accepted } from '../stages.ts';
+import type { Replayable } from './replayable.ts';
 
 export class WaitingClient implements Client, KeptStream {
   lastWriteMs: number;
   readonly #client: Client;
-  readonly #accepted: Accepted;
+  readonly #asked: Replayable;
   #stream: ClientStream | null = null;
 
-  constructor(client: Client, accepted: Accepted) {
+  constructor(client: Client, asked: Replayable) {
     this.#client = client;
-    this.#accepted = accepted;
-    this.lastWriteMs = accepted.gateway.keepAlives.nowMs();
+    this.#asked = asked;
+    this.lastWriteMs = asked.gateway.keepAlives.nowMs();
   }
 
   /** The stream that a keep-alive has opened; null: none yet. */
@@ -28,7 +28,7 @@ export class WaitingClient implements Client, KeptStream {
    * lets it finish while there is time.
    */
   async waitFor<T>(ask: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
-    const { gateway, sale } = this.#accepted;
+    const { gateway, sale } = this.#asked;
     const run = gateway.runs.open();
     this.onGone(() => run.stop());
     const endKeepAlives = sale.stream ? gateway.keepAlives.add(this) : null;
@@ -42,11 +42,11 @@ export class WaitingClient implements Client, KeptStream {
 
   keepAlive(): void {
     if (this.#client.isGone()) return;
-    const { keepAlives, headers } = this.#accepted.gateway;
+    const { keepAlives, headers } = this.#asked.gateway;
     this.lastWriteMs = keepAlives.nowMs();
     const { cost, balance, cache, route, attempts, ignored, emulated, outputLimit } = headers;
     const names = [cost, balance, cache, route, attempts, ignored, emulated, outputLimit];
-    this.#stream ??= this.#client.startStream(requestHeaders(this.#accepted), names);
+    this.#stream ??= this.#client.startStream(requestHeaders(this.#asked), names);
     this.#stream.keepAlive(emptyComment);
   }
 

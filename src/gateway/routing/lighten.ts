@@ -2,20 +2,24 @@
 // or summaries, which are then no longer asked for there for a while.
 import { upstreamFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { CallFailed } from '../calling/call.ts';
-import type { Called } from '../stages.ts';
+import type { CallFailed } from '../calling/call-failed.ts';
+import type { Routing } from './routing.ts';
 import type { Attempt } from './plan.ts';
 
 type Refused = Pick<CallFailed, 'refusal'>;
 
 /** Returns null when the refusal is about something else. */
-export function lighten({ attempt, gateway }: Called, { refusal }: Refused): Attempt | null {
+export function lighten(
+  routing: Pick<Routing, 'refusedSummaries'>,
+  attempt: Attempt,
+  { refusal }: Refused,
+): Attempt | null {
   const { route, written } = attempt;
   const { withoutRefused } = upstreamFormats[route.format];
   if (refusal === undefined || !withoutRefused) return null;
   const lighter = withoutRefused(JSON.parse(written.body) as JsonObject, refusal);
   if (!lighter) return null;
-  if (lighter.isLasting) gateway.routing.refusedSummaries.note(route.name);
+  if (lighter.isLasting) routing.refusedSummaries.note(route.name);
   const ignored = [...new Set([...written.ignored, ...lighter.ignored])];
   const body = JSON.stringify(lighter.body);
   return { ...attempt, refusal, written: { ...written, body, ignored } };

@@ -21,7 +21,12 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
 import { ignoredBetas } from '../../formats/messages/betas.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { WebSearchers } from '../search/search-sources.ts';
+import type { ConnectedProviders } from './providers.ts';
+import type { Routing } from './routing.ts';
 import type { ChosenRoute } from './route.ts';
 import type { AskedSearch } from './provider-search.ts';
 
@@ -51,9 +56,19 @@ export type RouteLimits = {
   readonly outputTokens: number;
 };
 
+/** What routing needs of the program. */
+type Router = {
+  readonly config: Config;
+  readonly catalog: Catalog;
+  readonly providers: ConnectedProviders;
+  readonly routing: Routing;
+  readonly searchers: WebSearchers;
+  readonly clock: Clock;
+};
+
 /** A request for a model's answer, and whose key sent it. */
 export type Asked = {
-  readonly gateway: Gateway;
+  readonly gateway: Router;
   readonly key: ApiKey;
   readonly model: Model;
   readonly format: ClientFormat;

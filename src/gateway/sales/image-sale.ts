@@ -16,7 +16,8 @@ import { checkImageRequest, parseImageRequest } from '../../domain/images/image-
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
-import type { Accepted, Endpoint, IncomingRequest, Sale } from '../stages.ts';
+import type { Caller, IncomingRequest } from '../request.ts';
+import type { Endpoint, Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
@@ -58,7 +59,7 @@ function readSale(
   choose: (named: ImageModel, imageCount: number) => ImageModel,
 ): Sale {
   const raw = parseImageRequest(incoming.body);
-  const { key, log } = incoming;
+  const { key, log } = incoming.caller;
   log.note({ askedModel: raw.model });
   const named = gateway.catalog.images.resolve(raw.model);
   if (!named) {
@@ -75,12 +76,15 @@ function readSale(
   const facts = { modelId: model.id, provider, route, headers, body: request.body, content };
   return saleOfPieces(facts, (accepted) => {
     const factor = priceFactorFor(gateway, key, model.id);
-    const drawing = { ...accepted, model, routes, request, factor };
+    const { caller } = accepted;
+    const drawing = { gateway, caller, model, routes, request, factor };
     return { pieces: piecesOf(drawing), deliver: (signals) => deliver(drawing, signals) };
   });
 }
 
-type Drawing = Accepted & {
+type Drawing = {
+  readonly gateway: Gateway;
+  readonly caller: Caller;
   readonly model: ImageModel;
   readonly routes: readonly [ImageRouteChosen, ...ImageRouteChosen[]];
   readonly request: ImageRequest;
@@ -106,7 +110,8 @@ function piecesOf({ model, request, factor }: Drawing): Pieces {
 }
 
 async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery> {
-  const { gateway, trace, log, model, request, routes, factor } = drawing;
+  const { gateway, caller, model, request, routes, factor } = drawing;
+  const { trace, log } = caller;
   const inputs = await takeInputs(drawing, signals.waiting);
   const made = await makeImages(gateway, {
     routes,
@@ -181,7 +186,7 @@ function countedBy(
   image: PricedImage,
   made: Extract<ImagesMade, { kind: 'made' }>,
 ): CountedPrice | null {
-  const { gateway, requestId, model, request, factor } = drawing;
+  const { gateway, caller, model, request, factor } = drawing;
   const { usage, images, provider } = made;
   const prompt = promptTokensOf(request);
   const counted =
@@ -194,7 +199,7 @@ function countedBy(
       factor,
     });
   if (counted && counted.beyondPicos > 0n) {
-    const fields = { request_id: requestId, provider, usage };
+    const fields = { request_id: caller.requestId, provider, usage };
     gateway.log.warn(
       fields,
       'the provider reported more tokens than these images can have: the excess is a loss',
@@ -208,7 +213,7 @@ function countedBy(
  * refusal if there is too little room, and null otherwise.
  */
 function takeFreeRoom(
-  { gateway, key, request }: Drawing,
+  { gateway, caller: { key }, request }: Drawing,
   images: readonly ImageBytes[],
 ): ApiError | null {
   if (key.mode !== 'test' || request.responseFormat === 'b64_json') return null;
@@ -245,7 +250,7 @@ async function showAll(
 }
 
 async function show(
-  { gateway, baseUrl, request }: Drawing,
+  { gateway, caller: { baseUrl }, request }: Drawing,
   image: ImageBytes,
 ): Promise<JsonObject> {
   if (request.responseFormat === 'b64_json') return { b64_json: image.bytes.toString('base64') };

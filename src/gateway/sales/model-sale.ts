@@ -22,7 +22,8 @@ import { estimateInput } from '../models/input-estimate.ts';
 import { readConversation } from '../models/read-conversation.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
-  return (gateway, { requestId, key, body, forwardable, log }) => {
+  return (gateway, { caller, body, forwardable }) => {
+    const { requestId, key, log } = caller;
     const request = format.parseRequest(body, {
       chatMaxTokens: gateway.config.limits.chat_max_tokens,
     });
@@ -53,18 +54,18 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
         const asked = { gateway, key, model, format, request, estimate, forwardable };
         return {
           tokens: estimate.likely + outputTokensToTake(asked),
-          offer: (accepted) => offerAnswer({ ...accepted, ...asked }, routes),
+          offer: (accepted) => offerAnswer(accepted, asked, routes),
         };
       },
       writeFailure(error) {
         const context = answerContextOf({
           gateway,
-          requestId,
-          model,
-          request,
-          estimate: { likely: 0 },
+          caller: { requestId },
+          asked: { model, request, estimate: { likely: 0 } },
         });
-        return format.writeStream(context).fail(error, errorContextOf({ gateway, requestId }));
+        return format
+          .writeStream(context)
+          .fail(error, errorContextOf({ gateway, caller: { requestId } }));
       },
     };
   };
@@ -81,8 +82,9 @@ function outputTokensToTake({ gateway: { config }, request, model }: Asked): num
 }
 
 /** Refuses what no route accepts, before anything is held. */
-function offerAnswer(asked: Accepted & Asked, routes: readonly ChosenRoute[]): Offer {
-  const { gateway, key, model, format, request, estimate } = asked;
+function offerAnswer(accepted: Accepted, asked: Asked, routes: readonly ChosenRoute[]): Offer {
+  const { key, model, format, request, estimate } = asked;
+  const { gateway } = accepted;
   const { clock, config, routing } = gateway;
   const factor = priceFactorFor(gateway, key, model.id);
   const tokenPrice = priceFor(model, { ...factor, nowMs: clock.nowMs() });
@@ -105,16 +107,10 @@ function offerAnswer(asked: Accepted & Asked, routes: readonly ChosenRoute[]): O
     mode: key.mode,
     sliceTokens: config.limits.hold_slice_tokens,
     nowMs: clock.nowMs,
-    call(held: HeldOffer, granted: Granted) {
-      const { isInputUnknown } = granted.wanted;
-      const running = {
-        ...asked,
-        ...held,
-        plan,
-        granted,
-        runsToEnd: isInputUnknown || !request.stream,
-      };
-      return request.stream ? streamAnswer(running) : sendAnswer(running);
+    call(running: HeldOffer, granted: Granted) {
+      const runsToEnd = granted.wanted.isInputUnknown || !request.stream;
+      const held = { ...accepted, asked, running, terms: { plan, granted, runsToEnd } };
+      return request.stream ? streamAnswer(held) : sendAnswer(held);
     },
   };
   return offerModel(selling, wanted);

@@ -12,7 +12,8 @@ import { refuseHold } from '../charging/hold-refusal.ts';
 import type { Held, Offer, Outcome } from '../charging/offer.ts';
 import type { Bill } from '../charging/open-hold.ts';
 import type { Headers } from '../client.ts';
-import { elapsedMs, type Accepted, type Sale } from '../stages.ts';
+import { elapsedMs } from '../request.ts';
+import type { Accepted, Sale } from '../stages.ts';
 
 type Unit = {
   readonly one: string;
@@ -131,15 +132,20 @@ function offerPieces(accepted: Accepted, { pieces, deliver }: PiecesOffer): Offe
       });
     },
     runsToEnd: false,
-    call: async (held) => outcomeOf({ ...accepted, ...held, pieces }, await deliver(held.run)),
+    call: async (held) =>
+      outcomeOf({ ...accepted, running: held, pieces }, await deliver(held.run)),
   };
 }
 
-type Sold = Accepted & Held & { readonly pieces: Pieces };
+type Sold = Accepted & {
+  readonly running: Held;
+  readonly pieces: Pieces;
+};
 type Delivered = Extract<Delivery, { kind: 'delivered' }>;
 
 function outcomeOf(sold: Sold, delivery: Delivery): Outcome {
-  const { gateway, storage } = sold;
+  const { gateway, running } = sold;
+  const { storage } = running;
   const lostMicros = roundUpToMicro(delivery.lostPicos);
   const spoiled = delivery.spoiled?.picos ? delivery.spoiled : null;
   if (delivery.kind === 'failed') {
@@ -225,9 +231,9 @@ function billOf(
     streamed: false,
     attempts: calls,
     firstByteMs: null,
-    ending: endingOf(sold),
+    ending: endingOf(sold.running),
     upstreamCostMicros,
-    durationMs: elapsedMs(sold),
+    durationMs: elapsedMs(sold.gateway.clock, sold.caller),
   } as const;
   return { terms, costMicros, record };
 }

@@ -7,7 +7,8 @@ import type { JsonObject } from '../../lib/json.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { parseSearchRequest } from '../../domain/search/search-request.ts';
 import { writeSearchBody } from '../../domain/search/search-result.ts';
-import type { IncomingRequest, Sale } from '../stages.ts';
+import type { IncomingRequest } from '../request.ts';
+import type { Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { saleOfPieces, type Delivery, type Pieces, type SaleSignals } from './pieces.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
@@ -20,9 +21,9 @@ import { toApiError } from '../calling/failure-message.ts';
  * Throws ApiError `upstream_unavailable` when no provider is configured or searches are not sold.
  */
 export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sale {
-  const { trace, log } = incoming;
+  const { key, trace, log } = incoming.caller;
   const asked = { ...parseSearchRequest(incoming.body), trace, record: log };
-  const isTest = incoming.key.mode === 'test';
+  const isTest = key.mode === 'test';
   const searcher = isTest ? gateway.searchers.test : gateway.searchers.live;
   if (!searcher) throw notConfigured();
   const provider = isTest ? 'sandbox' : 'search';
@@ -36,7 +37,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sal
       body: incoming.body as JsonObject,
       content: { asked: () => promptOnly(asked.query), answerFormat: null },
     },
-    ({ key }) => {
+    () => {
       const factor = priceFactorFor(gateway, key, searchModelId);
       const search = { gateway, asked, searcher, factor, provider };
       return { pieces: piecesOf(search), deliver: (signals) => deliver(search, signals) };

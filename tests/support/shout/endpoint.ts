@@ -15,7 +15,8 @@ import { parseShoutRequest } from './operation.ts';
 const upstreamPicos = 2_000_000n;
 const modelId = 'shout';
 
-export const shoutEndpoint: Endpoint = (gateway, { body, key, trace, log }) => {
+export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
+  const { key, trace, log } = caller;
   const { text } = parseShoutRequest(body);
   const routes = hosts[key.mode];
   const [{ route: first }] = routes as [Callable];

@@ -6,7 +6,8 @@ import { clientFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { Gateway } from '../gateway.ts';
-import type { Endpoint, IncomingRequest, Sale } from '../stages.ts';
+import type { IncomingRequest } from '../request.ts';
+import type { Endpoint, Sale } from '../stages.ts';
 
 /**
  * Returns what a request asks to buy. When its model is gone and its Idempotency-Key was used, it
@@ -21,8 +22,11 @@ export async function readSale(
     return endpoint(gateway, incoming);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code === 'invalid_request') throw error;
-    const { key, requestId } = incoming;
-    const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
+    const { caller, wishes } = incoming;
+    const { key, requestId } = caller;
+    const { idempotencyKey } = wishes;
+    const generation = key.cacheGeneration;
+    const name = nameRequest({ ...incoming, idempotencyKey, keyId: key.id, generation });
     const earlier = name && (await gateway.idempotency.find(name));
     if (!earlier) throw error;
     const body = incoming.body as JsonObject;

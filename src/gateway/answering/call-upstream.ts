@@ -1,0 +1,69 @@
+// Makes one call of the chosen upstream, over HTTP or played by the sandbox. Failures have one
+// shape.
+import { readErrorMessage, readVendorError } from '../../formats/error-message.ts';
+import { upstreamFormats } from '../../formats/registry.ts';
+import { playExchange } from '../../providers/registry.ts';
+import { failedCall, type CallFailed } from '../calling/call-failed.ts';
+import type { Called } from '../stages.ts';
+import { timeoutsFor } from '../calling/timeouts.ts';
+import type { UpstreamReply } from '../calling/upstream-call.ts';
+
+export type CallReply =
+  | { readonly kind: 'answer'; readonly body: unknown }
+  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
+  | CallFailed;
+
+/** `spentMs`: the part of the answer's time that earlier calls took. */
+export async function callUpstream(called: Called, spentMs = 0): Promise<CallReply> {
+  const { route } = called.call.attempt;
+  const reply = await (route.isPlayed ? play(called) : send(called, spentMs));
+  if (reply.kind !== 'failure') return reply;
+  const message = readErrorMessage(reply.body) ?? reply.failure.message;
+  const billed =
+    reply.failure.status === null
+      ? upstreamFormats[route.format].readBilledAnswer(reply.body)
+      : null;
+  const failure = { ...reply.failure, message, ...readVendorError(reply.body) };
+  const failed = failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, {
+    requestSent: reply.requestSent,
+    billed,
+  });
+  return failed.failure.status === 400 ? { ...failed, refusal: reply.body } : failed;
+}
+
+function send(called: Called, spentMs: number): Promise<UpstreamReply> {
+  const { gateway, caller, asked, running, call } = called;
+  const { model, request } = asked;
+  const { attempt, span } = call;
+  const { route, written } = attempt;
+  const timeouts = timeoutsFor(route.provider.timeouts, { model, stream: request.stream });
+  const { path, headers, body } = written;
+  return gateway.upstreams.send({
+    provider: route.provider,
+    path,
+    headers,
+    trace: span?.trace ?? caller.trace,
+    body,
+    stream: request.stream,
+    timeouts: { ...timeouts, total_ms: Math.max(timeouts.total_ms - spentMs, 1) },
+    signal: running.run.waiting,
+  });
+}
+
+/** Answers from the sandbox. It has no timeouts: a test may take as long as it wants. */
+function play({ gateway, caller, asked, running, call }: Called): Promise<UpstreamReply> {
+  const { model, request } = asked;
+  const { route, written } = call.attempt;
+  return playExchange({
+    format: route.format,
+    body: written.body,
+    stream: request.stream,
+    requestId: caller.requestId.slice('req_'.length),
+    model: route.upstreamModel,
+    maxInputTokens: Math.min(model.maxInputTokens, route.contextTokens ?? model.contextTokens),
+    maxOutputTokens: model.maxOutputTokens,
+    thinking: model.supports.thinking,
+    signal: running.run.waiting,
+    clock: gateway.clock,
+  });
+}

@@ -1,0 +1,42 @@
+// A call of a model, as far as its price, its charge and its losses depend on it.
+import type { CallSpan } from '../../canonical/request-spans.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Caller } from '../request.ts';
+import type { Attempt, RoutePlan } from '../routing/plan.ts';
+import type { Routing } from '../routing/routing.ts';
+import type { Asked } from '../routing/write-request.ts';
+import type { Held } from './offer.ts';
+import type { UnseenOutput } from './unseen-output.ts';
+import type { Granted } from './worst-case.ts';
+
+/** What was agreed on before the call. */
+export type ModelTerms = {
+  readonly plan: RoutePlan;
+  readonly granted: Granted;
+  /** True when it is not stopped when its client leaves. */
+  readonly runsToEnd: boolean;
+};
+
+export type ModelCall = {
+  readonly attempt: Attempt;
+  /** 1 for the request's first call. */
+  readonly number: number;
+  /** Counts what the call may have written without showing it. */
+  readonly unseen: UnseenOutput;
+  /** null: telemetry is off. */
+  readonly span: CallSpan | null;
+};
+
+export type CalledModel = {
+  readonly gateway: {
+    readonly routing: Pick<Routing, 'noteCounts'>;
+    readonly log: Pick<Logger, 'warn'>;
+    readonly clock: Clock;
+  };
+  readonly caller: Caller;
+  readonly asked: Asked;
+  readonly running: Pick<Held, 'run'>;
+  readonly terms: ModelTerms;
+  readonly call: ModelCall;
+};

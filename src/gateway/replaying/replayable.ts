@@ -1,0 +1,47 @@
+// A request that may be answered by an earlier answer, and what that needs of the program.
+import type { ApiError } from '../../canonical/errors.ts';
+import type { Headers } from '../client.ts';
+import type { CacheName } from '../../domain/cache/cache-name.ts';
+import type { ResponseCache } from '../../domain/cache/response-cache.ts';
+import type { Idempotency } from '../../domain/idempotency/idempotency.ts';
+import type { RequestName } from '../../domain/idempotency/request-name.ts';
+import type { DailyBytes } from '../../domain/limits/daily-bytes.ts';
+import type { LedgerId } from '../../domain/ledger/commands.ts';
+import type { Balance } from '../../domain/ledger/reports/queries.ts';
+import type { HeaderNames } from '../../canonical/header-names.ts';
+import type { ActiveRuns } from '../active-runs.ts';
+import type { KeepAlives } from '../keep-alives.ts';
+import type { Caller } from '../request.ts';
+
+/** What replaying needs of the program. */
+type Replays = {
+  readonly idempotency: Idempotency;
+  readonly cache: ResponseCache;
+  /** Limits the bytes of free answers that are stored. */
+  readonly freeBytes: DailyBytes;
+  /** For answers that are too long for the database. */
+  readonly fileBytes: DailyBytes;
+  /** May be a moment old. */
+  readonly readBalance: (ledgerId: LedgerId) => Balance | null | Promise<Balance | null>;
+  readonly runs: ActiveRuns;
+  readonly keepAlives: KeepAlives;
+  readonly headers: HeaderNames;
+};
+
+/** A request that may be answered by an earlier answer. */
+export type Replayable = {
+  readonly gateway: Replays;
+  readonly caller: Caller;
+  readonly names: {
+    /** null: it has no Idempotency-Key. */
+    readonly request: RequestName | null;
+    /** null: it does not use the cache. */
+    readonly cache: CacheName | null;
+  };
+  readonly sale: {
+    readonly stream: boolean;
+    readonly headers: Headers;
+    readonly writeFailure?: (error: ApiError) => string;
+  };
+  readonly rateHeaders: Headers;
+};

@@ -1,0 +1,48 @@
+// A request as it came, and who sent it. Every part of the gateway may use these.
+import type { ApiKey } from '../domain/keys/api-key.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { TraceContext } from '../lib/trace-context.ts';
+import type { ForwardableHeaders } from '../providers/provider.ts';
+import type { RequestLog } from './request-log.ts';
+
+/** Who asks. */
+export type Caller = {
+  readonly requestId: string;
+  /** When the request arrived, by `Clock.elapsedMs`. */
+  readonly arrivedAtMs: number;
+  readonly key: ApiKey;
+  /** The base URL by which the client reaches the gateway, without a slash at its end. */
+  readonly baseUrl: string;
+  /** For a large body: waits for the next turn of the event loop before each long stage. */
+  readonly nextTurn: (() => Promise<void>) | null;
+  /** The client's trace, which calls to providers continue; null: none. */
+  readonly trace: TraceContext | null;
+  readonly log: RequestLog;
+};
+
+/** Headers with which the client asks for something; undefined: not sent. */
+type Wishes = {
+  readonly idempotencyKey: string | undefined;
+  readonly cache: string | undefined;
+  readonly streamComments: string | undefined;
+  readonly tags: string | undefined;
+};
+
+/** Read from HTTP. */
+export type IncomingRequest = {
+  readonly caller: Caller;
+  readonly method: string;
+  /** The pattern of its route, without a query. */
+  readonly path: string;
+  readonly wishes: Wishes;
+  /** Headers that a body's meaning depends on. */
+  readonly versionHeaders: Readonly<Record<string, string>>;
+  readonly forwardable: ForwardableHeaders;
+  /** Parsed JSON. */
+  readonly body: unknown;
+};
+
+/** The time since the request's arrival, in whole milliseconds. */
+export function elapsedMs(clock: Pick<Clock, 'elapsedMs'>, { arrivedAtMs }: Caller): number {
+  return Math.round(clock.elapsedMs() - arrivedAtMs);
+}
