@@ -24,6 +24,7 @@ import { connectSearch } from './gateway/search/search-sources.ts';
 import { createUpstreams } from './gateway/calling/upstreams.ts';
 import { openDailyBytes } from './domain/limits/daily-bytes.ts';
 import { Idempotency } from './domain/idempotency/idempotency.ts';
+import type { ApiKey } from './domain/keys/api-key.ts';
 import { openKeyStore } from './domain/keys/key-store.ts';
 import { Sealing } from './domain/ledger/seals/sealing.ts';
 import { readBalance } from './domain/ledger/reports/queries.ts';
@@ -98,7 +99,7 @@ export async function startServing(
     { log, clock },
   );
   const publicUrl = (): string => config.server.public_url ?? urlOf(server);
-  const office = { database, config, ledger: gateway.ledger, log, clock };
+  const office = { database, config, ledger: gateway.books.ledger, log, clock };
   const users = openUsers({ ...office, secrets, addressRates, publicUrl });
   const billing = new Billing({ ...office, recordBooking, sendWarning: users.sendWarning });
   const sealing = new Sealing({ database, retention: config.retention, log, clock });
@@ -121,20 +122,21 @@ export async function startServing(
     addDashboardApi(app, { ...parts, users }, memoryWait);
     addAdminApi(app, { ...parts, users });
   });
-  // Node takes `reusePort`, which Fastify's types do not know yet.
   const { host, port } = config.server;
-  const place = { host, port, reusePort };
-  await server.listen(place);
+  // Node takes `reusePort`, which Fastify's types do not know yet.
+  await server.listen(Object.assign({ host, port }, { reusePort }));
   if (threads.isFirst) billing.startChecking();
   if (threads.isFirst) sealing.start();
   const stop: Serving['stop'] = async (readinessAskedMs = Infinity) => {
     const askedMs = Math.max(lifecycle.readinessAskedMs, clock.elapsedMs() - readinessAskedMs);
     lifecycle.readinessAskedMs = askedMs;
     await drain(server, { lifecycle, runs: gateway.runs, clock, settings: config.server });
-    const { activity, idempotency, cache, keepAlives, growths, upstreams, images } = gateway;
-    for (const part of [idempotency, cache, keepAlives, growths, overload]) part.close();
-    await Promise.all([upstreams, images, billing, sealing].map((part) => part.close()));
-    for (const part of [parts.telemetry, keys, activity, gateway.bodies, shared, database])
+    const { keepAlives, images, answers, books, hosts, observe } = gateway;
+    const { idempotency, cache } = answers;
+    for (const part of [idempotency, cache, keepAlives, books.growths, overload]) part.close();
+    await Promise.all([hosts.upstreams, images, billing, sealing].map((part) => part.close()));
+    const { activity, bodies } = observe;
+    for (const part of [parts.telemetry, keys, activity, bodies, shared, database])
       await part.close();
   };
   return { url: urlOf(server), gateway, metrics, stop };
@@ -189,42 +191,40 @@ function createGateway(
   });
   const files = answerFilesIn(images.store);
   const bodyBytesMax = idempotency.body_limit_bytes;
-  const searching = { config, upstreams, routing, activity, meter, log, clock };
+  const isUnpaid = (key: ApiKey) => standings.isUnpaid(key);
+  const bodies = new KeptBodies({ ...answers, settings: config.bodies, threads });
+  const observe = { activity, meter, bodies };
+  const hosts = { catalog, providers: connectProviders(config, secrets[0]), upstreams, routing };
   return {
     config,
-    catalog,
-    ledger: balances.ledger,
-    readBalance: (ledgerId) => balances.read(ledgerId),
-    idempotency: new Idempotency({ ...answers, owner, bodyBytesMax, files }),
-    ...openDailyBytes(config, { threads: threads.count, clock }),
-    cache: new ResponseCache({
-      ...answers,
-      memoryBytes: Math.floor(cache.memory_bytes / threads.count),
-      diskBytes: cache.disk_bytes,
-      bodyBytesMax: cache.body_limit_bytes,
-      locks: shared.nameLocks,
-    }),
-    providers: connectProviders(config, secrets[0]),
-    upstreams,
-    rateLimits: new RateLimits({
-      ...limits,
-      defaults: config.limits,
-      isUnpaid: (key) => standings.isUnpaid(key),
-    }),
-    standings,
-    searchers: connectSearch(searching),
+    books: {
+      ledger: balances.ledger,
+      readBalance: (ledgerId) => balances.read(ledgerId),
+      standings,
+      growths: new HoldGrowths(clock),
+      owner,
+      log,
+    },
+    answers: {
+      idempotency: new Idempotency({ ...answers, owner, bodyBytesMax, files }),
+      cache: new ResponseCache({
+        ...answers,
+        memoryBytes: Math.floor(cache.memory_bytes / threads.count),
+        diskBytes: cache.disk_bytes,
+        bodyBytesMax: cache.body_limit_bytes,
+        locks: shared.nameLocks,
+      }),
+      ...openDailyBytes(config, { threads: threads.count, clock }),
+    },
+    hosts: { ...hosts, searchers: connectSearch({ config, hosts, observe, log, clock }) },
+    observe,
+    rateLimits: new RateLimits({ ...limits, defaults: config.limits, isUnpaid }),
     images,
     headers: headerNamesOf(config.service.name),
-    log,
-    clock,
-    owner,
     runs,
     keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms, clock),
-    growths: new HoldGrowths(clock),
-    routing,
-    activity,
-    bodies: new KeptBodies({ ...answers, settings: config.bodies, threads }),
-    meter,
+    log,
+    clock,
   };
 }
 

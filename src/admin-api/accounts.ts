@@ -77,7 +77,7 @@ export const accountsHandlers: AdminHandlers<typeof accountsEndpoints> = {
     const { account: accountId } = params;
     await requireAccount(context.database, accountId);
     return once.withLedger(async (entryKey) => {
-      const outcome = await adjustBalance(changes, context.gateway.ledger, {
+      const outcome = await adjustBalance(changes, context.gateway.books.ledger, {
         kind,
         accountId,
         mode,

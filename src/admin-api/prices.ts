@@ -15,7 +15,8 @@ import { pageOf } from './paging.ts';
 
 export const pricesHandlers: AdminHandlers<typeof pricesEndpoints> = {
   'GET /models': async ({ context, query }) => {
-    const { catalog, config, searchers, clock } = context.gateway;
+    const { config, clock } = context.gateway;
+    const { catalog, searchers } = context.gateway.hosts;
     const { chat, images } = describeCatalogue({
       catalog,
       config,
@@ -37,7 +38,7 @@ export const pricesHandlers: AdminHandlers<typeof pricesEndpoints> = {
     const wanted: readonly AccountChange[] = [
       { priceMultiplierPpm },
       ...modelPrices.map((price, index) => ({
-        modelPrice: readModelPrice(context.gateway.catalog, price, index),
+        modelPrice: readModelPrice(context.gateway.hosts.catalog, price, index),
       })),
     ];
     await changes.together(async (grouped) => {

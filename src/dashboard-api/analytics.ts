@@ -246,7 +246,9 @@ async function readNames(
 ): Promise<Names> {
   if (by === 'member') return readMemberNames(database, accountId, ids);
   if (by === 'key') return readKeyNames(database, ids);
-  return by === 'model' ? namesOfModels(gateway.catalog, ids) : new Map(ids.map((id) => [id, id]));
+  return by === 'model'
+    ? namesOfModels(gateway.hosts.catalog, ids)
+    : new Map(ids.map((id) => [id, id]));
 }
 
 function nameOf(names: Names, id: string | null): string | null {

@@ -209,7 +209,7 @@ export function readControls(
     ...(monthlyCap !== undefined && {
       monthlyCapMicros: monthlyCap === null ? null : micros(monthlyCap),
     }),
-    ...(models !== undefined && { models: models && readModels(gateway.catalog, models) }),
+    ...(models !== undefined && { models: models && readModels(gateway.hosts.catalog, models) }),
     ...(scopes !== undefined && { scopes: scopes && keyScopes.filter((s) => scopes.includes(s)) }),
     requestsPerMinute: fields.requests_per_minute,
     tokensPerMinute: fields.tokens_per_minute,

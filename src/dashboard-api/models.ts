@@ -24,7 +24,8 @@ import type { Handlers } from './handlers.ts';
 
 export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
   'GET /accounts/:account/models': async ({ context, account }) => {
-    const { catalog, config, searchers, clock } = context.gateway;
+    const { config, clock } = context.gateway;
+    const { catalog, searchers } = context.gateway.hosts;
     const terms = await readTerms(context.database.read, account.accountId);
     const multipliers = new Map(Object.entries(terms.model_multipliers_ppm));
     return describeCatalogue({

@@ -74,7 +74,7 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
     }),
 
   'PATCH /operator/accounts/:account/model-prices': ({ context, params, body, changes }) => {
-    const modelId = resolveKeyModel(context.gateway.catalog, body.model);
+    const modelId = resolveKeyModel(context.gateway.hosts.catalog, body.model);
     // A price of a model that has left the catalogue can still be cleared.
     if (modelId === null && body.multiplier_ppm !== null)
       throw invalidRequest('model', `There is no model '${body.model}'.`);
@@ -99,7 +99,7 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
       note,
       entryId,
     };
-    const outcome = await adjustBalance(changes, context.gateway.ledger, adjustment);
+    const outcome = await adjustBalance(changes, context.gateway.books.ledger, adjustment);
     if (outcome.kind === 'unknown-account') throw noSuchAccount();
     if (outcome.kind === 'balance-too-large') throw adjustmentTooLarge(kind, outcome.leftMicros);
     // The first adjustment under this id counts; a different one is refused.

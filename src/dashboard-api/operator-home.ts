@@ -79,7 +79,7 @@ export const operatorHomeHandlers: Handlers<typeof operatorHomeEndpoints> = {
 };
 
 function failingRoutes({ gateway }: DashboardContext) {
-  return gateway.routing.health
+  return gateway.hosts.routing.health
     .states()
     .flatMap(({ provider, upstreamModel: model, state, reason, ejectedUntilMs }) =>
       state === 'in-use'
@@ -107,7 +107,7 @@ async function namesOf(
     case 'key':
       return readKeyNames(database, [...ids]);
     case 'model':
-      return namesOfModels(gateway.catalog, ids);
+      return namesOfModels(gateway.hosts.catalog, ids);
     case 'day':
       return new Map();
   }

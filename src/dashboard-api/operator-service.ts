@@ -21,7 +21,8 @@ import { isoTimeOf } from '../lib/iso-time.ts';
 
 export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> = {
   'GET /operator/providers': async ({ context }) => {
-    const { config, routing } = context.gateway;
+    const { config } = context.gateway;
+    const { routing } = context.gateway.hosts;
     const routes = Map.groupBy(routing.health.states(), ({ provider }) => provider);
     const models = countModels(context);
     const toMs = context.gateway.clock.nowMs();
@@ -45,7 +46,8 @@ export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> 
   },
 
   'GET /operator/catalogue': async ({ context: { gateway } }) => {
-    const { catalog, config } = gateway;
+    const { config } = gateway;
+    const { catalog } = gateway.hosts;
     const found = checkCatalog(catalog, {
       markup: config.pricing.markup,
       nowMs: gateway.clock.nowMs(),
@@ -94,7 +96,9 @@ function latencyOf(latency: ProviderOverview['stream']) {
 
 /** The catalogue's models by provider. */
 function countModels({
-  gateway: { catalog },
+  gateway: {
+    hosts: { catalog },
+  },
 }: DashboardContext): ReadonlyMap<string, ReadonlySet<string>> {
   const models = new Map<string, Set<string>>();
   for (const { id, routes } of [...catalog.list(), ...catalog.images.list()]) {

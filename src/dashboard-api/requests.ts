@@ -188,7 +188,7 @@ async function withNames(
     readKeyNames(database, [...new Set(rows.map(({ keyId }) => keyId))]),
     findLogged(database.read, { accountId, requestIds: charged }),
   ]);
-  const modelNames = namesOfModels(gateway.catalog, [...new Set(models)]);
+  const modelNames = namesOfModels(gateway.hosts.catalog, [...new Set(models)]);
   return rows.map((row) => {
     const keyName = keyNames.get(row.keyId) ?? '';
     const { tags } = row;

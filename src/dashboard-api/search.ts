@@ -31,7 +31,7 @@ export const searchHandlers: Handlers<typeof searchEndpoints> = {
         hint: key.hint,
         state: keyStateOf(key, nowMs),
       })),
-      models: findModels(context.gateway.catalog, text),
+      models: findModels(context.gateway.hosts.catalog, text),
     };
   },
 

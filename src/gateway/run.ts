@@ -31,7 +31,7 @@ export async function run(
   await runOnce(accepted, observed, (answered, storage) =>
     withinLimits(accepted, async (offer) => {
       // 4. Hold the most that it can cost.
-      const placed = await placeHold(gateway, accepted, offer);
+      const placed = await placeHold(gateway.books, accepted, offer);
       return whileHeld(runs, { ...placed, client: answered, storage }, async (held) => {
         // 5. Call a route, and others when it fails. Streams are passed on, but for their end.
         const outcome = await placed.offer.call(held);

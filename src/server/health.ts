@@ -39,7 +39,7 @@ async function readinessOf(
   if (lifecycle.phase !== 'serving') return { code: 503, status: 'draining', running };
   const state = { running, overloaded: overload.reason };
   if (overload.lastsMs > overloadMsMax) return { code: 503, status: 'overloaded', ...state };
-  if (gateway.ledger.isFailing())
+  if (gateway.books.ledger.isFailing())
     return { code: 503, status: 'the books cannot be written', running };
   try {
     await database.read.selectFrom('revisions').select('value').limit(1).execute();
@@ -51,7 +51,7 @@ async function readinessOf(
     code: 200,
     status: 'ready',
     ...state,
-    routes_in_trouble: routesInTrouble(gateway.routing.health),
+    routes_in_trouble: routesInTrouble(gateway.hosts.routing.health),
   };
 }
 

@@ -18,13 +18,14 @@ import { pageOf } from './models-page.ts';
 export function getModels({ gateway }: ServerContext): Handler {
   return async (request) =>
     pageOf(
-      listModels(gateway.catalog, viewerOf(gateway, request)),
+      listModels(gateway.hosts.catalog, viewerOf(gateway, request)),
       request.query as Readonly<Record<string, unknown>>,
     );
 }
 
 export function getModelInfo({ gateway }: ServerContext): Handler {
-  const { catalog, config, searchers } = gateway;
+  const { config } = gateway;
+  const { catalog, searchers } = gateway.hosts;
   const searchPrices: Charging['searchPrices'] = (factor, mode) =>
     shownSearchPrices(config, factor, mode);
   const charging = {
@@ -39,9 +40,9 @@ export function getModel({ gateway }: ServerContext): Handler {
   return async (request) => {
     const name = (request.params as Record<'*', string>)['*'];
     const viewer = viewerOf(gateway, request);
-    const entry = modelEntry(gateway.catalog, viewer, name);
+    const entry = modelEntry(gateway.hosts.catalog, viewer, name);
     if (entry) return entry;
-    const ids = listModels(gateway.catalog, viewer).data.map(({ id }) => id);
+    const ids = listModels(gateway.hosts.catalog, viewer).data.map(({ id }) => id);
     throw modelNotFound(name, nearestModelId(name, ids));
   };
 }

@@ -49,7 +49,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const record = createRecorder({
     log,
     telemetry: context.telemetry,
-    activity: context.gateway.activity,
+    activity: context.gateway.observe.activity,
   });
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
@@ -60,7 +60,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const { lifecycle, telemetry } = context;
   const startTrace = trace({
     record,
-    listener: context.gateway.meter,
+    listener: context.gateway.observe.meter,
     clock,
     lifecycle,
     telemetry,

@@ -14,7 +14,7 @@ export function getUsage({ database, gateway }: ServerContext): Handler {
     const key = keyOf(request);
     const query = {
       ledgerId: ledgerIdOf(key.accountId, key.mode),
-      ...readUsageQuery(request.query, gateway.catalog),
+      ...readUsageQuery(request.query, gateway.hosts.catalog),
     };
     const { charges, next } = await listCharges(database.read, query);
     const tags = await readTagsOf(database.read, charges);

@@ -37,7 +37,7 @@ before(async () => {
     await gateway.post('/v1/chat/completions', { key, headers, body: wrong });
   }
   await until(async () => {
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     return (
       await user.get(`/accounts/${user.account}/requests?mode=test&outcome=failed`)
     ).text.includes('model_not_found');

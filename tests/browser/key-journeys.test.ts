@@ -76,7 +76,7 @@ test('an owner has a key keep bodies, and reads them at the next request', async
   const body = chat.body({ messages: [{ role: 'user', content: 'What is the tide?' }] });
   const kept = await untilNoticed(clock, async () => {
     const reply = await gateway.post(chat.path, { key: made.key, body });
-    await gateway.program.app.gateway.bodies.flush();
+    await gateway.program.app.gateway.observe.bodies.flush();
     const path = `/accounts/${account}/requests/${reply.requestId}/bodies`;
     return !(await owner.get(path)).text.includes('"kept":null') && reply;
   });
@@ -84,7 +84,7 @@ test('an owner has a key keep bodies, and reads them at the next request', async
     key: made.key,
     body: { ...body, stream: true, user: 'ü'.repeat(200_000) },
   });
-  await gateway.program.app.gateway.bodies.flush();
+  await gateway.program.app.gateway.observe.bodies.flush();
   for (const options of [{}, { viewport: phone, colorScheme: 'dark' }] as const)
     await browser.withPage(
       { baseUrl: gateway.url, cookie: owner.cookie, ...options },

@@ -105,7 +105,7 @@ test('speed and uptime of the account are in the list, and a line of code in the
   assert.equal((await ask('Hello')).status, 200);
   assert.equal((await ask('sandbox: status=500')).status, 502);
   await until(async () => {
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     const day = { fromDay: '2000-01-01', toDay: '2100-01-01' };
     const query = { ...day, accountId: member.account, mode: 'test', by: 'none' } as const;
     return (await sumActivity(gateway.database.read, query)).length === 1;

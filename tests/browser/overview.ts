@@ -70,7 +70,7 @@ test('recent errors are shown, also on a phone in dark mode', async () => {
   );
   // Refusals are counted in memory before they are written.
   await until(async () => {
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     return (
       await member.get(`/accounts/${member.account}/requests?mode=test&outcome=failed`)
     ).text.includes('model_not_found');

@@ -229,7 +229,7 @@ test('the key used last is offered first', async () => {
     body: { model: 'gpt-5-mini', input: 'Hello' },
   });
   await until(async () => {
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     return (await readKeyUses(gateway.database, [old.id])).size === 1;
   });
   await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie }, async (page) => {

@@ -131,7 +131,7 @@ test('two clicks on the overview show why a request failed', async () => {
   await gateway.post('/v1/responses', { key, body: { model: 'gpt-5-mini', input: 'Hi' } });
   await gateway.post('/v1/responses', { key, body: { model: 'gpt-5-minni', input: 'Hi' } });
   await until(async () => {
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     return (
       await owner.get(`/accounts/${owner.account}/requests?mode=test&outcome=failed`)
     ).text.includes('model_not_found');

@@ -77,7 +77,7 @@ test('the history has each call to a provider, and no words of a provider', asyn
       clock,
       gateway.post(chat.path, { key, body: chat.body({ model: 'priced', stream }) }),
     );
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     return (await findLogged(read, { accountId: account, requestIds: [requestId] })).get(
       requestId,
     )!;
@@ -118,7 +118,7 @@ for (const [what, path, body, upstreamPath] of otherSales)
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
     for (const host of [upstream, gateway.upstream]) host.on(upstreamPath, answerStatus(503));
     const { requestId } = await gateway.post(path, { key, body });
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     const { read } = gateway.database;
     const found = await findLogged(read, { accountId: account, requestIds: [requestId] });
     assert.deepEqual(
@@ -191,7 +191,7 @@ test('a retry whose answer was not stored is an error, not a replay that saved s
   gateway.upstream.on(chat.upstreamPath, answer);
   assert.equal((await gateway.post(chat.path, sent)).status, 200);
   assert.equal((await gateway.post(chat.path, sent)).status, 409);
-  await gateway.program.app.gateway.activity.flush();
+  await gateway.program.app.gateway.observe.activity.flush();
   const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
   const sums = await sumActivity(gateway.database.read, {
     accountId: account,

@@ -175,7 +175,7 @@ test('the key used last is the active one with the newest request, else the newe
   };
   const isLastUsed = (name: string) =>
     until(async () => {
-      await gateway.program.app.gateway.activity.flush();
+      await gateway.program.app.gateway.observe.activity.flush();
       return (await lastUsed('test')) === name;
     });
   assert.equal(await lastUsed('test'), undefined);

@@ -89,7 +89,7 @@ test('speed and uptime are those of the account’s own requests in the mode', a
 
   // The last requests may still be on their way into the counts.
   await until(async () => {
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     const found = (await read('test')).data;
     return found.length === 2 && found.every(({ failed }) => failed === 1);
   });

@@ -84,7 +84,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
 
   // Uncharged requests are counted in memory first.
   await untilNoticed(clock, async () => {
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     const { now } = await analyticsOf(owner, 'model');
     return now.errors === 2 && now.cached === 2;
   });

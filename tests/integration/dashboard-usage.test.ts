@@ -249,7 +249,7 @@ test('charged, cached, refused and failed requests are in one list, page by page
     (await owner.get(`${path}?mode=test&${query}`)).json<PageOf<RequestRecord>>();
   // Counted in memory first.
   const { data } = await untilNoticed(clock, async () => {
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     const page = await read();
     return page.data.length === 4 && page;
   });
@@ -351,7 +351,7 @@ test('days with cached answers are listed with what they saved', async () => {
   const from = new Date(clock.nowMs() - 86_400_000).toISOString().slice(0, 10);
   const path = `/accounts/${owner.account}/cache-days?mode=test`;
   const days = await untilNoticed(clock, async () => {
-    await gateway.program.app.gateway.activity.flush();
+    await gateway.program.app.gateway.observe.activity.flush();
     const { data } = (await owner.get(`${path}&from=${from}&to=${day}`)).json<{
       data: CacheDay[];
     }>();

@@ -71,8 +71,8 @@ async function keeper(controls: KeyOptions = {}) {
 
 /** Writes what waits. */
 async function settle(): Promise<void> {
-  await gateway.program.app.gateway.bodies.flush();
-  await gateway.program.app.gateway.activity.flush();
+  await gateway.program.app.gateway.observe.bodies.flush();
+  await gateway.program.app.gateway.observe.activity.flush();
 }
 
 async function read(owner: DashboardClient, requestId: string): Promise<Bodies> {
@@ -421,7 +421,7 @@ test('a store that fails changes no answer and no charge, and bodies are written
   const earlier = await gateway.balance(account);
   const reply = await ask(key);
   assert.equal(reply.status, 200, reply.text);
-  await assert.rejects(gateway.program.app.gateway.bodies.flush());
+  await assert.rejects(gateway.program.app.gateway.observe.bodies.flush());
   assert.ok((await gateway.balance(account)).postedMicros < earlier.postedMicros);
   await sql`alter table kept_elsewhere rename to kept_bodies`.execute(gateway.database.write);
   assert.equal((await read(owner, reply.requestId)).kept?.answer?.text, reply.text);
@@ -441,16 +441,16 @@ test('without memory bodies are dropped and counted, and requests are answered',
     const reply = await own.post(chat.path, { key, body: large });
     assert.equal(reply.status, 200, reply.text);
   }
-  const { total } = own.program.app.gateway.bodies;
+  const { total } = own.program.app.gateway.observe.bodies;
   assert.deepEqual(total, { kept: 0, dropped: 2 });
   const metrics = (await own.get('/metrics', { key: metricsToken })).text;
   assert.match(metrics, /tollgate_kept_bodies_total\{outcome="dropped"\} 2/);
   await sql`alter table kept_elsewhere rename to kept_bodies`.execute(own.database.write);
-  await own.program.app.gateway.bodies.flush();
+  await own.program.app.gateway.observe.bodies.flush();
   assert.deepEqual(total, { kept: 4, dropped: 2 });
   const again = await own.post(chat.path, { key, body: large });
   assert.equal(again.status, 200);
-  await own.program.app.gateway.bodies.flush();
+  await own.program.app.gateway.observe.bodies.flush();
   assert.deepEqual(total, { kept: 5, dropped: 2 }, 'there is room again');
 });
 
@@ -463,7 +463,7 @@ test('the operator switches it off for all', async (t) => {
     key: made.key,
     body: chat.body({ model: 'gpt-5-mini' }),
   });
-  await own.program.app.gateway.bodies.flush();
+  await own.program.app.gateway.observe.bodies.flush();
   const shown = await owner.get(bodiesPath(owner, reply.requestId));
   assert.deepEqual(shown.json(), { kept: null, reason: 'disabled' });
   const rows = await own.database.read.selectFrom('kept_bodies').select('request_id').execute();

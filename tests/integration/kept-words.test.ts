@@ -23,7 +23,7 @@ const isSecret = /sesame|opens|zebra|hush|4111111111111111/;
 const models = ['gpt-5-mini', 'claude-haiku-4-5', 'gemini-3.8-flash', 'no such hush model'];
 
 async function detailsKept(from = gateway): Promise<readonly string[]> {
-  await from.program.app.gateway.activity.flush();
+  await from.program.app.gateway.observe.activity.flush();
   const { read, write } = from.database;
   const rows = await read.selectFrom('request_log').select('details').execute();
   await write.deleteFrom('request_log').execute();

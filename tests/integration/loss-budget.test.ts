@@ -461,7 +461,7 @@ describe('an account that has never paid', () => {
 
   async function newUnpaidAccount(): Promise<Made> {
     const made = await gateway.makeKey({ mode: 'live' });
-    await gateway.program.app.gateway.ledger.submit({
+    await gateway.program.app.gateway.books.ledger.submit({
       type: 'credit',
       entryId: signUpCreditId(made.account),
       ledgerId: ledgerIdOf(made.account, 'live'),

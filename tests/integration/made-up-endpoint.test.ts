@@ -80,7 +80,7 @@ test('the second host serves when the first fails, and each call is told to ever
   second.on('/shout', answer);
   const reply = await ask(key);
   assert.equal(reply.headers['x-service-route'], 'louder');
-  await gateway.program.app.gateway.activity.flush();
+  await gateway.program.app.gateway.observe.activity.flush();
   const found = await findLogged(gateway.database.read, {
     accountId: account,
     requestIds: [reply.requestId],

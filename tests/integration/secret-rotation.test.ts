@@ -226,7 +226,7 @@ test('kept bodies are read as long as their secret is accepted, and delay its re
   const made = await gateway.makeKey({ account: owner.account, bodyDays: 7 });
   const body = chat.body();
   const { requestId } = await gateway.post(chat.path, { key: made.key, body });
-  await gateway.program.app.gateway.bodies.flush();
+  await gateway.program.app.gateway.observe.bodies.flush();
   await restart(second, first);
   type Shown = { readonly kept: { readonly request: { readonly text: string } } | null };
   const show = async () => {

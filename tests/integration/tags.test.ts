@@ -118,7 +118,7 @@ test('tags of requests that are refused before they are admitted are not stored'
   await send(key, { temperature: 'hot' }, 400);
   await send(narrow.key, {}, 403);
   await send(limited.key, {}, 429);
-  await gateway.program.app.gateway.activity.flush();
+  await gateway.program.app.gateway.observe.activity.flush();
   const { read } = gateway.database;
   const tags = await read.selectFrom('activity_tag_days').select('tag').execute();
   assert.ok(
@@ -139,7 +139,7 @@ test('a cached or repeated answer has the tags of its own request, and the books
   await ask({ ...named, tags: 'run=three' });
   const replay = await ask({ ...named, tags: 'run=four' });
   assert.equal(replay.reply.headers['x-service-cache'], 'idempotent-replay');
-  await gateway.program.app.gateway.activity.flush();
+  await gateway.program.app.gateway.observe.activity.flush();
   for (const [tag, id, outcome] of [
     ['run=one', first.id, 'complete'],
     ['run=two', hit.id, 'cached'],

@@ -163,7 +163,7 @@ export class TestGateway<Started extends Installation = Installation> {
   ): Promise<void> {
     const program: Installation = this.program;
     assert.ok(program instanceof RunningApp);
-    const { ledger, owner } = program.app.gateway;
+    const { ledger, owner } = program.app.gateway.books;
     const hold = {
       holdId: newIdWithPrefix('req'),
       ledgerId: ledgerIdOf(account, 'live'),
@@ -198,7 +198,7 @@ export class TestGateway<Started extends Installation = Installation> {
     const program: Installation = this.program;
     const isHere = program instanceof RunningApp;
     const ledger = isHere
-      ? program.app.gateway.ledger
+      ? program.app.gateway.books.ledger
       : await openLedgerInProcess(this.database.url);
     try {
       await ledger.submit({

@@ -11,7 +11,7 @@ import { modelNotFound } from '../routing/route.ts';
 
 /** Throws ApiError `model_not_found`. */
 export function findModel(gateway: Gateway, key: ApiKey, name: string): Model {
-  const { catalog } = gateway;
+  const { catalog } = gateway.hosts;
   const model = catalog.resolve(name);
   if (model) return model;
   if (!catalog.images.resolve(name)) throw unknownModel(gateway, { key, name, type: 'model' });
@@ -24,7 +24,7 @@ export function findModel(gateway: Gateway, key: ApiKey, name: string): Model {
 
 /** Returns the error, which names the nearest model that the key may use. */
 export function unknownModel(
-  { catalog, clock }: Gateway,
+  { hosts: { catalog }, clock }: Gateway,
   {
     key: { mode, models },
     name,

@@ -38,7 +38,7 @@ function send(called: Called, spentMs: number): Promise<UpstreamReply> {
   const { route, written } = attempt;
   const timeouts = timeoutsFor(route.provider.timeouts, { model, stream: request.stream });
   const { path, headers, body } = written;
-  return gateway.upstreams.send({
+  return gateway.hosts.upstreams.send({
     provider: route.provider,
     path,
     headers,

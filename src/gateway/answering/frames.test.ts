@@ -27,8 +27,8 @@ const context: AnswerContext = {
 const clock = new TestClock();
 const called = {
   gateway: { clock },
-  attempt: { route: { format: 'chat' }, written: { isTranslated: false } },
-  format: chat,
+  call: { attempt: { route: { format: 'chat' }, written: { isTranslated: false } } },
+  asked: { format: chat },
 } as unknown as Called;
 
 async function failureOf(chunks: AsyncIterable<Uint8Array>): Promise<UpstreamBroken['failure']> {

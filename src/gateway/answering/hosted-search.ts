@@ -169,7 +169,7 @@ export class SearchTurns {
     const asked = { ...current.asked, request, estimate: estimateInputTokens(request.body) };
     const written = writeUpstreamRequest(asked, { route, search, outputTokens });
     const attempt = { ...current.call.attempt, written };
-    const lighter = lighten(current.gateway.routing, attempt, attempt);
+    const lighter = lighten(current.gateway.hosts.routing, attempt, attempt);
     return {
       ...current,
       // Items get their ids from it.

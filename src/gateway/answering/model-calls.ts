@@ -37,7 +37,11 @@ type LastCall<Answer> =
 /** Returns the first call that gives an answer, or the last call when all failed. */
 export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
   const { gateway } = held;
-  const retries = new Retries<Attempt>({ ...gateway, limits: gateway.config.retries });
+  const retries = new Retries<Attempt>({
+    ...gateway,
+    routing: gateway.hosts.routing,
+    limits: gateway.config.retries,
+  });
   try {
     return await tryRoutes<Attempt, LastCall<Answer>>(firstAttempt(held), {
       async call(attempt, number) {
@@ -70,7 +74,7 @@ function nextAvailable(held: Held): Attempt | null {
 }
 
 function isAvailable({ gateway }: Held, { route }: Attempt): boolean {
-  return route.isPlayed || gateway.routing.health.isAvailable(route.name);
+  return route.isPlayed || gateway.hosts.routing.health.isAvailable(route.name);
 }
 
 type ToCall = { readonly held: Held; readonly attempt: Attempt; readonly number: number };
@@ -84,7 +88,7 @@ async function callAttempt<Answer>(
   const { request, model } = asked;
   const { requestId, log } = caller;
   const { route } = attempt;
-  const { health } = gateway.routing;
+  const { health } = gateway.hosts.routing;
   const kind = answerKindOf(request);
   log.note({ attempts: number, provider: route.name.provider });
   const unseen = new UnseenOutput(gateway.clock, {
@@ -138,7 +142,7 @@ async function nextAttempt(failed: LastFailed, retries: Retries<Attempt>): Promi
   const { attempt, number } = called.call;
   if (failed.begun || isGivenUp(called) || attempt.route.isPlayed) return null;
   // Not a retry: the host refused the request at once, and is asked for less.
-  const lighter = lighten(gateway.routing, attempt, failed);
+  const lighter = lighten(gateway.hosts.routing, attempt, failed);
   const next = lighter ? { route: lighter, waitMs: 0 } : chooseNext(failed, retries);
   if (!next) return null;
   if (next.waitMs > 0) await waitUnlessGone(called, next.waitMs);

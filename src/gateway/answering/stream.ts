@@ -59,7 +59,7 @@ async function callAndRelay(calling: Omit<Relay, keyof OpenFrames>): Promise<Tri
   const { called, output, growth } = calling;
   let pipe: OpenFrames['pipe'] | null = null;
   output.serve(called);
-  const stopWatching = called.gateway.growths.watch(growth, {
+  const stopWatching = called.gateway.books.growths.watch(growth, {
     outputBytes: () => pipe?.progress.output.bytes ?? 0,
     unseen: called.call.unseen,
     onRefused: () => called.running.run.stop(),

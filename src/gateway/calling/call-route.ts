@@ -14,9 +14,11 @@ import { isCredentialRefused, nextStepAfter } from './retry-policy.ts';
 
 /** Those who are told of calls. */
 export type CallListeners = {
-  readonly routing: { readonly health: Pick<RouteHealth, 'begin' | 'noteAnswer' | 'end'> };
-  readonly activity: Pick<Activity, 'noteCall'>;
-  readonly meter: Pick<Meter, 'noteCall'>;
+  readonly hosts: { readonly routing: { readonly health: RouteHealth } };
+  readonly observe: {
+    readonly activity: Pick<Activity, 'noteCall'>;
+    readonly meter: Pick<Meter, 'noteCall'>;
+  };
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly clock: Pick<Clock, 'elapsedMs'>;
 };
@@ -49,13 +51,11 @@ export type Callable = Pick<RouteCall, 'route' | 'baseUrl'>;
  * come after it.
  */
 export function callInOrder<Route extends Callable, Result extends Called>(
-  listeners: CallListeners & {
-    readonly routing: { readonly health: Pick<RouteHealth, 'isAvailable'> };
-  },
+  listeners: CallListeners,
   { routes, record, logFields, signals, goesOn = () => true }: ToTry<Route>,
   send: (route: Route, span: CallSpan | null, left: number) => Promise<Result>,
 ): Promise<Result> {
-  const { health } = listeners.routing;
+  const { health } = listeners.hosts.routing;
   const waiting = availableFirst(
     routes,
     ({ route, baseUrl }) => baseUrl === null || health.isAvailable(route),
@@ -104,8 +104,8 @@ async function callHost<Result extends Called>(
   call: RouteCall,
   send: (noteAnswer: () => void) => Promise<Result>,
 ): Promise<Result> {
-  const { clock, routing, activity, meter } = listeners;
-  const { health } = routing;
+  const { clock, hosts, observe } = listeners;
+  const { health } = hosts.routing;
   const { route, record } = call;
   const { provider, upstreamModel } = route;
   const kind = answerKindOf(call);
@@ -126,8 +126,8 @@ async function callHost<Result extends Called>(
   } finally {
     const ms = (answeredAtMs ?? clock.elapsedMs()) - startedAtMs;
     health.end(route, ending);
-    activity.noteCall({ provider, kind, ending, ms });
-    meter.noteCall({ provider, kind, outcome: outcomeOf(ending, failure), ms });
+    observe.activity.noteCall({ provider, kind, ending, ms });
+    observe.meter.noteCall({ provider, kind, outcome: outcomeOf(ending, failure), ms });
     record.addTry({
       provider,
       model: upstreamModel,

@@ -30,7 +30,7 @@ export type ModelCall = {
 
 export type CalledModel = {
   readonly gateway: {
-    readonly routing: Pick<Routing, 'noteCounts'>;
+    readonly hosts: { readonly routing: Pick<Routing, 'noteCounts'> };
     readonly log: Pick<Logger, 'warn'>;
     readonly clock: Clock;
   };

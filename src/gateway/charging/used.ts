@@ -111,7 +111,7 @@ function countReported(called: Called, reported: Usage | null, outputBytes: numb
   const { gateway, asked, terms, call } = called;
   const { attempt } = call;
   const { estimate } = asked;
-  if (reported) gateway.routing.noteCounts(attempt.route.name, reported);
+  if (reported) gateway.hosts.routing.noteCounts(attempt.route.name, reported);
   return countUsage(reported, {
     estimatedInputTokens: estimate.likely,
     outputBytes,

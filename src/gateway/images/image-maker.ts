@@ -13,16 +13,13 @@ import type {
   ImageJobResult,
 } from '../../providers/image-provider.ts';
 import { sandboxImages } from '../../providers/registry.ts';
-import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CallListeners } from '../calling/call-route.ts';
-import type { RouteHealth } from '../calling/health.ts';
-import type { Upstreams } from '../calling/upstreams.ts';
-import type { ConnectedProviders } from '../routing/providers.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { Run } from '../active-runs.ts';
 import { imageHttpOver } from './image-http.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
+import type { Hosts } from '../routing/routing.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import { callRoute } from '../calling/call-route.ts';
 import type { RouteName } from '../calling/health.ts';
@@ -31,13 +28,7 @@ import { availableFirst, tryRoutes } from '../calling/try-routes.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 
 /** What making images needs of the program. */
-type Maker = CallListeners & {
-  readonly catalog: Catalog;
-  readonly providers: Pick<ConnectedProviders, 'images'>;
-  readonly upstreams: Upstreams;
-  readonly routing: { readonly health: Pick<RouteHealth, 'isAvailable'> };
-  readonly clock: Clock;
-};
+type Maker = CallListeners & { readonly hosts: Hosts; readonly clock: Clock };
 
 export type ImageRouteChosen = {
   /** As shown in headers, logs and books. */
@@ -49,7 +40,7 @@ export type ImageRouteChosen = {
 
 /** Returns the active routes in order. Throws ApiError `model_not_found` when there is none. */
 export function findImageRoutes(
-  { catalog, providers }: Pick<Maker, 'catalog' | 'providers'>,
+  { catalog, providers }: Pick<Hosts, 'catalog' | 'providers'>,
   { model, mode }: { readonly model: ImageModel; readonly mode: Mode },
 ): readonly [ImageRouteChosen, ...ImageRouteChosen[]] {
   if (mode === 'test') return [{ provider: 'sandbox', upstreamModels: {}, connected: null }];
@@ -105,7 +96,7 @@ export type ImagesMade =
  * provider refuses the request itself, no other is tried.
  */
 export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<ImagesMade> {
-  const { routing } = gateway;
+  const { routing } = gateway.hosts;
   const { log, request, signals } = asked;
   const [first, ...others] = availableFirst(
     asked.routes,
@@ -218,7 +209,7 @@ async function generate(
   job: ImageJob,
 ): Promise<ImageJobResult> {
   if (!connected) return sandboxImages.generate(job, noConnection);
-  const http = imageHttpOver(gateway.upstreams, trace);
+  const http = imageHttpOver(gateway.hosts.upstreams, trace);
   const result = await connected.kind.generate(job, { provider: connected, http });
   return result.kind === 'images' ? result : withoutNames(result, connected);
 }

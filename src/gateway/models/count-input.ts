@@ -107,7 +107,7 @@ export async function countInput(
   log.note({ askedModel: request.model });
   const model = findModel(gateway, key, request.model);
   const clientFormat = endpoint.format.name;
-  const routes = findRoutes(gateway, { model, mode: key.mode, clientFormat });
+  const routes = findRoutes(gateway.hosts, { model, mode: key.mode, clientFormat });
   log.note({ model: model.id });
   checkPermission(key, model.id);
   const counting: Counting = { ...incoming, gateway, endpoint, model, request };
@@ -132,9 +132,9 @@ export async function countInput(
  * Returns true when a provider may be asked. Counting is free, but accounts without a balance must
  * not use up the operator's quota.
  */
-async function mayAsk({ readBalance, rateLimits }: Gateway, key: ApiKey): Promise<boolean> {
+async function mayAsk({ books, rateLimits }: Gateway, key: ApiKey): Promise<boolean> {
   if (key.mode === 'test') return true;
-  const balance = await readBalance(ledgerIdOf(key.accountId, key.mode));
+  const balance = await books.readBalance(ledgerIdOf(key.accountId, key.mode));
   return (balance !== null && balance.availableMicros > 0) || rateLimits.takeUnpaidCount(key);
 }
 

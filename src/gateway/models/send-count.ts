@@ -38,7 +38,7 @@ type CountCall = {
 export async function sendCount(call: CountCall): Promise<number | null> {
   const { gateway, model, route, path, headers, body, read, trace, signal } = call;
   const { kind, provider } = route;
-  const reply = await gateway.upstreams.send({
+  const reply = await gateway.hosts.upstreams.send({
     provider,
     path,
     headers,

@@ -11,7 +11,7 @@ import { readHeaderFlag } from '../headers.ts';
 
 type Cached = {
   readonly config: Pick<Config, 'cache'>;
-  readonly cache: Pick<ResponseCache, 'nameOf'>;
+  readonly answers: { readonly cache: Pick<ResponseCache, 'nameOf'> };
   readonly headers: Pick<HeaderNames, 'cache'>;
 };
 
@@ -34,7 +34,7 @@ export function nameForCache(
 ): CacheName | null {
   const wish = readHeaderFlag(gateway.headers.cache, wishes.cache) ?? isCachedUnasked;
   if (!wish || !gateway.config.cache.enabled || !key.retainResponses) return null;
-  return gateway.cache.nameOf({
+  return gateway.answers.cache.nameOf({
     accountId: key.accountId,
     generation: key.cacheGeneration,
     mode: key.mode,

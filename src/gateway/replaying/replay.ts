@@ -28,7 +28,7 @@ export async function replay(
   asked.caller.log.note({ cache: source, saved: response.worth });
   const { gateway, caller, sale } = asked;
   const { key } = caller;
-  const balance = await gateway.readBalance(ledgerIdOf(key.accountId, key.mode));
+  const balance = await gateway.books.readBalance(ledgerIdOf(key.accountId, key.mode));
   const costs: Headers = {
     [gateway.headers.cost]: '0',
     [gateway.headers.cache]: source,

@@ -13,16 +13,22 @@ import type { ActiveRuns } from '../active-runs.ts';
 import type { KeepAlives } from '../keep-alives.ts';
 import type { Caller } from '../request.ts';
 
-/** What replaying needs of the program. */
-type Replays = {
+/** Answers that are stored for repeats. */
+export type StoredAnswers = {
   readonly idempotency: Idempotency;
   readonly cache: ResponseCache;
   /** Limits the bytes of free answers that are stored. */
   readonly freeBytes: DailyBytes;
   /** For answers that are too long for the database. */
   readonly fileBytes: DailyBytes;
-  /** May be a moment old. */
-  readonly readBalance: (ledgerId: LedgerId) => Balance | null | Promise<Balance | null>;
+};
+
+/** What replaying needs of the program. */
+type Replays = {
+  readonly answers: StoredAnswers;
+  readonly books: {
+    readonly readBalance: (ledgerId: LedgerId) => Balance | null | Promise<Balance | null>;
+  };
   readonly runs: ActiveRuns;
   readonly keepAlives: KeepAlives;
   readonly headers: HeaderNames;

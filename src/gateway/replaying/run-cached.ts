@@ -25,7 +25,7 @@ export async function runCached(
   const { gateway, caller, names } = asked;
   const { key } = caller;
   const mayStore = (packedBytes: number, { isFree }: { readonly isFree: boolean }) =>
-    (!isFree || gateway.freeBytes.take(key.accountId, packedBytes)) &&
+    (!isFree || gateway.answers.freeBytes.take(key.accountId, packedBytes)) &&
     mayStoreAsLong(asked, claim, packedBytes);
   const storageIn = (run: CacheRun | null) =>
     new AnswerStorage({
@@ -36,8 +36,8 @@ export async function runCached(
     });
   if (!names.cache) return execute(waiting, storageIn(null));
   const begun =
-    gateway.cache.recall(names.cache) ??
-    (await waiting.waitFor((signal) => gateway.cache.begin(names.cache!, { signal })));
+    gateway.answers.cache.recall(names.cache) ??
+    (await waiting.waitFor((signal) => gateway.answers.cache.begin(names.cache!, { signal })));
   switch (begun.kind) {
     case 'hit': {
       // A hit is a success too, so the Idempotency-Key keeps it.
@@ -64,5 +64,7 @@ function mayStoreAsLong(
   packedBytes: number,
 ): boolean {
   if (!claim || claim.bodyBytesMax === 0) return false;
-  return packedBytes <= claim.bodyBytesMax || gateway.fileBytes.take(key.accountId, packedBytes);
+  return (
+    packedBytes <= claim.bodyBytesMax || gateway.answers.fileBytes.take(key.accountId, packedBytes)
+  );
 }

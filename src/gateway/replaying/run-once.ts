@@ -36,8 +36,10 @@ async function runUnderKey(
   const { gateway, caller } = asked;
   const { requestId } = caller;
   const begun =
-    gateway.idempotency.recall(name) ??
-    (await waiting.waitFor((signal) => gateway.idempotency.begin(name, { requestId, signal })));
+    gateway.answers.idempotency.recall(name) ??
+    (await waiting.waitFor((signal) =>
+      gateway.answers.idempotency.begin(name, { requestId, signal }),
+    ));
   switch (begun.kind) {
     case 'claimed':
       return runClaimed(begun.claim, () =>

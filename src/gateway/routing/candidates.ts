@@ -31,9 +31,9 @@ export function findCandidates(
     standing,
   });
   if (routes.length === 1) return routes.map((route) => toCandidate(route, 'ready'));
-  const avoided = gateway.routing.health.avoided(routes.map(({ name }) => name));
+  const avoided = gateway.hosts.routing.health.avoided(routes.map(({ name }) => name));
   // The sandbox always answers alike, so nothing is left to chance.
-  const ordered = orderRoutes(routes, routes[0]!.isPlayed ? () => 0 : gateway.routing.random);
+  const ordered = orderRoutes(routes, routes[0]!.isPlayed ? () => 0 : gateway.hosts.routing.random);
   return ordered.map((route) => {
     if (!hasRoom(asked, route)) return toCandidate(route, 'too-small');
     return toCandidate(route, avoided.has(route.name) ? 'out-of-use' : 'ready');

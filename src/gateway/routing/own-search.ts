@@ -15,7 +15,8 @@ type Query = Omit<Asked, 'forwardable'> & { readonly route: ChosenRoute };
  */
 export function readOwnSearch(query: Query): AskedSearch | null {
   const { gateway, key, model, route, format, request, estimate } = query;
-  const { config, searchers, clock } = gateway;
+  const { config, clock } = gateway;
+  const { searchers } = gateway.hosts;
   if (format.name !== 'responses' || route.format === format.name) return null;
   const { markup } = config.pricing;
   const factor = { markup, multiplierPpm: multiplierPpmFor(key, searchModelId) };

@@ -6,6 +6,9 @@ import type { Config } from '../../config/schema.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { Upstreams } from '../calling/upstreams.ts';
+import type { WebSearchers } from '../search/search-sources.ts';
+import type { ConnectedProviders } from './providers.ts';
 import { createCountNotices, type NoteCounts } from './count-notices.ts';
 import { RefusedSummaries } from './refused-summaries.ts';
 import { RetryBudget } from '../calling/retry-budget.ts';
@@ -27,6 +30,15 @@ export type Routing = {
    * Returns numbers from 0 up to, not including, 1: chooses among equal routes, and varies waits.
    */
   readonly random: () => number;
+};
+
+/** Where requests can go. */
+export type Hosts = {
+  readonly catalog: Catalog;
+  readonly providers: ConnectedProviders;
+  readonly upstreams: Upstreams;
+  readonly routing: Routing;
+  readonly searchers: WebSearchers;
 };
 
 type RoutingParts = {

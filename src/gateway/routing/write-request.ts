@@ -22,11 +22,8 @@ import type { InputEstimate } from '../../lib/tokens.ts';
 import { ignoredBetas } from '../../formats/messages/betas.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { WebSearchers } from '../search/search-sources.ts';
-import type { ConnectedProviders } from './providers.ts';
-import type { Routing } from './routing.ts';
+import type { Hosts } from './routing.ts';
 import type { ChosenRoute } from './route.ts';
 import type { AskedSearch } from './provider-search.ts';
 
@@ -57,14 +54,7 @@ export type RouteLimits = {
 };
 
 /** What routing needs of the program. */
-type Router = {
-  readonly config: Config;
-  readonly catalog: Catalog;
-  readonly providers: ConnectedProviders;
-  readonly routing: Routing;
-  readonly searchers: WebSearchers;
-  readonly clock: Clock;
-};
+type Router = { readonly config: Config; readonly hosts: Hosts; readonly clock: Clock };
 
 /** A request for a model's answer, and whose key sent it. */
 export type Asked = {
@@ -104,9 +94,9 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     loweredTools,
     toolNames,
   } = writeBody(asked, route, target);
-  gateway.routing.noteUnknown(target.unknown.leftOut);
+  gateway.hosts.routing.noteUnknown(target.unknown.leftOut);
   const accepted = withoutFields(body, route.provider.refusedFields);
-  const hidden = gateway.providers.endUsers.hide(accepted.body, {
+  const hidden = gateway.hosts.providers.endUsers.hide(accepted.body, {
     accountId: key.accountId,
     format: route.format,
     wantsAccount: route.kind.wantsAccount ?? false,
@@ -146,7 +136,7 @@ function targetOf(
     maxOutputTokens: outputTokens,
     thinking: model.supports.thinking,
     isOpenAi: route.kind.isOpenAi ?? false,
-    refusesSummaries: gateway.routing.refusedSummaries.has(route.name),
+    refusesSummaries: gateway.hosts.routing.refusedSummaries.has(route.name),
     refusedHistory: route.provider.refusedHistory,
     unknown: {
       opened: route.passFields,

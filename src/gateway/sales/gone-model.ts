@@ -27,7 +27,7 @@ export async function readSale(
     const { idempotencyKey } = wishes;
     const generation = key.cacheGeneration;
     const name = nameRequest({ ...incoming, idempotencyKey, keyId: key.id, generation });
-    const earlier = name && (await gateway.idempotency.find(name));
+    const earlier = name && (await gateway.answers.idempotency.find(name));
     if (!earlier) throw error;
     const body = incoming.body as JsonObject;
     const context = { requestId, publicUrl: gateway.config.server.public_url };

@@ -50,7 +50,7 @@ export const imageEndpoint: Endpoint = (gateway, incoming) =>
  */
 export const imageEditEndpoint: Endpoint = (gateway, incoming) =>
   readSale(gateway, incoming, (model, imageCount) =>
-    editSiblingOf(gateway.catalog.images, model, imageCount),
+    editSiblingOf(gateway.hosts.catalog.images, model, imageCount),
   );
 
 function readSale(
@@ -61,13 +61,13 @@ function readSale(
   const raw = parseImageRequest(incoming.body);
   const { key, log } = incoming.caller;
   log.note({ askedModel: raw.model });
-  const named = gateway.catalog.images.resolve(raw.model);
+  const named = gateway.hosts.catalog.images.resolve(raw.model);
   if (!named) {
     if (isChatModel(gateway, raw.model)) throw notAnImageModel(raw.model);
     throw unknownModel(gateway, { key, name: raw.model, type: 'image' });
   }
   const model = choose(named, raw.images.length);
-  const routes = findImageRoutes(gateway, { model, mode: key.mode });
+  const routes = findImageRoutes(gateway.hosts, { model, mode: key.mode });
   const [{ provider, upstreamModels }] = routes;
   const request = checkImageRequest(raw, model);
   const route = `${provider} ${Object.values(upstreamModels).join(' ')}`;
@@ -218,7 +218,7 @@ function takeFreeRoom(
 ): ApiError | null {
   if (key.mode !== 'test' || request.responseFormat === 'b64_json') return null;
   const bytes = images.reduce((sum, image) => sum + image.bytes.length, 0);
-  if (gateway.freeBytes.take(key.accountId, bytes)) return null;
+  if (gateway.answers.freeBytes.take(key.accountId, bytes)) return null;
   const nowMs = gateway.clock.nowMs();
   return new ApiError(
     'rate_limit_exceeded',
@@ -268,7 +268,7 @@ function usableForMs({ config }: Gateway, { responseFormat }: ImageRequest): num
   return responseFormat === 'url' ? config.storage.keep_days * 86_400_000 - linkUseMs : null;
 }
 
-function isChatModel({ catalog }: Gateway, name: string): boolean {
+function isChatModel({ hosts: { catalog } }: Gateway, name: string): boolean {
   return catalog.resolve(name) !== null;
 }
 

@@ -29,7 +29,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
     });
     log.note({ askedModel: request.model });
     const model = findModel(gateway, key, request.model);
-    const routes = findRoutes(gateway, {
+    const routes = findRoutes(gateway.hosts, {
       model,
       mode: key.mode,
       clientFormat: format.name,
@@ -85,7 +85,8 @@ function outputTokensToTake({ gateway: { config }, request, model }: Asked): num
 function offerAnswer(accepted: Accepted, asked: Asked, routes: readonly ChosenRoute[]): Offer {
   const { key, model, format, request, estimate } = asked;
   const { gateway } = accepted;
-  const { clock, config, routing } = gateway;
+  const { clock, config } = gateway;
+  const { routing } = gateway.hosts;
   const factor = priceFactorFor(gateway, key, model.id);
   const tokenPrice = priceFor(model, { ...factor, nowMs: clock.nowMs() });
   if (!tokenPrice) throw modelNotFound(model.id);

@@ -24,7 +24,7 @@ export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sal
   const { key, trace, log } = incoming.caller;
   const asked = { ...parseSearchRequest(incoming.body), trace, record: log };
   const isTest = key.mode === 'test';
-  const searcher = isTest ? gateway.searchers.test : gateway.searchers.live;
+  const searcher = isTest ? gateway.hosts.searchers.test : gateway.hosts.searchers.live;
   if (!searcher) throw notConfigured();
   const provider = isTest ? 'sandbox' : 'search';
   const route = gateway.config.search.providers.join(' ');

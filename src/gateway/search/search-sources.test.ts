@@ -62,10 +62,8 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const config = configOf(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
   const { live } = connectSearch({
     config,
-    upstreams,
-    routing: { health: healthAt(clock.nowMs) },
-    activity,
-    meter,
+    hosts: { upstreams, routing: { health: healthAt(clock.nowMs) } },
+    observe: { activity, meter },
     log,
     clock,
   });
@@ -539,10 +537,8 @@ function connectOffline() {
   const clock = new TestClock();
   return connectSearch({
     config: configOf('service: {}'),
-    upstreams,
-    routing: { health: healthAt(clock.nowMs) },
-    activity,
-    meter,
+    hosts: { upstreams, routing: { health: healthAt(clock.nowMs) } },
+    observe: { activity, meter },
     log,
     clock,
   });

@@ -34,13 +34,13 @@ export type WebSearchers = {
 
 type SearchParts = Omit<Parameters<typeof createWebSearcher>[0], 'sources' | 'timeoutMs'> & {
   readonly config: Config;
-  readonly upstreams: Upstreams;
+  readonly hosts: { readonly upstreams: Upstreams };
 };
 
 export function connectSearch(parts: SearchParts): WebSearchers {
-  const { config, upstreams, clock } = parts;
+  const { config, hosts, clock } = parts;
   const sources = searchProvidersOf(config).map((provider) =>
-    createHttpSource(provider, upstreams),
+    createHttpSource(provider, hosts.upstreams),
   );
   const searcherOf = (found: readonly SearchSource[]) =>
     createWebSearcher({ ...parts, sources: found, timeoutMs: config.search.timeout_ms });

@@ -72,9 +72,8 @@ function searcher(sources: PlayedSource[], { timeoutMs = 5_000, health: own }: O
   const note = ({ provider, kind, upstream_status: code }: Record<string, unknown>) =>
     void failures.push(`${String(provider)} ${String(code ?? kind)}`);
   const listeners = {
-    routing: { health: { ...health, ...own } },
-    activity: { noteCall: () => {} },
-    meter: { noteCall: () => {} },
+    hosts: { routing: { health: { ...health, ...own } } },
+    observe: { activity: { noteCall: () => {} }, meter: { noteCall: () => {} } },
     log: { warn: note, error: note },
   };
   const { search } = createWebSearcher({

@@ -7,7 +7,6 @@ import { toSearchResults, type SearchResult } from '../../domain/search/search-r
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { RequestLog } from '../request-log.ts';
-import type { RouteHealth } from '../calling/health.ts';
 import { callInOrder, type CallListeners } from '../calling/call-route.ts';
 
 /** `lost`: calls without a result that providers may bill nevertheless. */
@@ -41,7 +40,6 @@ export type WebSearcher = {
 type SearchSignals = { readonly running: AbortSignal; readonly waiting: AbortSignal };
 
 type WebSearcherOptions = CallListeners & {
-  readonly routing: { readonly health: Pick<RouteHealth, 'isAvailable'> };
   /** In the order of preference; at least one. */
   readonly sources: readonly SearchSource[];
   /** For all sources together. */

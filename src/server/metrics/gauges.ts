@@ -23,10 +23,10 @@ export function addGauges(context: ServerContext, bodies: BodyRooms): void {
 }
 
 /** What each thread has for itself. */
-function ownGauges(
-  { gateway: { bodies, runs, upstreams }, telemetry }: ServerContext,
-  { room, arriving }: BodyRooms,
-): Gauges {
+function ownGauges({ gateway, telemetry }: ServerContext, { room, arriving }: BodyRooms): Gauges {
+  const { runs, observe, hosts } = gateway;
+  const { bodies } = observe;
+  const { upstreams } = hosts;
   const by = (label: string, counts: Readonly<Record<string, number>>, labels = {}) =>
     Object.entries(counts).map(([of, value]) => ({ labels: { ...labels, [label]: of }, value }));
   return {
@@ -69,7 +69,7 @@ function sharedGauges({ gateway, database, overload, threads }: ServerContext): 
   const { version } = packageJson;
   const store = isPostgresUrl(database.url) ? 'postgres' : 'sqlite';
   const ofRoutes = (value: (route: RouteState) => number) => () =>
-    gateway.routing.health.states().map((route) => ({
+    gateway.hosts.routing.health.states().map((route) => ({
       labels: { provider: route.provider, model: route.upstreamModel },
       value: value(route),
     }));
@@ -100,7 +100,7 @@ function sharedGauges({ gateway, database, overload, threads }: ServerContext): 
     ],
     tollgate_ledger_failing: [
       '1 while the ledger cannot be written.',
-      () => Number(gateway.ledger.isFailing()),
+      () => Number(gateway.books.ledger.isFailing()),
     ],
     tollgate_build_info: [
       'Always 1; the labels tell the version, the kind of database and the number of HTTP threads.',
@@ -109,7 +109,8 @@ function sharedGauges({ gateway, database, overload, threads }: ServerContext): 
   };
 }
 
-function poolGauges({ database, gateway: { ledger } }: ServerContext): Gauges {
+function poolGauges({ database, gateway }: ServerContext): Gauges {
+  const { ledger } = gateway.books;
   const ofPools = (samplesOf: (pool: PoolState) => readonly Sample[]) => () =>
     [...database.pools(), ...(ledger.pool ? [ledger.pool()] : [])].flatMap(samplesOf);
   return {

@@ -49,7 +49,7 @@ export function authenticate({ keys, gateway, addressRates, telemetry }: ServerC
  * not from this address.
  */
 export function useKey(
-  { bodies, config, clock }: ServerContext['gateway'],
+  { observe: { bodies }, config, clock }: ServerContext['gateway'],
   key: ApiKey,
   request: FastifyRequest,
 ): void {

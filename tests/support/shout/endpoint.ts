@@ -57,7 +57,7 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
           order,
           async (host, span) => {
             calls += 1;
-            const { upstreams } = gateway;
+            const { upstreams } = gateway.hosts;
             const call = { upstreams, trace: span?.trace ?? trace, signal: signals.running };
             return { ...(await shout(host, text, call)), provider: host.route.provider };
           },

@@ -134,8 +134,8 @@ testMutations(watchers, {
   },
   'any number of free answers is stored': {
     file: 'gateway/replaying/run-cached.ts',
-    guard: '(!isFree || gateway.freeBytes.take(key.accountId, packedBytes))',
-    without: '(!isFree || gateway.freeBytes.take(key.accountId, 0))',
+    guard: '(!isFree || gateway.answers.freeBytes.take(key.accountId, packedBytes))',
+    without: '(!isFree || gateway.answers.freeBytes.take(key.accountId, 0))',
     watchers: ['tests/integration/free-bytes.test.ts # answers of test keys'],
   },
   'any number of cache hits is stored': {
@@ -146,8 +146,8 @@ testMutations(watchers, {
   },
   'any number of free images is stored': {
     file: 'gateway/sales/image-sale.ts',
-    guard: 'gateway.freeBytes.take(key.accountId, bytes)',
-    without: 'gateway.freeBytes.take(key.accountId, 0)',
+    guard: 'gateway.answers.freeBytes.take(key.accountId, bytes)',
+    without: 'gateway.answers.freeBytes.take(key.accountId, 0)',
     watchers: ['tests/integration/free-bytes.test.ts # images of test keys'],
   },
   'images of live keys take the room of free ones': {
