@@ -16,6 +16,7 @@ const commands = {
   codex: [process.execPath, join(packages, '@openai', 'codex', 'bin', 'codex.js')],
   claude: [process.execPath, join(packages, '@anthropic-ai', 'claude-code', 'cli-wrapper.cjs')],
   opencode: [join(packages, opencode, 'bin', 'opencode')],
+  qwen: [process.execPath, join(packages, '@qwen-code', 'qwen-code', 'cli-entry.js')],
 } as const;
 const timeoutMs = 120_000;
 

@@ -7,6 +7,7 @@ import { turnFrames, type ToolCall, type Turn, type Wire } from './turns.ts';
 export type Task = {
   readonly call: ToolCall;
   readonly marker: string;
+  readonly dropsReasoning: boolean;
 };
 
 /** Ends even if the program never sends the result. */
@@ -16,13 +17,13 @@ const callsMax = 3;
  * The reasoning must come back with the result, its signature byte for byte: without it, providers
  * refuse the turn or lose context.
  */
-export function playTask(wire: Wire, { call, marker }: Task): Script {
+export function playTask(wire: Wire, { call, marker, dropsReasoning }: Task): Script {
   const signature = Buffer.from(`signature of ${call.name} for this task`).toString('base64');
   const proof = JSON.stringify(wire === 'chat' ? 'I need the note.' : signature);
   let calls = 0;
   const answer = (body: string): Turn => {
     if (body.includes(marker)) {
-      const isBack = body.includes(proof);
+      const isBack = dropsReasoning || body.includes(proof);
       return { text: isBack ? `The note says: ${marker}` : 'My reasoning is lost.' };
     }
     // Programs also send small side requests without tools.

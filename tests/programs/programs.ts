@@ -1,4 +1,4 @@
-// Runs the real Codex, Claude Code and opencode, offline, against the started gateway: each reads a file with
+// Runs the real Codex, Claude Code, opencode and Qwen Code, offline, against the started gateway: each reads a file with
 // a tool and reports its content, on models of its own vendor's format and of every other. Their
 // settings come from docs/guides, so that the documented settings are proven to work.
 import assert from 'node:assert/strict';
@@ -18,6 +18,8 @@ type Scenario = {
   /** The wire format of the model's provider. */
   readonly wire: Wire;
   readonly call: ToolCall;
+  /** The program returns no signed reasoning; left out: it does. */
+  readonly dropsReasoning?: boolean;
 };
 
 const paths: Readonly<Record<Wire, string>> = {
@@ -147,16 +149,34 @@ for (const scenario of opencodeScenarios) {
   });
 }
 
+const readWithQwen = {
+  name: 'run_shell_command',
+  input: { command: 'cat note.txt', is_background: false },
+};
+
+// It speaks Chat only, which a model of OpenAI's gets untranslated, as chat-model does.
+const qwenScenarios: readonly Scenario[] = [
+  { model: 'claude-haiku-4-5', wire: 'messages', call: readWithQwen, dropsReasoning: true },
+  { model: 'chat-model', wire: 'chat', call: readWithQwen },
+  { model: 'gemini-model', wire: 'gemini', call: readWithQwen, dropsReasoning: true },
+];
+
+for (const scenario of qwenScenarios) {
+  test(`Qwen Code finishes a task with ${scenario.model}, whose provider speaks ${scenario.wire}`, async (t) => {
+    await runScenario(t, scenario, runQwen);
+  });
+}
+
 type Run = (workspace: Workspace, model: string) => Promise<ProgramResult>;
 
 async function runScenario(
   t: TestContext,
-  { model: name, wire, call }: Scenario,
+  { model: name, wire, call, dropsReasoning = false }: Scenario,
   run: Run,
 ): Promise<void> {
   const marker = `note-${randomBytes(8).toString('hex')}`;
   const sent = gateway.upstream.requests.length;
-  gateway.upstream.on(paths[wire], playTask(wire, { call, marker }));
+  gateway.upstream.on(paths[wire], playTask(wire, { call, marker, dropsReasoning }));
   const result = await run(makeWorkspace(t, marker), name);
   const output = `${result.stdout}\n${result.stderr}`.slice(-4_000);
   assert.equal(result.code, 0, output);
@@ -274,6 +294,28 @@ function runOpencode(workspace: Workspace, name: string): Promise<ProgramResult>
   writeFileSync(join(workspace.work, 'opencode.json'), settings);
   const env = { ...opencodeOffline, TOLLGATE_KEY: key };
   return runProgram('opencode', { workspace, args: ['run', task], env });
+}
+
+/** Without the statistics and updates that it sends and loads. */
+const qwenOffline = {
+  privacy: { usageStatisticsEnabled: false },
+  general: { enableAutoUpdate: false },
+  telemetry: { enabled: false },
+};
+
+function runQwen(workspace: Workspace, name: string): Promise<ProgramResult> {
+  const folder = join(workspace.home, '.qwen');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'settings.json'), JSON.stringify(qwenOffline));
+  const env = {
+    OPENAI_BASE_URL: `${gateway.url}/v1`,
+    OPENAI_API_KEY: key,
+    OPENAI_MODEL: name,
+    // The gateway's limit of `max_tokens` in Chat, unless its operator raises it.
+    QWEN_CODE_MAX_OUTPUT_TOKENS: '2048',
+  };
+  const args = ['--auth-type', 'openai', '--approval-mode', 'yolo', task];
+  return runProgram('qwen', { workspace, args, env });
 }
 
 function readGuide(name: string, block: RegExp): string {

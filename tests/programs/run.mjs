@@ -25,7 +25,9 @@ process.exitCode = status ?? 1;
 
 /** Without install scripts: the programs ship as optional packages for each system. */
 function install() {
-  console.error('Tollgate: installing Codex, Claude Code, opencode and llmprobe for their tests …');
+  console.error(
+    'Tollgate: installing Codex, Claude Code, opencode, Qwen Code and llmprobe for their tests …',
+  );
   const options = [
     // Not `ci`: the lock file has the packages of one system only.
     'install',
