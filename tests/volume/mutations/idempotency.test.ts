@@ -183,8 +183,8 @@ testMutations(watchers, {
   'output that a client that left did not get is not stored': {
     file: 'gateway/answering/output.ts',
     guard: `    this.#recording?.add(frames);
-    if (this.#held.client.isGone()) return;`,
-    without: `    if (this.#held.client.isGone()) return;
+    if (this.#held.running.client.isGone()) return;`,
+    without: `    if (this.#held.running.client.isGone()) return;
     this.#recording?.add(frames);`,
     watchers: chat('drops at any event'),
   },
@@ -195,21 +195,15 @@ testMutations(watchers, {
     watchers: ['tests/integration/disconnects.test.ts # chat-stream-key-two-frames-late'],
   },
   'an answer is replayed to an API key that may not use the model': {
-    file: 'gateway/run.ts',
-    guard: '  checkPermission(key, work.modelId);\n',
+    file: 'gateway/admission/admit.ts',
+    guard: '  checkPermission(key, sale.modelId);\n',
     without: '',
     watchers: chat('the key must allow the model'),
   },
   'a late answer is reported as a success': {
-    file: 'gateway/answering/answer.ts',
+    file: 'gateway/charging/settle.ts',
     guard: 'if (!charge) throw takenOver();',
-    without: `if (!charge) return client.sendAnswer(upToCost, {});`,
-    watchers: ['tests/integration/idempotency-replicas.test.ts # a gateway stalls'],
-  },
-  'the stream of a late answer is reported as a success': {
-    file: 'gateway/answering/stream.ts',
-    guard: 'sendError({ called, pipe, output }, charge ?? takenOver());',
-    without: 'output.end(pipe.close(0), {});',
+    without: 'if (!charge) return { costMicros: zeroMicros, balanceCents: 0 };',
     watchers: ['tests/integration/idempotency-replicas.test.ts # a gateway stalls'],
   },
 });

@@ -76,9 +76,9 @@ testMutations([], {
     watchers: integration('money', 'an absurd usage'),
   },
   'what a host claims beyond the request is not booked': {
-    file: 'gateway/charging/settle.ts',
-    guard: 'if (!claimed) return;',
-    without: 'if (!claimed || number > 0) return;',
+    file: 'gateway/charging/model-bill.ts',
+    guard: 'if (!claimed) return',
+    without: 'if (!claimed || number > 0) return',
     watchers: integration('money', 'an absurd usage'),
   },
   'a dense document costs our estimate': {
@@ -112,7 +112,7 @@ testMutations([], {
     watchers: integration('loss-budget', 'a burst of answers'),
   },
   'long whole answers share no budget': {
-    file: 'gateway/charging/hold.ts',
+    file: 'gateway/charging/model-offer.ts',
     guard: 'mayOutlast: mayOutlast(wanted, maxOutputTokens),',
     without: 'mayOutlast: false,',
     watchers: integration('loss-budget', 'whole answers that may take longer'),
@@ -148,13 +148,13 @@ testMutations([], {
     watchers: ['src/gateway/calling/retry-policy.test.ts'],
   },
   'after a billed answer another route is asked': {
-    file: 'gateway/answering/try-routes.ts',
+    file: 'gateway/answering/model-calls.ts',
     guard: 'failure.isBilled || ',
     without: '',
     watchers: integration('every-route', 'after a billed answer'),
   },
   'a bill without an answer is not booked as a loss': {
-    file: 'gateway/charging/settle.ts',
+    file: 'gateway/charging/model-bill.ts',
     guard: 'const hasRun = hasWritten || failure.isBilled',
     without: 'const hasRun = hasWritten && !failure.isBilled',
     watchers: integration('billed-failures', 'a translated call without a name'),
@@ -190,7 +190,7 @@ testMutations([], {
     watchers: integration('loss-budget', 'not complete in time'),
   },
   'a stream with a document by address may end before its cost is known': {
-    file: 'gateway/charging/hold.ts',
+    file: 'gateway/charging/model-offer.ts',
     guard: 'if (!request.stream || isInputUnknown) return',
     without: 'if (!request.stream) return',
     watchers: integration('unknown-costs', 'is held for in full'),
@@ -232,7 +232,7 @@ testMutations([], {
     watchers: integration('web-search-prices', 'Brave, of three pages'),
   },
   'the hold of a whole answer covers one slice': {
-    file: 'gateway/charging/hold.ts',
+    file: 'gateway/charging/model-offer.ts',
     guard: 'if (!request.stream || isInputUnknown) return',
     without: 'if (isInputUnknown) return',
     watchers: integration(
@@ -421,7 +421,7 @@ testMutations([], {
     watchers: integration('rate-limits', 'an answer counts by the tokens'),
   },
   'a request’s slot is never released': {
-    file: 'gateway/admission/within-limits.ts',
+    file: 'gateway/admission/admit.ts',
     guard: 'place.end(tokensUsed);',
     without: 'void [place, tokensUsed];',
     watchers: integration('rate-limits', 'one more than the limit is refused'),
@@ -477,9 +477,10 @@ testMutations([], {
   },
   // Streams
   'success is reported before it is charged': {
-    file: 'gateway/answering/stream.ts',
-    guard: '  const charge = await settle(\n    called,',
-    without: '  await output.write(pipe.close(0));\n  const charge = await settle(\n    called,',
+    file: 'gateway/charging/settle.ts',
+    guard: 'const charge = await chargeSold(held, outcome);',
+    without:
+      'deliver({ costMicros: zeroMicros, balanceCents: 0 });\n    const charge = await chargeSold(held, outcome);',
     watchers: integration('money', '(a stream reports its hold|header, usage record)'),
   },
   'a stream does not grow its hold': {
@@ -531,7 +532,7 @@ testMutations([], {
     watchers: integration('shutdown', 'requests still running at the deadline'),
   },
   'a run is never counted out': {
-    file: 'gateway/charging/run-held.ts',
+    file: 'gateway/charging/settle.ts',
     guard: 'run.close();',
     without: '',
     watchers: integration('money', 'a failed request is free'),
