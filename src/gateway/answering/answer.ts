@@ -100,7 +100,7 @@ function readAnswer(called: Called, body: unknown): Tried<RelayedAnswer> {
     const billed = upstreamFormats[route.format].readBilledAnswer(body);
     if (error instanceof BrokenOffAnswer) {
       const failure = makeFailure('broken-stream', error.message);
-      // What it has used is a loss, but the next answer may be whole.
+      // Not marked as billed, so that it is retried: the next answer may be whole. Its use is a loss.
       return { ...failedCall(failure, { billed }), failure };
     }
     return failedCall(

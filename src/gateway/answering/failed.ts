@@ -9,15 +9,16 @@ import { useSoFar } from '../charging/used.ts';
 import type { LastFailed } from './model-calls.ts';
 
 /**
- * What the provider bills is a loss. An answer that was stopped because nobody waited is sold up to
- * that point. An answer that the account could spoil is sold beyond its loss budget.
+ * What the provider bills for a failure is the operator's loss. An answer that was stopped because
+ * nobody waited is charged up to that point. An answer that the account could spoil is charged when the
+ * account's loss budget is used up.
  */
 export function outcomeOfFailure(failed: LastFailed, firstByteMs: number | null): Outcome {
   const { called } = failed;
   if (wasAbandoned(failed)) {
     const used = useSoFar(called, failed.progress);
     const sold = soldBy(called, { used, ending: 'cut-off', firstByteMs });
-    // Nobody is left to be told of anything.
+    // The client has left, so nothing is sent.
     const nobody = () => {};
     return { ...sold, response: null, deliver: nobody, fail: nobody };
   }

@@ -90,7 +90,7 @@ class SearchStream {
         status === 'finished'
           ? this.#turns.end({ items: turn.items, usage, outputBytes: output.bytes })
           : [];
-      // What earlier turns wrote unseen stays counted beside the output of the next.
+      // Tokens of this turn that nobody saw stay counted when the next turn adds its output.
       const writtenBytes = (this.#turns.usage?.outputTokens ?? 0) * bytesPerToken;
       this.#progress.output.addBytes(Math.max(writtenBytes - this.#progress.output.bytes, 0));
       const searched = [];

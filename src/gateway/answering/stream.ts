@@ -1,5 +1,5 @@
-// Calls a model for a stream, and passes it on but for the frame that reports success: that one waits
-// until the charge is durable.
+// Calls a model for a stream and passes it on. The frame that reports success waits until the charge is
+// durable.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { ApiError } from '../../canonical/errors.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
@@ -161,7 +161,7 @@ async function copyFrames({
   let clientWaitMs = 0;
   try {
     for await (const text of frames) {
-      if (pipe.progress.isCut && !terms.runsToEnd)
+      if (pipe.progress.isCut && !terms.granted.wanted.isInputUnknown)
         stopReading ??= clock.after(readOnMs, () => run.stop());
       const outputBytes = pipe.progress.output.bytes;
       if (text !== '' || outputBytes > 0 || pipe.progress.isOpening) unseen.begin();

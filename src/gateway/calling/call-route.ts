@@ -1,5 +1,5 @@
-// Makes one call of a route, whatever is sold, and tells all who want to know how it ended: the route's
-// circuit breaker, the provider's statistics, the metrics, the spans, the request's record, the log.
+// Makes one call of a route, for everything that is sold. How the call ended goes to the route's circuit
+// breaker, the provider's statistics, the metrics, the spans, the request's record and the log.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { CallSpan } from '../../canonical/request-spans.ts';
 import type { Activity } from '../../domain/activity/activity.ts';
@@ -12,7 +12,7 @@ import { answerKindOf, type CallEnding, type RouteHealth, type RouteName } from 
 import { availableFirst, tryRoutes } from './try-routes.ts';
 import { isCredentialRefused, nextStepAfter } from './retry-policy.ts';
 
-/** Those who are told of calls. */
+/** The parts of the program that note how a call ended. */
 export type CallListeners = {
   readonly hosts: { readonly routing: { readonly health: RouteHealth } };
   readonly observe: {
@@ -30,7 +30,7 @@ export type RouteCall = {
   readonly stream: boolean;
   /** The record of the request that it is made for. */
   readonly record: RequestLog;
-  /** What the log says of a failure beside its route and status. */
+  /** More fields for the log line of a failure, beside its route and status. */
   readonly logFields: (failure: UpstreamFailure) => object;
   /** True when the call was stopped, so that its failure says nothing about the route. */
   readonly isStopped: () => boolean;
@@ -40,8 +40,6 @@ type ToTry<Route> = Pick<RouteCall, 'record' | 'logFields'> & {
   /** At least one, in the order of preference. */
   readonly routes: readonly Route[];
   readonly signals: Pick<Run, 'waiting' | 'running'>;
-  /** Returns true when another route may do better after this failure. Default: after any. */
-  readonly goesOn?: (failure: UpstreamFailure) => boolean;
 };
 
 export type Callable = Pick<RouteCall, 'route' | 'baseUrl'>;
@@ -52,7 +50,7 @@ export type Callable = Pick<RouteCall, 'route' | 'baseUrl'>;
  */
 export function callInOrder<Route extends Callable, Result extends Called>(
   listeners: CallListeners,
-  { routes, record, logFields, signals, goesOn = () => true }: ToTry<Route>,
+  { routes, record, logFields, signals }: ToTry<Route>,
   send: (route: Route, span: CallSpan | null, left: number) => Promise<Result>,
 ): Promise<Result> {
   const { health } = listeners.hosts.routing;
@@ -66,12 +64,11 @@ export function callInOrder<Route extends Callable, Result extends Called>(
       const call = { ...route, stream: false, record, logFields, isStopped };
       return callRoute(listeners, call, (span) => send(route, span, waiting.length));
     },
-    nextAfter: ({ failure }) =>
-      signals.waiting.aborted || !failure || !goesOn(failure) ? null : (waiting.shift() ?? null),
+    nextAfter: () => (signals.waiting.aborted ? null : (waiting.shift() ?? null)),
   });
 }
 
-/** What a call returns: a failure, or anything else. */
+/** The result of a call. A failure has `failure`; an answer can have any other form. */
 type Called = { readonly kind: string; readonly failure?: UpstreamFailure };
 
 /** `send`: makes the call. It calls `noteAnswer` as soon as a piece of a stream can be sent. */

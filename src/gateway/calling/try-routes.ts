@@ -1,7 +1,7 @@
-// The one loop over routes, for everything that is sold: calls one after the other until one answers.
-// What is sold decides by a policy which route is next.
+// The loop over routes, for everything that is sold: calls one after the other until one answers. A
+// policy chooses the next route; models, images and searches each have their own.
 
-/** What a call of a route returns: a failure, or an answer. */
+/** The result of a call: `kind` is `failure`, or any other word for an answer. */
 type Result = { readonly kind: string };
 type Failed<Tried extends Result> = Extract<Tried, { kind: 'failure' }>;
 

@@ -1,4 +1,4 @@
-// What a model's call costs: the account, when it gave an answer, and the operator, when it gave none.
+// Computes what a call of a model costs: its account after an answer, the operator after a failure.
 import { totalInputTokens } from '../../canonical/usage.ts';
 import { priceUsage } from '../../domain/catalog/price.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';

@@ -10,12 +10,10 @@ import type { Held } from './offer.ts';
 import type { UnseenOutput } from './unseen-output.ts';
 import type { Granted } from './worst-case.ts';
 
-/** What was agreed on before the call. */
+/** The plan of routes, and the limits that the hold covers. */
 export type ModelTerms = {
   readonly plan: RoutePlan;
   readonly granted: Granted;
-  /** True when it is not stopped when its client leaves. */
-  readonly runsToEnd: boolean;
 };
 
 export type ModelCall = {

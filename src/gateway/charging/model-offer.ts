@@ -69,9 +69,9 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
       );
       return refusal(wanted, outcome, { amountMicros, affordable, nowMs: selling.nowMs() });
     },
-    // Of a whole answer, and of a document by address, or what `pass_fields` opens, only the
-    // provider's final count shows the cost. A client that left shortly before the end would pay
-    // a small part.
+    // Only the provider's final count shows what these cost: whole answers, and input of unknown
+    // length (a document by address, or what `pass_fields` opens). If they were stopped, a client
+    // that leaves shortly before the end would pay a small part.
     runsToEnd: wanted.isInputUnknown || !request.stream,
     call: (held) => selling.call(held, granted),
   };

@@ -1,5 +1,4 @@
-// What every sale has in common: the most that it may cost, how it runs under its hold, and how it
-// ended.
+// The types that all sales share: an offer before the hold, a held request, and the outcome of its run.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { StoredResponse } from '../../canonical/stored-response.ts';
 import type { RefusedOutcome, Reserve } from '../../domain/ledger/commands.ts';
@@ -22,7 +21,7 @@ export type Offer = Pick<Reserve, 'amountMicros' | 'likelyCost'> & {
   readonly call: (held: Held) => Promise<Outcome>;
 };
 
-/** What a request has when its highest price is held. */
+/** A request whose highest price is held. */
 export type Held = {
   readonly hold: OpenHold;
   readonly run: Run;
@@ -46,7 +45,10 @@ type Sold = {
   readonly response: StoredResponse | null;
   /** True when the gateway did not cut the answer short, so the cache may keep it. */
   readonly isWhole: boolean;
-  /** What the account could spoil: beyond its loss budget, `bill` is charged instead of the loss. */
+  /**
+   * A part that the account could spoil. Its loss is booked while the account's loss budget has room;
+   * otherwise this bill, which includes it, is charged instead.
+   */
   readonly spoiled?: { readonly loss: Loss; readonly bill: Bill };
   /** Sends the answer, or its end. */
   readonly deliver: (charge: Charge) => void;
@@ -58,8 +60,8 @@ type Failed = {
   readonly lossMicros: Micros;
   readonly isProvoked: boolean;
   /**
-   * An answer that the account could spoil: beyond its loss budget it is charged. Left out: it is
-   * free.
+   * An answer that the account could spoil. It is charged when the account's loss budget is used up.
+   * Left out: the failure is free.
    */
   readonly spoiled?: Bill;
 };

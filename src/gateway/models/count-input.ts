@@ -202,7 +202,7 @@ async function askRoutes(
   return tried.kind === 'counted' ? tried : null;
 }
 
-/** Returns how a route's provider counts; null: it cannot. It only counts requests in its first format. */
+/** Returns null when the route's provider cannot count. It only counts in its first format. */
 function counterOf({ kind, format }: ChosenRoute): InputCount | null {
   const { inputCount } = upstreamFormats[format];
   return kind.countTokensPath && format === formatsOfKind(kind.kind)[0]

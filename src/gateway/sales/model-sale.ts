@@ -109,8 +109,7 @@ function offerAnswer(accepted: Accepted, asked: Asked, routes: readonly ChosenRo
     sliceTokens: config.limits.hold_slice_tokens,
     nowMs: clock.nowMs,
     call(running: HeldOffer, granted: Granted) {
-      const runsToEnd = granted.wanted.isInputUnknown || !request.stream;
-      const held = { ...accepted, asked, running, terms: { plan, granted, runsToEnd } };
+      const held = { ...accepted, asked, running, terms: { plan, granted } };
       return request.stream ? streamAnswer(held) : sendAnswer(held);
     },
   };

@@ -1,4 +1,4 @@
-// Sells images, searches and whatever else is sold by the piece. The most that all pieces can cost is held, delivered
+// Sells by the piece: images, searches and the like. The most that all pieces can cost is held, delivered
 // pieces are charged at their actual price, and failures are free.
 import type { ApiError } from '../../canonical/errors.ts';
 import { costOf, noPrices, type UnitPrices } from '../../canonical/price-terms.ts';
@@ -120,14 +120,16 @@ function offerPieces(accepted: Accepted, { pieces, deliver }: PiecesOffer): Offe
     refuse(refused) {
       const affordable = affordablePieces(pieces, refused.affordableMicros);
       const { one, many } = pieces.unit;
+      const { countField } = pieces;
+      const fewer = countField === null ? '' : `: send \`${countField}\` of at most that`;
       return refuseHold(refused, {
         amountMicros,
         nowMs: accepted.gateway.clock.nowMs(),
         costPart: '',
         fitsPart:
-          affordable > 0 && pieces.countField !== null
-            ? ` Up to ${affordable} ${many} would fit: send \`${pieces.countField}\` of at most that.`
-            : ` Not even one ${one} would fit.`,
+          affordable === 0
+            ? ` Not even one ${one} would fit.`
+            : ` Up to ${affordable} ${many} would fit${fewer}.`,
         details: { [`affordable_${many}`]: affordable },
       });
     },
