@@ -23,7 +23,7 @@ type Code = { readonly Telemetry: typeof Telemetry };
 type Contestant = {
   readonly name: string;
   /** null: telemetry is off. */
-  readonly telemetry: Pick<Telemetry, 'begin' | 'record'> | null;
+  readonly telemetry: Pick<Telemetry, 'begin' | 'hear'> | null;
   /** Sends what waits. */
   readonly flush: () => Promise<void>;
 };
@@ -149,25 +149,41 @@ const facts = {
 
 function runRequest(telemetry: Contestant['telemetry'], number: number, calls: number): void {
   const startMs = performance.now();
-  const request = finished(number, calls);
+  const { fields, ...answered } = finished(number, calls);
   if (!telemetry) return;
   const spans = telemetry.begin(null)!;
   spans.noteAsked({ model: 'gpt-5-mini' });
-  const hold = spans.beginHold(12_000 + number);
-  hold.end();
-  hold.outcome = 'held';
-  for (let failed = 1; failed < calls; failed++)
-    spans.beginCall(facts).fail({ kind: 'status', status: 503 });
-  const call = spans.beginCall(facts);
-  call.noteFirstPiece();
-  call.usage = usage;
-  call.stop = 'end';
-  call.end();
-  const settlement = spans.beginSettlement();
-  settlement.end();
-  settlement.settled = { kind: 'charged', costMicros: 1_234 + number, lossMicros: 0 };
-  telemetry.record({ ...request, spans, startMs, endMs: performance.now() });
+  const endMs = performance.now();
+  const times = { startMs, endMs };
+  spans.keep({
+    type: 'hold-tried',
+    amountMicros: 12_000 + number,
+    outcome: 'held',
+    ...times,
+  });
+  for (let count = 1; count <= calls; count++) {
+    const trace = spans.traceOfStep();
+    const firstPieceMs = count === calls ? endMs : null;
+    spans.keep({
+      type: 'call-ended',
+      call: { ...facts, number: count, trace, startMs, firstPieceMs },
+      ending: count === calls ? 'good' : 'bad',
+      failure: count === calls ? null : { kind: 'status', status: 503, ...noDetails },
+      stop: count === calls ? 'end' : null,
+      endMs,
+    });
+  }
+  const costs = { costMicros: 1_234 + number, upstreamCostMicros: 1_000, lossMicros: 0 };
+  spans.keep({
+    type: 'settled',
+    settled: { kind: 'charged', ...costs, usage, provider: 'openai', ending: 'complete' },
+    ...times,
+  });
+  const path = '/v1/chat/completions';
+  telemetry.hear({ type: 'answered', ...answered, ...times }, { path, fields, spans });
 }
+
+const noDetails = { message: '', retryAfterSeconds: null } as const;
 
 function finished(
   number: number,

@@ -21,6 +21,7 @@ import { RecentBalances } from './gateway/recent-balances.ts';
 import { RateLimits } from './gateway/limits/rate-limits.ts';
 import { createRouting } from './gateway/routing/routing.ts';
 import { connectSearch } from './gateway/search/search-sources.ts';
+import { logFailures } from './gateway/calling/log-failures.ts';
 import { createUpstreams } from './gateway/calling/upstreams.ts';
 import { openDailyBytes } from './domain/limits/daily-bytes.ts';
 import { Idempotency } from './domain/idempotency/idempotency.ts';
@@ -41,6 +42,7 @@ import { memoryShareBytes, Overload } from './server/overload.ts';
 import { addAdminApi } from './admin-api/dispatch.ts';
 import { addDashboardApi } from './dashboard-api/dispatch.ts';
 import { openUsers } from './dashboard-api/users.ts';
+import { logRequests } from './server/request-lines.ts';
 import { createServer } from './server/server.ts';
 import { urlOf } from './server/server-url.ts';
 import type { Shared } from './threads/shared.ts';
@@ -103,8 +105,12 @@ export async function startServing(
   const users = openUsers({ ...office, secrets, addressRates, publicUrl });
   const billing = new Billing({ ...office, recordBooking, sendWarning: users.sendWarning });
   const sealing = new Sealing({ database, retention: config.retention, log, clock });
+  const telemetry = new Telemetry(config.telemetry, { ...office, secrets, registry: metrics });
+  const { books, hosts, observe } = gateway;
+  const ofCalls = [hosts.routing.health, books.standings, observe.meter, observe.activity];
   const parts = {
     gateway,
+    listeners: [logRequests(log), logFailures(log), ...ofCalls, telemetry.metrics, telemetry],
     sealing,
     keys,
     addressRates,
@@ -112,7 +118,7 @@ export async function startServing(
     lifecycle,
     overload,
     largeBodies: new LargeBodies(),
-    telemetry: new Telemetry(config.telemetry, { ...office, secrets, registry: metrics }),
+    telemetry,
     database,
     secrets,
     billing,
@@ -131,13 +137,12 @@ export async function startServing(
     const askedMs = Math.max(lifecycle.readinessAskedMs, clock.elapsedMs() - readinessAskedMs);
     lifecycle.readinessAskedMs = askedMs;
     await drain(server, { lifecycle, runs: gateway.runs, clock, settings: config.server });
-    const { keepAlives, images, answers, books, hosts, observe } = gateway;
+    const { keepAlives, images, answers } = gateway;
     const { idempotency, cache } = answers;
     for (const part of [idempotency, cache, keepAlives, books.growths, overload]) part.close();
     await Promise.all([hosts.upstreams, images, billing, sealing].map((part) => part.close()));
     const { activity, bodies } = observe;
-    for (const part of [parts.telemetry, keys, activity, bodies, shared, database])
-      await part.close();
+    for (const part of [telemetry, keys, activity, bodies, shared, database]) await part.close();
   };
   return { url: urlOf(server), gateway, metrics, stop };
 }
@@ -204,6 +209,7 @@ function createGateway(
       growths: new HoldGrowths(clock),
       owner,
       log,
+      clock,
     },
     answers: {
       idempotency: new Idempotency({ ...answers, owner, bodyBytesMax, files }),
@@ -216,7 +222,10 @@ function createGateway(
       }),
       ...openDailyBytes(config, { threads: threads.count, clock }),
     },
-    hosts: { ...hosts, searchers: connectSearch({ config, hosts, observe, log, clock }) },
+    hosts: {
+      ...hosts,
+      searchers: connectSearch({ config, upstreams, health: routing.health, clock }),
+    },
     observe,
     rateLimits: new RateLimits({ ...limits, defaults: config.limits, isUnpaid }),
     images,

@@ -386,7 +386,7 @@ test('the files that list everything stay short', () => {
   const linesMax = {
     'server/routes.ts': 150,
     'app.ts': 80,
-    'serving.ts': 235,
+    'serving.ts': 250,
     'gateway/run.ts': 60,
     'canonical/event.ts': 70,
   };

@@ -59,7 +59,7 @@ export function admitAdmin({ database, gateway, addressRates }: ServerContext) {
           'An admin key is missing. Send it as `Authorization: Bearer <key>`.',
         );
       const key = await lookUp(bearerOf(authorization), request.ip);
-      request.requestLog.note({ adminKeyId: key.id });
+      request.requestRecord.note({ adminKeyId: key.id });
       const { expiresAtMs, allowedAddresses } = key;
       if (expiresAtMs !== null && clock.nowMs() >= expiresAtMs) throw keyExpired(expiresAtMs);
       if (allowedAddresses?.includes(request.ip) === false) throw addressNotAllowed(request.ip);

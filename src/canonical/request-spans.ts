@@ -1,98 +1,11 @@
-// The spans of one request, recorded while telemetry is on: the request itself, and each hold, call
-// of a provider and settlement within it. Every step writes and none reads; they are read once, when
-// the request is over. Times are by `Clock.elapsedMs`.
+// The spans of one request, kept while telemetry is on: the request itself, and each hold, call of a
+// provider and settlement within it. They are read once, when the request is over.
 import { newSpanId, type ClientTrace, type TraceContext } from '../lib/trace-context.ts';
-import type { Stop, UpstreamFailure } from './event.ts';
+import type { CallEnded, HoldTried, RequestEvent, Settled } from './request-events.ts';
 import type { Usage } from './usage.ts';
 
-/** A call of a provider. */
-export type CallFacts = {
-  /** Its name in the configuration. */
-  readonly provider: string;
-  /** As the provider calls it; '': it has no name there, as a search. */
-  readonly upstreamModel: string;
-  /** null: the sandbox answers, and nothing is sent. */
-  readonly baseUrl: string | null;
-  readonly isStream: boolean;
-};
-
-export type HoldOutcome = 'held' | 'refused';
-
-/** What the ledger answered: the amounts are those of its entry. */
-export type Settled = {
-  readonly kind: 'charged' | 'released';
-  readonly costMicros: number;
-  readonly lossMicros: number;
-};
-
-class Span {
-  readonly id = newSpanId();
-  readonly startMs: number;
-  /** null: it never ended by itself, so it ends with the request. */
-  endMs: number | null = null;
-  readonly #elapsedMs: () => number;
-
-  constructor(elapsedMs: () => number) {
-    this.#elapsedMs = elapsedMs;
-    this.startMs = elapsedMs();
-  }
-
-  /** Later calls change nothing. */
-  end(): void {
-    this.endMs ??= this.#elapsedMs();
-  }
-
-  protected elapsed(): number {
-    return this.#elapsedMs();
-  }
-}
-
-export class CallSpan extends Span {
-  readonly kind = 'call';
-  readonly facts: CallFacts;
-  /** What the call continues, for its `traceparent`. */
-  readonly trace: TraceContext;
-  /** When the first piece of a stream came; null: none has, or the answer came whole. */
-  firstPieceMs: number | null = null;
-  failure: Pick<UpstreamFailure, 'kind' | 'status'> | null = null;
-  usage: Usage | null = null;
-  stop: Stop['reason'] | null = null;
-
-  constructor(elapsedMs: () => number, trace: TraceContext, facts: CallFacts) {
-    super(elapsedMs);
-    this.facts = facts;
-    this.trace = { ...trace, spanId: this.id };
-  }
-
-  noteFirstPiece(): void {
-    this.firstPieceMs ??= this.elapsed();
-  }
-
-  /** Ends it as a failure. */
-  fail(failure: Pick<UpstreamFailure, 'kind' | 'status'>): void {
-    this.failure = failure;
-    this.end();
-  }
-}
-
-export class HoldSpan extends Span {
-  readonly kind = 'hold';
-  readonly amountMicros: number;
-  outcome: HoldOutcome | null = null;
-
-  constructor(elapsedMs: () => number, amountMicros: number) {
-    super(elapsedMs);
-    this.amountMicros = amountMicros;
-  }
-}
-
-export class SettlementSpan extends Span {
-  readonly kind = 'settlement';
-  /** null: the ledger did not write it. */
-  settled: Settled | null = null;
-}
-
-export type StepSpan = CallSpan | HoldSpan | SettlementSpan;
+/** What has a span of its own within a request. */
+export type Step = HoldTried | CallEnded | Settled;
 
 /** A prompt and its answer, as JSON in the words of the semantic conventions; null: there is none. */
 export type SpanContent = {
@@ -122,7 +35,6 @@ type SpanOrigin = {
   readonly isSampled: boolean;
   /** For the calls of providers. */
   readonly flags: string;
-  readonly elapsedMs: () => number;
 };
 
 export class RequestSpans {
@@ -133,19 +45,20 @@ export class RequestSpans {
   /** What calls continue that have no span of their own. */
   readonly trace: TraceContext;
   readonly isSampled: boolean;
-  readonly steps: StepSpan[] = [];
+  /** In the order in which they ended. */
+  readonly steps: Step[] = [];
+  /** What the last call is charged for; null: nothing, or not by tokens. */
+  usage: Usage | null = null;
   /** The account's own exporter takes the spans; null: it does not. */
   account: AccountExport | null = null;
   /** Reads what was asked and answered; null: the account does not export it. */
   readContent: (() => SpanContent) | null = null;
   /** The model's name as the client sent it; null: the request names none. */
   askedModel: string | null = null;
-  readonly #elapsedMs: () => number;
   #running = 0;
   #onOver: (() => void) | null = null;
 
-  constructor({ client, traceId, isSampled, flags, elapsedMs }: SpanOrigin) {
-    this.#elapsedMs = elapsedMs;
+  constructor({ client, traceId, isSampled, flags }: SpanOrigin) {
     this.isSampled = isSampled;
     this.parentId = client?.callerId ?? null;
     this.trace = {
@@ -156,16 +69,28 @@ export class RequestSpans {
     };
   }
 
-  beginCall(facts: CallFacts): CallSpan {
-    return this.#begin(new CallSpan(this.#elapsedMs, this.trace, facts));
+  /** The last call of a provider to end; undefined: none did. */
+  get lastCall(): CallEnded | undefined {
+    return this.steps.findLast((step) => step.type === 'call-ended');
   }
 
-  beginHold(amountMicros: number): HoldSpan {
-    return this.#begin(new HoldSpan(this.#elapsedMs, amountMicros));
+  /** What a step continues that begins now, under a new id. */
+  traceOfStep(): TraceContext {
+    return { ...this.trace, spanId: newSpanId() };
   }
 
-  beginSettlement(): SettlementSpan {
-    return this.#begin(new SettlementSpan(this.#elapsedMs));
+  keep(event: RequestEvent): void {
+    switch (event.type) {
+      case 'settled':
+        if (event.settled?.kind === 'charged') this.usage = event.settled.usage;
+        this.steps.push(event);
+        return;
+      case 'hold-tried':
+      case 'call-ended':
+        this.steps.push(event);
+        return;
+      default:
+    }
   }
 
   /** Notes the model that a body names. */
@@ -188,11 +113,6 @@ export class RequestSpans {
   whenOver(action: () => void): void {
     if (this.#running === 0) action();
     else this.#onOver = action;
-  }
-
-  #begin<Step extends StepSpan>(step: Step): Step {
-    this.steps.push(step);
-    return step;
   }
 }
 

@@ -1,25 +1,18 @@
 // Counts what the gateway books, sends and waits for, in memory. The metrics read it. Money is
 // counted when the ledger has booked it, which may be after the client has left: whole microdollars,
 // so that sums agree with the books to the microdollar.
+import type { UpstreamFailure } from '../canonical/event.ts';
+import type { CallEnded, Charged, RequestEvent } from '../canonical/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../canonical/request-listener.ts';
+import type { RequestFields } from '../canonical/request-fields.ts';
 import type { Command, Ledger, Outcome } from '../domain/ledger/commands.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
-import type { BookingListener, Charged, RequestFields } from './request-log.ts';
-
-/** A finished call to a provider. */
-type MeteredCall = {
-  readonly provider: string;
-  readonly kind: 'stream' | 'whole';
-  /** Named in `calling/call-route.ts`. */
-  readonly outcome: string;
-  /** Streams are measured to their first piece, whole answers to their end. */
-  readonly ms: number;
-};
 
 const callBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const commandBounds = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
-export class Meter implements BookingListener {
+export class Meter implements RequestListener {
   readonly #of: ReturnType<typeof instrumentsIn>;
   #commandsWaiting = 0;
 
@@ -33,7 +26,15 @@ export class Meter implements BookingListener {
     });
   }
 
-  noteCharge(
+  hear(event: RequestEvent, { fields }: ObservedRequest): void {
+    if (event.type === 'settled') {
+      if (event.settled?.kind === 'charged') this.#noteCharge(fields, event.settled);
+      else if (event.settled) this.#noteLoss(fields, event.settled.lossMicros);
+    } else if (event.type === 'lost') this.#noteLoss(fields, event.lossMicros);
+    else if (event.type === 'call-ended' && event.call.baseUrl !== null) this.#noteCall(event);
+  }
+
+  #noteCharge(
     { mode = 'live', model = '', provider = '', inputTokens = 0, outputTokens = 0 }: RequestFields,
     { costMicros, upstreamCostMicros, lossMicros }: Charged,
   ): void {
@@ -44,13 +45,16 @@ export class Meter implements BookingListener {
     this.#of.tokens.add(outputTokens, mode, model, 'output');
   }
 
-  noteLoss({ mode = 'live', model = '', provider = '' }: RequestFields, lossMicros: number): void {
+  #noteLoss({ mode = 'live', model = '', provider = '' }: RequestFields, lossMicros: number): void {
     this.#of.losses.add(lossMicros, mode, model, provider, 'failed');
   }
 
-  noteCall({ provider, kind, outcome, ms }: MeteredCall): void {
-    this.#of.calls.add(1, provider, outcome);
-    this.#of.callTimes.note(ms / 1_000, provider, kind);
+  /** Streams are measured to their first piece, whole answers to their end. */
+  #noteCall({ call, ending, failure, endMs }: CallEnded): void {
+    const { provider, isStream, startMs, firstPieceMs } = call;
+    this.#of.calls.add(1, provider, outcomeOf(ending, failure));
+    const ms = (firstPieceMs ?? endMs) - startMs;
+    this.#of.callTimes.note(ms / 1_000, provider, isStream ? 'stream' : 'whole');
   }
 
   /** Returns a ledger whose commands are measured from their submission until they are durable. */
@@ -67,6 +71,20 @@ export class Meter implements BookingListener {
     };
     return { ...ledger, submit };
   }
+}
+
+/**
+ * Returns the name of an ending: `answered`; `abandoned` when nobody waited for the end;
+ * `credential-refused`; the status of a failure as `http-429` or `http-5xx`; or its kind, such as
+ * `timeout`. The names are a bounded set.
+ */
+function outcomeOf(ending: CallEnded['ending'], failure: UpstreamFailure | null): string {
+  if (ending === 'unknown') return 'abandoned';
+  if (ending === 'refused') return 'credential-refused';
+  if (!failure) return 'answered';
+  const { kind, status } = failure;
+  if (kind !== 'status' || status === null) return kind;
+  return status === 429 ? 'http-429' : `http-${Math.floor(status / 100)}xx`;
 }
 
 function instrumentsIn(registry: Registry) {

@@ -1,4 +1,4 @@
-// Those who are told of requests and calls.
+// What counts and keeps for reports, metrics and the history.
 import type { Activity } from '../domain/activity/activity.ts';
 import type { KeptBodies } from '../domain/bodies/kept-bodies.ts';
 import type { Meter } from './meter.ts';

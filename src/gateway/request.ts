@@ -1,9 +1,8 @@
 // A request as it came, and who sent it. Every part of the gateway may use these.
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { TraceContext } from '../lib/trace-context.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
-import type { RequestLog } from './request-log.ts';
+import type { RequestRecord } from './request-record.ts';
 
 /** Who asks. */
 export type Caller = {
@@ -15,9 +14,7 @@ export type Caller = {
   readonly baseUrl: string;
   /** For a large body: waits for the next turn of the event loop before each long stage. */
   readonly nextTurn: (() => Promise<void>) | null;
-  /** The client's trace, which calls to providers continue; null: none. */
-  readonly trace: TraceContext | null;
-  readonly log: RequestLog;
+  readonly record: RequestRecord;
 };
 
 /** Headers with which the client asks for something; undefined: not sent. */

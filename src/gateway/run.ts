@@ -25,7 +25,7 @@ export async function run(
   const sale = await readSale(gateway, endpoint, incoming);
   // 2. Admit.
   const accepted = await admit(gateway, incoming, { sale, tags });
-  const { spans } = incoming.caller.log;
+  const { spans } = incoming.caller.record;
   const observed = spans?.account?.includesContent ? recordContent(spans, sale, client) : client;
   // 3. Replay, by its Idempotency-Key or from the cache, which is free; else run.
   await runOnce(accepted, observed, (answered, storage) =>

@@ -36,7 +36,7 @@ export function runEndpoint(
     const body = await readBody(request);
     if (nextTurn) await nextTurn();
     const { bodies } = request;
-    const { spans } = request.requestLog;
+    const { spans } = request.requestRecord;
     spans?.noteAsked(body);
     spans?.enter();
     const running = run(
@@ -49,8 +49,7 @@ export function runEndpoint(
           key: keyOf(request),
           baseUrl: baseUrlOf(gateway.config.server.public_url, request),
           nextTurn,
-          trace: request.trace,
-          log: request.requestLog,
+          record: request.requestRecord,
         },
         method: request.method,
         path,

@@ -1,10 +1,11 @@
 // What the HTTP side needs from the program, and what it attaches to each request.
+import type { RequestListener } from '../canonical/request-listener.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeptExchange } from '../domain/bodies/kept-exchange.ts';
 import type { Billing } from '../domain/billing/billing.ts';
 import type { Database } from '../db/database.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { RequestLog } from '../gateway/request-log.ts';
+import type { RequestRecord } from '../gateway/request-record.ts';
 import type { KeyScope } from '../canonical/key-scope.ts';
 import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { KeyStore } from '../domain/keys/key-store.ts';
@@ -14,7 +15,6 @@ import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { Telemetry } from '../domain/telemetry/telemetry.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
 import type { Secrets } from '../lib/secrets.ts';
-import type { TraceContext } from '../lib/trace-context.ts';
 import type { Place } from './body-room.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Overload } from './overload.ts';
@@ -31,6 +31,8 @@ export type ServerContext = {
   readonly largeBodies: LargeBodies;
   readonly billing: Billing;
   readonly telemetry: Telemetry;
+  /** Hear what happens to each request. */
+  readonly listeners: readonly RequestListener[];
   readonly metrics: Registry;
   readonly sealing: Pick<Sealing, 'sealedUntilMs' | 'lookedAtMs' | 'hasProblem'>;
 };
@@ -77,15 +79,13 @@ declare module 'fastify' {
     requestId: string;
     /** When it arrived, by `Clock.elapsedMs`. */
     arrivedAtMs: number;
-    requestLog: RequestLog;
+    requestRecord: RequestRecord;
     /** Set by `authenticate`; null when no key was sent and none is needed. */
     apiKey: ApiKey | null;
     /** Notes the bodies for a key that keeps them; null: nothing is kept. */
     bodies: KeptExchange | null;
     /** The body's place among those that are kept while they run; null: it has none. */
     place: Place | null;
-    /** The client's trace; null: it sent none, or an invalid one. */
-    trace: TraceContext | null;
   }
   interface FastifyContextConfig {
     /** The scope of the required key. `none`: keys are ignored. `optional`: a wrong key is still refused. */

@@ -40,8 +40,7 @@ function counting(
         key: keyOf(request),
         body,
         forwardable: beta === undefined ? {} : { 'anthropic-beta': String(beta) },
-        trace: request.trace,
-        log: request.requestLog,
+        record: request.requestRecord,
         signal: run.waiting,
       });
       return await reply.headers(counted.headers).send(write(counted));

@@ -9,7 +9,6 @@ import { Cors } from './cors.ts';
 import { builtFolder } from './built-files.ts';
 import { DashboardFiles, wantsPage } from './dashboard-files.ts';
 import { watchLateRequests } from './late-requests.ts';
-import { createRecorder } from './record-request.ts';
 import { closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
 import { answerLate, answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
@@ -46,11 +45,6 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
     bytesMax: config.server.body_limit_bytes,
     arriving: new BodyRoom(bodiesMax, clock),
   };
-  const record = createRecorder({
-    log,
-    telemetry: context.telemetry,
-    activity: context.gateway.observe.activity,
-  });
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
   const roomBytes = Math.min(config.images.memory_bytes / threads, bodiesMax);
@@ -59,8 +53,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const memoryWait = waitForMemory(context, room);
   const { lifecycle, telemetry } = context;
   const startTrace = trace({
-    record,
-    listener: context.gateway.observe.meter,
+    listeners: context.listeners,
     clock,
     lifecycle,
     telemetry,

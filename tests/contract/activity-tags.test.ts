@@ -2,7 +2,8 @@
 // account takes the room of another.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { Activity, type EndedRequest } from '../../src/domain/activity/activity.ts';
+import type { RequestFields } from '../../src/canonical/request-fields.ts';
+import { Activity } from '../../src/domain/activity/activity.ts';
 import { sumLatencies, sumUncharged } from '../../src/domain/activity/analytics.ts';
 import { measuredTagsMax, measuredValuesMax } from '../../src/domain/activity/measured-tags.ts';
 import { sumActivity } from '../../src/domain/activity/queries.ts';
@@ -34,7 +35,7 @@ async function open(t: TestContext, store: StoreKind) {
   return { database, openActivity, clock };
 }
 
-function note(activity: Activity, fields: Partial<EndedRequest>): void {
+function note(activity: Activity, fields: Partial<RequestFields>): void {
   const known = { accountId: 'a', keyId: 'k', mode: 'live', model: 'm' } as const;
   activity.noteRequest({ requestId: `r${(requests += 1)}`, ...known, ...fields }, ending);
 }

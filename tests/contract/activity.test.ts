@@ -2,7 +2,8 @@
 // written, and bounded.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { Activity, type EndedRequest } from '../../src/domain/activity/activity.ts';
+import type { RequestFields } from '../../src/canonical/request-fields.ts';
+import { Activity } from '../../src/domain/activity/activity.ts';
 import { sumUncharged } from '../../src/domain/activity/analytics.ts';
 import { removeOutdated } from '../../src/domain/activity/activity-rows.ts';
 import {
@@ -29,7 +30,7 @@ const today = '2026-11-21';
 const known = { accountId: 'a', keyId: 'k', mode: 'live', model: 'm' } as const;
 const worth = { costMicros: micros(30), inputTokens: 100, outputTokens: 10 };
 let requests = 0;
-const request = (fields: Partial<EndedRequest> = {}): EndedRequest => ({
+const request = (fields: Partial<RequestFields> = {}): RequestFields => ({
   requestId: `r${(requests += 1)}`,
   ...known,
   ...fields,

@@ -2,7 +2,9 @@
 // last use of keys, latencies and provider calls, and keeps the history of requests. Counts are
 // summed in memory and written every few seconds, so that noting a request is cheap. A killed
 // process loses those seconds. Rows that cannot be written are kept and retried, up to a bound.
-import type { Mode } from '../../canonical/mode.ts';
+import type { CallEnding, RequestEvent } from '../../canonical/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../../canonical/request-listener.ts';
+import type { RequestFields } from '../../canonical/request-fields.ts';
 import type { AnswerWorth } from '../../canonical/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
@@ -28,32 +30,8 @@ import {
 } from './latency-sums.ts';
 import { bucketOf } from './latency.ts';
 import { MeasuredTags } from './measured-tags.ts';
-import { type RequestNotes, writeNotes } from './request-notes.ts';
+import { writeNotes } from './request-notes.ts';
 import { SumBuffer, takeSorted, waitingMax } from './sum-buffer.ts';
-
-/** A finished request. */
-export type EndedRequest = Omit<RequestNotes, 'isClientGone' | 'errorParam'> & {
-  readonly requestId: string;
-  /** These three are absent together when the request had no valid key. */
-  readonly accountId?: string;
-  readonly keyId?: string;
-  readonly mode?: Mode;
-  readonly model?: string;
-  readonly provider?: string;
-  readonly tags?: readonly string[] | undefined;
-  readonly stream?: boolean;
-  readonly firstByteMs?: number;
-  /** Set when the answer repeated an earlier one. */
-  readonly cache?: 'hit' | 'idempotent-replay';
-  /** The original cost of that answer, as far as it is known. */
-  readonly saved?: AnswerWorth;
-  readonly errorCode?: string;
-  readonly errorParam?: string | null;
-  /** Set when the request was charged: the ledger counts it then. */
-  readonly costMicros?: number;
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-};
 
 /** How its answer ended. `path`: the request's route. */
 type Ending = {
@@ -67,7 +45,7 @@ type Ending = {
 type EndedCall = {
   readonly provider: string;
   readonly kind: 'stream' | 'whole';
-  readonly ending: 'good' | 'bad' | 'refused' | 'unknown';
+  readonly ending: CallEnding;
   /** Streams are measured to their first chunk, whole answers to their end. */
   readonly ms: number;
 };
@@ -97,7 +75,7 @@ const historyMax = waitingMax / 2;
  */
 const unchargedMax = 100;
 
-export class Activity {
+export class Activity implements RequestListener {
   readonly #options: ActivityOptions;
   readonly #sums: Readonly<Record<SumTable, SumBuffer<Sums>>> = {
     activity_days: new SumBuffer<Sums>(sumTables.activity_days.sums),
@@ -131,7 +109,18 @@ export class Activity {
     void removeOutdated(database, clock.nowMs(), { historyDays }).catch(onError);
   }
 
-  noteRequest(request: EndedRequest, ending: Ending): void {
+  hear(event: RequestEvent, { path, fields }: ObservedRequest): void {
+    if (event.type === 'answered') {
+      const { status, isClientGone, startMs, endMs } = event;
+      this.noteRequest(fields, { path, status, isClientGone, tookMs: endMs - startMs });
+    } else if (event.type === 'call-ended' && event.call.baseUrl !== null) {
+      const { provider, isStream, startMs, firstPieceMs } = event.call;
+      const ms = (firstPieceMs ?? event.endMs) - startMs;
+      this.noteCall({ provider, kind: isStream ? 'stream' : 'whole', ending: event.ending, ms });
+    }
+  }
+
+  noteRequest(request: RequestFields, ending: Ending): void {
     const { accountId, keyId, mode, errorCode, costMicros } = request;
     if (accountId === undefined || keyId === undefined || mode === undefined) return;
     const nowMs = this.#nowMs();
@@ -192,7 +181,7 @@ export class Activity {
 
   #countTags(
     { account_id, mode, day, outcome }: Omit<SumRow<'activity_days'>, ActivitySum>,
-    { tags = [], saved }: EndedRequest,
+    { tags = [], saved }: RequestFields,
   ): void {
     const saved_micros = (saved?.costMicros ?? 0) as Micros;
     for (const tag of this.#measuredTags.take(`${account_id} ${mode}`, day, tags)) {
@@ -205,7 +194,7 @@ export class Activity {
   #countHour(
     { account_id, mode }: Pick<RequestRow, 'account_id' | 'mode'>,
     nowMs: number,
-    { provider = '', errorCode, costMicros = 0, inputTokens = 0, outputTokens = 0 }: EndedRequest,
+    { provider = '', errorCode, costMicros = 0, inputTokens = 0, outputTokens = 0 }: RequestFields,
   ): void {
     const hour = this.#hourOf(nowMs);
     const row = {
@@ -224,7 +213,7 @@ export class Activity {
 
   #measure(
     names: Omit<MeasuredDay, 'kind' | 'latency_bucket' | 'requests'>,
-    { firstByteMs, tags = [] }: EndedRequest,
+    { firstByteMs, tags = [] }: RequestFields,
     { tookMs }: Ending,
   ): void {
     const { account_id, mode, day, key_id: key, model_id: model, provider } = names;
@@ -327,7 +316,7 @@ export class Activity {
 
 /** Returns the columns of the history that say how the request ended. */
 function historyOf(
-  request: EndedRequest,
+  request: RequestFields,
   { path, status, tookMs, isClientGone }: Ending,
 ): Omit<RequestRow, 'account_id' | 'mode' | 'created_at_ms' | 'key_id' | 'model_id'> {
   const { costMicros, cache, saved, errorCode = null, stream = false, firstByteMs, tags } = request;

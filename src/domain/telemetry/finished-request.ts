@@ -1,38 +1,11 @@
-// A request that is over, as telemetry reads it: what was noted for its log line, and its spans.
-import type { Mode } from '../../canonical/mode.ts';
+// A request that is over, as telemetry reads it: what is known of it, and its spans.
+import type { RequestAnswered } from '../../canonical/request-events.ts';
+import type { RequestFields } from '../../canonical/request-fields.ts';
 import type { RequestSpans } from '../../canonical/request-spans.ts';
 
-export type FinishedRequest = {
-  readonly spans: RequestSpans;
-  /** By `Clock.elapsedMs`. */
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly method: string;
-  /** The pattern of its route. */
+export type FinishedRequest = Omit<RequestAnswered, 'type' | 'route'> & {
+  /** The public pattern of its route. */
   readonly route: string;
-  readonly status: number;
-  /** The client disconnected before it had the whole answer. */
-  readonly isClientGone: boolean;
-  readonly fields: {
-    readonly requestId: string;
-    readonly accountId?: string;
-    readonly keyId?: string;
-    readonly mode?: Mode;
-    readonly model?: string;
-    readonly provider?: string;
-    readonly attempts?: number;
-    readonly stream?: boolean;
-    readonly cache?: string;
-    readonly inputTokens?: number;
-    readonly outputTokens?: number;
-    readonly costMicros?: number;
-    readonly upstreamCostMicros?: number;
-    readonly lossMicros?: number;
-    readonly holdMicros?: number;
-    readonly ending?: string;
-    readonly errorCode?: string;
-    readonly rateLimit?: string;
-    readonly rateLimitScope?: string;
-    readonly firstByteMs?: number;
-  };
+  readonly fields: RequestFields;
+  readonly spans: RequestSpans;
 };

@@ -1,8 +1,9 @@
 // The metrics of finished requests: those of the semantic conventions for OTLP, and Tollgate's own. A
 // client cannot make label values: a path without a route is `none`, and models are those of the
 // catalogue.
-import type { CallSpan } from '../../canonical/request-spans.ts';
-import { totalInputTokens } from '../../canonical/usage.ts';
+import type { CallEnded, RequestAnswered, RequestEvent } from '../../canonical/request-events.ts';
+import type { ObservedRequest } from '../../canonical/request-listener.ts';
+import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import type { Registry } from '../../lib/metrics/registry.ts';
 import { operationOf, providerNameOf } from './conventions.ts';
 import type { FinishedRequest } from './finished-request.ts';
@@ -21,13 +22,6 @@ const firstTokenBounds = [
 const perTokenBounds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
-/** A request whose answer has ended, or whose client has left. */
-type AnsweredRequest = Pick<FinishedRequest, 'fields' | 'status'> & {
-  /** null: no route matched. */
-  readonly route: string | null;
-  readonly tookMs: number;
-};
-
 export class RequestMetrics {
   readonly registry: Registry;
   readonly #of: ReturnType<typeof instrumentsIn>;
@@ -37,10 +31,15 @@ export class RequestMetrics {
     this.#of = instrumentsIn(registry);
   }
 
-  /** Called when an answer has been sent or its client has left, for Prometheus. */
-  noteAnswered({ route, status, tookMs, fields }: AnsweredRequest): void {
+  /** Counts answered requests, for Prometheus. */
+  hear(event: RequestEvent, request: ObservedRequest): void {
+    if (event.type === 'answered') this.#noteAnswered(event, request);
+  }
+
+  #noteAnswered(answered: RequestAnswered, { fields }: ObservedRequest): void {
+    const { route, status, startMs, endMs } = answered;
     const { mode, model, provider, errorCode = '', cache, firstByteMs, costMicros } = fields;
-    const seconds = tookMs / 1_000;
+    const seconds = (endMs - startMs) / 1_000;
     this.#of.routeDuration.note(seconds, route ?? 'none');
     this.#of.requests.add(1, route ?? 'none', String(status), errorCode);
     if (errorCode === 'rate_limit_exceeded') {
@@ -59,8 +58,10 @@ export class RequestMetrics {
     const operation = operationOf(request.route);
     if (operation === null) return;
     this.#noteOver(operation, request);
-    for (const step of request.spans.steps)
-      if (step.kind === 'call') this.#noteCall(operation, step, step.endMs ?? request.endMs);
+    const { steps, lastCall, usage } = request.spans;
+    for (const step of steps)
+      if (step.type === 'call-ended')
+        this.#noteCall(operation, step, step === lastCall ? usage : null);
   }
 
   #noteOver(operation: string, { fields, startMs, endMs, spans, status }: FinishedRequest): void {
@@ -69,20 +70,18 @@ export class RequestMetrics {
     // The resolved model: a name that a client makes up would be a series of its own.
     const labels = [operation, providerNameOf(provider), model];
     this.#of.request.note((endMs - startMs) / 1_000, ...labels, error);
-    const served = spans.steps.findLast((step) => step.kind === 'call');
-    if (!served || served.firstPieceMs === null || error !== '') return;
-    this.#of.firstToken.note((served.firstPieceMs - startMs) / 1_000, ...labels);
-    const later = (served.usage?.outputTokens ?? 0) - 1;
-    const tookMs = (served.endMs ?? endMs) - served.firstPieceMs;
-    if (later > 0) this.#of.perToken.note(tookMs / 1_000 / later, ...labels);
+    const { lastCall, usage } = spans;
+    const firstPieceMs = lastCall?.call.firstPieceMs ?? null;
+    if (!lastCall || firstPieceMs === null || error !== '') return;
+    this.#of.firstToken.note((firstPieceMs - startMs) / 1_000, ...labels);
+    const later = (usage?.outputTokens ?? 0) - 1;
+    if (later > 0)
+      this.#of.perToken.note((lastCall.endMs - firstPieceMs) / 1_000 / later, ...labels);
   }
 
-  #noteCall(
-    operation: string,
-    { facts, failure, usage, startMs, firstPieceMs }: CallSpan,
-    endMs: number,
-  ): void {
-    const labels = [operation, providerNameOf(facts.provider), facts.upstreamModel];
+  #noteCall(operation: string, { call, failure, endMs }: CallEnded, usage: Usage | null): void {
+    const { provider, upstreamModel, startMs, firstPieceMs } = call;
+    const labels = [operation, providerNameOf(provider), upstreamModel];
     const error = failure ? errorTypeOf(failure) : '';
     this.#of.call.note((endMs - startMs) / 1_000, ...labels, error);
     if (firstPieceMs !== null)

@@ -1,11 +1,7 @@
 // The attributes of each kind of span, and who sees them. An account gets everything about its own
 // requests that the dashboard shows it, and nothing of what they cost the operator.
-import type {
-  CallSpan,
-  HoldSpan,
-  SettlementSpan,
-  SpanContent,
-} from '../../canonical/request-spans.ts';
+import type { CallEnded, HoldTried, Settled } from '../../canonical/request-events.ts';
+import type { SpanContent } from '../../canonical/request-spans.ts';
 import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { flag, millionths, oneOf, text, whole } from './attributes.ts';
 import { finishReasonOf, operationOf, providerNameOf } from './conventions.ts';
@@ -71,7 +67,8 @@ export function writeRequestAttributes(
   { method, route, status, isClientGone, startMs, spans, fields }: FinishedRequest,
   audience: Audience,
 ): void {
-  const served = servingCall(spans.steps);
+  const { lastCall, usage } = spans;
+  const served = lastCall?.failure ? null : lastCall;
   request.method(json, method);
   request.route(json, route);
   request.path(json, route);
@@ -90,11 +87,11 @@ export function writeRequestAttributes(
   request.ending(json, fields.ending);
   request.clientGone(json, isClientGone || null);
   if (served) {
-    providerName(json, providerNameOf(served.facts.provider));
+    providerName(json, providerNameOf(served.call.provider));
     request.responseModel(json, fields.model);
     finishReasons(json, served.stop && finishReasonOf[served.stop]);
-    timeToFirstChunk(json, microsFrom(startMs, served.firstPieceMs));
-    if (served.usage) writeUsage(json, served.usage);
+    timeToFirstChunk(json, microsFrom(startMs, served.call.firstPieceMs));
+    if (usage) writeUsage(json, usage);
   }
   writeCost(json, fields.costMicros ?? (fields.cache ? 0 : undefined));
   if (audience === 'account') return writeContent(json, spans.readContent?.() ?? null);
@@ -102,18 +99,19 @@ export function writeRequestAttributes(
   money.lossMicros(json, fields.lossMicros);
 }
 
-/** Returns the call whose answer the client got; undefined: none did. */
-function servingCall(steps: FinishedRequest['spans']['steps']): CallSpan | undefined {
-  const last = steps.findLast((step) => step.kind === 'call');
-  return last?.failure ? undefined : last;
-}
+type CallContext = {
+  readonly operation: string;
+  readonly audience: Audience;
+  /** null: nothing was charged for its answer. */
+  readonly usage: Usage | null;
+};
 
 export function writeCallAttributes(
   json: JsonBytes,
-  { facts, failure, usage, stop, firstPieceMs, startMs }: CallSpan,
-  { operation, audience }: { readonly operation: string; readonly audience: Audience },
+  { call: facts, failure, stop }: CallEnded,
+  { operation, audience, usage }: CallContext,
 ): void {
-  const { provider, upstreamModel, baseUrl, isStream } = facts;
+  const { provider, upstreamModel, baseUrl, isStream, startMs, firstPieceMs } = facts;
   operationName(json, operation);
   requestModel(json, upstreamModel || null);
   requestStream(json, isStream || null);
@@ -130,29 +128,25 @@ export function writeCallAttributes(
 }
 
 /** The status of the provider's answer, or how the call failed. */
-export function errorTypeOf({ kind, status }: NonNullable<CallSpan['failure']>): string {
+export function errorTypeOf({ kind, status }: NonNullable<CallEnded['failure']>): string {
   return kind === 'status' ? String(status) : kind;
 }
 
-export function writeHoldAttributes(json: JsonBytes, { amountMicros, outcome }: HoldSpan): void {
+export function writeHoldAttributes(json: JsonBytes, { amountMicros, outcome }: HoldTried): void {
   hold.micros(json, amountMicros);
-  hold.outcome(json, outcome);
-  errorType(json, holdErrorOf(outcome));
-}
-
-/** Returns null for a hold that was placed. */
-export function holdErrorOf(outcome: HoldSpan['outcome']): string | null {
-  return outcome === 'held' ? null : (outcome ?? 'failed');
+  hold.outcome(json, outcome === 'failed' ? null : outcome);
+  errorType(json, outcome === 'held' ? null : outcome);
 }
 
 export function writeSettlementAttributes(
   json: JsonBytes,
-  { settled }: SettlementSpan,
+  { settled }: Settled,
   audience: Audience,
 ): void {
   money.settlement(json, settled?.kind);
   errorType(json, settled ? null : 'failed');
-  writeCost(json, settled?.costMicros);
+  const costMicros = settled?.kind === 'charged' ? settled.costMicros : 0;
+  writeCost(json, settled ? costMicros : undefined);
   if (audience === 'operator') money.lossMicros(json, settled?.lossMicros);
 }
 

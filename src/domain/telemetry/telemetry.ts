@@ -1,5 +1,7 @@
 // Telemetry of one HTTP thread: begins the spans of requests, and gives those of finished requests to
 // the operator's export and to the account's own.
+import type { RequestEvent } from '../../canonical/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../../canonical/request-listener.ts';
 import { type AccountExport, RequestSpans } from '../../canonical/request-spans.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -12,7 +14,7 @@ import { openOperatorExport, type OperatorExport } from './operator-export.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { isSampledByAccount } from './sampler.ts';
 
-export class Telemetry {
+export class Telemetry implements RequestListener {
   readonly accounts: AccountExports;
   readonly metrics: RequestMetrics;
   readonly #operator: OperatorExport | null;
@@ -35,7 +37,7 @@ export class Telemetry {
     if (!this.#operator) return null;
     const traceId = client?.traceId ?? newTraceId();
     const isSampled = this.#operator.isSampled(client, traceId);
-    return this.#spansOf({ client, traceId, isSampled, flags: isSampled ? '01' : '00' });
+    return new RequestSpans({ client, traceId, isSampled, flags: isSampled ? '01' : '00' });
   }
 
   /**
@@ -50,12 +52,18 @@ export class Telemetry {
     const traceId = begun?.trace.traceId ?? client?.traceId ?? newTraceId();
     if (!isSampledByAccount(client, traceId, account.samplingRatio)) return begun;
     const flags = client?.flags ?? '00';
-    const spans = begun ?? this.#spansOf({ client, traceId, isSampled: false, flags });
+    const spans = begun ?? new RequestSpans({ client, traceId, isSampled: false, flags });
     spans.account = account;
     return spans;
   }
 
-  record(request: FinishedRequest): void {
+  hear(event: RequestEvent, { path, fields, spans }: ObservedRequest): void {
+    if (event.type !== 'answered') return;
+    // A run that outlives its client is charged later.
+    spans?.whenOver(() => this.#export({ ...event, route: path, fields, spans }));
+  }
+
+  #export(request: FinishedRequest): void {
     const { account } = request.spans;
     // The system's time may be set, so it is asked each time.
     const originMs = this.#clock.nowMs() - this.#clock.elapsedMs();
@@ -66,9 +74,5 @@ export class Telemetry {
   /** Sends what waits, as far as the receivers take it at once. */
   async close(): Promise<void> {
     await Promise.all([this.#operator?.close(), this.accounts.close()]);
-  }
-
-  #spansOf(origin: Omit<ConstructorParameters<typeof RequestSpans>[0], 'elapsedMs'>): RequestSpans {
-    return new RequestSpans({ ...origin, elapsedMs: this.#clock.elapsedMs });
   }
 }

@@ -1,11 +1,11 @@
 // Writes the spans of a finished request in OTLP's JSON.
-import type { StepSpan } from '../../canonical/request-spans.ts';
+import type { Step } from '../../canonical/request-spans.ts';
+import { newSpanId } from '../../lib/trace-context.ts';
 import { operationOf } from './conventions.ts';
 import type { FinishedRequest } from './finished-request.ts';
 import { type JsonBytes, piece } from './json-bytes.ts';
 import {
   type Audience,
-  holdErrorOf,
   writeCallAttributes,
   writeHoldAttributes,
   writeRequestAttributes,
@@ -66,37 +66,48 @@ function writeRequest(json: JsonBytes, request: FinishedRequest, writing: Writin
 
 function writeStep(
   json: JsonBytes,
-  step: StepSpan,
+  step: Step,
   request: FinishedRequest,
   { audience, originMs }: Writing,
 ): void {
+  const { spans } = request;
   const operation = operationOf(request.route) ?? 'chat';
+  const call = step.type === 'call-ended' ? step.call : null;
   beginSpan(json, {
-    trace: request.spans.trace,
-    id: step.id,
-    parentId: request.spans.id,
+    trace: spans.trace,
+    id: call?.trace?.spanId ?? newSpanId(),
+    parentId: spans.id,
     // Sampled, and the parent is known to be ours.
     flags: 0x101,
-    name: step.kind === 'call' ? nameOf(operation, step.facts.upstreamModel) : step.kind,
-    kind: step.kind === 'call' && step.facts.baseUrl !== null ? kinds.client : kinds.internal,
-    startMs: originMs + step.startMs,
-    endMs: originMs + (step.endMs ?? request.endMs),
+    name: nameOf(step, operation),
+    kind: call && call.baseUrl !== null ? kinds.client : kinds.internal,
+    startMs: originMs + startOf(step),
+    endMs: originMs + step.endMs,
   });
-  switch (step.kind) {
-    case 'call':
-      writeCallAttributes(json, step, { operation, audience });
+  switch (step.type) {
+    case 'call-ended': {
+      const usage = step === spans.lastCall ? spans.usage : null;
+      writeCallAttributes(json, step, { operation, audience, usage });
       return endSpan(json, step.failure !== null);
-    case 'hold':
+    }
+    case 'hold-tried':
       writeHoldAttributes(json, step);
-      return endSpan(json, holdErrorOf(step.outcome) !== null);
-    case 'settlement':
+      return endSpan(json, step.outcome !== 'held');
+    case 'settled':
       writeSettlementAttributes(json, step, audience);
       return endSpan(json, step.settled === null);
   }
 }
 
-function nameOf(operation: string, upstreamModel: string): string {
+function nameOf(step: Step, operation: string): string {
+  if (step.type === 'hold-tried') return 'hold';
+  if (step.type === 'settled') return 'settlement';
+  const { upstreamModel } = step.call;
   return upstreamModel === '' ? operation : `${operation} ${upstreamModel}`;
+}
+
+function startOf(step: Step): number {
+  return step.type === 'call-ended' ? step.call.startMs : step.startMs;
 }
 
 type SpanHead = {

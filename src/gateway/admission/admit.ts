@@ -17,18 +17,18 @@ export async function admit(
   { sale, tags }: Asked,
 ): Promise<Accepted> {
   const { caller, wishes } = incoming;
-  const { key, log } = caller;
+  const { key, record } = caller;
   const generation = key.cacheGeneration;
   const { idempotencyKey } = wishes;
   const request = nameRequest({ ...incoming, idempotencyKey, keyId: key.id, generation });
-  log.note({ model: sale.modelId, provider: sale.provider, stream: sale.stream });
+  record.note({ model: sale.modelId, provider: sale.provider, stream: sale.stream });
   checkPermission(key, sale.modelId);
   const cache = nameForCache(gateway, incoming, sale);
   const wantsComments =
     readHeaderFlag(gateway.headers.streamComments, wishes.streamComments) ?? false;
   const rateHeaders = await gateway.rateLimits.takeRequest(key);
   // Not earlier: a request that no limit counts must not store what its client chose.
-  log.note({ tags });
+  record.note({ tags });
   const names = { request, cache };
   return { gateway, caller, tags, names, sale, wantsComments, rateHeaders };
 }

@@ -35,14 +35,12 @@ export async function sendAnswer(held: Held): Promise<Outcome> {
       readReply(turn, await callUpstream(turn, spentMs));
     const own = called.call.attempt.search?.own;
     const read = await (own ? answerWithSearches(called, own, call) : call(called));
-    if (read.kind === 'answered') called.call.unseen.noteWhole(read.answer.usage);
-    return read;
+    if (read.kind === 'failure') return read;
+    called.call.unseen.noteWhole(read.answer.usage);
+    return { ...read, stop: read.answer.stop?.reason ?? null };
   });
   if (tried.kind === 'failure') return outcomeOfFailure(tried, null);
   const { called, answer } = tried;
-  held.caller.log.note({ finish: answer.stop?.reason });
-  const { span } = called.call;
-  if (span) span.stop = answer.stop?.reason ?? null;
   const upToCost = writeUpToCost(answer.body);
   // A replay of the stored answer costs nothing.
   const response = responseToStore(called, {

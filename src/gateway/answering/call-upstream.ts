@@ -32,9 +32,9 @@ export async function callUpstream(called: Called, spentMs = 0): Promise<CallRep
 }
 
 function send(called: Called, spentMs: number): Promise<UpstreamReply> {
-  const { gateway, caller, asked, running, call } = called;
+  const { gateway, asked, running, call } = called;
   const { model, request } = asked;
-  const { attempt, span } = call;
+  const { attempt, trace } = call;
   const { route, written } = attempt;
   const timeouts = timeoutsFor(route.provider.timeouts, { model, stream: request.stream });
   const { path, headers, body } = written;
@@ -42,7 +42,7 @@ function send(called: Called, spentMs: number): Promise<UpstreamReply> {
     provider: route.provider,
     path,
     headers,
-    trace: span?.trace ?? caller.trace,
+    trace,
     body,
     stream: request.stream,
     timeouts: { ...timeouts, total_ms: Math.max(timeouts.total_ms - spentMs, 1) },

@@ -128,13 +128,13 @@ export class SearchTurns {
 
   async #find(query: string): Promise<readonly SearchResult[] | string> {
     const { caller, running, call } = this.#first;
-    const { trace, log } = caller;
+    const { record } = caller;
     const { run, hold } = running;
     const { attempt, number } = call;
     if (this.#asked >= attempt.search!.searchesMax || this.#isLeft)
       return 'The request allows no more searches. Answer with what was found.';
     this.#asked += 1;
-    const asked = { query, num: resultsByDefault, trace, record: log };
+    const asked = { query, num: resultsByDefault, record };
     const found = await this.#own.searcher.search(asked, run);
     // Beside the losses of calls, so under another number.
     const callNumber = 1_000 * number + this.#asked;

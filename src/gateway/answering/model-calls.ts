@@ -1,11 +1,9 @@
 // Sends a model request upstream until an answer begins: to each route once, then again to those whose
 // failure may pass, all under one hold. Once anything of an answer has reached the client, nothing
 // is sent again.
-import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { CallSpan } from '../../canonical/request-spans.ts';
+import type { Stop, UpstreamFailure } from '../../canonical/event.ts';
 import type { CallFailed } from '../calling/call-failed.ts';
-import { callRoute } from '../calling/call-route.ts';
-import { answerKindOf } from '../calling/health.ts';
+import { callRoute, newCall } from '../calling/call-route.ts';
 import { lighten } from '../routing/lighten.ts';
 import type { Attempt } from '../routing/plan.ts';
 import { Retries, type Retry } from '../calling/retries.ts';
@@ -18,11 +16,18 @@ import { isProvoked } from '../charging/provoked.ts';
 import { lossOf } from '../charging/model-bill.ts';
 import { UnseenOutput, type Unseen } from '../charging/unseen-output.ts';
 
-/** A finished call. */
-export type Tried<Answer> = { readonly kind: 'answered'; readonly answer: Answer } | CallFailed;
+type Answered<Answer> = {
+  readonly kind: 'answered';
+  readonly answer: Answer;
+  /** Why the model stopped; left out: unknown. */
+  readonly stop?: Stop['reason'] | null;
+};
 
-/** Makes one call. Call `noteAnswer` as soon as anything of an answer can be sent. */
-type Call<Answer> = (called: Called, noteAnswer: () => void) => Promise<Tried<Answer>>;
+/** A finished call. */
+export type Tried<Answer> = Answered<Answer> | CallFailed;
+
+/** Makes one call. Call `noteFirstPiece` as soon as anything of an answer can be sent. */
+type Call<Answer> = (called: Called, noteFirstPiece: () => void) => Promise<Tried<Answer>>;
 
 /** `reported`: the failure that the client sees, perhaps that of an earlier call. */
 export type LastFailed = CallFailed & {
@@ -30,9 +35,7 @@ export type LastFailed = CallFailed & {
   readonly reported: UpstreamFailure;
 };
 
-type LastCall<Answer> =
-  | { readonly kind: 'answered'; readonly called: Called; readonly answer: Answer }
-  | LastFailed;
+type LastCall<Answer> = (Answered<Answer> & { readonly called: Called }) | LastFailed;
 
 /** Returns the first call that gives an answer, or the last call when all failed. */
 export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise<LastCall<Answer>> {
@@ -47,7 +50,6 @@ export async function callModel<Answer>(held: Held, call: Call<Answer>): Promise
       async call(attempt, number) {
         const [called, tried] = await callAttempt({ held, attempt, number }, call, retries);
         if (tried.kind === 'answered') return { ...tried, called };
-        held.caller.log.note({ upstreamStatus: tried.failure.status });
         return { ...tried, called, reported: retries.noteFailure(tried.failure, attempt) };
       },
       nextAfter: (failed) => nextAttempt(failed, retries),
@@ -85,39 +87,30 @@ async function callAttempt<Answer>(
   retries: Retries<Attempt>,
 ): Promise<[Called, Tried<Answer>]> {
   const { gateway, caller, asked, running } = held;
-  const { request, model } = asked;
-  const { requestId, log } = caller;
+  const { request } = asked;
+  const { record } = caller;
   const { route } = attempt;
-  const { health } = gateway.hosts.routing;
-  const kind = answerKindOf(request);
-  log.note({ attempts: number, provider: route.name.provider });
-  const unseen = new UnseenOutput(gateway.clock, {
+  const { clock, hosts } = gateway;
+  const { health } = hosts.routing;
+  const kind = request.stream ? 'stream' : 'whole';
+  const unseen = new UnseenOutput(clock, {
     choices: request.choices,
     unseen: unseenBy(request, attempt),
     tokensPerSecond: health.tokensPerSecond(route.name, kind),
   });
   running.run.follow(unseen);
-  const calledWith = (span: CallSpan | null): Called => ({
-    ...held,
-    call: { attempt, number, unseen, span },
-  });
-  let called = calledWith(null);
-  const facts = {
-    route: route.name,
-    baseUrl: route.isPlayed ? null : route.provider.baseUrl,
-    stream: request.stream,
-    record: log,
-    logFields: () => ({ request_id: requestId, model: model.id, attempt: number }),
-    isStopped: () => running.run.waiting.aborted,
-  };
+  const baseUrl = route.isPlayed ? null : route.provider.baseUrl;
+  const facts = { route: route.name, baseUrl, isStream: request.stream, number };
+  const begun = newCall({ record, clock }, facts);
+  const called: Called = { ...held, call: { attempt, number, unseen, trace: begun.trace } };
+  const isStopped = () => running.run.waiting.aborted;
   try {
-    const tried = await callRoute(gateway, facts, (span, noteAnswer) => {
-      called = calledWith(span);
-      return call(called, () => {
-        noteAnswer();
+    const tried = await callRoute({ record, clock, call: begun, isStopped }, (noteFirstPiece) =>
+      call(called, () => {
+        noteFirstPiece();
         retries.giveBack();
-      });
-    });
+      }),
+    );
     return [called, tried];
   } finally {
     const { written } = unseen;

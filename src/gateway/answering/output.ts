@@ -50,7 +50,7 @@ export class Output implements KeptStream {
   /** Called when the first piece of an answer has come. */
   noteFirstByte(): void {
     this.firstByteMs = elapsedMs(this.#held.gateway.clock, this.#held.caller);
-    this.#held.caller.log.note({ firstByteMs: this.firstByteMs });
+    this.#held.caller.record.note({ firstByteMs: this.firstByteMs });
   }
 
   /** Returns all frames written so far and these, to be stored; null when they are not stored. */

@@ -32,8 +32,8 @@ export async function streamAnswer(held: Held): Promise<Outcome> {
     held.terms.granted,
     held.gateway.config.limits.hold_slice_tokens,
   );
-  const tried = await callModel(held, (called, noteAnswer) =>
-    callAndRelay({ called, output, growth, noteAnswer }),
+  const tried = await callModel(held, (called, noteFirstPiece) =>
+    callAndRelay({ called, output, growth, noteFirstPiece }),
   );
   if (tried.kind === 'answered') return tried.answer;
   const { called, begun } = tried;
@@ -48,7 +48,7 @@ type Relay = OpenFrames & {
   readonly called: Called;
   readonly output: Output;
   readonly growth: HoldGrowth;
-  readonly noteAnswer: () => void;
+  readonly noteFirstPiece: () => void;
 };
 
 /**
@@ -85,18 +85,15 @@ async function relay(relayed: Relay): Promise<Tried<Outcome>> {
   const copied = await copyFrames(relayed);
   const { failure } = copied;
   const { status, stop, isCut = false } = pipe.progress;
-  called.caller.log.note({ finish: stop?.reason });
   if (status === 'running' && growth.isRefused && !called.call.unseen.hasBegun)
     return brokenOff(pipe, unaffordable, { hasBegun: false });
   if (status === 'running' && (growth.isRefused || isCut || isOwnEnd(relayed, copied)))
-    return { kind: 'answered', answer: await endEarly(relayed) };
+    return { kind: 'answered', ...(await endEarly(relayed)) };
   if (failure !== null || status !== 'finished') {
     return brokenOff(pipe, failure ?? failureOf(pipe.progress), { hasBegun: output.hasFrames });
   }
-  return {
-    kind: 'answered',
-    answer: await finish(relayed, { used: usedIn(called, pipe.progress) }),
-  };
+  const answer = await finish(relayed, { used: usedIn(called, pipe.progress) });
+  return { kind: 'answered', answer, stop: stop?.reason ?? null };
 }
 
 type Copied = {
@@ -151,7 +148,7 @@ async function copyFrames({
   pipe,
   output,
   growth,
-  noteAnswer,
+  noteFirstPiece,
 }: Relay): Promise<Copied> {
   const { gateway, running, terms } = called;
   const { unseen } = called.call;
@@ -166,7 +163,7 @@ async function copyFrames({
       const outputBytes = pipe.progress.output.bytes;
       if (text !== '' || outputBytes > 0 || pipe.progress.isOpening) unseen.begin();
       unseen.note(pipe.progress);
-      const written = passOn(text, { output, pipe, noteAnswer });
+      const written = passOn(text, { output, pipe, noteFirstPiece });
       if (written) {
         const startedAtMs = clock.elapsedMs();
         await written.finally(() => unseen.noteOwnWait());
@@ -187,7 +184,7 @@ async function copyFrames({
 
 function passOn(
   text: string,
-  { output, pipe, noteAnswer }: Pick<Relay, 'output' | 'pipe' | 'noteAnswer'>,
+  { output, pipe, noteFirstPiece }: Pick<Relay, 'output' | 'pipe' | 'noteFirstPiece'>,
 ): Promise<void> | void {
   if (text === '') return;
   if (!output.hasFrames) {
@@ -195,7 +192,7 @@ function passOn(
     // serve, or the error may have a status.
     if (pipe.progress.status === 'failed') return;
     output.noteFirstByte();
-    noteAnswer();
+    noteFirstPiece();
   }
   return output.write(text);
 }
@@ -204,7 +201,7 @@ function passOn(
  * Stops the upstream when the answer may not go on, or a cut answer was read for long enough. The
  * answer so far is sold, and ends as at its length limit or stop sequence.
  */
-async function endEarly({ called, pipe, output }: Relay): Promise<Outcome> {
+async function endEarly({ called, pipe, output }: Relay) {
   called.running.run.stop();
   const used = useSoFar(called, pipe.progress);
   const isLimited = !pipe.progress.isCut;
@@ -216,7 +213,8 @@ async function endEarly({ called, pipe, output }: Relay): Promise<Outcome> {
   // The client is shown what it is charged.
   ending.progress.usage = used.usage;
   await output.write(ending.limit());
-  return finish({ called, pipe: ending, output }, { used, isLimited });
+  const answer = await finish({ called, pipe: ending, output }, { used, isLimited });
+  return { answer, stop: isLimited ? 'length' : (pipe.progress.stop?.reason ?? null) } as const;
 }
 
 type Finishing = Pick<Relay, 'called' | 'pipe' | 'output'>;
@@ -228,9 +226,6 @@ async function finish(
 ): Promise<Outcome> {
   const { gateway, running } = called;
   const { client } = running;
-  const { span } = called.call;
-  span?.end();
-  if (span) span.stop = isLimited ? 'length' : (pipe.progress.stop?.reason ?? null);
   // A replay of the stored answer costs nothing.
   const recorded = await output.recordedWith(pipe.close(0));
   const contentType = 'text/event-stream; charset=utf-8';
@@ -280,7 +275,7 @@ type ErrorTarget = Pick<Relay, 'called' | 'output'> & {
  */
 function sendError({ called, output, pipe }: ErrorTarget, error: ApiError): void {
   if (!output.hasBegun) throw error;
-  called.caller.log.noteError(error);
+  called.caller.record.noteError(error);
   output.end(pipe.fail(error, errorContextOf(called)), {});
 }
 

@@ -2,14 +2,11 @@
 // its models. After several failures in a row it is out of use for a while, longer each time. Then
 // one request at a time probes it until one succeeds. There are no timers: the state is computed when
 // asked for. All threads of the process share the records.
+import type { CallEnding, RequestEvent } from '../../canonical/request-events.ts';
+import type { RequestListener } from '../../canonical/request-listener.ts';
 import { SharedLock } from '../../lib/shared-lock.ts';
 
 export type RouteName = { readonly provider: string; readonly upstreamModel: string };
-
-/**
- * `unknown`: nobody waited for its end. `refused`: the provider rejects the operator's credential.
- */
-export type CallEnding = 'good' | 'bad' | 'refused' | 'unknown';
 
 export type RouteState = RouteName & {
   /** `probing`: its time is over, and one request at a time tries it. */
@@ -42,10 +39,6 @@ export type Writing = { readonly tokens: number; readonly ms: number };
 /** Streams are measured by what they show, whole answers with all the time before them. */
 export type AnswerKind = 'stream' | 'whole';
 
-export function answerKindOf({ stream }: { readonly stream: boolean }): AnswerKind {
-  return stream ? 'stream' : 'whole';
-}
-
 /** Tokens a second of a route that has not been measured yet. */
 const usualTokensPerSecond = 100;
 /** No model is faster: such a stream was held back, and came at once. */
@@ -67,7 +60,7 @@ export function shareHealth(names: readonly RouteName[]): SharedHealth {
   return { names, memory: new SharedArrayBuffer(headBytes + names.length * recordBytes) };
 }
 
-export class RouteHealth {
+export class RouteHealth implements RequestListener {
   readonly #options: RouteHealthOptions;
   readonly #records = new Map<string, SharedRecord>();
   readonly #lock: SharedLock;
@@ -102,6 +95,13 @@ export class RouteHealth {
   isAvailable(route: RouteName): boolean {
     const record = this.#read(route);
     return record.ejectedUntilMs === null || (this.#isDue(record) && !record.isProbed);
+  }
+
+  hear(event: RequestEvent): void {
+    if (!('call' in event) || event.call.baseUrl === null) return;
+    if (event.type === 'call-begun') this.begin(event.call);
+    else if (event.type === 'first-piece') this.noteAnswer(event.call);
+    else this.end(event.call, event.ending);
   }
 
   /** Notes that a request is sent. */

@@ -2,6 +2,8 @@
 // runs at once, and whether it has ever paid. For an active account the database is read at most every five seconds, and again
 // after this process books a loss that the account could provoke.
 import { ApiError } from '../../canonical/errors.ts';
+import type { RequestEvent } from '../../canonical/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../../canonical/request-listener.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { type LedgerId, ledgerIdOf } from '../../domain/ledger/commands.ts';
 import type { LossStanding } from '../../domain/ledger/reports/loss-budget.ts';
@@ -28,7 +30,7 @@ type Options = StandingReads & {
 const keptForMs = 5_000;
 const noRisk = () => {};
 
-export class AccountStandings {
+export class AccountStandings implements RequestListener {
   readonly #losses: RecentReads<LedgerId, LossStanding>;
   readonly #paid: RecentReads<LedgerId, boolean>;
   readonly #shared: Options['shared'];
@@ -122,8 +124,8 @@ export class AccountStandings {
     else this.#riskedMicros.delete(ledgerId);
   }
 
-  /** Call after booking a loss that the account could provoke. */
-  noteLoss({ accountId, mode }: Key): void {
+  hear(event: RequestEvent, { fields: { accountId, mode } }: ObservedRequest): void {
+    if (!accountId || !mode || !isProvokedLoss(event)) return;
     const ledgerId = ledgerIdOf(accountId, mode);
     this.forget(ledgerId);
     this.#shared.threads.noteLoss(ledgerId);
@@ -148,6 +150,14 @@ export class AccountStandings {
       'an account has exceeded its loss budget: its new live requests are refused (docs/limits.md)',
     );
   }
+}
+
+/** True when a loss was booked that the account could provoke. */
+function isProvokedLoss(event: RequestEvent): boolean {
+  if (event.type === 'lost') return event.isProvoked;
+  if (event.type !== 'settled' || !event.settled) return false;
+  const { settled } = event;
+  return settled.kind === 'charged' ? settled.lossMicros > 0 : settled.isProvoked;
 }
 
 function tooManyLongAnswers(): ApiError {

@@ -7,7 +7,7 @@ import { TestClock } from '../../../tests/support/test-clock.ts';
 import { HoldGrowth } from './hold-growth.ts';
 import { OpenHold, type Books, type Payer } from './open-hold.ts';
 import type { Granted } from './worst-case.ts';
-import { RequestLog } from '../request-log.ts';
+import { RequestRecord } from '../request-record.ts';
 import { UnseenOutput, type Unseen } from './unseen-output.ts';
 
 const picosPerToken = 1_000_000;
@@ -65,7 +65,7 @@ function openStream({
     },
   } as unknown as Books;
   const key = { id: 'k', accountId: 'a', mode: 'live' };
-  const caller = { requestId: 'h', key, log: new RequestLog('h') };
+  const caller = { requestId: 'h', key, record: new RequestRecord('h') };
   const payer = { caller, tags: undefined } as unknown as Payer;
   const hold = new OpenHold(books, payer, { amountMicros: slice, endRisk: () => {} });
   const granted = { coveredTokens: slice, maxOutputTokens, wanted: asked } as unknown as Granted;

@@ -1,5 +1,4 @@
 // Computes what a call of a model costs: its account after an answer, the operator after a failure.
-import { totalInputTokens } from '../../canonical/usage.ts';
 import { priceUsage } from '../../domain/catalog/price.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';
 import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
@@ -40,12 +39,9 @@ export function billOf(
   return { bill, losses: [{ lossMicros, callNumber: number }] };
 }
 
-/** Returns what is sold, and notes what was used. */
+/** Returns what is sold. */
 export function soldBy(called: Called, ended: Ended) {
-  const { caller, terms, call } = called;
-  const { usage } = ended.used;
-  if (call.span) call.span.usage = usage;
-  caller.log.note({ inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens });
+  const { terms, call } = called;
   const { plan, granted } = terms;
   // The cache key names the primary route, and a fallback may have left out more of the request.
   const isFallback = plan.beginsWithFallback || call.attempt.route !== plan.first.route;

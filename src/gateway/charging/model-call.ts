@@ -1,7 +1,7 @@
 // A call of a model, as far as its price, its charge and its losses depend on it.
-import type { CallSpan } from '../../canonical/request-spans.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
 import type { Caller } from '../request.ts';
 import type { Attempt, RoutePlan } from '../routing/plan.ts';
 import type { Routing } from '../routing/routing.ts';
@@ -22,8 +22,8 @@ export type ModelCall = {
   readonly number: number;
   /** Counts what the call may have written without showing it. */
   readonly unseen: UnseenOutput;
-  /** null: telemetry is off. */
-  readonly span: CallSpan | null;
+  /** What the provider is sent as its trace; null: none. */
+  readonly trace: TraceContext | null;
 };
 
 export type CalledModel = {

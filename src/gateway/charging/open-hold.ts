@@ -1,5 +1,8 @@
 // A hold in the ledger, from its reservation to its one end: a charge or a release. A charge is
 // durable before success is reported.
+import type { Charged } from '../../canonical/request-events.ts';
+import { noUsage } from '../../canonical/usage.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { keepPrice, type PriceTerms } from '../../canonical/price-terms.ts';
 import { type StoredResponse, worthOf } from '../../canonical/stored-response.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
@@ -20,18 +23,19 @@ import type { AccountStandings } from './account-standings.ts';
 import type { AnswerStorage } from '../replaying/answer-storage.ts';
 import type { Caller } from '../request.ts';
 
-/** The ledger that holds are written to, and who is informed of losses. */
+/** The ledger that holds are written to, and the accounts' loss budgets. */
 export type Books = {
   readonly ledger: Ledger;
   /** This process's name in the ledger's leases. */
   readonly owner: string;
   readonly standings: AccountStandings;
   readonly log: Logger;
+  readonly clock: Pick<Clock, 'elapsedMs'>;
 };
 
 /** The paying account and key. */
 export type Payer = {
-  readonly caller: Pick<Caller, 'requestId' | 'key' | 'log'>;
+  readonly caller: Pick<Caller, 'requestId' | 'key' | 'record'>;
   readonly tags: readonly string[] | undefined;
 };
 
@@ -96,21 +100,28 @@ async function submitReserve(
   payer: Payer,
   { amounts, endRisk }: ToReserve,
 ): Promise<OpenHold | RefusedOutcome> {
-  const { requestId, key } = payer.caller;
-  const span = payer.caller.log.spans?.beginHold(amounts.amountMicros);
-  const submitted = books.ledger.submit({
-    type: 'reserve',
-    holdId: requestId,
-    ledgerId: ledgerIdOf(key.accountId, key.mode),
-    keyId: key.id,
-    ...amounts,
-    dailyCapMicros: key.dailyCapMicros,
-    monthlyCapMicros: key.monthlyCapMicros,
-    ...budgetOf(key),
-    owner: books.owner,
-  });
-  const outcome = await (span ? submitted.finally(() => span.end()) : submitted);
-  if (span) span.outcome = outcome.type === 'held' ? 'held' : 'refused';
+  const { requestId, key, record } = payer.caller;
+  const { amountMicros } = amounts;
+  const outcome = await record.tellStep(
+    books.clock,
+    () =>
+      books.ledger.submit({
+        type: 'reserve',
+        holdId: requestId,
+        ledgerId: ledgerIdOf(key.accountId, key.mode),
+        keyId: key.id,
+        ...amounts,
+        dailyCapMicros: key.dailyCapMicros,
+        monthlyCapMicros: key.monthlyCapMicros,
+        ...budgetOf(key),
+        owner: books.owner,
+      }),
+    (tried) => {
+      const failed = tried ? 'refused' : 'failed';
+      const ended = tried?.type === 'held' ? 'held' : failed;
+      return { type: 'hold-tried', amountMicros, outcome: ended };
+    },
+  );
   switch (outcome.type) {
     case 'held':
       return new OpenHold(books, payer, { ...amounts, endRisk });
@@ -150,7 +161,6 @@ export class OpenHold {
     this.#endRisk = endRisk;
     this.#ledgerId = ledgerIdOf(payer.caller.key.accountId, payer.caller.key.mode);
     this.#amountMicros = amountMicros;
-    payer.caller.log.note({ holdMicros: amountMicros });
   }
 
   /** True when it was charged or released, or the ledger will do so by itself. */
@@ -163,7 +173,7 @@ export class OpenHold {
    * written.
    */
   async extendTo(amountMicros: Micros): Promise<'held' | 'refused' | 'failed'> {
-    const { requestId, key, log } = this.#payer.caller;
+    const { requestId, key, record } = this.#payer.caller;
     // One that failed may have been booked all the same, so the next is another part.
     this.#extensions += 1;
     try {
@@ -185,7 +195,7 @@ export class OpenHold {
       return 'failed';
     }
     this.#amountMicros = amountMicros;
-    log.note({ holdMicros: amountMicros });
+    record.tell({ type: 'hold-extended', amountMicros });
     return 'held';
   }
 
@@ -198,13 +208,11 @@ export class OpenHold {
     { costMicros, terms, record }: Bill,
     { response, isWhole, storage }: ToStore,
   ): Promise<Charge | null> {
-    const { upstreamCostMicros } = record;
     const { caller, tags } = this.#payer;
-    const { requestId, key, log } = caller;
+    const { requestId, key } = caller;
     const isFree = key.mode === 'test' || costMicros === 0;
     const sealed = response && (await storage.seal(response, { isWhole, isFree }));
-    const span = log.spans?.beginSettlement();
-    const settling = this.#settle({
+    const outcome = await this.#settle({
       type: 'settle',
       holdId: requestId,
       ledgerId: this.#ledgerId,
@@ -216,23 +224,15 @@ export class OpenHold {
       ...(tags && { tags }),
       ...sealed,
     });
-    const outcome = await (span ? settling.finally(() => span.end()) : settling);
-    if (outcome.type === 'superseded') return this.#noteFree(upstreamCostMicros);
+    if (outcome.type === 'superseded') return this.#loseCharge(record);
     if (outcome.type !== 'charged')
       throw new Error(`the ledger answered a settlement with ${outcome.type}`);
-    const { chargedMicros, lossMicros, availableMicros } = outcome;
-    if (span) span.settled = { kind: 'charged', costMicros: chargedMicros, lossMicros };
+    const { chargedMicros, availableMicros } = outcome;
     if (response)
       storage.noteStored({
         ...response,
         worth: worthOf({ costMicros: chargedMicros, usage: record.usage }),
       });
-    if (lossMicros > 0) this.#books.standings.noteLoss(key);
-    const { provider, ending } = record;
-    log.noteCharge(
-      { costMicros: chargedMicros, upstreamCostMicros, lossMicros },
-      { provider, ending },
-    );
     return { costMicros: chargedMicros, balanceCents: floorToCents(availableMicros) };
   }
 
@@ -240,22 +240,22 @@ export class OpenHold {
    * Ends the hold without a charge. The loss is what the provider bills anyway.
    */
   async release(lossMicros: Micros, { isProvoked = false }: Blame = {}): Promise<void> {
-    const { requestId, key, log } = this.#payer.caller;
-    log.note({ ending: 'failed' });
+    const { requestId, record } = this.#payer.caller;
     const release = {
       type: 'release',
       holdId: requestId,
       lossMicros,
       ...(isProvoked && { isProvoked }),
     } as const;
-    const span = log.spans?.beginSettlement();
-    const submitted = this.#books.ledger.submit(release);
-    const outcome = await (span ? submitted.finally(() => span.end()) : submitted);
+    await record.tellStep(
+      this.#books.clock,
+      () => this.#books.ledger.submit(release),
+      (outcome) => ({
+        type: 'settled',
+        settled: outcome?.type === 'released' ? { kind: 'released', lossMicros, isProvoked } : null,
+      }),
+    );
     this.#end();
-    if (span && outcome.type === 'released')
-      span.settled = { kind: 'released', costMicros: 0, lossMicros };
-    if (outcome.type === 'released') log.addLoss(lossMicros);
-    if (isProvoked) this.#books.standings.noteLoss(key);
   }
 
   /**
@@ -270,7 +270,7 @@ export class OpenHold {
   async bookLossBeside({ lossMicros, callNumber, isProvoked = false }: Loss): Promise<void> {
     if (lossMicros === 0) return;
     const { ledger, owner, log } = this.#books;
-    const { requestId, key } = this.#payer.caller;
+    const { requestId, key, record } = this.#payer.caller;
     const holdId = `${requestId}/attempt-${callNumber}`;
     try {
       const held = await ledger.submit({
@@ -291,10 +291,7 @@ export class OpenHold {
         ...(isProvoked && { isProvoked }),
       } as const;
       const outcome = held.type === 'held' ? await ledger.submit(release) : held;
-      if (outcome.type === 'released') {
-        if (isProvoked) this.#books.standings.noteLoss(key);
-        return this.#payer.caller.log.addLoss(lossMicros);
-      }
+      if (outcome.type === 'released') return record.tell({ type: 'lost', lossMicros, isProvoked });
       throw new Error(`the ledger answered with ${outcome.type}`);
     } catch (err) {
       // The request can still be served.
@@ -310,14 +307,23 @@ export class OpenHold {
    * loss.
    */
   async #settle(settle: Settle): Promise<Outcome> {
+    const { clock, ledger } = this.#books;
+    const { record } = settle;
     try {
-      const outcome = await this.#books.ledger.submit(settle);
+      const outcome = await this.#payer.caller.record.tellStep(
+        clock,
+        () => ledger.submit(settle),
+        (written) => ({
+          type: 'settled',
+          settled: written?.type === 'charged' ? chargedOf(written, record) : null,
+        }),
+      );
       this.#end();
       return outcome;
     } catch (error) {
       if (error instanceof LedgerUnavailable) {
         this.#end();
-        this.#noteFree(settle.record.upstreamCostMicros);
+        this.#loseCharge(record);
       }
       throw error;
     }
@@ -328,9 +334,17 @@ export class OpenHold {
     this.#hasEnded = true;
   }
 
-  #noteFree(lossMicros: Micros): null {
-    this.#payer.caller.log.note({ ending: 'failed' });
-    this.#payer.caller.log.addLoss(lossMicros);
+  /** The answer is free, so its cost is lost. */
+  #loseCharge({ upstreamCostMicros: lossMicros }: ChargeRecord): null {
+    this.#payer.caller.record.tell({ type: 'lost', lossMicros, isProvoked: false });
     return null;
   }
+}
+
+function chargedOf(
+  { chargedMicros, lossMicros }: Extract<Outcome, { type: 'charged' }>,
+  { upstreamCostMicros, usage, provider, ending }: ChargeRecord,
+): Charged {
+  const costs = { costMicros: chargedMicros, upstreamCostMicros, lossMicros };
+  return { kind: 'charged', ...costs, usage: usage === noUsage ? null : usage, provider, ending };
 }

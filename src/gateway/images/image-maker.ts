@@ -3,9 +3,9 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { ImageMode, ImageModel, ImageTier, ImageUsage } from '../../canonical/image-model.ts';
 import type { Mode } from '../../canonical/mode.ts';
+import type { ProviderCall } from '../../canonical/request-events.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
-import type { TraceContext } from '../../lib/trace-context.ts';
 import type {
   ImageConnection,
   ImageJob,
@@ -14,21 +14,20 @@ import type {
 } from '../../providers/image-provider.ts';
 import { sandboxImages } from '../../providers/registry.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { CallListeners } from '../calling/call-route.ts';
-import type { RequestLog } from '../request-log.ts';
+import type { RequestRecord } from '../request-record.ts';
 import type { Run } from '../active-runs.ts';
 import { imageHttpOver } from './image-http.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
 import type { Hosts } from '../routing/routing.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
-import { callRoute } from '../calling/call-route.ts';
+import { callRoute, newCall } from '../calling/call-route.ts';
 import type { RouteName } from '../calling/health.ts';
 import { modelNotFound } from '../routing/route.ts';
 import { availableFirst, tryRoutes } from '../calling/try-routes.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 
 /** What making images needs of the program. */
-type Maker = CallListeners & { readonly hosts: Hosts; readonly clock: Clock };
+type Maker = { readonly hosts: Hosts; readonly clock: Clock };
 
 export type ImageRouteChosen = {
   /** As shown in headers, logs and books. */
@@ -58,8 +57,7 @@ type ImagesToMake = {
   readonly mode: ImageMode;
   readonly request: ImageRequest;
   readonly inputs: readonly ImageBytes[];
-  readonly trace: TraceContext | null;
-  readonly log: RequestLog;
+  readonly record: RequestRecord;
   readonly signals: Pick<Run, 'waiting' | 'running'>;
 };
 
@@ -97,7 +95,7 @@ export type ImagesMade =
  */
 export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<ImagesMade> {
   const { routing } = gateway.hosts;
-  const { log, request, signals } = asked;
+  const { request, signals } = asked;
   const [first, ...others] = availableFirst(
     asked.routes,
     (route) => !route.connected || routing.health.isAvailable(nameOf(route, asked)),
@@ -108,9 +106,8 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
   const tried = await tryRoutes<ImageRouteChosen, Tried>(first!, {
     async call(route) {
       const counts = countsOf(route, asked);
+      const results = await callRouteFor(gateway, { route, counts, before: calls }, asked);
       calls += counts.length;
-      log.note({ provider: route.provider, attempts: calls });
-      const results = await callRouteFor(gateway, { route, counts }, asked);
       const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
       const lostCalls = failures.filter(mayHaveDrawn);
       const imagesPerCall = request.count / results.length;
@@ -166,13 +163,21 @@ function countsOf(
   return imagesPerCall === 'many' ? [count] : Array.from({ length: count }, () => 1);
 }
 
+type RouteImages = {
+  readonly route: ImageRouteChosen;
+  /** Images of each call. */
+  readonly counts: readonly number[];
+  /** How many calls other routes have had. */
+  readonly before: number;
+};
+
 /** Makes all calls of one route at once. */
 async function callRouteFor(
   gateway: Maker,
-  { route, counts }: { readonly route: ImageRouteChosen; readonly counts: readonly number[] },
+  { route, counts, before }: RouteImages,
   asked: ImagesToMake,
 ): Promise<readonly ImageJobResult[]> {
-  const { mode, request, inputs, trace, log, signals } = asked;
+  const { mode, request, inputs, record, signals } = asked;
   const { connected } = route;
   const { size, quality, aspectRatio, resolution, outputFormat, prompt } = request;
   const name = nameOf(route, asked);
@@ -186,22 +191,20 @@ async function callRouteFor(
     signal: signals.running,
     clock: gateway.clock,
   };
-  const call = {
-    route: name,
-    baseUrl: connected?.baseUrl ?? null,
-    stream: false,
-    record: log,
-    logFields: () => ({}),
-    isStopped: () => signals.running.aborted,
-  };
-  const draw = (count: number) =>
-    callRoute(gateway, call, (span) =>
-      generate(gateway, { connected, trace: span?.trace ?? trace }, { ...job, count }),
+  const { clock } = gateway;
+  const baseUrl = connected?.baseUrl ?? null;
+  const isStopped = () => signals.running.aborted;
+  const draw = (count: number, index: number) => {
+    const facts = { route: name, baseUrl, isStream: false, number: before + index + 1 };
+    const call = newCall({ record, clock }, facts);
+    return callRoute({ record, clock, call, isStopped }, () =>
+      generate(gateway, { connected, trace: call.trace }, { ...job, count }),
     );
+  };
   return Promise.all(counts.map(draw));
 }
 
-type Caller = Pick<ImageRouteChosen, 'connected'> & Pick<ImagesToMake, 'trace'>;
+type Caller = Pick<ImageRouteChosen, 'connected'> & Pick<ProviderCall, 'trace'>;
 
 async function generate(
   gateway: Maker,

@@ -17,7 +17,6 @@ import { upstreamFormats } from '../../formats/registry.ts';
 import { responses } from '../../formats/responses/index.ts';
 import { abortAfter } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { TraceContext } from '../../lib/trace-context.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { playCount } from '../../providers/registry.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
@@ -26,7 +25,7 @@ import { priceFactorFor } from '../charging/price-factor.ts';
 import type { Headers } from '../client.ts';
 import type { Gateway } from '../gateway.ts';
 import { requestHeaders, writeNames } from '../headers.ts';
-import type { RequestLog } from '../request-log.ts';
+import type { RequestRecord } from '../request-record.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import { readOwnSearch } from '../routing/own-search.ts';
 import { readSearch } from '../routing/provider-search.ts';
@@ -84,8 +83,7 @@ export type CountIncoming = {
   /** The parsed JSON. */
   readonly body: unknown;
   readonly forwardable: ForwardableHeaders;
-  readonly trace: TraceContext | null;
-  readonly log: RequestLog;
+  readonly record: RequestRecord;
   /** The client has disconnected. */
   readonly signal: AbortSignal;
 };
@@ -102,13 +100,13 @@ export async function countInput(
   endpoint: CountEndpoint,
   incoming: CountIncoming,
 ): Promise<TokenCount> {
-  const { key, log } = incoming;
+  const { key, record } = incoming;
   const request = endpoint.parse(incoming.body);
-  log.note({ askedModel: request.model });
+  record.note({ askedModel: request.model });
   const model = findModel(gateway, key, request.model);
   const clientFormat = endpoint.format.name;
   const routes = findRoutes(gateway.hosts, { model, mode: key.mode, clientFormat });
-  log.note({ model: model.id });
+  record.note({ model: model.id });
   checkPermission(key, model.id);
   const counting: Counting = { ...incoming, gateway, endpoint, model, request };
   const written = writeForRoutes(counting, endpoint.routesOf(model, routes));
@@ -217,7 +215,7 @@ async function askRoute(
   const { kind, format, upstreamModel } = route;
   const counter = counterOf(route);
   if (!counter) return null;
-  counting.log.note({ provider: route.name.provider });
+  counting.record.note({ provider: route.name.provider });
   if (route.isPlayed) return playCount({ format, body: written.body });
   const body = await withFetchedImages(counting, route, JSON.parse(written.body) as JsonObject);
   if (body === null) return null;

@@ -3,11 +3,10 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { TraceContext } from '../../lib/trace-context.ts';
 import { toApiError, withoutProvider } from '../calling/failure-message.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import type { Gateway } from '../gateway.ts';
-import type { RequestLog } from '../request-log.ts';
+import type { RequestRecord } from '../request-record.ts';
 import { isCredentialRefused } from '../calling/retry-policy.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
@@ -26,8 +25,7 @@ type CountCall = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
   readonly read: (answer: unknown) => number | null;
-  readonly trace: TraceContext | null;
-  readonly log: RequestLog;
+  readonly record: RequestRecord;
   readonly signal: AbortSignal;
 };
 
@@ -36,13 +34,13 @@ type CountCall = {
  * when it refuses the request itself.
  */
 export async function sendCount(call: CountCall): Promise<number | null> {
-  const { gateway, model, route, path, headers, body, read, trace, signal } = call;
+  const { gateway, model, route, path, headers, body, read, record, signal } = call;
   const { kind, provider } = route;
   const reply = await gateway.hosts.upstreams.send({
     provider,
     path,
     headers,
-    trace,
+    trace: record.trace,
     body: JSON.stringify(body),
     stream: false,
     timeouts: timeoutsFor(provider.timeouts, { model, stream: false }),
@@ -67,10 +65,10 @@ const requestStatuses: readonly (number | null)[] = [400, 413, 422];
  * the failure.
  */
 function noteFailure(
-  { gateway, requestId, model, route, log }: CountCall,
+  { gateway, requestId, model, route, record }: CountCall,
   failure: UpstreamFailure,
 ): void {
-  log.note({ upstreamStatus: failure.status });
+  record.note({ upstreamStatus: failure.status });
   if (requestStatuses.includes(failure.status)) {
     throw toApiError({ ...failure, message: withoutProvider(failure.message, route.provider) });
   }

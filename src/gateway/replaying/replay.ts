@@ -5,7 +5,7 @@ import type { StoredResponse } from '../../canonical/stored-response.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { floorToCents } from '../../lib/money.ts';
 import type { Headers } from '../client.ts';
-import type { ReplaySource } from '../request-log.ts';
+import type { ReplaySource } from '../../canonical/request-fields.ts';
 import { requestHeaders } from '../headers.ts';
 import type { Replayable } from './replayable.ts';
 import type { WaitingClient } from './waiting-client.ts';
@@ -25,7 +25,7 @@ export async function replay(
 ): Promise<void> {
   const { body } = response;
   if (body === null) throw bodyNotRetained();
-  asked.caller.log.note({ cache: source, saved: response.worth });
+  asked.caller.record.note({ cache: source, saved: response.worth });
   const { gateway, caller, sale } = asked;
   const { key } = caller;
   const balance = await gateway.books.readBalance(ledgerIdOf(key.accountId, key.mode));

@@ -68,10 +68,10 @@ async function runClaimed(claim: Claim, run: () => Promise<void>): Promise<void>
 
 /** A keep-alive has sent the head with status 200, so the error is the stream's only event. */
 function endWithError(
-  { caller: { log }, sale }: Replayable,
+  { caller: { record }, sale }: Replayable,
   waiting: WaitingClient,
   error: ApiError,
 ): void {
-  log.noteError(error);
+  record.noteError(error);
   waiting.openStream?.end(sale.writeFailure?.(error) ?? '', {});
 }

@@ -59,8 +59,8 @@ function readSale(
   choose: (named: ImageModel, imageCount: number) => ImageModel,
 ): Sale {
   const raw = parseImageRequest(incoming.body);
-  const { key, log } = incoming.caller;
-  log.note({ askedModel: raw.model });
+  const { key, record } = incoming.caller;
+  record.note({ askedModel: raw.model });
   const named = gateway.hosts.catalog.images.resolve(raw.model);
   if (!named) {
     if (isChatModel(gateway, raw.model)) throw notAnImageModel(raw.model);
@@ -111,15 +111,14 @@ function piecesOf({ model, request, factor }: Drawing): Pieces {
 
 async function deliver(drawing: Drawing, signals: SaleSignals): Promise<Delivery> {
   const { gateway, caller, model, request, routes, factor } = drawing;
-  const { trace, log } = caller;
+  const { record } = caller;
   const inputs = await takeInputs(drawing, signals.waiting);
   const made = await makeImages(gateway, {
     routes,
     mode: model.mode,
     request,
     inputs,
-    trace,
-    log,
+    record,
     signals,
   });
   const image = { ...request, inputs };

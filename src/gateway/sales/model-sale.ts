@@ -12,7 +12,6 @@ import { offerModel } from '../charging/model-offer.ts';
 import type { Held as HeldOffer, Offer } from '../charging/offer.ts';
 import { priceFactorFor } from '../charging/price-factor.ts';
 import type { Granted } from '../charging/worst-case.ts';
-import { answerKindOf } from '../calling/health.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, type ChosenRoute } from '../routing/route.ts';
 import type { Asked } from '../routing/write-request.ts';
@@ -23,11 +22,11 @@ import { readConversation } from '../models/read-conversation.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
   return (gateway, { caller, body, forwardable }) => {
-    const { requestId, key, log } = caller;
+    const { requestId, key, record } = caller;
     const request = format.parseRequest(body, {
       chatMaxTokens: gateway.config.limits.chat_max_tokens,
     });
-    log.note({ askedModel: request.model });
+    record.note({ askedModel: request.model });
     const model = findModel(gateway, key, request.model);
     const routes = findRoutes(gateway.hosts, {
       model,
@@ -100,7 +99,10 @@ function offerAnswer(accepted: Accepted, asked: Asked, routes: readonly ChosenRo
     inputTokensMost: estimate.most,
     isInputUnknown: estimate.upper >= beyondAnyContext,
     limitField: format.outputLimitField(request.body),
-    tokensPerSecond: routing.health.tokensPerSecond(route.name, answerKindOf(request)),
+    tokensPerSecond: routing.health.tokensPerSecond(
+      route.name,
+      request.stream ? 'stream' : 'whole',
+    ),
     totalMs: timeoutsFor(route.provider.timeouts, { model, stream: request.stream }).total_ms,
     ...plan.dearest,
   };

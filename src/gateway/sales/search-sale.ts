@@ -21,8 +21,8 @@ import { toApiError } from '../calling/failure-message.ts';
  * Throws ApiError `upstream_unavailable` when no provider is configured or searches are not sold.
  */
 export function searchEndpoint(gateway: Gateway, incoming: IncomingRequest): Sale {
-  const { key, trace, log } = incoming.caller;
-  const asked = { ...parseSearchRequest(incoming.body), trace, record: log };
+  const { key, record } = incoming.caller;
+  const asked = { ...parseSearchRequest(incoming.body), record };
   const isTest = key.mode === 'test';
   const searcher = isTest ? gateway.hosts.searchers.test : gateway.hosts.searchers.live;
   if (!searcher) throw notConfigured();

@@ -8,9 +8,8 @@ import { TestClock } from '../../../tests/support/test-clock.ts';
 import * as local from '../../../tests/support/upstream.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { SearchAnswer } from './web-searcher.ts';
-import { Registry } from '../../lib/metrics/registry.ts';
-import { Meter } from '../meter.ts';
-import { RequestLog } from '../request-log.ts';
+import { logFailures } from '../calling/log-failures.ts';
+import { RequestRecord } from '../request-record.ts';
 import { RouteHealth } from '../calling/health.ts';
 import { connectSearch } from './search-sources.ts';
 import { createUpstreams } from '../calling/upstreams.ts';
@@ -25,10 +24,6 @@ type Started = {
 
 const never = new AbortController().signal;
 const signals = { running: never, waiting: never };
-
-const forRequest = () => ({ record: new RequestLog('req_1'), trace: null });
-const activity = { noteCall: () => {} };
-const meter = new Meter(new Registry());
 
 /** Takes a provider out of use after two failures in a row, for ten seconds. */
 function healthAt(nowMs: () => number): RouteHealth {
@@ -51,8 +46,6 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const write = (level: string) => (fields: object | string) =>
     void logged.push({ level, ...(fields as Omit<Logged, 'level'>) });
   const log = {
-    debug: write('debug'),
-    info: write('info'),
     warn: write('warn'),
     error: write('error'),
   };
@@ -60,18 +53,14 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
     (name) => `  ${name}: { base_url: "${upstream.url}/${name}", api_key: key-of-${name} }`,
   );
   const config = configOf(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
-  const { live } = connectSearch({
-    config,
-    hosts: { upstreams, routing: { health: healthAt(clock.nowMs) } },
-    observe: { activity, meter },
-    log,
-    clock,
-  });
+  const health = healthAt(clock.nowMs);
+  const { live } = connectSearch({ config, upstreams, health, clock });
+  const about = { path: '', listeners: [health, logFailures(log)] };
   return {
     upstream,
     logged,
     search: (num = 10, query = 'cats & dogs') =>
-      live!.search({ ...forRequest(), query, num }, signals),
+      live!.search({ record: new RequestRecord('req_1', about), query, num }, signals),
     clock,
   };
 }
@@ -533,15 +522,9 @@ function connectOffline() {
     sockets: () => [],
     close: async () => {},
   };
-  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const clock = new TestClock();
-  return connectSearch({
-    config: configOf('service: {}'),
-    hosts: { upstreams, routing: { health: healthAt(clock.nowMs) } },
-    observe: { activity, meter },
-    log,
-    clock,
-  });
+  const health = healthAt(clock.nowMs);
+  return connectSearch({ config: configOf('service: {}'), upstreams, health, clock });
 }
 
 test('without a provider there is no live search, but the sandbox still works', () => {
@@ -552,7 +535,10 @@ test('without a provider there is no live search, but the sandbox still works', 
 test('the sandbox returns a question unchanged, whatever it contains', async () => {
   const { test: sandbox } = connectOffline();
   const [result] = resultsOf(
-    await sandbox.search({ ...forRequest(), query: '<b>cats</b> &amp; dogs', num: 1 }, signals),
+    await sandbox.search(
+      { record: new RequestRecord('req_1'), query: '<b>cats</b> &amp; dogs', num: 1 },
+      signals,
+    ),
   );
   assert.deepEqual(
     [result!.title, result!.date, result!.source, result!.score],
@@ -560,7 +546,10 @@ test('the sandbox returns a question unchanged, whatever it contains', async () 
   );
   assert.equal(
     failureOf(
-      await sandbox.search({ ...forRequest(), query: 'sandbox: status=503', num: 1 }, signals),
+      await sandbox.search(
+        { record: new RequestRecord('req_1'), query: 'sandbox: status=503', num: 1 },
+        signals,
+      ),
     ).status,
     503,
   );

@@ -32,18 +32,23 @@ export type WebSearchers = {
   ) => (OwnSearch & { readonly price: SearchPrice }) | null;
 };
 
-type SearchParts = Omit<Parameters<typeof createWebSearcher>[0], 'sources' | 'timeoutMs'> & {
+type SearchParts = Pick<Parameters<typeof createWebSearcher>[0], 'health' | 'clock'> & {
   readonly config: Config;
-  readonly hosts: { readonly upstreams: Upstreams };
+  readonly upstreams: Upstreams;
 };
 
 export function connectSearch(parts: SearchParts): WebSearchers {
-  const { config, hosts, clock } = parts;
+  const { config, upstreams, health, clock } = parts;
   const sources = searchProvidersOf(config).map((provider) =>
-    createHttpSource(provider, hosts.upstreams),
+    createHttpSource(provider, upstreams),
   );
   const searcherOf = (found: readonly SearchSource[]) =>
-    createWebSearcher({ ...parts, sources: found, timeoutMs: config.search.timeout_ms });
+    createWebSearcher({
+      sources: found,
+      health,
+      timeoutMs: config.search.timeout_ms,
+      clock,
+    });
   const searchers = {
     live: sources.length > 0 ? searcherOf(sources) : null,
     test: searcherOf([searchSandbox(clock)]),

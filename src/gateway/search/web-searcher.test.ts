@@ -5,8 +5,11 @@ import { isPending } from '../../../tests/support/is-pending.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Found, SearchSource } from '../../canonical/search-source.ts';
-import type { CallEnding, RouteName } from '../calling/health.ts';
-import { RequestLog } from '../request-log.ts';
+import type { CallEnding } from '../../canonical/request-events.ts';
+import type { RequestListener } from '../../canonical/request-listener.ts';
+import type { RouteHealth, RouteName } from '../calling/health.ts';
+import { logFailures } from '../calling/log-failures.ts';
+import { RequestRecord } from '../request-record.ts';
 import { createWebSearcher, type SearchAnswer } from './web-searcher.ts';
 
 const running = new AbortController().signal;
@@ -22,8 +25,6 @@ const broken = (kind: UpstreamFailure['kind']): UpstreamFailure => ({
   kind,
   status: null,
 });
-
-type Listeners = Parameters<typeof createWebSearcher>[0];
 
 type Played = Found | UpstreamFailure | 'hang';
 type PlayedSource = SearchSource & { readonly calls: () => number };
@@ -69,21 +70,26 @@ type Options = { readonly timeoutMs?: number; readonly health?: Partial<Health> 
 
 function searcher(sources: PlayedSource[], { timeoutMs = 5_000, health: own }: Options = {}) {
   const failures: string[] = [];
-  const note = ({ provider, kind, upstream_status: code }: Record<string, unknown>) =>
-    void failures.push(`${String(provider)} ${String(code ?? kind)}`);
-  const listeners = {
-    hosts: { routing: { health: { ...health, ...own } } },
-    observe: { activity: { noteCall: () => {} }, meter: { noteCall: () => {} } },
-    log: { warn: note, error: note },
+  const note = (fields: object | string) => {
+    const { provider, kind, upstream_status: code } = fields as Record<string, unknown>;
+    failures.push(`${String(provider)} ${String(code ?? kind)}`);
+  };
+  const played = { ...health, ...own };
+  const listener: RequestListener = {
+    hear(event) {
+      if (event.type === 'call-begun') played.begin(event.call);
+      if (event.type === 'call-ended') played.end(event.call, event.ending);
+    },
   };
   const { search } = createWebSearcher({
-    ...(listeners as unknown as Pick<Listeners, keyof typeof listeners>),
+    health: played as unknown as RouteHealth,
     sources,
     timeoutMs,
     clock,
   });
-  const record = new RequestLog('req_1');
-  const asked = { query: 'cats', num: 10, record, trace: null };
+  const listeners = [listener, logFailures({ warn: note, error: note })];
+  const record = new RequestRecord('req_1', { path: '', listeners });
+  const asked = { query: 'cats', num: 10, record };
   return {
     search: (signal = running) => search(asked, { running: signal, waiting: signal }),
     failures,

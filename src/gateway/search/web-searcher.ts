@@ -5,9 +5,9 @@ import type { Found, PageSearch, SearchSource } from '../../canonical/search-sou
 import { searchModelId } from '../../canonical/web-search.ts';
 import { toSearchResults, type SearchResult } from '../../domain/search/search-result.ts';
 import { abortAfter, type Clock } from '../../lib/clock.ts';
-import type { TraceContext } from '../../lib/trace-context.ts';
-import type { RequestLog } from '../request-log.ts';
-import { callInOrder, type CallListeners } from '../calling/call-route.ts';
+import type { RequestRecord } from '../request-record.ts';
+import { callInOrder } from '../calling/call-route.ts';
+import type { RouteHealth } from '../calling/health.ts';
 
 /** `lost`: calls without a result that providers may bill nevertheless. */
 export type SearchAnswer = { readonly lost: readonly LostCalls[] } & (
@@ -24,8 +24,7 @@ export type LostCalls = { readonly provider: string; readonly calls: number };
 
 /** What is searched for, and the record of the request that searches. */
 export type WebSearch = PageSearch & {
-  readonly record: RequestLog;
-  readonly trace: TraceContext | null;
+  readonly record: RequestRecord;
 };
 
 export type WebSearcher = {
@@ -39,9 +38,10 @@ export type WebSearcher = {
  */
 type SearchSignals = { readonly running: AbortSignal; readonly waiting: AbortSignal };
 
-type WebSearcherOptions = CallListeners & {
+type WebSearcherOptions = {
   /** In the order of preference; at least one. */
   readonly sources: readonly SearchSource[];
+  readonly health: RouteHealth;
   /** For all sources together. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -57,22 +57,21 @@ type Callable = ReturnType<typeof callableOf>;
 type Tried = Found & Pick<Callable, 'source'>;
 
 export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
-  const { sources, timeoutMs, clock } = options;
+  const { sources, health, timeoutMs, clock } = options;
   const routes = sources.map(callableOf);
   return {
-    async search({ query, num, record, trace }, signals) {
+    async search({ query, num, record }, signals) {
       const deadlineMs = clock.elapsedMs() + timeoutMs;
       const failures: UpstreamFailure[] = [];
       const lost: LostCalls[] = [];
-      const order = { routes, record, logFields, signals };
+      const order = { routes, health, isSearch: true, record, clock, signals };
       const tried = await callInOrder<Callable, Tried>(
-        options,
         order,
-        async ({ source }, span, left) => {
+        async ({ source }, { trace }, left) => {
           const leftMs = (deadlineMs - clock.elapsedMs()) / (left + 1);
           const timeout = abortAfter(clock, Math.max(Math.ceil(leftMs), 1));
           const signal = AbortSignal.any([signals.running, timeout]);
-          const answer = await source.find({ query, num }, { signal, trace: span?.trace ?? trace });
+          const answer = await source.find({ query, num }, { signal, trace });
           const isTimeout = timeout.aborted && !signals.running.aborted;
           const found = isTimeout ? asTimeout(answer) : answer;
           if (found.lostCalls) lost.push({ provider: source.name, calls: found.lostCalls });
@@ -91,11 +90,6 @@ export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
       return { kind: 'results', lost, provider: source.name, calls, results };
     },
   };
-}
-
-/** The message of an error status may quote the query, which does not belong in a log. */
-function logFields({ kind, message }: UpstreamFailure): object {
-  return kind === 'status' ? {} : { reason: message };
 }
 
 function asTimeout(found: Found): Found {

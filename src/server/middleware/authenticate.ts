@@ -63,7 +63,7 @@ export function useKey(
   checkAddress(key, request.ip);
   request.apiKey = key;
   request.bodies = bodies.begin(key, request.requestId);
-  request.requestLog.note({
+  request.requestRecord.note({
     keyId: key.id,
     accountId: key.accountId,
     mode: key.mode,

@@ -33,11 +33,11 @@ export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { requestId, requestLog, server } = request;
+  const { requestId, requestRecord, server } = request;
   const url = publicUrlOf(request);
   const isProblem = hasProblems(url);
   const context = { requestId, publicUrl: server.publicUrl };
-  requestLog.noteError(error);
+  requestRecord.noteError(error);
   // Anthropic's SDK reads the id under this name. The handler sets it on answers, but a 401 or 415
   // never reaches the handler.
   if (formatAt(url).name === 'messages') reply.header('request-id', requestId);

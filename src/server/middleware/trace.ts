@@ -5,9 +5,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { type ClientTrace, readTraceContext } from '../../lib/trace-context.ts';
 import type { Telemetry } from '../../domain/telemetry/telemetry.ts';
-import { type BookingListener, RequestLog } from '../../gateway/request-log.ts';
+import type { RequestListener } from '../../canonical/request-listener.ts';
+import { RequestRecord } from '../../gateway/request-record.ts';
 import { type Lifecycle, publicUrlOf } from '../context.ts';
-import type { RecordRequest } from '../record-request.ts';
 
 /**
  * Returns the headers that carry a request's id. Anthropic's SDK reads it under a name of its own.
@@ -23,9 +23,8 @@ const bothNames = ['x-request-id', 'request-id'];
 const clientGoneStatus = 499;
 
 type TraceOptions = {
-  readonly record: RecordRequest;
-  /** Called when requests book money. */
-  readonly listener: BookingListener;
+  /** Hear what happens to each request. */
+  readonly listeners: readonly RequestListener[];
   readonly clock: Clock;
   readonly lifecycle: Lifecycle;
   readonly telemetry: Telemetry;
@@ -34,35 +33,28 @@ type TraceOptions = {
 };
 
 /** A Fastify onRequest hook, the first of all. */
-export function trace({ record, listener, clock, lifecycle, telemetry, headers }: TraceOptions) {
+export function trace({ listeners, clock, lifecycle, telemetry, headers }: TraceOptions) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     const { method, routeOptions } = request;
     const { url: route = null, config } = routeOptions;
     request.requestId = newIdWithPrefix('req');
     request.arrivedAtMs = clock.elapsedMs();
-    request.requestLog = new RequestLog(request.requestId, listener);
+    const path = config.publicUrl ?? route ?? '';
+    request.requestRecord = new RequestRecord(request.requestId, { path, listeners });
     request.apiKey = null;
     request.bodies = null;
     request.place = null;
     const client = traceOf(request);
-    const { requestLog, arrivedAtMs } = request;
-    request.trace = client;
-    if (isTraced(config.publicUrl ?? route)) useSpans(request, telemetry.begin(client));
-    if (client) requestLog.note({ traceId: client.traceId });
+    const { requestRecord, arrivedAtMs } = request;
+    requestRecord.trace = client;
+    if (isTraced(path)) useSpans(request, telemetry.begin(client));
+    if (client) requestRecord.note({ traceId: client.traceId });
     reply.raw.on('close', () => {
       const status = reply.raw.headersSent ? reply.raw.statusCode : clientGoneStatus;
       const isClientGone = !reply.raw.writableFinished;
       request.bodies?.end({ isClientGone });
-      record({
-        log: requestLog,
-        method,
-        route,
-        publicUrl: config.publicUrl,
-        status,
-        startMs: arrivedAtMs,
-        endMs: clock.elapsedMs(),
-        isClientGone,
-      });
+      const times = { startMs: arrivedAtMs, endMs: clock.elapsedMs() };
+      requestRecord.tell({ type: 'answered', method, route, status, isClientGone, ...times });
     });
     reply.header('x-request-id', request.requestId).headers(headers);
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
@@ -75,21 +67,21 @@ export function trace({ record, listener, clock, lifecycle, telemetry, headers }
 
 /** Called when the key is known: its account may export its own traces. */
 export function traceForAccount(request: FastifyRequest, telemetry: Telemetry): void {
-  const { apiKey, requestLog } = request;
+  const { apiKey, requestRecord } = request;
   if (!apiKey?.traceExport || !isTraced(publicUrlOf(request))) return;
   const client = traceOf(request);
-  useSpans(request, telemetry.beginForAccount(requestLog.spans, client, apiKey.traceExport));
+  useSpans(request, telemetry.beginForAccount(requestRecord.spans, client, apiKey.traceExport));
 }
 
-function isTraced(path: string | null): boolean {
-  return path?.startsWith('/v1/') === true;
+function isTraced(path: string): boolean {
+  return path.startsWith('/v1/');
 }
 
 function useSpans(request: FastifyRequest, spans: RequestSpans | null): void {
-  if (!spans || request.requestLog.spans === spans) return;
-  request.requestLog.spans = spans;
-  request.trace = spans.trace;
-  request.requestLog.note({ traceId: spans.trace.traceId });
+  if (!spans || request.requestRecord.spans === spans) return;
+  request.requestRecord.spans = spans;
+  request.requestRecord.trace = spans.trace;
+  request.requestRecord.note({ traceId: spans.trace.traceId });
 }
 
 function traceOf({ headers: { traceparent, tracestate } }: FastifyRequest): ClientTrace | null {

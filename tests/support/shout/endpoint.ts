@@ -16,7 +16,7 @@ const upstreamPicos = 2_000_000n;
 const modelId = 'shout';
 
 export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
-  const { key, trace, log } = caller;
+  const { key, record } = caller;
   const { text } = parseShoutRequest(body);
   const routes = hosts[key.mode];
   const [{ route: first }] = routes as [Callable];
@@ -51,14 +51,14 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
       pieces,
       async deliver(signals) {
         let calls = 0;
-        const order = { routes, record: log, logFields: () => ({}), signals };
+        const { hosts: parts, clock } = gateway;
+        const { health } = parts.routing;
+        const order = { routes, health, isSearch: false, record, clock, signals };
         const tried = await callInOrder<Callable, Shouted & { provider: string }>(
-          gateway,
           order,
-          async (host, span) => {
+          async (host, { trace }) => {
             calls += 1;
-            const { upstreams } = gateway.hosts;
-            const call = { upstreams, trace: span?.trace ?? trace, signal: signals.running };
+            const call = { upstreams: parts.upstreams, trace, signal: signals.running };
             return { ...(await shout(host, text, call)), provider: host.route.provider };
           },
         );

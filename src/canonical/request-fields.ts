@@ -1,0 +1,59 @@
+// What is known of a request, for its log line, the metrics and the account's history. It never has a
+// key, a prompt or an answer.
+import type { Mode } from './mode.ts';
+import type { RequestTry } from './request-try.ts';
+import type { AnswerWorth } from './stored-response.ts';
+
+/** The source of a replayed answer, as in the cache header and the log. */
+export type ReplaySource = 'hit' | 'idempotent-replay';
+
+export type RequestNotes = {
+  /** The client's address. */
+  readonly address?: string;
+  /** The model's name as it was sent; it may not exist. */
+  readonly askedModel?: string;
+  /** The id of the client's trace. */
+  readonly traceId?: string;
+  readonly accountId?: string;
+  readonly keyId?: string;
+  readonly adminKeyId?: string;
+  readonly mode?: Mode;
+  readonly model?: string;
+  /** Never in the log or telemetry. */
+  readonly tags?: readonly string[] | undefined;
+  /** The provider that served, or was tried last. */
+  readonly provider?: string;
+  /** How often the request was sent upstream. */
+  readonly attempts?: number;
+  readonly stream?: boolean;
+  /** Set when an earlier answer was replayed, free of charge. */
+  readonly cache?: ReplaySource;
+  /** What the original answer cost, if known. */
+  readonly saved?: AnswerWorth;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly costMicros?: number;
+  readonly upstreamCostMicros?: number;
+  readonly holdMicros?: number;
+  readonly ending?: 'complete' | 'cut-off' | 'failed';
+  /** Why the model stopped. */
+  readonly finish?: string;
+  readonly errorCode?: string;
+  readonly upstreamStatus?: number | null;
+  /** Milliseconds from the request's arrival to the first piece of a stream. */
+  readonly firstByteMs?: number;
+  /** The rate limit that refused the request, and whose it is. */
+  readonly rateLimit?: string;
+  readonly rateLimitScope?: string;
+};
+
+export type RequestFields = RequestNotes & {
+  readonly requestId: string;
+  readonly lossMicros?: number;
+  /** Without the client's words. Absent when the provider worded it, as it may quote the prompt. */
+  readonly errorMessage?: string;
+  /** The field at fault. */
+  readonly errorParam?: string | null;
+  /** The calls to providers, in order. */
+  readonly tries?: readonly RequestTry[];
+};

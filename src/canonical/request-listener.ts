@@ -1,0 +1,18 @@
+// Who hears the events of all requests.
+import type { RequestEvent } from './request-events.ts';
+import type { RequestFields } from './request-fields.ts';
+import type { RequestSpans } from './request-spans.ts';
+
+/** A request as its listeners see it. */
+export type ObservedRequest = {
+  /** The public pattern of its route, of which others are aliases; '': none matched. */
+  readonly path: string;
+  /** What is known of it by now. */
+  readonly fields: RequestFields;
+  /** Recorded for telemetry; null: neither the operator nor the account wants them. */
+  readonly spans: RequestSpans | null;
+};
+
+export type RequestListener = {
+  readonly hear: (event: RequestEvent, request: ObservedRequest) => void;
+};

@@ -1,0 +1,38 @@
+// Logs failed calls of providers, of which the client sees little.
+import type { CallEnded } from '../../canonical/request-events.ts';
+import type { RequestListener } from '../../canonical/request-listener.ts';
+import type { RequestFields } from '../../canonical/request-fields.ts';
+import type { Logger } from '../../lib/log.ts';
+
+export function logFailures(log: Pick<Logger, 'warn' | 'error'>): RequestListener {
+  return {
+    hear(event, { fields }) {
+      if (event.type !== 'call-ended' || event.call.baseUrl === null) return;
+      if (!event.failure || event.ending === 'unknown') return;
+      if (event.ending === 'refused')
+        log.error(
+          logFieldsOf(event, fields),
+          'the provider refuses its credential or wants money: no request through it can succeed',
+        );
+      else log.warn(logFieldsOf(event, fields), 'the upstream failed');
+    },
+  };
+}
+
+/**
+ * The message of a failure is left out, because it may quote the client's words; only our own about
+ * a search is logged.
+ */
+function logFieldsOf({ call, failure }: CallEnded, { requestId, model }: RequestFields): object {
+  const { provider, upstreamModel, number } = call;
+  const { kind, status, message } = failure!;
+  const isSearch = number === null;
+  return {
+    provider,
+    model: isSearch ? upstreamModel : (model ?? upstreamModel),
+    request_id: requestId,
+    ...(isSearch ? kind !== 'status' && { reason: message } : { attempt: number }),
+    kind,
+    upstream_status: status,
+  };
+}

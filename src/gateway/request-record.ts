@@ -1,0 +1,132 @@
+// The record of a request: what is known of it, and its spans. Steps note facts and tell events here;
+// the fields are read when the request is over.
+import { type ApiError, withoutWords } from '../canonical/errors.ts';
+import type {
+  CallEnded,
+  Charged,
+  HoldTried,
+  RequestEvent,
+  Settled,
+} from '../canonical/request-events.ts';
+import type { ObservedRequest, RequestListener } from '../canonical/request-listener.ts';
+import type { RequestFields, RequestNotes } from '../canonical/request-fields.ts';
+import type { RequestSpans } from '../canonical/request-spans.ts';
+import { totalInputTokens } from '../canonical/usage.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { TraceContext } from '../lib/trace-context.ts';
+
+type StepEvent = Omit<HoldTried, 'startMs' | 'endMs'> | Omit<Settled, 'startMs' | 'endMs'>;
+type About = Pick<ObservedRequest, 'path'> & { readonly listeners: readonly RequestListener[] };
+
+export class RequestRecord implements ObservedRequest {
+  readonly path: string;
+  readonly fields: RequestFields;
+  spans: RequestSpans | null = null;
+  /** The client's trace or our own, which calls of providers continue; null: none. */
+  trace: TraceContext | null = null;
+  readonly #listeners: readonly RequestListener[];
+
+  constructor(requestId: string, { path, listeners }: About = { path: '', listeners: [] }) {
+    this.fields = { requestId };
+    this.path = path;
+    this.#listeners = listeners;
+  }
+
+  /** Overwrites fields that were noted before. */
+  note(notes: RequestNotes): void {
+    Object.assign(this.fields, notes);
+  }
+
+  /** Tells what has happened. */
+  tell(event: RequestEvent): void {
+    this.#keep(event);
+    this.spans?.keep(event);
+    for (const listener of this.#listeners) listener.hear(event, this);
+  }
+
+  /** Runs a step, then tells its event with its times. `eventOf` gets null when the step has thrown. */
+  async tellStep<T>(
+    clock: Pick<Clock, 'elapsedMs'>,
+    step: () => Promise<T>,
+    eventOf: (result: T | null) => StepEvent,
+  ): Promise<T> {
+    const startMs = clock.elapsedMs();
+    let result: T | null = null;
+    try {
+      result = await step();
+      return result;
+    } finally {
+      this.tell({ ...eventOf(result), startMs, endMs: clock.elapsedMs() });
+    }
+  }
+
+  /** Notes the error that the client gets. */
+  noteError(error: ApiError): void {
+    const { code, details, isQuoted } = error;
+    const { message, param } = withoutWords(error);
+    Object.assign(this.fields, {
+      errorCode: code,
+      errorParam: param,
+      errorMessage: isQuoted ? undefined : message,
+    });
+    const { limit, scope } = details ?? {};
+    if (code === 'rate_limit_exceeded' && typeof limit === 'string')
+      this.note({
+        rateLimit: limit,
+        rateLimitScope: typeof scope === 'string' ? scope : 'address',
+      });
+  }
+
+  #keep(event: RequestEvent): void {
+    switch (event.type) {
+      case 'hold-tried':
+        if (event.outcome === 'held') this.note({ holdMicros: event.amountMicros });
+        return;
+      case 'hold-extended':
+        return this.note({ holdMicros: event.amountMicros });
+      case 'call-begun': {
+        const { number, provider } = event.call;
+        if (number !== null) this.note({ attempts: number, provider });
+        return;
+      }
+      case 'call-ended':
+        return this.#keepCall(event);
+      case 'settled':
+        if (event.settled?.kind === 'charged') return this.#keepCharge(event.settled);
+        this.note({ ending: 'failed' });
+        return this.#addLoss(event.settled?.lossMicros ?? 0);
+      case 'lost':
+        return this.#addLoss(event.lossMicros);
+      case 'first-piece':
+      case 'answered':
+    }
+  }
+
+  #keepCall({ call, failure, stop, endMs }: CallEnded): void {
+    const { provider, upstreamModel, baseUrl, number, startMs, firstPieceMs } = call;
+    if (number !== null && failure) this.note({ upstreamStatus: failure.status });
+    if (stop) this.note({ finish: stop });
+    if (baseUrl === null) return;
+    const one = {
+      provider,
+      model: upstreamModel,
+      ending: failure ? ('failed' as const) : ('answered' as const),
+      failure: failure?.kind ?? null,
+      status: failure?.status ?? null,
+      ms: Math.round((firstPieceMs ?? endMs) - startMs),
+    };
+    Object.assign(this.fields, { tries: [...(this.fields.tries ?? []), one] });
+  }
+
+  #keepCharge({ usage, lossMicros, ...charged }: Charged): void {
+    const { provider, ending, costMicros, upstreamCostMicros } = charged;
+    this.note({ provider, ending, costMicros, upstreamCostMicros });
+    if (usage)
+      this.note({ inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens });
+    this.#addLoss(lossMicros);
+  }
+
+  #addLoss(lossMicros: number): void {
+    Object.assign(this.fields, { lossMicros: (this.fields.lossMicros ?? 0) + lossMicros });
+  }
+}
